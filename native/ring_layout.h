@@ -1,0 +1,146 @@
+// Every byte offset of every ring that NIXL agents write, once.
+//
+//   header A (wire versions 1-4), 40 bytes       header B (draft 5), 512 bytes
+//   +-----------------------+ 0                  +-----------------------+ 0
+//   | u64 write_pos         |                    | u64 write_pos         |
+//   +-----------------------+ 8                  +-----------------------+ 8
+//   | u64 read_pos          |                    | u64 capacity          |
+//   +-----------+-----------+ 16                 +-----------+-----------+ 16
+//   | i32 versn | i32 expct |                    | i32 versn | i32 expct |
+//   +-----------+-----------+ 24                 +-----------+-----------+ 24
+//   | u64 capacity          |                    | u64 mask              |
+//   +-----------------------+ 32                 +-----------------------+ 32
+//   | u64 mask              |                    | (padding)             |
+//   +-----------------------+ 40: slots          +-----------------------+ 256
+//                                                | u64 read_pos          |
+//                                                +-----------------------+ 264
+//                                                | (padding)             |
+//                                                +-----------------------+ 512: slots
+//
+// Then `capacity` slots. Capacity is a power of two; positions are slot indices that are already masked; the ring is
+// empty when they are equal and holds at most capacity - 1 events. File size = header + capacity * slot, exactly.
+// Native byte order: a ring is only ever shared by processes of one machine.
+//
+// Source: sizeof/offsetof of NIXL releases 0.5.1 to 1.4.0 and of upstream pull request 2018 (draft 5), as their
+// compilers report them. To support a new wire version, add ONE row to kLayouts.
+
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace nixl_otel {
+
+struct HeaderLayout {
+  uint32_t size;
+  uint32_t writePos;
+  uint32_t readPos;
+  uint32_t version;
+  uint32_t expectedVersion;
+  uint32_t capacity;
+  uint32_t mask;
+};
+
+inline constexpr HeaderLayout kHeaderA{40, 0, 8, 16, 20, 24, 32};
+inline constexpr HeaderLayout kHeaderB{512, 0, 256, 16, 20, 8, 24};
+
+inline constexpr uint32_t kAbsent = UINT32_MAX;  // this slot has no such field
+inline constexpr size_t kNameBytes = 32;         // an event name, NUL-padded; NUL-terminated only if shorter
+
+struct SlotLayout {
+  uint32_t size;
+  uint32_t timestampUs;  // u64
+  uint32_t category;     // i32
+  uint32_t name;         // char[32]
+  uint32_t type;         // u32
+  uint32_t value;        // u64
+};
+
+struct RingLayout {
+  int32_t version;
+  const char* releases;
+  HeaderLayout header;
+  SlotLayout slot;
+
+  constexpr bool named() const { return slot.name != kAbsent; }
+  constexpr bool timestamped() const { return slot.timestampUs != kAbsent; }
+  constexpr bool categorised() const { return slot.category != kAbsent; }
+  constexpr uint64_t fileSize(uint64_t capacity) const { return header.size + capacity * slot.size; }
+  constexpr uint64_t slotOffset(uint64_t position) const { return header.size + position * slot.size; }
+};
+
+// clang-format off
+inline constexpr std::array kLayouts{
+    //         version  releases                  header    slot: size  time     category  name     type     value
+    RingLayout{1, "0.5.1 - 1.0.1",                kHeaderA, {56,        0,       8,        12,      kAbsent, 48}},
+    RingLayout{2, "1.1.0 - 1.2.0",                kHeaderA, {16,        kAbsent, 0,        kAbsent, 4,       8}},
+    RingLayout{2, "unreleased, 48-byte slots",    kHeaderA, {48,        kAbsent, 0,        4,       kAbsent, 40}},
+    RingLayout{3, "1.3.0, 1.3.2",                 kHeaderA, {16,        kAbsent, kAbsent,  kAbsent, 0,       8}},
+    RingLayout{4, "1.3.1, 1.4.0",                 kHeaderA, {16,        kAbsent, kAbsent,  kAbsent, 0,       8}},
+    RingLayout{5, "draft, upstream PR 2018",      kHeaderB, {16,        kAbsent, kAbsent,  kAbsent, 0,       8}},
+};
+// clang-format on
+
+inline constexpr uint32_t kVersionOffset = 16;       // the same in every header: read it before anything else
+inline constexpr uint32_t kMaxHeaderBytes = 512;     // enough to hold any header
+inline constexpr uint32_t kMaxSlotBytes = 56;        // enough to hold any slot
+inline constexpr uint64_t kMinCapacity = 2;          // one slot always stays empty
+inline constexpr uint64_t kMaxCapacity = 1u << 24;   // 1 GiB of 56-byte slots; more is taken for corruption
+
+constexpr bool validCapacity(uint64_t capacity) {
+  return std::has_single_bit(capacity) && capacity >= kMinCapacity && capacity <= kMaxCapacity;
+}
+
+constexpr bool knownVersion(int32_t version) {
+  for (const RingLayout& layout : kLayouts) {
+    if (layout.version == version) return true;
+  }
+  return false;
+}
+
+// The layout of a ring of this version and capacity whose file has exactly this size, or nullptr. The size decides
+// between the two slots of version 2.
+constexpr const RingLayout* findLayout(int32_t version, uint64_t capacity, uint64_t fileSize) {
+  for (const RingLayout& layout : kLayouts) {
+    if (layout.version == version && layout.fileSize(capacity) == fileSize) return &layout;
+  }
+  return nullptr;
+}
+
+// The released layout of a version: what a writer writes.
+constexpr const RingLayout* releasedLayout(int32_t version) {
+  for (const RingLayout& layout : kLayouts) {
+    if (layout.version == version) return &layout;
+  }
+  return nullptr;
+}
+
+namespace layout_checks {
+constexpr bool fits(const RingLayout& layout) {
+  const HeaderLayout& h = layout.header;
+  const SlotLayout& s = layout.slot;
+  const bool header = h.size <= kMaxHeaderBytes && h.size % 8 == 0 && h.version == kVersionOffset &&
+                      h.expectedVersion == kVersionOffset + 4 && h.writePos % 8 == 0 && h.readPos % 8 == 0 &&
+                      h.capacity % 8 == 0 && h.mask % 8 == 0 && h.readPos + 8 <= h.size && h.mask + 8 <= h.size;
+  const bool slot = s.size <= kMaxSlotBytes && s.size % 8 == 0 && s.value % 8 == 0 && s.value + 8 <= s.size;
+  const bool oneKey = (s.name == kAbsent) != (s.type == kAbsent);
+  return header && slot && oneKey;
+}
+constexpr bool allFit() {
+  for (const RingLayout& layout : kLayouts) {
+    if (!fits(layout)) return false;
+  }
+  return true;
+}
+}  // namespace layout_checks
+
+static_assert(layout_checks::allFit(), "a row of kLayouts overlaps its own header or slot");
+static_assert(findLayout(2, 16, 40 + 16 * 16)->slot.size == 16, "released version 2");
+static_assert(findLayout(2, 16, 40 + 16 * 48)->slot.size == 48, "unreleased version 2, told apart by the file size");
+static_assert(findLayout(1, 4096, 229416)->named(), "the size that NIXL 1.0.1 gives a ring of 4096 slots");
+static_assert(findLayout(4, 4096, 65576) != nullptr, "the size that NIXL 1.4.0 gives a ring of 4096 slots");
+static_assert(findLayout(5, 16, 768) != nullptr, "the size that draft 5 gives a ring of 16 slots");
+
+}  // namespace nixl_otel

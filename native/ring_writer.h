@@ -1,0 +1,140 @@
+// The producer's side of a ring, header-only: for tests, demos, and C++ programs without NIXL that publish events of
+// their own. Needs only this folder's ring_writer.h, ring_event.h and ring_layout.h, and C++20.
+//
+//   nixl_otel::RingWriter ring;
+//   std::string error = ring.create("/run/nixl/my-service", 1, 4096);   // "" or what went wrong
+//   nixl_otel::RingEvent event;
+//   event.category = nixl_otel::kCustom;
+//   event.setName("cache_hits");
+//   event.value = 17;
+//   if (!ring.push(event)) { /* full: nobody drains it, or too slowly */ }
+//
+// One writer per file, one thread per writer. Like an agent, it re-uses a file that exists: whatever was still in
+// there is lost, and the header is rebuilt in place.
+
+#pragma once
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "ring_event.h"
+#include "ring_layout.h"
+
+namespace nixl_otel {
+
+class RingWriter {
+ public:
+  RingWriter() = default;
+  RingWriter(const RingWriter&) = delete;
+  RingWriter& operator=(const RingWriter&) = delete;
+  ~RingWriter() { close(); }
+
+  // Returns "" or a sentence that names what is wrong.
+  std::string create(const std::string& path, int32_t version, uint64_t capacity) {
+    const RingLayout* layout = releasedLayout(version);
+    if (layout == nullptr) return "wire version " + std::to_string(version) + " is unknown: use 1 to 5";
+    return create(path, *layout, capacity);
+  }
+
+  std::string create(const std::string& path, const RingLayout& layout, uint64_t capacity) {
+    if (base_ != nullptr) return "this writer has a ring already";
+    if (!validCapacity(capacity)) {
+      return "capacity " + std::to_string(capacity) + " is not a power of two from 2 to 16777216";
+    }
+    // 0644 as NIXL: a consumer of another group can look, only one of the same user can drain.
+    const int fd = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+    if (fd < 0) return "cannot open " + path + ": " + std::strerror(errno);
+    const uint64_t bytes = layout.fileSize(capacity);
+    void* base = MAP_FAILED;
+    int problem = 0;
+    if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
+      problem = errno;
+    } else if ((problem = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes))) != 0) {
+      // Without the blocks a store into the mapping would be a SIGBUS on a full disk.
+      if (problem == EOPNOTSUPP || problem == EINVAL) problem = 0;
+    }
+    if (problem == 0) {
+      base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+      if (base == MAP_FAILED) problem = errno;
+    }
+    ::close(fd);
+    if (problem != 0) return "cannot make a ring of " + std::to_string(bytes) + " bytes at " + path + ": " + std::strerror(problem);
+    base_ = static_cast<std::byte*>(base);
+    bytes_ = bytes;
+    layout_ = layout;
+    capacity_ = capacity;
+    writeHeader();
+    return "";
+  }
+
+  bool open() const { return base_ != nullptr; }
+  uint64_t capacity() const { return capacity_; }
+  const RingLayout& layout() const { return layout_; }
+
+  // False when the ring is full: as in NIXL, the newest event is the one that is refused.
+  bool push(const RingEvent& event) {
+    const uint64_t next = (writePos_ + 1) & (capacity_ - 1);
+    if (next == cachedReadPos_) {
+      // acquire pairs with the consumer's store to read_pos: its reads of the slots behind it are done.
+      cachedReadPos_ = field<uint64_t>(layout_.header.readPos).load(std::memory_order_acquire);
+      if (next == cachedReadPos_) return false;
+    }
+    encodeSlot(layout_.slot, base_ + layout_.slotOffset(writePos_), event);
+    writePos_ = next;
+    // release pairs with the consumer's acquire load of write_pos: the slot is whole before it is seen.
+    field<uint64_t>(layout_.header.writePos).store(next, std::memory_order_release);
+    return true;
+  }
+
+  // Events that are in the ring and not yet consumed.
+  uint64_t pending() const {
+    const uint64_t read = field<uint64_t>(layout_.header.readPos).load(std::memory_order_acquire);
+    return (writePos_ - read) & (capacity_ - 1);
+  }
+
+  // Leaves the file, as an agent does.
+  void close() {
+    if (base_ != nullptr) ::munmap(base_, bytes_);
+    base_ = nullptr;
+  }
+
+ private:
+  template <typename T>
+  std::atomic_ref<T> field(uint32_t offset) const {
+    return std::atomic_ref<T>(*reinterpret_cast<T*>(base_ + offset));
+  }
+
+  // The order in which the header's constructor and NIXL's code after it are written (a compiler may order the plain
+  // stores otherwise; the consumer must cope with all of them).
+  void writeHeader() {
+    const HeaderLayout& h = layout_.header;
+    field<int32_t>(h.version).store(0, std::memory_order_relaxed);
+    field<int32_t>(h.expectedVersion).store(0, std::memory_order_relaxed);
+    field<uint64_t>(h.capacity).store(capacity_, std::memory_order_relaxed);
+    field<uint64_t>(h.mask).store(capacity_ - 1, std::memory_order_relaxed);
+    field<uint64_t>(h.writePos).store(0, std::memory_order_relaxed);
+    field<uint64_t>(h.readPos).store(0, std::memory_order_relaxed);
+    // release: whoever sees the version sees the header above it.
+    field<int32_t>(h.version).store(layout_.version, std::memory_order_release);
+    field<int32_t>(h.expectedVersion).store(layout_.version, std::memory_order_release);
+    writePos_ = 0;
+    cachedReadPos_ = 0;
+  }
+
+  std::byte* base_ = nullptr;
+  uint64_t bytes_ = 0;
+  RingLayout layout_{};
+  uint64_t capacity_ = 0;
+  uint64_t writePos_ = 0;
+  uint64_t cachedReadPos_ = 0;
+};
+
+}  // namespace nixl_otel

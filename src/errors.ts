@@ -1,0 +1,22 @@
+/** Why this package threw. */
+export type NixlTelemetryErrorCode =
+  | 'ADDON_MISSING'
+  | 'CONFIG_INVALID'
+  | 'RING_UNAVAILABLE'
+  | 'RING_CLOSED'
+  | 'RING_WRITE_FAILED'
+  | 'SOURCE_CLOSED';
+
+/** The one error class of this package: tell errors apart by `code`. */
+export class NixlTelemetryError extends Error {
+  readonly code: NixlTelemetryErrorCode;
+  /** The file that the error is about, where there is one. */
+  readonly path?: string;
+
+  constructor(code: NixlTelemetryErrorCode, message: string, options: { path?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'NixlTelemetryError';
+    this.code = code;
+    if (options.path !== undefined) this.path = options.path;
+  }
+}
