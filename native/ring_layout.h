@@ -140,7 +140,7 @@ static_assert(layout_checks::allFit(), "a row of kLayouts overlaps its own heade
 static_assert(findLayout(2, 16, 40 + 16 * 16)->slot.size == 16, "released version 2");
 static_assert(findLayout(2, 16, 40 + 16 * 48)->slot.size == 48, "unreleased version 2, told apart by the file size");
 static_assert(findLayout(1, 4096, 229416)->named(), "the size that NIXL 1.0.1 gives a ring of 4096 slots");
-static_assert(findLayout(4, 4096, 65576) != nullptr, "the size that NIXL 1.4.0 gives a ring of 4096 slots");
-static_assert(findLayout(5, 16, 768) != nullptr, "the size that draft 5 gives a ring of 16 slots");
+static_assert(findLayout(4, 4096, 65576)->version == 4, "the size that NIXL 1.4.0 gives a ring of 4096 slots");
+static_assert(findLayout(5, 16, 768)->version == 5, "the size that draft 5 gives a ring of 16 slots");
 
 }  // namespace nixl_otel

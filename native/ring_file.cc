@@ -1,0 +1,201 @@
+#include "ring_file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "drain_protocol.h"
+#include "ring_event.h"
+
+namespace nixl_otel {
+namespace {
+
+RingFile failed(RingState state, std::string reason) {
+  RingFile file;
+  file.state = state;
+  file.reason = std::move(reason);
+  return file;
+}
+
+RingFile failedOpen(const char* what) {
+  const int problem = errno;
+  if (problem == ENOENT || problem == ENOTDIR) return failed(RingState::kAbsent, "no such file");
+  if (problem == EMFILE || problem == ENFILE || problem == ENOMEM) {
+    return failed(RingState::kBusy, std::string(what) + ": " + std::strerror(problem));
+  }
+  return failed(RingState::kDenied, std::string(what) + ": " + std::strerror(problem));
+}
+
+const char* kindOf(mode_t mode) {
+  if (S_ISLNK(mode)) return "a symbolic link";
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a fifo";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+// Shared mappings on these are not, or need not be, one memory for writer and reader.
+const char* incoherentFileSystem(int fd) {
+  struct statfs info;
+  if (::fstatfs(fd, &info) != 0) return nullptr;
+  switch (static_cast<uint32_t>(info.f_type)) {
+    case 0x6969:
+      return "NFS";
+    case 0x01021997:
+      return "9p";
+    case 0x65735546:
+      return "FUSE (or virtiofs)";
+    case 0xFE534D42:
+    case 0xFF534D42:
+      return "SMB";
+    default:
+      return nullptr;
+  }
+}
+
+HeaderFields verdict(HeaderFields fields, RingState state, std::string reason) {
+  fields.state = state;
+  fields.reason = std::move(reason);
+  return fields;
+}
+
+}  // namespace
+
+const char* toString(RingState state) {
+  switch (state) {
+    case RingState::kAbsent:
+      return "absent";
+    case RingState::kInitializing:
+      return "initializing";
+    case RingState::kReady:
+      return "ready";
+    case RingState::kIncompatible:
+      return "incompatible";
+    case RingState::kCorrupt:
+      return "corrupt";
+    case RingState::kBusy:
+      return "busy";
+    case RingState::kDenied:
+      return "denied";
+  }
+  return "corrupt";
+}
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+int FileDescriptor::release() { return std::exchange(fd_, -1); }
+
+void FileDescriptor::reset() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+HeaderFields readHeader(int fd) {
+  HeaderFields f;
+  struct stat info;
+  if (::fstat(fd, &info) != 0) return verdict(f, RingState::kDenied, std::strerror(errno));
+  f.fileSize = static_cast<uint64_t>(info.st_size);
+  if (f.fileSize == 0) return verdict(f, RingState::kInitializing, "the file is empty");
+
+  alignas(8) std::byte bytes[kMaxHeaderBytes] = {};
+  const ssize_t got = ::pread(fd, bytes, sizeof bytes, 0);
+  if (got < 0) return verdict(f, RingState::kDenied, std::string("cannot be read: ") + std::strerror(errno));
+  if (got < static_cast<ssize_t>(kHeaderA.size)) {
+    return verdict(f, RingState::kCorrupt, "too short for a ring: " + std::to_string(got) + " bytes");
+  }
+  f.version = loadField<int32_t>(bytes, kVersionOffset);
+  f.expectedVersion = loadField<int32_t>(bytes, kVersionOffset + 4);
+  if (f.version == 0) return verdict(f, RingState::kInitializing, "the header has no version yet");
+  if (!knownVersion(f.version)) {
+    return verdict(f, RingState::kIncompatible, "wire version " + std::to_string(f.version) + " is not known (1 to 5)");
+  }
+
+  const HeaderLayout& h = releasedLayout(f.version)->header;
+  f.capacity = loadField<uint64_t>(bytes, h.capacity);
+  if (!validCapacity(f.capacity)) {
+    return verdict(f, RingState::kCorrupt,
+                   "capacity " + std::to_string(f.capacity) + " is not a power of two from 2 to 16777216");
+  }
+  f.layout = findLayout(f.version, f.capacity, f.fileSize);
+  if (f.layout == nullptr) {
+    return verdict(f, RingState::kCorrupt,
+                   "the file has " + std::to_string(f.fileSize) + " bytes, which is no size for wire version " +
+                       std::to_string(f.version) + " and capacity " + std::to_string(f.capacity));
+  }
+  const auto mask = loadField<uint64_t>(bytes, h.mask);
+  if (mask != f.capacity - 1) {
+    return verdict(f, RingState::kCorrupt,
+                   "mask " + std::to_string(mask) + " does not fit capacity " + std::to_string(f.capacity));
+  }
+  f.writePos = loadField<uint64_t>(bytes, h.writePos);
+  f.readPos = loadField<uint64_t>(bytes, h.readPos);
+  if (f.writePos > mask || f.readPos > mask) {
+    return verdict(f, RingState::kCorrupt,
+                   "position " + std::to_string(f.writePos > mask ? f.writePos : f.readPos) + " is past capacity " +
+                       std::to_string(f.capacity));
+  }
+  if (f.expectedVersion != f.version && !isMark(f.expectedVersion)) {
+    return verdict(f, RingState::kInitializing,
+                   "version is " + std::to_string(f.version) + " but expected_version is " +
+                       std::to_string(f.expectedVersion));
+  }
+  f.state = RingState::kReady;
+  return f;
+}
+
+RingFile RingFile::open(const std::string& path, RingAccess access, bool force) {
+  // O_PATH opens nothing: no fifo waits, no device acts, and the name cannot be swapped for another file after this.
+  const FileDescriptor handle(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  if (!handle.valid()) return failedOpen("cannot be opened");
+  struct stat info;
+  if (::fstat(handle.get(), &info) != 0) return failedOpen("cannot be examined");
+  if (!S_ISREG(info.st_mode)) {
+    return failed(RingState::kCorrupt, std::string("not a regular file but ") + kindOf(info.st_mode));
+  }
+  if (const char* name = incoherentFileSystem(handle.get()); name != nullptr && !force) {
+    return failed(RingState::kIncompatible,
+                  std::string("on ") + name + ", where shared memory need not be shared: use a local directory");
+  }
+
+  const std::string byHandle = "/proc/self/fd/" + std::to_string(handle.get());
+  FileDescriptor looking(::open(byHandle.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!looking.valid()) return failedOpen("cannot be read");
+  HeaderFields header = readHeader(looking.get());
+  if (header.state != RingState::kReady) return failed(header.state, header.reason);
+
+  RingFile file;
+  file.id = {info.st_dev, info.st_ino};
+  if (access == RingAccess::kObserve) {
+    file.fd = std::move(looking);
+  } else {
+    file.fd = FileDescriptor(::open(byHandle.c_str(), O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!file.fd.valid()) return failedOpen("cannot be opened for writing, which draining needs");
+    if (::flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0) {
+      return failed(RingState::kBusy, "another consumer holds its lock");
+    }
+    // Only now does nobody else drain: what was read before the lock may be old.
+    header = readHeader(file.fd.get());
+    if (header.state != RingState::kReady) return failed(header.state, header.reason);
+  }
+  const bool writable = access == RingAccess::kDrain;
+  if (const int problem = file.mapping.map(file.fd.get(), header.layout->header.size, writable); problem != 0) {
+    return failed(RingState::kDenied, std::string("cannot be mapped: ") + std::strerror(problem));
+  }
+  file.header = std::move(header);
+  file.state = RingState::kReady;
+  return file;
+}
+
+}  // namespace nixl_otel

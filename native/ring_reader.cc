@@ -1,0 +1,190 @@
+#include "ring_reader.h"
+
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace nixl_otel {
+namespace {
+
+// Assumption A of the protocol: many times what eight stores take, little to a drain that meets a restart.
+constexpr long kRebuildPauseNs = 500'000;
+
+uint16_t randomSerial() {
+  uint16_t serial = 0;
+  if (::getrandom(&serial, sizeof serial, GRND_NONBLOCK) != sizeof serial) serial = static_cast<uint16_t>(::getpid());
+  return serial;
+}
+
+HeaderLook toLook(const HeaderFields& header) {
+  HeaderLook look;
+  look.whole = header.state == RingState::kReady;
+  look.version = header.version;
+  look.mark = header.expectedVersion;
+  look.writePos = header.writePos;
+  look.readPos = header.readPos;
+  return look;
+}
+
+}  // namespace
+
+std::unique_ptr<RingReader> RingReader::open(const std::string& path, bool force, RingState& state,
+                                             std::string& reason) {
+  RingFile file = RingFile::open(path, RingAccess::kDrain, force);
+  state = file.state;
+  reason = file.reason;
+  if (state != RingState::kReady) return nullptr;
+  const HeaderFields header = file.header;
+  std::unique_ptr<RingReader> reader(new RingReader(std::move(file)));
+  reader->firstReadPos_ = header.readPos;
+  const MappingClaim claim(reader->file_.mapping);
+  if (!reader->attach(header) || claim.faulted()) {
+    state = RingState::kInitializing;
+    reason = "its header changed while it was opened";
+    return nullptr;
+  }
+  return reader;
+}
+
+RingReader::RingReader(RingFile file) : file_(std::move(file)) {}
+
+RingReader::~RingReader() {
+  if (file_.mapping.base() == nullptr) return;
+  const MappingClaim claim(file_.mapping);
+  protocol_.detach(*this);
+}
+
+bool RingReader::attach(const HeaderFields& header) {
+  layout_ = header.layout;
+  capacity_ = header.capacity;
+  protocol_ = DrainProtocol<RingReader>();
+  return protocol_.attach(*this, toLook(header), header.capacity, randomSerial());
+}
+
+// The header's page is there: a file that was truncated to less is not touched, or every tick would fault.
+bool RingReader::touchable() {
+  struct stat info;
+  if (::fstat(fd(), &info) != 0) return false;
+  unlinked_ = info.st_nlink == 0;
+  if (info.st_size < static_cast<off_t>(layout_->header.size)) {
+    waitingFor_ = info.st_size == 0 ? RingState::kInitializing : RingState::kCorrupt;
+    reason_ = "the file was truncated to " + std::to_string(info.st_size) + " bytes";
+    return false;
+  }
+  return file_.mapping.base() != nullptr || file_.mapping.map(fd(), layout_->header.size, true) == 0;
+}
+
+// A ring of another geometry stands in the file: the agent came back with other settings, or in another release.
+bool RingReader::relay() {
+  const HeaderFields header = readHeader(fd());
+  if (header.state != RingState::kReady) return false;
+  if (file_.mapping.map(fd(), header.layout->header.size, true) != 0) return false;
+  before_ = stats();
+  const MappingClaim claim(file_.mapping);
+  if (!attach(header) || claim.faulted()) return false;  // the next drain's resync counts the restart
+  ++before_.restarts;
+  return true;
+}
+
+DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink) {
+  DrainResult result;
+  const auto count = [&](const std::byte* slots, uint32_t events, bool gapAfter) {
+    result.events += events;
+    sink({*layout_, slots, events, gapAfter, stats().restarts});
+  };
+  for (int geometries = 0; geometries < 2; ++geometries) {
+    if (!touchable()) {
+      result.outcome = DrainOutcome::kWaiting;
+      break;
+    }
+    bool faulted = false;
+    {
+      const MappingClaim claim(file_.mapping);
+      result.outcome = protocol_.drain(*this, budget - result.events, buffer.data(), count);
+      faulted = claim.faulted();
+    }
+    if (faulted) {
+      file_.mapping.unmap();
+      result.outcome = DrainOutcome::kWaiting;
+      break;
+    }
+    if (result.outcome != DrainOutcome::kRelaid) break;
+    result.outcome = DrainOutcome::kWaiting;
+    if (!relay()) break;
+  }
+  result.state = result.outcome == DrainOutcome::kWaiting ? waitingFor_ : RingState::kReady;
+  return result;
+}
+
+DrainStats RingReader::stats() const {
+  DrainStats sum = before_;
+  const DrainStats& now = protocol_.stats();
+  sum.drained += now.drained;
+  sum.restarts += now.restarts;
+  sum.foreignMoves += now.foreignMoves;
+  sum.foundFull += now.foundFull;
+  sum.suspect |= now.suspect;
+  return sum;
+}
+
+HeaderLook RingReader::inspect() {
+  const HeaderFields header = readHeader(fd());
+  waitingFor_ = header.state == RingState::kReady ? RingState::kInitializing : header.state;
+  reason_ = header.state == RingState::kReady ? "its header is being rebuilt" : header.reason;
+  HeaderLook look = toLook(header);
+  if (look.whole) {
+    look.relaid = header.layout != layout_ || header.capacity != capacity_;
+    look.sameHeader = header.layout->header.size == layout_->header.size;
+  }
+  return look;
+}
+
+template <typename T>
+std::atomic_ref<T> RingReader::field(uint32_t offset) const {
+  return std::atomic_ref<T>(*reinterpret_cast<T*>(file_.mapping.base() + offset));
+}
+
+// seq_cst on both and on the swaps: after a swap of read_pos, these must not be answered from before it.
+int32_t RingReader::loadVersion() { return field<int32_t>(layout_->header.version).load(); }
+
+int32_t RingReader::loadMark() { return field<int32_t>(layout_->header.expectedVersion).load(); }
+
+// acquire pairs with the producer's release store of write_pos: the slots before it are whole.
+uint64_t RingReader::loadWritePos() {
+  return field<uint64_t>(layout_->header.writePos).load(std::memory_order_acquire);
+}
+
+// acquire pairs with a foreign consumer's release store; our own stores need no order to be seen by ourselves.
+uint64_t RingReader::loadReadPos() { return field<uint64_t>(layout_->header.readPos).load(std::memory_order_acquire); }
+
+bool RingReader::swapMark(int32_t from, int32_t to) {
+  return field<int32_t>(layout_->header.expectedVersion).compare_exchange_strong(from, to);
+}
+
+// Its release half pairs with the producer's acquire load of read_pos: our reads of the slots are done.
+bool RingReader::swapReadPos(uint64_t from, uint64_t to) {
+  return field<uint64_t>(layout_->header.readPos).compare_exchange_strong(from, to);
+}
+
+// pread, not a mapping: a file that was truncated gives a short read instead of a SIGBUS.
+uint32_t RingReader::readSlots(uint64_t position, uint32_t count, std::byte* out) {
+  const size_t bytes = size_t{count} * layout_->slot.size;
+  size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got =
+        ::pread(fd(), out + done, bytes - done, static_cast<off_t>(layout_->slotOffset(position) + done));
+    if (got <= 0) break;
+    done += static_cast<size_t>(got);
+  }
+  return static_cast<uint32_t>(done / layout_->slot.size);
+}
+
+void RingReader::pauseForRebuild() {
+  const timespec pause{0, kRebuildPauseNs};
+  ::nanosleep(&pause, nullptr);
+}
+
+}  // namespace nixl_otel

@@ -1,0 +1,138 @@
+#include "sigbus_guard.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace nixl_otel {
+namespace {
+
+struct Claim {
+  uintptr_t begin;
+  uintptr_t end;
+  volatile sig_atomic_t faulted;
+};
+
+// The handler runs on the thread that faulted, and a thread only claims what it touches itself: no locks, and the
+// thread-local block exists before the fault because claiming has written to it.
+thread_local Claim claim{0, 0, 0};
+thread_local volatile sig_atomic_t handingOn = 0;
+
+// Trivial statics only: nothing is destroyed at process exit, when other threads may still fault.
+struct sigaction previous;
+pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
+
+uintptr_t pageSize() {
+  static const uintptr_t size = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+void handOn(int signal, siginfo_t* info, void* context) {
+  // Coming here twice means that the handler before us hands its faults to us: nobody wants this one.
+  const bool loop = handingOn != 0;
+  const bool siginfo = (previous.sa_flags & SA_SIGINFO) != 0;
+  if (!loop && siginfo && previous.sa_sigaction != nullptr) {
+    handingOn = 1;
+    previous.sa_sigaction(signal, info, context);
+    handingOn = 0;
+    return;
+  }
+  if (!loop && !siginfo && previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    handingOn = 1;
+    previous.sa_handler(signal);
+    handingOn = 0;
+    return;
+  }
+  // Returning runs the instruction again, now with the default action: a core dump at the place that is to blame.
+  // (A SIGBUS that was sent by kill() is raised again for the same end.)
+  struct sigaction standard = {};
+  standard.sa_handler = SIG_DFL;
+  ::sigaction(signal, &standard, nullptr);
+  if (info->si_code <= 0) ::raise(signal);
+}
+
+void onSigbus(int signal, siginfo_t* info, void* context) {
+  const int savedErrno = errno;
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  if (info->si_code == BUS_ADRERR && address >= claim.begin && address < claim.end) {
+    const uintptr_t page = address & ~(pageSize() - 1);
+    // mmap is a plain system call here: safe in a handler in practice, and what systemd-journald relies on as well.
+    void* zeros = ::mmap(reinterpret_cast<void*>(page), pageSize(), PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    if (zeros != MAP_FAILED) {
+      claim.faulted = 1;
+      errno = savedErrno;
+      return;
+    }
+  }
+  handOn(signal, info, context);
+  errno = savedErrno;
+}
+
+// Again at every mapping: a library that was loaded since may have put its own handler over ours.
+int install() {
+  pageSize();
+  ::pthread_mutex_lock(&installing);
+  struct sigaction current;
+  int problem = ::sigaction(SIGBUS, nullptr, &current) == 0 ? 0 : errno;
+  const bool ours = (current.sa_flags & SA_SIGINFO) != 0 && current.sa_sigaction == onSigbus;
+  if (problem == 0 && !ours) {
+    previous = current;
+    struct sigaction action = {};
+    action.sa_sigaction = onSigbus;
+    // ONSTACK: Go-like hosts and sanitizers run threads on stacks that have no room for a handler.
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    ::sigemptyset(&action.sa_mask);
+    problem = ::sigaction(SIGBUS, &action, nullptr) == 0 ? 0 : errno;
+  }
+  ::pthread_mutex_unlock(&installing);
+  return problem;
+}
+
+}  // namespace
+
+HeaderMapping::HeaderMapping(HeaderMapping&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+
+HeaderMapping& HeaderMapping::operator=(HeaderMapping&& other) noexcept {
+  if (this != &other) {
+    unmap();
+    base_ = std::exchange(other.base_, nullptr);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+HeaderMapping::~HeaderMapping() { unmap(); }
+
+int HeaderMapping::map(int fd, size_t bytes, bool writable) {
+  unmap();
+  if (const int problem = install(); problem != 0) return problem;
+  void* base = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+  if (base == MAP_FAILED) return errno;
+  base_ = static_cast<std::byte*>(base);
+  bytes_ = bytes;
+  return 0;
+}
+
+void HeaderMapping::unmap() {
+  if (base_ != nullptr) ::munmap(base_, bytes_);
+  base_ = nullptr;
+  bytes_ = 0;
+}
+
+MappingClaim::MappingClaim(const HeaderMapping& mapping) {
+  claim.begin = reinterpret_cast<uintptr_t>(mapping.base());
+  claim.end = claim.begin + mapping.bytes();
+  claim.faulted = 0;
+}
+
+MappingClaim::~MappingClaim() { claim = {0, 0, 0}; }
+
+bool MappingClaim::faulted() const { return claim.faulted != 0; }
+
+}  // namespace nixl_otel
