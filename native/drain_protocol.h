@@ -107,6 +107,7 @@ class DrainProtocol {
         const bool full = pending_ == mask_;
         if (firstLook) {
           stats_.foundFull += full;
+          fill_ = pending_;
           unconfirmedLap_ = false;  // the mark has outlived a whole interval
         }
         firstLook = false;
@@ -136,7 +137,9 @@ class DrainProtocol {
 
   const DrainStats& stats() const { return stats_; }
   bool attached() const { return attached_; }
+  // Events that the last drain left, and those that it found.
   uint64_t pending() const { return pending_; }
+  uint64_t fill() const { return fill_; }
   uint64_t published() const { return published_; }
 
  private:
@@ -249,6 +252,7 @@ class DrainProtocol {
   uint64_t mask_ = 0;
   uint64_t published_ = 0;  // the read_pos that we last stored
   uint64_t pending_ = 0;
+  uint64_t fill_ = 0;
   uint64_t lateSwap_ = 0;  // a read_pos of ours that may stand in the new ring, or 0
   int32_t version_ = 0;
   int32_t mark_ = 0;

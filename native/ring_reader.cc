@@ -51,7 +51,9 @@ std::unique_ptr<RingReader> RingReader::open(const std::string& path, bool force
 
 RingReader::RingReader(RingFile file) : file_(std::move(file)) {}
 
-RingReader::~RingReader() {
+RingReader::~RingReader() { detach(); }
+
+void RingReader::detach() {
   if (file_.mapping.base() == nullptr) return;
   const MappingClaim claim(file_.mapping);
   protocol_.detach(*this);

@@ -50,12 +50,16 @@ class RingReader {
   // Takes up to `budget` events that the ring holds.
   DrainResult drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink);
 
+  // Takes the mark away, so that the header is as it was found. Nothing is drained after this.
+  void detach();
+
   const RingLayout& layout() const { return *layout_; }
   uint64_t capacity() const { return capacity_; }
   FileId id() const { return file_.id; }
   int fd() const { return file_.fd.get(); }
-  // Events that were left in the ring when it was last looked at.
+  // Events that the last drain left in the ring, and those that it found there.
   uint64_t pending() const { return protocol_.pending(); }
+  uint64_t fill() const { return protocol_.fill(); }
   DrainStats stats() const;
   // The read_pos that this reader found when it opened the ring: not 0 when events were consumed before.
   uint64_t firstReadPos() const { return firstReadPos_; }

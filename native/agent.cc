@@ -1,0 +1,215 @@
+#include "agent.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace nixl_otel {
+namespace {
+
+// A process that lives on may have destroyed its agent. Reading the mappings of a large process takes milliseconds, so
+// this is only asked while the ring stands still, and then seldom.
+constexpr auto kQuietBeforeMapsLook = std::chrono::seconds(5);
+constexpr auto kMapsLookInterval = std::chrono::seconds(5);
+
+// A dead agent that nobody ever asks about must not stay for ever.
+constexpr auto kUntoldLimit = std::chrono::minutes(10);
+
+}  // namespace
+
+Agent::Agent(std::string path, std::unique_ptr<RingReader> reader) : path_(std::move(path)), lastEvent_(Clock::now()) {
+  replaceRing(std::move(reader));
+  replacements_ = 0;
+}
+
+void Agent::replaceRing(std::unique_ptr<RingReader> reader) {
+  const std::lock_guard lock(mutex_);
+  Attached attached;
+  attached.reader = std::move(reader);
+  attached.lastMoved = Clock::now();
+  readers_.push_back(std::move(attached));
+  ++replacements_;
+  diedAt_ = {};
+  for (const auto& slot : tallies_) slot->tally.restart();
+}
+
+bool Agent::holds(const FileId& file) const {
+  return std::any_of(readers_.begin(), readers_.end(), [&](const Attached& a) { return a.reader->id() == file; });
+}
+
+FileId Agent::file() const { return readers_.back().reader->id(); }
+
+Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
+  const std::lock_guard lock(mutex_);
+  DrainReport report;
+  for (Attached& attached : readers_) {
+    const DrainResult result =
+        attached.reader->drain(budget, buffer, [&](const RingReader::Chunk& chunk) { fold(attached, chunk); });
+    enterIncarnation(attached, attached.reader->stats().restarts);
+    report.more |= result.outcome == DrainOutcome::kMore;
+    report.waiting |= result.outcome == DrainOutcome::kWaiting;
+    report.crowded |= result.events > attached.reader->capacity() / 2;
+    if (result.events == 0) continue;
+    attached.lastMoved = lastEvent_ = Clock::now();
+    lastEventMs_ = wallClockMs();
+    moved_ = true;
+  }
+  // A replaced ring is let go once it is known that nobody writes it, or when it has long stood still.
+  while (readers_.size() > 1 && (readers_.front().gone || Clock::now() - readers_.front().lastMoved > kUntoldLimit)) {
+    const DrainStats stats = readers_.front().reader->stats();
+    retired_.drained += stats.drained;
+    retired_.restarts += stats.restarts;
+    retired_.foreignMoves += stats.foreignMoves;
+    retired_.foundFull += stats.foundFull;
+    retired_.suspect |= stats.suspect;
+    readers_.erase(readers_.begin());
+  }
+  return report;
+}
+
+void Agent::fold(Attached& attached, const RingReader::Chunk& chunk) {
+  enterIncarnation(attached, chunk.incarnation);
+  for (const auto& slot : tallies_) {
+    uint64_t mask = 0;
+    for (const auto& tap : slot->taps) mask |= tap->typeMask();
+    tapped_.clear();
+    slot->tally.fold(chunk, mask, tapped_);
+    if (tapped_.empty()) continue;
+    for (const auto& tap : slot->taps) tap->put(tapped_);
+  }
+}
+
+void Agent::enterIncarnation(Attached& attached, uint32_t incarnation) {
+  if (attached.incarnation == incarnation) return;
+  attached.incarnation = incarnation;
+  // Another process may write it now.
+  attached.writerSeen = attached.gone = false;
+  diedAt_ = {};
+  for (const auto& slot : tallies_) slot->tally.restart();
+}
+
+bool Agent::wantsWriter() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(readers_.begin(), readers_.end(), [](const Attached& a) { return !a.writerSeen || a.gone; });
+}
+
+void Agent::searched(const std::map<FileId, ProcessId>& found) {
+  const std::lock_guard lock(mutex_);
+  ++searches_;
+  for (Attached& attached : readers_) {
+    const auto writer = found.find(attached.reader->id());
+    if (writer == found.end()) continue;
+    attached.writer = writer->second;
+    attached.writerSeen = true;
+    attached.gone = false;
+    attached.lastMapsLook = Clock::now();
+    diedAt_ = {};
+  }
+}
+
+bool Agent::stillWrites(Attached& attached, Clock::time_point now) {
+  if (processStartTime(attached.writer.pid) != attached.writer.startTime) return false;
+  if (now - attached.lastMoved < kQuietBeforeMapsLook || now - attached.lastMapsLook < kMapsLookInterval) return true;
+  attached.lastMapsLook = now;
+  return mapsForWriting(attached.writer.pid, attached.reader->id()) != MapsAnswer::kDoesNot;
+}
+
+void Agent::checkLife(Clock::time_point now) {
+  const std::lock_guard lock(mutex_);
+  for (Attached& attached : readers_) {
+    if (attached.writerSeen && !attached.gone && !stillWrites(attached, now)) attached.gone = true;
+  }
+  if (life() == Life::kDead && diedAt_ == Clock::time_point{}) {
+    diedAt_ = now;
+    toldSinceDeath_ = false;
+  }
+}
+
+Life Agent::life() const {
+  bool unknown = false;
+  for (const Attached& attached : readers_) {
+    if (attached.writerSeen && !attached.gone) return Life::kAlive;
+    unknown |= !attached.writerSeen;
+  }
+  return unknown ? Life::kUnknown : Life::kDead;
+}
+
+bool Agent::expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl) const {
+  const std::lock_guard lock(mutex_);
+  if (readers_.back().reader->pending() != 0) return false;
+  const Life now_ = life();
+  if (now_ == Life::kDead) {
+    const auto since = now - std::max(diedAt_, lastEvent_);
+    return diedAt_ != Clock::time_point{} && since >= deadTtl && (toldSinceDeath_ || since >= deadTtl + kUntoldLimit);
+  }
+  if (now_ == Life::kAlive) return false;
+  // Without a name nobody can come to it any more: whoever still writes it moves it.
+  if (readers_.back().reader->unlinked()) return now - lastEvent_ >= deadTtl;
+  return idleTtl.count() != 0 && now - lastEvent_ >= idleTtl;
+}
+
+bool Agent::neverUsed() const {
+  const std::lock_guard lock(mutex_);
+  return !moved_ && searches_ > 0 && readers_.size() == 1 && !readers_.back().writerSeen;
+}
+
+HeaderFields Agent::release() {
+  const std::lock_guard lock(mutex_);
+  Attached& current = readers_.back();
+  current.reader->detach();
+  return readHeader(current.reader->fd());
+}
+
+std::shared_ptr<TallySlot> Agent::acquireTally(const std::shared_ptr<const TallyOptions>& options) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& slot : tallies_) {
+    if (slot->tally.options() == *options) {
+      ++slot->users;
+      return slot;
+    }
+  }
+  auto slot = std::make_shared<TallySlot>(TallySlot{Tally(options), {}, 1});
+  // What was consumed before us, or before this tally began, is not in it.
+  if (readers_.back().reader->firstReadPos() != 0 || moved_) slot->tally.markMemoryApproximate();
+  tallies_.push_back(slot);
+  return slot;
+}
+
+void Agent::releaseTally(const std::shared_ptr<TallySlot>& slot) {
+  const std::lock_guard lock(mutex_);
+  if (--slot->users == 0) std::erase(tallies_, slot);
+}
+
+void Agent::addTap(TallySlot& slot, const std::shared_ptr<Tap>& tap) {
+  const std::lock_guard lock(mutex_);
+  slot.taps.push_back(tap);
+}
+
+void Agent::removeTap(TallySlot& slot, const std::shared_ptr<Tap>& tap) {
+  const std::lock_guard lock(mutex_);
+  std::erase(slot.taps, tap);
+}
+
+AgentStatus Agent::status() const {
+  const Attached& current = readers_.back();
+  AgentStatus status;
+  status.wireVersion = current.reader->layout().version;
+  status.capacity = current.reader->capacity();
+  status.life = life();
+  status.pid = current.writerSeen && !current.gone ? current.writer.pid : 0;
+  status.lastEventMs = lastEventMs_;
+  status.exported = moved_ || current.writerSeen;
+  status.drains = retired_;
+  for (const Attached& attached : readers_) {
+    const DrainStats stats = attached.reader->stats();
+    status.fill += attached.reader->fill();
+    status.drains.drained += stats.drained;
+    status.drains.restarts += stats.restarts;
+    status.drains.foreignMoves += stats.foreignMoves;
+    status.drains.foundFull += stats.foundFull;
+    status.drains.suspect |= stats.suspect;
+  }
+  status.drains.restarts += replacements_;
+  return status;
+}
+
+}  // namespace nixl_otel

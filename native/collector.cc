@@ -1,0 +1,377 @@
+#include "collector.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace nixl_otel {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kScanInterval{50};
+constexpr milliseconds kLifeCheckInterval{500};
+constexpr milliseconds kCrowdedInterval{1};
+// What one ring may take before the others have their turn.
+constexpr uint64_t kBudget = 16 * DrainProtocol<int>::kChunkSlots;
+// What looking for writers in /proc may take out of one tick.
+constexpr auto kSearchSlice = std::chrono::milliseconds(1);
+constexpr milliseconds kFirstSearchPause{250};
+constexpr milliseconds kLastSearchPause{60'000};
+// A file this young may belong to an agent that is just starting: it is attached even while it is empty.
+constexpr double kYoungMs = 10'000;
+// Parked files are looked at this often, and more seldom the more there are: at most about 1 % of one core.
+constexpr milliseconds kParkedLook{50};
+constexpr size_t kParkedPerExtraMs = 10;
+
+std::string canonicalDirectory(const std::string& path) {
+  char* resolved = ::realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return path;
+  std::string canonical(resolved);
+  std::free(resolved);
+  return canonical;
+}
+
+// Signals are the host's business: only what this thread itself does wrong may reach it.
+void blockSignals() {
+  sigset_t set;
+  ::sigfillset(&set);
+  for (const int mine : {SIGBUS, SIGSEGV, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGPROF}) ::sigdelset(&set, mine);
+  ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+}
+
+bool isYoung(const std::string& path) {
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0) return false;
+  const double changedMs = static_cast<double>(info.st_ctim.tv_sec) * 1e3 + static_cast<double>(info.st_ctim.tv_nsec) / 1e6;
+  return wallClockMs() - changedMs < kYoungMs;
+}
+
+double toMs(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
+
+}  // namespace
+
+Source::Source(SourceOptions options)
+    : options_(std::move(options)), tallyOptions_(std::make_shared<const TallyOptions>(options_.tally)) {
+  for (const auto& [directory, pattern] : options_.places) {
+    trees_.emplace_back(canonicalDirectory(directory), pattern);
+  }
+}
+
+Collector& Collector::instance() {
+  static Collector* const collector = new Collector;
+  return *collector;
+}
+
+std::shared_ptr<Source> Collector::open(SourceOptions options) {
+  auto source = std::make_shared<Source>(std::move(options));
+  const std::lock_guard lock(mutex_);
+  sources_.push_back(source);
+  stats_.drainInterval = source->options_.drainInterval;
+  for (const auto& other : sources_) stats_.drainInterval = std::min(stats_.drainInterval, other->options_.drainInterval);
+  scanAll_ = true;
+  if (!thread_.joinable()) {
+    stopping_ = false;
+    lastTick_ = {};
+    thread_ = std::thread([this] { run(); });
+    ::pthread_setname_np(thread_.native_handle(), "nixl-otel");
+  }
+  wake_.notify_all();
+  return source;
+}
+
+void Collector::close(const std::shared_ptr<Source>& source) {
+  std::thread last;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::erase(sources_, source) == 0) return;
+    while (!source->agents_.empty()) unlink(*source, source->agents_.begin()->first);
+    if (sources_.empty()) {
+      stopping_ = true;
+      last = std::move(thread_);
+      wake_.notify_all();
+    }
+  }
+  if (last.joinable()) last.join();
+}
+
+std::shared_ptr<Tap> Collector::openTap(const std::shared_ptr<Source>& source, uint64_t typeMask, size_t capacity) {
+  auto tap = std::make_shared<Tap>(typeMask, capacity);
+  const std::lock_guard lock(mutex_);
+  source->taps_.push_back(tap);
+  for (auto& [path, seen] : source->agents_) seen.agent->addTap(*seen.slot, tap);
+  return tap;
+}
+
+void Collector::closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<Tap>& tap) {
+  const std::lock_guard lock(mutex_);
+  std::erase(source->taps_, tap);
+  for (auto& [path, seen] : source->agents_) seen.agent->removeTap(*seen.slot, tap);
+}
+
+bool Collector::drainNow(milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  if (!thread_.joinable()) return false;
+  const uint64_t request = ++drainRequests_;
+  wake_.notify_all();
+  return ticked_.wait_for(lock, limit, [&] { return drainsServed_ >= request || stopping_; });
+}
+
+void Collector::snapshot(Source& source, const Visit& visit) {
+  std::vector<SourceAgent> agents;
+  {
+    const std::lock_guard lock(mutex_);
+    agents.reserve(source.agents_.size());
+    for (const auto& [path, seen] : source.agents_) agents.push_back(seen);
+  }
+  for (const SourceAgent& seen : agents) {
+    seen.agent->read(*seen.slot, [&](const AgentStatus& status, const Tally& tally) { visit(seen, status, tally); });
+  }
+}
+
+size_t Collector::problems(const Source& source, size_t most, std::vector<RingProblem>& out) {
+  const std::lock_guard lock(mutex_);
+  size_t count = 0;
+  const auto report = [&](const std::string& path, RingState state, const std::string& reason) {
+    if (count++ < most) out.push_back({path, state, reason});
+  };
+  for (const DirectoryTree& tree : source.trees_) {
+    if (!tree.problem().empty()) report(tree.directory(), RingState::kDenied, tree.problem());
+    for (const FoundFile& file : tree.files()) {
+      if (file.problem != nullptr) {
+        report(file.path, RingState::kCorrupt, std::string("not a regular file but ") + file.problem);
+        continue;
+      }
+      const auto candidate = candidates_.find(file.path);
+      if (candidate == candidates_.end() || candidate->second.parked || candidate->second.reason.empty()) continue;
+      report(file.path, candidate->second.state, candidate->second.reason);
+    }
+  }
+  return count;
+}
+
+CollectorStats Collector::stats() {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+void Collector::run() {
+  blockSignals();
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const uint64_t serving = drainRequests_;
+    lock.unlock();
+    const Clock::time_point begun = Clock::now();
+    const Clock::duration pause = tick(begun);
+    lock.lock();
+    if (drainsServed_ < serving) drainsServed_ = serving;
+    ticked_.notify_all();
+    wake_.wait_until(lock, begun + pause, [&] { return stopping_ || scanAll_ || drainRequests_ > drainsServed_; });
+  }
+  // The last source is gone: let go of every ring, so that another process may drain them.
+  agents_.clear();
+  candidates_.clear();
+  search_ = WriterSearch();
+  nextSearch_ = {};
+  ticked_.notify_all();
+}
+
+Clock::duration Collector::tick(Clock::time_point now) {
+  std::vector<std::shared_ptr<Agent>> agents;
+  milliseconds interval{0};
+  {
+    const std::lock_guard lock(mutex_);
+    const bool asked = drainRequests_ > drainsServed_;
+    if (lastTick_ != Clock::time_point{}) {
+      stats_.lastLagMs = toMs(now - lastTick_);
+      stats_.maxLagMs = std::max(stats_.maxLagMs, stats_.lastLagMs);
+      stats_.lateTicks += now - lastTick_ > 2 * stats_.drainInterval;
+    }
+    lastTick_ = now;
+    ++stats_.ticks;
+    if (asked || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
+    tryCandidates(now);
+    interval = stats_.drainInterval;
+    agents.reserve(agents_.size());
+    for (const auto& [path, agent] : agents_) agents.push_back(agent);
+  }
+  bool crowded = false;
+  while (drainAll(agents, crowded)) {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) break;
+  }
+  agents.clear();
+  watchLives(now);
+  // A ring that was more than half full may not have room for another interval's events.
+  return crowded ? std::min<Clock::duration>(kCrowdedInterval, interval) : Clock::duration(interval);
+}
+
+// One turn for every ring that may have more. False when all are empty.
+bool Collector::drainAll(std::vector<std::shared_ptr<Agent>>& agents, bool& crowded) {
+  thread_local ChunkBuffer buffer;
+  std::erase_if(agents, [&](const std::shared_ptr<Agent>& agent) {
+    const Agent::DrainReport report = agent->drain(kBudget, buffer);
+    crowded |= report.crowded;
+    return !report.more;
+  });
+  return !agents.empty();
+}
+
+// mutex_ is held from here on down.
+
+void Collector::scan(Clock::time_point now) {
+  lastScan_ = now;
+  bool changed = scanAll_;
+  scanAll_ = false;
+  for (const auto& source : sources_) {
+    for (DirectoryTree& tree : source->trees_) changed |= tree.refresh();
+  }
+  if (!changed) return;
+  std::set<std::string> present;
+  for (const auto& source : sources_) {
+    for (DirectoryTree& tree : source->trees_) scanTree(tree, present);
+    // An agent that another source attached is also this one's if it lies in its places.
+    for (const auto& [path, agent] : agents_) link(*source, agent);
+  }
+  std::erase_if(candidates_, [&](const auto& entry) { return !present.contains(entry.first); });
+}
+
+void Collector::scanTree(DirectoryTree& tree, std::set<std::string>& present) {
+  for (const FoundFile& file : tree.files()) {
+    if (file.problem != nullptr || !present.insert(file.path).second) continue;
+    considerFile(file);
+  }
+}
+
+// A file that is new here, or stands at the path of an agent whose ring is another file.
+void Collector::considerFile(const FoundFile& file) {
+  if (candidates_.contains(file.path)) return;
+  const auto agent = agents_.find(file.path);
+  if (agent != agents_.end()) {
+    struct stat info;
+    if (::lstat(file.path.c_str(), &info) != 0 || agent->second->holds({info.st_dev, info.st_ino})) return;
+  }
+  Candidate candidate;
+  candidate.path = file.path;
+  candidates_.emplace(file.path, std::move(candidate));
+}
+
+void Collector::tryCandidates(Clock::time_point now) {
+  for (auto entry = candidates_.begin(); entry != candidates_.end();) {
+    Candidate& candidate = entry->second;
+    if (candidate.nextLook <= now) tryOpen(candidate, now);
+    entry = candidate.state == RingState::kReady && !candidate.parked ? candidates_.erase(entry) : std::next(entry);
+  }
+}
+
+void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
+  if (candidate.parked) {
+    const RingFile look = RingFile::open(candidate.path, RingAccess::kObserve, true);
+    if (look.state == RingState::kReady && !candidate.headerChanged(look.header)) {
+      candidate.nextLook = now + std::max(kParkedLook, milliseconds(candidates_.size() / kParkedPerExtraMs));
+      return;
+    }
+    candidate.parked = false;
+  }
+  auto reader = RingReader::open(candidate.path, forced(), candidate.state, candidate.reason);
+  if (reader == nullptr) {
+    candidate.waitLonger(now);
+    return;
+  }
+  const auto known = agents_.find(candidate.path);
+  if (known != agents_.end()) {
+    known->second->replaceRing(std::move(reader));
+  } else {
+    const auto agent = std::make_shared<Agent>(candidate.path, std::move(reader));
+    agents_.emplace(candidate.path, agent);
+    for (const auto& source : sources_) link(*source, agent);
+  }
+  nextSearch_ = now;
+  searchPause_ = kFirstSearchPause;
+}
+
+bool Collector::forced() const {
+  return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->options_.force; });
+}
+
+// Makes the agent one of the source's, if its path lies in the source's places and it is not yet.
+void Collector::link(Source& source, const std::shared_ptr<Agent>& agent) {
+  if (source.agents_.contains(agent->path())) return;
+  for (const DirectoryTree& tree : source.trees_) {
+    for (const FoundFile& file : tree.files()) {
+      if (file.path != agent->path()) continue;
+      SourceAgent seen{agent, agent->acquireTally(source.tallyOptions_), toUtf8(file.agent), toUtf8(tree.directory())};
+      for (const auto& tap : source.taps_) agent->addTap(*seen.slot, tap);
+      source.agents_.emplace(agent->path(), std::move(seen));
+      return;
+    }
+  }
+}
+
+void Collector::unlink(Source& source, const std::string& path) {
+  const auto seen = source.agents_.find(path);
+  if (seen == source.agents_.end()) return;
+  for (const auto& tap : source.taps_) seen->second.agent->removeTap(*seen->second.slot, tap);
+  seen->second.agent->releaseTally(seen->second.slot);
+  source.agents_.erase(seen);
+}
+
+// mutex_ is not held: looking into /proc takes time, and only this thread changes agents_.
+void Collector::watchLives(Clock::time_point now) {
+  if (search_.running()) {
+    if (search_.step(Clock::now() + kSearchSlice)) {
+      for (const auto& [path, agent] : agents_) agent->searched(search_.found());
+      searchPause_ = std::min(searchPause_ * 2, kLastSearchPause);
+      nextSearch_ = now + searchPause_;
+    }
+  } else if (now >= nextSearch_) {
+    std::set<FileId> wanted;
+    for (const auto& [path, agent] : agents_) {
+      if (agent->wantsWriter()) wanted.insert(agent->file());
+    }
+    if (!wanted.empty()) {
+      search_.begin(std::move(wanted));
+      search_.step(Clock::now() + kSearchSlice);
+    } else {
+      nextSearch_ = now + kFirstSearchPause;
+    }
+  }
+  if (now - lastLifeCheck_ < kLifeCheckInterval) return;
+  lastLifeCheck_ = now;
+  for (const auto& [path, agent] : agents_) agent->checkLife(now);
+  const std::lock_guard lock(mutex_);
+  forgetExpired(now);
+}
+
+// Parks the rings of agents that are done with, so that their descriptors are free and their series end.
+void Collector::forgetExpired(Clock::time_point now) {
+  milliseconds deadTtl{0};
+  milliseconds idleTtl{0};
+  for (const auto& source : sources_) {
+    deadTtl = std::max(deadTtl, source->options_.deadTtl);
+    idleTtl = std::max(idleTtl, source->options_.idleTtl);
+  }
+  for (auto entry = agents_.begin(); entry != agents_.end();) {
+    const std::string path = entry->first;
+    const std::shared_ptr<Agent> agent = entry->second;
+    const bool neverUsed = agent->neverUsed() && !isYoung(path);
+    if (!neverUsed && !agent->expired(now, deadTtl, idleTtl)) {
+      ++entry;
+      continue;
+    }
+    Candidate candidate;
+    candidate.path = path;
+    candidate.parkedHeader = agent->release();
+    candidate.parked = candidate.parkedHeader.state == RingState::kReady;
+    candidate.state = candidate.parkedHeader.state;
+    candidate.nextLook = now + kParkedLook;
+    for (const auto& source : sources_) unlink(*source, path);
+    entry = agents_.erase(entry);
+    struct stat info;
+    if (::lstat(path.c_str(), &info) == 0) candidates_.emplace(path, std::move(candidate));
+  }
+}
+
+}  // namespace nixl_otel

@@ -1,0 +1,135 @@
+// The one background thread of a process: finds rings, drains them on time, and sees agents come and go.
+//
+// Neither finding nor draining depends on JavaScript: an event loop that stands still for seconds loses nothing. Only
+// this thread touches rings that it attached; everyone else takes snapshots, which are cumulative.
+//
+// The collector is made once and never destroyed, and nothing here has a destructor that runs at process exit:
+// process.exit() on Node's main thread runs no cleanup hooks, so exit handlers meet a thread that still runs.
+
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "agent.h"
+#include "candidate.h"
+#include "discovery.h"
+
+namespace nixl_otel {
+
+struct SourceOptions {
+  // Directory and file name pattern; "" for all files to depth 3.
+  std::vector<std::pair<std::string, std::string>> places;
+  std::chrono::milliseconds drainInterval{20};
+  std::chrono::milliseconds deadTtl{30'000};
+  std::chrono::milliseconds idleTtl{0};  // 0: never
+  bool force = false;
+  TallyOptions tally;
+};
+
+struct CollectorStats {
+  std::chrono::milliseconds drainInterval{0};
+  uint64_t ticks = 0;
+  uint64_t lateTicks = 0;
+  double maxLagMs = 0;
+  double lastLagMs = 0;
+};
+
+struct RingProblem {
+  std::string path;
+  RingState state;
+  std::string reason;
+};
+
+// An agent as one source sees it.
+struct SourceAgent {
+  std::shared_ptr<Agent> agent;
+  std::shared_ptr<TallySlot> slot;
+  std::string name;
+  std::string directory;
+};
+
+class Source {
+ public:
+  explicit Source(SourceOptions options);
+  const SourceOptions& options() const { return options_; }
+
+ private:
+  friend class Collector;
+  const SourceOptions options_;
+  const std::shared_ptr<const TallyOptions> tallyOptions_;
+  std::vector<DirectoryTree> trees_;
+  std::map<std::string, SourceAgent> agents_;  // by path
+  std::vector<std::shared_ptr<Tap>> taps_;
+};
+
+class Collector {
+ public:
+  static Collector& instance();
+
+  // Starts the thread if it does not run.
+  std::shared_ptr<Source> open(SourceOptions options);
+  // Ends and joins the thread with the last source. Not from the collector's thread.
+  void close(const std::shared_ptr<Source>& source);
+
+  std::shared_ptr<Tap> openTap(const std::shared_ptr<Source>& source, uint64_t typeMask, size_t capacity);
+  void closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<Tap>& tap);
+
+  // Waits until the thread has looked for new rings and drained all of them after this call; not longer than `limit`.
+  bool drainNow(std::chrono::milliseconds limit);
+
+  using Visit = std::function<void(const SourceAgent&, const AgentStatus&, const Tally&)>;
+  void snapshot(Source& source, const Visit& visit);
+  // At most `most`; returns how many there are.
+  size_t problems(const Source& source, size_t most, std::vector<RingProblem>& out);
+  CollectorStats stats();
+
+ private:
+  Collector() = default;
+  ~Collector() = delete;
+
+  void run();
+  Clock::duration tick(Clock::time_point now);
+  void scan(Clock::time_point now);
+  void scanTree(DirectoryTree& tree, std::set<std::string>& present);
+  void considerFile(const FoundFile& file);
+  void tryCandidates(Clock::time_point now);
+  void tryOpen(Candidate& candidate, Clock::time_point now);
+  void welcome(const std::string& path, const std::shared_ptr<Agent>& agent);
+  void link(Source& source, const std::shared_ptr<Agent>& agent);
+  void unlink(Source& source, const std::string& path);
+  bool drainAll(std::vector<std::shared_ptr<Agent>>& agents, bool& crowded);
+  void watchLives(Clock::time_point now);
+  void forgetExpired(Clock::time_point now);
+  bool forced() const;
+
+  std::mutex mutex_;  // everything below; never held while a ring is drained
+  std::condition_variable wake_;
+  std::condition_variable ticked_;
+  std::thread thread_;
+  bool stopping_ = false;
+  bool scanAll_ = false;
+  uint64_t drainRequests_ = 0;
+  uint64_t drainsServed_ = 0;
+  std::vector<std::shared_ptr<Source>> sources_;
+  std::map<std::string, std::shared_ptr<Agent>> agents_;  // by path
+  std::map<std::string, Candidate> candidates_;           // files that are not attached, by path
+  CollectorStats stats_;
+  Clock::time_point lastScan_{};
+  Clock::time_point lastTick_{};
+  Clock::time_point lastLifeCheck_{};
+  Clock::time_point nextSearch_{};
+  std::chrono::milliseconds searchPause_{0};
+  WriterSearch search_;
+};
+
+}  // namespace nixl_otel

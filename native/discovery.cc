@@ -1,0 +1,148 @@
+#include "discovery.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace nixl_otel {
+namespace {
+
+// Kernels stamp mtime with the time of the last timer tick, up to 10 ms ago: a change in the same tick as our look
+// leaves the same stamp. A stamp younger than this is not trusted to be the last one.
+constexpr int64_t kStampGrainNs = 100'000'000;
+
+int64_t toNs(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+
+const char* problemOf(unsigned char kind) {
+  switch (kind) {
+    case DT_REG:
+      return nullptr;
+    case DT_LNK:
+      return "a symbolic link, which is not followed";
+    case DT_FIFO:
+      return "a fifo";
+    case DT_SOCK:
+      return "a socket";
+    default:
+      return "a device";
+  }
+}
+
+// File systems that do not tell the kind in the directory entry are asked per file.
+unsigned char kindOf(int directory, const dirent* entry) {
+  if (entry->d_type != DT_UNKNOWN) return entry->d_type;
+  struct stat info;
+  if (::fstatat(directory, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0) return DT_REG;
+  return static_cast<unsigned char>((info.st_mode & S_IFMT) >> 12);
+}
+
+}  // namespace
+
+DirectoryTree::DirectoryTree(std::string directory, std::string pattern)
+    : directory_(std::move(directory)), pattern_(std::move(pattern)) {}
+
+bool DirectoryTree::refresh() {
+  for (auto& [path, folder] : folders_) folder.seen = false;
+  problem_.clear();
+  bool changed = visit(directory_, "", 0);
+  changed |= std::erase_if(folders_, [](const auto& entry) { return !entry.second.seen; }) != 0;
+  if (!changed) return false;
+  files_.clear();
+  for (const auto& [path, folder] : folders_) files_.insert(files_.end(), folder.files.begin(), folder.files.end());
+  return true;
+}
+
+bool DirectoryTree::visit(const std::string& path, const std::string& prefix, int depth) {
+  struct stat info;
+  // The directory itself may be a link (that is the operator's choice); what lies below it may not.
+  if (::stat(path.c_str(), &info) != 0) {
+    if (depth == 0 && errno != ENOENT) problem_ = std::strerror(errno);
+    return false;
+  }
+  if (!S_ISDIR(info.st_mode)) {
+    if (depth == 0) problem_ = "not a directory";
+    return false;
+  }
+  const auto [at, fresh] = folders_.try_emplace(path);
+  Folder& folder = at->second;
+  folder.seen = true;
+  bool changed = fresh;
+  if (fresh || !folder.settled || toNs(folder.changed) != toNs(info.st_mtim)) {
+    timespec now;
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    folder.changed = info.st_mtim;
+    const int64_t age = toNs(now) - toNs(info.st_mtim);
+    folder.settled = age > kStampGrainNs || age < -kStampGrainNs;  // (a stamp in the future says nothing about now)
+    changed |= read(folder, path, prefix, depth);
+  }
+  for (const std::string& name : folder.folders) changed |= visit(path + "/" + name, prefix + name + "/", depth + 1);
+  return changed;
+}
+
+bool DirectoryTree::read(Folder& folder, const std::string& path, const std::string& prefix, int depth) {
+  DIR* directory = ::opendir(path.c_str());
+  if (directory == nullptr) {
+    if (depth == 0) problem_ = std::strerror(errno);
+    folder.settled = false;
+    return false;
+  }
+  std::vector<FoundFile> files;
+  std::vector<std::string> folders;
+  while (const dirent* entry = ::readdir(directory)) {
+    const char* name = entry->d_name;
+    if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
+    const unsigned char kind = kindOf(::dirfd(directory), entry);
+    if (kind == DT_DIR) {
+      if (pattern_.empty() && depth < kMaxDepth) folders.emplace_back(name);
+      continue;
+    }
+    if (!pattern_.empty() && ::fnmatch(pattern_.c_str(), name, FNM_PERIOD) != 0) continue;
+    files.push_back({path + "/" + name, prefix + name, problemOf(kind)});
+  }
+  ::closedir(directory);
+  bool changed = files.size() != folder.files.size() || folders != folder.folders;
+  for (size_t i = 0; !changed && i < files.size(); ++i) changed = files[i].path != folder.files[i].path;
+  // The same name may be another file now, which only its inode tells: say changed once the stamp has come to rest.
+  changed |= folder.settled;
+  folder.files = std::move(files);
+  folder.folders = std::move(folders);
+  return changed;
+}
+
+std::string toUtf8(const std::string& bytes) {
+  std::string out;
+  out.reserve(bytes.size());
+  for (size_t i = 0; i < bytes.size();) {
+    const auto lead = static_cast<unsigned char>(bytes[i]);
+    const size_t length = lead < 0x80 ? 1 : lead >= 0xC2 && lead < 0xE0 ? 2 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+    bool good = length != 0 && i + length <= bytes.size();
+    for (size_t k = 1; good && k < length; ++k) good = (static_cast<unsigned char>(bytes[i + k]) & 0xC0) == 0x80;
+    if (good && length == 3) {
+      const auto next = static_cast<unsigned char>(bytes[i + 1]);
+      good = !(lead == 0xE0 && next < 0xA0) && !(lead == 0xED && next >= 0xA0);  // overlong; surrogates
+    }
+    if (good && length == 4) {
+      const auto next = static_cast<unsigned char>(bytes[i + 1]);
+      good = !(lead == 0xF0 && next < 0x90) && !(lead == 0xF4 && next >= 0x90);  // overlong; above U+10FFFF
+    }
+    if (good) {
+      out.append(bytes, i, length);
+      i += length;
+    } else {
+      char escaped[5];
+      std::snprintf(escaped, sizeof escaped, "\\x%02X", lead);
+      out += escaped;
+      ++i;
+    }
+  }
+  return out;
+}
+
+}  // namespace nixl_otel

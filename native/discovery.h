@@ -1,0 +1,56 @@
+// Which files lie in a directory, cheaply enough to ask every 50 ms: a directory is read again only when its mtime
+// says that names came or went. Polling, not inotify: no watch limits, and the same on every file system.
+
+#pragma once
+
+#include <time.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace nixl_otel {
+
+struct FoundFile {
+  std::string path;
+  std::string agent;    // relative to the directory
+  const char* problem;  // why it cannot be a ring, or nullptr
+};
+
+class DirectoryTree {
+ public:
+  static constexpr int kMaxDepth = 3;  // folders below the directory: NIXL joins an agent's name to it as a path
+
+  // `pattern`: only names in the directory itself that match it (fnmatch), or "" for everything to kMaxDepth.
+  DirectoryTree(std::string directory, std::string pattern);
+
+  // True if files() changed. A directory that is not there has no files.
+  bool refresh();
+  const std::vector<FoundFile>& files() const { return files_; }
+  const std::string& directory() const { return directory_; }
+  // Why the directory cannot be read; "" if it can.
+  const std::string& problem() const { return problem_; }
+
+ private:
+  struct Folder {
+    timespec changed{};
+    bool settled = false;  // its mtime was old enough when it was read: the next change will show
+    bool seen = false;
+    std::vector<FoundFile> files;
+    std::vector<std::string> folders;
+  };
+
+  bool visit(const std::string& path, const std::string& prefix, int depth);
+  bool read(Folder& folder, const std::string& path, const std::string& prefix, int depth);
+
+  std::string directory_;
+  std::string pattern_;
+  std::string problem_;
+  std::map<std::string, Folder> folders_;
+  std::vector<FoundFile> files_;
+};
+
+// Names are bytes; what leaves for JavaScript is UTF-8. Bytes that are not become \xNN, so that two names stay two.
+std::string toUtf8(const std::string& bytes);
+
+}  // namespace nixl_otel

@@ -1,0 +1,65 @@
+// One agent: its mover thread makes transfers and stages their events, life after life; each life has its own ring
+// (in the same file), staging queue and flush thread.
+
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "memory_mover.h"
+#include "options.h"
+#include "ring_writer.h"
+#include "staging_queue.h"
+#include "totals.h"
+
+namespace nixl_otel::transfer_source {
+
+class Agent {
+ public:
+  // `options` and `totals` must outlive the agent; totals are whole after join().
+  Agent(const Options& options, uint32_t index, std::stop_token stop, AgentTotals& totals);
+
+  void start();
+  std::string waitReady();  // "" once the ring is there, or what went wrong
+  std::string join();       // "" or what ended it before its time
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void run();
+  void prepare();
+  void createRing();
+  void live();
+  void moveUntil(Clock::time_point end, StagingQueue& queue);
+  void transfer(StagingQueue& queue);
+  bool waitUntil(Clock::time_point due);
+  bool chance(double percent);
+  uint64_t pickSize();
+
+  const Options& options_;
+  const uint32_t index_;
+  const std::stop_token stop_;
+  AgentTotals& totals_;
+  RingWriter ring_;
+  std::unique_ptr<MemoryMover> mover_;
+  std::mt19937_64 random_;
+  uint64_t totalWeight_ = 0;
+  uint64_t attempts_ = 0;
+  uint32_t nextError_ = 0;
+  Clock::time_point runEnd_ = Clock::time_point::max();
+  Clock::time_point due_;  // of the next transfer
+  std::mutex mutex_;
+  std::condition_variable_any timer_;
+  std::promise<std::string> ready_;
+  std::string failure_;  // written by the thread, read after join
+  std::jthread thread_;
+};
+
+}  // namespace nixl_otel::transfer_source

@@ -1,0 +1,148 @@
+#include "gpu_mover.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace nixl_otel::transfer_source {
+
+// Prototypes as in the CUDA Driver API reference. CUresult and CUdevice are ints, CUdeviceptr an unsigned 64-bit
+// integer, contexts and streams opaque pointers. The _v2 names are what cuda.h maps the plain ones to.
+struct CudaDriver {
+  using Ptr = unsigned long long;
+  int (*init)(unsigned flags);
+  int (*deviceGet)(int* device, int ordinal);
+  int (*deviceGetName)(char* name, int length, int device);
+  int (*primaryCtxRetain)(void** context, int device);
+  int (*primaryCtxRelease)(int device);
+  int (*ctxSetCurrent)(void* context);
+  int (*memAlloc)(Ptr* pointer, size_t bytes);
+  int (*memFree)(Ptr pointer);
+  int (*memAllocHost)(void** pointer, size_t bytes);
+  int (*memFreeHost)(void* pointer);
+  int (*streamCreate)(void** stream, unsigned flags);
+  int (*streamDestroy)(void* stream);
+  int (*streamSynchronize)(void* stream);
+  int (*copyHostToDevice)(Ptr to, const void* from, size_t bytes, void* stream);
+  int (*copyDeviceToHost)(void* to, Ptr from, size_t bytes, void* stream);
+  int (*copyDeviceToDevice)(Ptr to, Ptr from, size_t bytes, void* stream);
+  int (*getErrorName)(int result, const char** name);
+
+  CudaDriver() {
+    // Never closed: the driver keeps threads of its own.
+    void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      throw std::runtime_error(std::string("--gpu needs an NVIDIA driver, and there is none here: ") + ::dlerror());
+    }
+    find(library, init, "cuInit");
+    find(library, deviceGet, "cuDeviceGet");
+    find(library, deviceGetName, "cuDeviceGetName");
+    find(library, primaryCtxRetain, "cuDevicePrimaryCtxRetain");
+    find(library, primaryCtxRelease, "cuDevicePrimaryCtxRelease_v2");
+    find(library, ctxSetCurrent, "cuCtxSetCurrent");
+    find(library, memAlloc, "cuMemAlloc_v2");
+    find(library, memFree, "cuMemFree_v2");
+    find(library, memAllocHost, "cuMemAllocHost_v2");
+    find(library, memFreeHost, "cuMemFreeHost");
+    find(library, streamCreate, "cuStreamCreate");
+    find(library, streamDestroy, "cuStreamDestroy_v2");
+    find(library, streamSynchronize, "cuStreamSynchronize");
+    find(library, copyHostToDevice, "cuMemcpyHtoDAsync_v2");
+    find(library, copyDeviceToHost, "cuMemcpyDtoHAsync_v2");
+    find(library, copyDeviceToDevice, "cuMemcpyDtoDAsync_v2");
+    find(library, getErrorName, "cuGetErrorName");
+  }
+
+  template <typename Function>
+  static void find(void* library, Function& function, const char* name) {
+    function = reinterpret_cast<Function>(::dlsym(library, name));
+    if (function == nullptr) throw std::runtime_error(std::string("this libcuda.so.1 has no ") + name);
+  }
+
+  void check(int result, const char* call) const {
+    if (result == 0) return;
+    const char* name = nullptr;
+    if (getErrorName(result, &name) != 0 || name == nullptr) name = "unknown error";
+    throw std::runtime_error(std::string(call) + ": " + name + " (" + std::to_string(result) + ")");
+  }
+};
+
+GpuMover::GpuMover(uint64_t largestTransfer) : size_(largestTransfer), cuda_(std::make_unique<CudaDriver>()) {
+  try {
+    open();
+    proveRoundTrip();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+GpuMover::~GpuMover() { close(); }
+
+void GpuMover::open() {
+  cuda_->check(cuda_->init(0), "--gpu needs a GPU, and none can be used here: cuInit");
+  cuda_->check(cuda_->deviceGet(&device_, 0), "--gpu needs a GPU, and there is none here: cuDeviceGet");
+  cuda_->check(cuda_->deviceGetName(deviceName_, sizeof deviceName_, device_), "cuDeviceGetName");
+  // The primary context is shared by all agents of this process and current per thread: the mover stays on this one.
+  void* context = nullptr;
+  cuda_->check(cuda_->primaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain");
+  contextHeld_ = true;
+  cuda_->check(cuda_->ctxSetCurrent(context), "cuCtxSetCurrent");
+  constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING: agents do not wait for each other
+  cuda_->check(cuda_->streamCreate(&stream_, kNonBlocking), "cuStreamCreate");
+  cuda_->check(cuda_->memAllocHost(&host_, size_), "cuMemAllocHost");
+  cuda_->check(cuda_->memAlloc(&local_, size_), "cuMemAlloc");
+  cuda_->check(cuda_->memAlloc(&remote_, size_), "cuMemAlloc");
+}
+
+void GpuMover::close() {
+  // What is freed here is freed at the end of the program anyway: failures change no number.
+  if (stream_ != nullptr) (void)cuda_->streamSynchronize(stream_);
+  if (remote_ != 0) (void)cuda_->memFree(remote_);
+  if (local_ != 0) (void)cuda_->memFree(local_);
+  if (host_ != nullptr) (void)cuda_->memFreeHost(host_);
+  if (stream_ != nullptr) (void)cuda_->streamDestroy(stream_);
+  if (contextHeld_) (void)cuda_->primaryCtxRelease(device_);
+}
+
+// Host to device, device to device, back to the host: what returns must be what was sent.
+void GpuMover::proveRoundTrip() {
+  const size_t bytes = std::min<uint64_t>(size_, 1 << 20);
+  auto* host = static_cast<unsigned char*>(host_);
+  std::memset(host_, 0, size_);
+  for (size_t i = 0; i < bytes; i++) host[i] = static_cast<unsigned char>(i * 131 + (i >> 8));
+  cuda_->check(cuda_->copyHostToDevice(local_, host_, bytes, stream_), "cuMemcpyHtoDAsync");
+  cuda_->check(cuda_->copyDeviceToDevice(remote_, local_, bytes, stream_), "cuMemcpyDtoDAsync");
+  complete();
+  std::memset(host_, 0, bytes);
+  cuda_->check(cuda_->copyDeviceToHost(host_, remote_, bytes, stream_), "cuMemcpyDtoHAsync");
+  complete();
+  for (size_t i = 0; i < bytes; i++) {
+    if (host[i] != static_cast<unsigned char>(i * 131 + (i >> 8))) {
+      throw std::runtime_error("GPU memory gave back other bytes than were sent, at offset " + std::to_string(i));
+    }
+  }
+}
+
+void GpuMover::post(Direction direction, uint64_t bytes) {
+  const bool write = direction == Direction::kWrite;
+  bool& withinDevice = withinDevice_[write ? 0 : 1];
+  const bool within = std::exchange(withinDevice, !withinDevice);
+  if (within) {
+    cuda_->check(write ? cuda_->copyDeviceToDevice(remote_, local_, bytes, stream_)
+                       : cuda_->copyDeviceToDevice(local_, remote_, bytes, stream_),
+                 "cuMemcpyDtoDAsync");
+  } else if (write) {
+    cuda_->check(cuda_->copyHostToDevice(remote_, host_, bytes, stream_), "cuMemcpyHtoDAsync");
+  } else {
+    cuda_->check(cuda_->copyDeviceToHost(host_, remote_, bytes, stream_), "cuMemcpyDtoHAsync");
+  }
+}
+
+void GpuMover::complete() { cuda_->check(cuda_->streamSynchronize(stream_), "cuStreamSynchronize"); }
+
+}  // namespace nixl_otel::transfer_source

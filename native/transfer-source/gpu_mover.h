@@ -1,0 +1,44 @@
+// Moves memory between the host and GPU 0, and within the GPU, through the CUDA driver API.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "memory_mover.h"
+
+namespace nixl_otel::transfer_source {
+
+struct CudaDriver;  // the functions of libcuda.so.1, loaded at run time: the build needs no CUDA
+
+// Writes take turns between host to device and device to device; reads between device to host and device to device.
+// A copy is posted when the driver has taken the asynchronous launch, complete when the stream is synchronised.
+class GpuMover final : public MemoryMover {
+ public:
+  // Throws std::runtime_error when there is no driver, no GPU, not enough memory, or when bytes sent through the GPU
+  // do not come back as they were.
+  explicit GpuMover(uint64_t largestTransfer);
+  ~GpuMover() override;
+  uint64_t registeredBytes() const override { return 3 * size_; }
+  void post(Direction direction, uint64_t bytes) override;
+  void complete() override;
+  const char* deviceName() const { return deviceName_; }
+
+ private:
+  void open();
+  void close();
+  void proveRoundTrip();
+
+  const uint64_t size_;
+  std::unique_ptr<CudaDriver> cuda_;
+  int device_ = 0;
+  char deviceName_[128] = "";
+  bool contextHeld_ = false;
+  void* stream_ = nullptr;
+  void* host_ = nullptr;  // page-locked, so that a launch returns before the bytes have moved
+  unsigned long long local_ = 0;
+  unsigned long long remote_ = 0;
+  bool withinDevice_[2] = {false, false};  // by direction: whether its next copy is device to device
+};
+
+}  // namespace nixl_otel::transfer_source

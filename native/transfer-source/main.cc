@@ -1,0 +1,63 @@
+// Moves real memory and writes the telemetry rings that a NIXL agent would write. --help says how.
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <vector>
+
+#include "options.h"
+#include "processes.h"
+#include "signal_watch.h"
+
+#ifndef NIXL_OTEL_VERSION
+#define NIXL_OTEL_VERSION "(built by hand)"
+#endif
+
+namespace nixl_otel::transfer_source {
+namespace {
+
+// A killed process leaves its agents without totals; the others' are still worth printing. Nothing is printed when
+// not all rings came to be.
+int run(const Options& options) {
+  using Clock = std::chrono::steady_clock;
+  SignalWatch::block();
+  TotalsBoard board(options.agents);
+  bool started = false;
+  Clock::time_point begin;
+  const auto onReady = [&] {
+    started = true;
+    begin = Clock::now();
+    if (!options.ready) return;
+    std::puts("ready");
+    std::fflush(stdout);
+  };
+  const int code = options.processes == 1 ? runHere(options, board, onReady) : runChildren(options, board, onReady);
+  if (!started) return code;
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+
+  std::vector<AgentReport> reports;
+  for (uint32_t i = 0; i < options.agents; i++) {
+    reports.push_back({options.agentName(i), options.ringPath(i), board[i]});
+  }
+  std::puts(totalsJson(reports, options.wireVersion, seconds).c_str());
+  return std::fflush(stdout) == 0 ? code : 1;
+}
+
+}  // namespace
+}  // namespace nixl_otel::transfer_source
+
+int main(int argc, char** argv) {
+  using namespace nixl_otel::transfer_source;
+  try {
+    const Options options = parseOptions(argc, argv);
+    if (options.help) return std::fputs(kUsage, stdout) < 0;
+    if (options.version) return std::printf("transfer-source %s, wire versions 1 to 5\n", NIXL_OTEL_VERSION) < 0;
+    return run(options);
+  } catch (const OptionError& error) {
+    std::fprintf(stderr, "transfer-source: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "transfer-source: %s\n", error.what());
+    return 1;
+  }
+}

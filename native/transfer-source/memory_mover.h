@@ -1,0 +1,45 @@
+// Moves the bytes of one agent's transfers, in two steps, so that the time to post and the time to finish can both be
+// taken from the clock.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace nixl_otel::transfer_source {
+
+enum class Direction { kWrite, kRead };  // tx: local to remote; rx: remote to local
+
+// Made and used by one thread. Every step throws std::runtime_error when the memory could not be moved.
+class MemoryMover {
+ public:
+  virtual ~MemoryMover() = default;
+  virtual uint64_t registeredBytes() const = 0;
+  // Hands the copy off: it has begun when this returns.
+  virtual void post(Direction direction, uint64_t bytes) = 0;
+  // Returns when all bytes of the posted copy have arrived.
+  virtual void complete() = 0;
+};
+
+// Host memory to host memory. The "remote" side is a second buffer of this process.
+class HostMover final : public MemoryMover {
+ public:
+  // copyFree: both steps do nothing, and the buffers are allocated but never touched.
+  HostMover(uint64_t largestTransfer, bool copyFree);
+  uint64_t registeredBytes() const override { return 2 * size_; }
+  void post(Direction direction, uint64_t bytes) override;
+  void complete() override;
+
+ private:
+  const uint64_t size_;
+  const bool copyFree_;
+  std::unique_ptr<std::byte[]> local_;
+  std::unique_ptr<std::byte[]> remote_;
+  // The posted copy's descriptor: what is still to be copied.
+  const std::byte* from_ = nullptr;
+  std::byte* to_ = nullptr;
+  uint64_t left_ = 0;
+};
+
+}  // namespace nixl_otel::transfer_source

@@ -1,0 +1,123 @@
+#include "option_values.h"
+
+#include <charconv>
+#include <cstdio>
+#include <optional>
+
+#include "ring_layout.h"
+
+namespace nixl_otel::transfer_source {
+
+namespace {
+
+constexpr uint64_t kLargestTransfer = 4ull << 30;
+
+template <typename Number>
+std::optional<Number> parse(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const size_t at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+// "64k", "1M", "2G", "512": multiples of 1024.
+std::optional<uint64_t> byteSize(std::string_view text) {
+  unsigned shift = 0;
+  if (!text.empty()) {
+    const char unit = text.back();
+    shift = unit == 'k' || unit == 'K' ? 10 : unit == 'M' ? 20 : unit == 'G' ? 30 : 0;
+  }
+  if (shift != 0) text.remove_suffix(1);
+  const std::optional<uint64_t> count = parse<uint64_t>(text);
+  if (!count || *count == 0 || *count > (kLargestTransfer >> shift)) return std::nullopt;
+  return *count << shift;
+}
+
+std::string shortNumber(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+}  // namespace
+
+void refuse(const std::string& flag, std::string_view value, const std::string& allowed) {
+  throw OptionError(flag + " is \"" + std::string(value) + "\": use " + allowed);
+}
+
+uint64_t wholeNumber(const std::string& flag, std::string_view value, uint64_t least, uint64_t most) {
+  const std::optional<uint64_t> parsed = parse<uint64_t>(value);
+  if (!parsed || *parsed < least || *parsed > most) {
+    refuse(flag, value, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return *parsed;
+}
+
+double number(const std::string& flag, std::string_view value, double least, double most) {
+  const std::optional<double> parsed = parse<double>(value);
+  // Written so that NaN, which from_chars reads, is refused.
+  if (!parsed || !(*parsed >= least && *parsed <= most)) {
+    refuse(flag, value, "a number from " + shortNumber(least) + " to " + shortNumber(most));
+  }
+  return *parsed;
+}
+
+uint64_t ringCapacity(const std::string& flag, std::string_view value) {
+  const std::optional<uint64_t> slots = parse<uint64_t>(value);
+  if (!slots || !validCapacity(*slots)) refuse(flag, value, "a power of two from 2 to 16777216 (slots)");
+  return *slots;
+}
+
+std::vector<uint64_t> ringCapacities(const std::string& flag, std::string_view value) {
+  std::vector<uint64_t> capacities;
+  for (const std::string_view part : split(value, ',')) {
+    const std::optional<uint64_t> slots = parse<uint64_t>(part);
+    if (!slots || !validCapacity(*slots)) {
+      refuse(flag, value, "powers of two from 2 to 16777216 with commas between them, as 4096,1024,16384");
+    }
+    capacities.push_back(*slots);
+  }
+  return capacities;
+}
+
+std::vector<SizeShare> sizeMix(const std::string& flag, std::string_view value) {
+  std::vector<SizeShare> mix;
+  for (const std::string_view part : split(value, ',')) {
+    const size_t colon = part.find(':');
+    const std::optional<uint64_t> bytes = byteSize(part.substr(0, colon));
+    const std::optional<uint64_t> weight =
+        colon == std::string_view::npos ? 1 : parse<uint64_t>(part.substr(colon + 1));
+    if (!bytes || !weight || *weight == 0 || *weight > 1'000'000) {
+      refuse(flag, value,
+             "size:weight pairs as 4k:70,1M:25,16M:5, sizes from 1 to 4G (k, M, G: multiples of 1024), weights from 1 "
+             "to 1000000");
+    }
+    mix.push_back({*bytes, *weight});
+  }
+  return mix;
+}
+
+// The name becomes a path below the telemetry directory and must stay below it.
+std::string agentName(const std::string& flag, std::string_view value) {
+  bool good = value.size() <= 1024;
+  for (const std::string_view part : split(value, '/')) {
+    // 240: a file name holds 255 bytes, and "-4294967295" may follow.
+    good = good && !part.empty() && part != "." && part != ".." && part.size() <= 240;
+  }
+  for (const char c : value) good = good && static_cast<unsigned char>(c) >= 0x20;
+  if (!good)
+    refuse(flag, value, "a file name, or folder/name; no empty part, no \".\" or \"..\", no control characters");
+  return std::string(value);
+}
+
+}  // namespace nixl_otel::transfer_source

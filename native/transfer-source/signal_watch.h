@@ -1,0 +1,56 @@
+// Takes SIGINT and SIGTERM on a thread of its own, where anything may be called.
+
+#pragma once
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <functional>
+#include <thread>
+#include <utility>
+
+namespace nixl_otel::transfer_source {
+
+class SignalWatch {
+ public:
+  // Before the process has threads (they inherit the mask) and before it forks.
+  static void block() {
+    const sigset_t set = watched();
+    pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  }
+
+  explicit SignalWatch(std::function<void(int signal)> onSignal) : onSignal_(std::move(onSignal)) {
+    thread_ = std::thread([this] { run(); });
+  }
+
+  ~SignalWatch() {
+    ending_ = true;
+    pthread_kill(thread_.native_handle(), SIGUSR1);
+    thread_.join();
+  }
+
+ private:
+  static sigset_t watched() {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGUSR1);  // wakes the thread at the end; from anyone else it is ignored
+    return set;
+  }
+
+  void run() {
+    const sigset_t set = watched();
+    int signal = 0;
+    while (!ending_) {
+      if (sigwait(&set, &signal) == 0 && signal != SIGUSR1) onSignal_(signal);
+    }
+  }
+
+  const std::function<void(int)> onSignal_;
+  std::atomic<bool> ending_ = false;
+  std::thread thread_;
+};
+
+}  // namespace nixl_otel::transfer_source

@@ -1,0 +1,119 @@
+#include "writer_search.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <utility>
+
+namespace nixl_otel {
+namespace {
+
+// Calls visit(FileId) for every shared writable file mapping. False if the process may not be looked at.
+// A line: 7f12a4000000-7f12a4001000 rw-s 00000000 fe:00 131077   /run/nixl/agent
+template <typename Visit>
+MapsAnswer visitWritableMappings(pid_t pid, Visit&& visit) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/maps";
+  FILE* maps = ::fopen(path.c_str(), "re");
+  if (maps == nullptr) return errno == ENOENT ? MapsAnswer::kDoesNot : MapsAnswer::kCannotSee;
+  char* line = nullptr;
+  size_t room = 0;
+  bool stop = false;
+  errno = 0;
+  while (!stop && ::getline(&line, &room, maps) > 0) {
+    char mode[5] = {};
+    unsigned int major = 0;
+    unsigned int minor = 0;
+    unsigned long long inode = 0;
+    const char* afterAddress = std::strchr(line, ' ');
+    // Nearly all lines are private mappings: look at the fourth letter before parsing.
+    if (afterAddress == nullptr || std::strlen(afterAddress) < 6 || afterAddress[4] != 's' || afterAddress[2] != 'w') {
+      continue;
+    }
+    if (std::sscanf(afterAddress, " %4s %*x %x:%x %llu", mode, &major, &minor, &inode) != 4 || inode == 0) continue;
+    stop = visit(FileId{makedev(major, minor), static_cast<ino_t>(inode)});
+  }
+  // Opening succeeds for any user; reading is where permission is checked.
+  const bool unreadable = line == nullptr || (::ferror(maps) != 0 && errno != ESRCH);
+  std::free(line);
+  ::fclose(maps);
+  if (stop) return MapsAnswer::kMaps;
+  return unreadable && errno != ESRCH && errno != 0 ? MapsAnswer::kCannotSee : MapsAnswer::kDoesNot;
+}
+
+std::vector<pid_t> allProcesses() {
+  std::vector<pid_t> pids;
+  DIR* proc = ::opendir("/proc");
+  if (proc == nullptr) return pids;
+  while (const dirent* entry = ::readdir(proc)) {
+    const long pid = std::strtol(entry->d_name, nullptr, 10);
+    if (pid > 0 && pid != ::getpid()) pids.push_back(static_cast<pid_t>(pid));
+  }
+  ::closedir(proc);
+  std::sort(pids.rbegin(), pids.rend());
+  return pids;
+}
+
+}  // namespace
+
+uint64_t processStartTime(pid_t pid) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
+  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return 0;
+  char text[1024];
+  const ssize_t got = ::read(fd.get(), text, sizeof text - 1);
+  if (got <= 0) return 0;
+  text[got] = '\0';
+  // The second field is the command in parentheses, which may hold spaces and parentheses: count from its end.
+  const char* field = std::strrchr(text, ')');
+  if (field == nullptr) return 0;
+  char state = 0;
+  unsigned long long start = 0;
+  if (std::sscanf(field + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
+                  &state, &start) != 2) {
+    return 0;
+  }
+  return state == 'Z' || state == 'X' ? 0 : start;  // a zombie writes nothing any more
+}
+
+MapsAnswer mapsForWriting(pid_t pid, const FileId& file) {
+  return visitWritableMappings(pid, [&](const FileId& mapped) { return mapped == file; });
+}
+
+void WriterSearch::begin(std::set<FileId> wanted) {
+  wanted_ = std::move(wanted);
+  found_.clear();
+  pids_ = allProcesses();
+  next_ = 0;
+  running_ = true;
+}
+
+bool WriterSearch::step(std::chrono::steady_clock::time_point deadline) {
+  while (running_ && next_ < pids_.size() && found_.size() < wanted_.size()) {
+    const pid_t pid = pids_[next_++];
+    std::set<FileId> writes;
+    visitWritableMappings(pid, [&](const FileId& mapped) {
+      if (wanted_.contains(mapped)) writes.insert(mapped);
+      return false;
+    });
+    if (!writes.empty()) {
+      // Taken after the mappings were seen: a process that took over the number meanwhile shows another start.
+      const ProcessId process{pid, processStartTime(pid)};
+      for (const FileId& file : writes) {
+        if (process.startTime != 0) found_.try_emplace(file, process);
+      }
+    }
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+  }
+  running_ = false;
+  return true;
+}
+
+}  // namespace nixl_otel
