@@ -1,0 +1,119 @@
+// The smallest test harness that does: no framework to install, and every test program also runs under sanitizers.
+//
+//   TEST(drainsWhatWasPushed) { CHECK_EQ(count, 3u); }
+//   int main() { return check::run("ring_reader_test"); }
+//
+// A failed CHECK is noted and the test goes on; REQUIRE leaves the test.
+
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace check {
+
+struct Test {
+  const char* name;
+  void (*body)();
+};
+
+struct Abandoned {};  // thrown by REQUIRE
+
+inline std::vector<Test>& tests() {
+  static std::vector<Test> all;
+  return all;
+}
+
+// Only the first complaint of a test is kept: the ones after it are mostly its consequences.
+inline std::string& complaint() {
+  static std::string text;
+  return text;
+}
+
+struct Registration {
+  Registration(const char* name, void (*body)()) { tests().push_back({name, body}); }
+};
+
+template <typename T>
+std::string show(const T& value) {
+  std::ostringstream out;
+  if constexpr (std::is_enum_v<T>) {
+    out << static_cast<int64_t>(value);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    out << (value ? "true" : "false");
+  } else {
+    out << value;
+  }
+  return out.str();
+}
+
+inline void complain(const char* file, int line, const std::string& what) {
+  if (!complaint().empty()) return;
+  const char* slash = std::strrchr(file, '/');
+  complaint() = std::string(slash != nullptr ? slash + 1 : file) + ":" + std::to_string(line) + ": " + what;
+}
+
+template <typename A, typename B>
+bool equal(const A& a, const B& b, const char* textA, const char* textB, const char* file, int line) {
+  if (a == b) return true;
+  complain(file, line, std::string(textA) + " is " + show(a) + ", not " + textB + " = " + show(b));
+  return false;
+}
+
+inline bool holds(bool condition, const char* text, const std::string& more, const char* file, int line) {
+  if (!condition) complain(file, line, std::string(text) + " does not hold" + (more.empty() ? "" : ": " + more));
+  return condition;
+}
+
+// Sanitizers slow everything down: the long tests do less of the same under them.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kSanitized = true;
+#else
+inline constexpr bool kSanitized = false;
+#endif
+
+inline int run(const char* program, const char* only = std::getenv("TEST_ONLY")) {
+  int passed = 0;
+  int failed = 0;
+  for (const Test& test : tests()) {
+    if (only != nullptr && std::strstr(test.name, only) == nullptr) continue;
+    complaint().clear();
+    try {
+      test.body();
+    } catch (const Abandoned&) {
+    } catch (const std::exception& problem) {
+      complain(program, 0, std::string("it threw: ") + problem.what());
+    }
+    complaint().empty() ? ++passed : ++failed;
+    if (!complaint().empty()) std::printf("FAIL %s: %s\n", test.name, complaint().c_str());
+    std::fflush(stdout);
+  }
+  std::printf("%s: %d passed, %d failed\n", program, passed, failed);
+  return failed == 0 && passed > 0 ? 0 : 1;
+}
+
+}  // namespace check
+
+#define TEST(name)                                                  \
+  static void name();                                               \
+  static const check::Registration name##Registration{#name, name}; \
+  static void name()
+
+#define CHECK(condition) check::holds((condition), #condition, "", __FILE__, __LINE__)
+#define CHECK_WITH(condition, more) check::holds((condition), #condition, (more), __FILE__, __LINE__)
+#define CHECK_EQ(a, b) check::equal((a), (b), #a, #b, __FILE__, __LINE__)
+#define REQUIRE(condition) \
+  do {                     \
+    if (!CHECK(condition)) throw check::Abandoned(); \
+  } while (false)
+#define REQUIRE_EQ(a, b) \
+  do {                   \
+    if (!CHECK_EQ(a, b)) throw check::Abandoned(); \
+  } while (false)

@@ -1,0 +1,5 @@
+#!/usr/bin/env node
+/** The command `nixl-otel`. */
+import { run } from './program.js';
+
+process.exit(await run(process.argv.slice(2)));

@@ -1,0 +1,54 @@
+/** The flags that several commands share: what each may be, and in which words it is refused. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Naming, NAMINGS } from '../mapping/index.js';
+
+export interface ServingOptions {
+  host: string;
+  port: number;
+  naming: Naming;
+  /** Milliseconds. */
+  drainInterval?: number;
+}
+
+export const DEFAULT_HOST = '127.0.0.1';
+/** Registered for OpenTelemetry's Prometheus exporter. */
+export const DEFAULT_PORT = 9464;
+
+export function addServingOptions(command: Command): Command {
+  return command
+    .option(
+      '--host <address>',
+      'address to serve on; 0.0.0.0 or :: for all',
+      notEmpty('an address or a host name'),
+      DEFAULT_HOST,
+    )
+    .option('--port <number>', 'port to serve on; 0 takes any free one', wholeNumber(0, 65_535), DEFAULT_PORT)
+    .addOption(
+      new Option('--naming <names>', "nixl: the names of NIXL's own exporter; otel: dotted names, UCUM units")
+        .choices(NAMINGS)
+        .default('nixl'),
+    )
+    .option('--drain-interval <ms>', 'empty the rings this often (default: 20)', wholeNumber(1, 10_000));
+}
+
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
+  const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`;
+  return (text) => {
+    const value = Number(text);
+    // Number() would also take '', ' 7', '0x10' and '1e3'.
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`Allowed: a whole number, ${range}.`);
+  };
+}
+
+export function notEmpty(what: string): (text: string) => string {
+  return (text) => {
+    if (text !== '' && !text.includes('\0')) return text;
+    throw new InvalidArgumentError(`Allowed: ${what}.`);
+  };
+}
+
+/** For a flag that may be given several times. */
+export function listOf(one: (text: string) => string): (text: string, before?: string[]) => string[] {
+  return (text, before = []) => [...before, one(text)];
+}

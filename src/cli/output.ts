@@ -1,0 +1,61 @@
+/** Data goes to stdout, notes to stderr. */
+import { diag, type DiagLogger, DiagLogLevel } from '@opentelemetry/api';
+
+/** Called once when whoever read our stdout is gone. */
+let onStdoutClosed = (): void => {};
+
+export function whenStdoutCloses(action: () => void): void {
+  onStdoutClosed = action;
+}
+
+/** `nixl-otel demo | head -3` is a way to use it, not an error. */
+export function muteClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+      if (stream === process.stdout) onStdoutClosed();
+    });
+  }
+}
+
+export function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+export function note(line: string): void {
+  process.stderr.write(`nixl-otel: ${line}\n`);
+}
+
+const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
+  none: DiagLogLevel.NONE,
+  error: DiagLogLevel.ERROR,
+  warn: DiagLogLevel.WARN,
+  info: DiagLogLevel.INFO,
+  debug: DiagLogLevel.DEBUG,
+  verbose: DiagLogLevel.VERBOSE,
+  all: DiagLogLevel.ALL,
+};
+
+/** What the package and OpenTelemetry have to say, at the level of OTEL_LOG_LEVEL. */
+export function useStderrForDiag(): void {
+  const asked = process.env['OTEL_LOG_LEVEL'] || 'info';
+  const level = LEVELS[asked.toLowerCase()];
+  diag.setLogger(stderrLogger(), { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
+  // The OpenTelemetry specification wants unknown values of its variables passed over with a warning.
+  if (level === undefined) {
+    diag.warn(`OTEL_LOG_LEVEL is "${asked}"; allowed: ${Object.keys(LEVELS).join(', ')}; info is used`);
+  }
+}
+
+function stderrLogger(): DiagLogger {
+  const at =
+    (level: string) =>
+    (...parts: unknown[]) =>
+      note(`${level}: ${parts.map(asText).join(' ')}`);
+  return { error: at('error'), warn: at('warning'), info: at('info'), debug: at('debug'), verbose: at('verbose') };
+}
+
+function asText(part: unknown): string {
+  if (part instanceof Error) return part.message;
+  return typeof part === 'string' ? part : JSON.stringify(part);
+}

@@ -1,0 +1,40 @@
+/** Being asked to stop: by a signal, or because nobody reads the output any more. */
+import { constants } from 'node:os';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * A second signal means "at once". One keystroke can arrive twice, though: Ctrl-C under `npm start` reaches this
+ * process from the terminal and again from npm, which passes it on.
+ */
+const SAME_REQUEST_MS = 500;
+
+export class StopRequest {
+  readonly requested: Promise<void>;
+  #resolve!: () => void;
+  #firstSignalMs: number | undefined;
+
+  constructor() {
+    this.requested = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
+  }
+
+  /** As the first signal does. */
+  request(): void {
+    this.#resolve();
+  }
+
+  /** Signals do again what they do by default. */
+  dispose(): void {
+    for (const signal of SIGNALS) process.off(signal, this.#onSignal);
+  }
+
+  readonly #onSignal = (signal: NodeJS.Signals): void => {
+    const nowMs = performance.now();
+    this.#firstSignalMs ??= nowMs;
+    if (nowMs - this.#firstSignalMs > SAME_REQUEST_MS) process.exit(128 + constants.signals[signal]);
+    this.#resolve();
+  };
+}

@@ -1,0 +1,76 @@
+/** The program that the demo watches, as a child process: it moves real memory and writes rings as agents do. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { Failure } from './failure.js';
+
+const PROGRAM = fileURLToPath(new URL('../../native/build/transfer-source', import.meta.url));
+
+/** Two agents in processes of their own, about half a gigabyte per second in all: visible, and light on the machine. */
+const FLAGS = [
+  ['--agents', '2'],
+  ['--processes', '2'],
+  ['--rate', '120'],
+  ['--sizes', '64k:50,1M:40,16M:10'],
+  ['--seconds', '0'],
+].flat();
+
+/** The part of its last line that is used here. Events are those that the rings accepted. */
+export interface TransferTotals {
+  written: number;
+  transfersTx: number;
+  transfersRx: number;
+}
+
+export class TransferSource {
+  /** Settles when its rings are there. */
+  readonly ready: Promise<void>;
+  /** Settles when it has ended, with its totals if it ended well. */
+  readonly ended: Promise<TransferTotals | undefined>;
+  readonly #child: ChildProcess;
+
+  /** @throws Failure when it has not been built. */
+  constructor(directory: string) {
+    if (!existsSync(PROGRAM)) throw new Failure(`${PROGRAM} is missing: build it with npm run setup`);
+    this.#child = spawn(PROGRAM, [...FLAGS, '--dir', directory, '--ready'], {
+      // A Ctrl-C in the terminal is for us: we stop it, then read what it wrote last.
+      detached: true,
+      env: ownEnvironment(),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let lastLine = '';
+    this.ended = new Promise((resolve) => {
+      this.#child.once('error', () => resolve(undefined));
+      this.#child.once('close', (code) => resolve(code === 0 ? totalsIn(lastLine) : undefined));
+    });
+    this.ready = new Promise((resolve, reject) => {
+      createInterface({ input: this.#child.stdout! }).on('line', (line) => {
+        if (line === 'ready') resolve();
+        lastLine = line;
+      });
+      void this.ended.then(() => reject(new Failure('transfer-source ended before its rings were there')));
+    });
+    this.ready.catch(() => {}); // whoever waits for it gets it; nobody may be waiting any more
+  }
+
+  /** Lets it flush and end. */
+  stop(): Promise<TransferTotals | undefined> {
+    this.#child.kill('SIGTERM');
+    return this.ended;
+  }
+
+  /** At once. Its own children end with it. */
+  kill(): void {
+    this.#child.kill('SIGKILL');
+  }
+}
+
+/** The demo's rings are the same in every environment: NIXL's variables would change them. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('NIXL_')));
+}
+
+function totalsIn(line: string): TransferTotals {
+  return (JSON.parse(line) as { totals: TransferTotals }).totals;
+}

@@ -1,0 +1,36 @@
+/** The public API of opentelemetry-instrumentation-nixl. */
+
+// OpenTelemetry: the instrumentation for services with a MeterProvider, the producer for whoever builds the reader.
+export {
+  NixlInstrumentation,
+  type NixlInstrumentationConfig,
+  NixlMetricProducer,
+  type NixlMetricProducerOptions,
+  type NixlOptions,
+  type SharedProducerOptions,
+  type Temporality,
+  type TemporalitySelector,
+} from './instrumentation/index.js';
+
+// Meaning: NIXL's events and what they are called in metrics.
+export {
+  CATEGORIES,
+  Category,
+  type CategoryNumber,
+  categoryName,
+  DURATION_BOUNDS_US,
+  type EventKind,
+  type EventRow,
+  EVENTS,
+  type Metric,
+  metricsOf,
+  type Naming,
+  SIZE_BOUNDS,
+  tallyOptions,
+  THROUGHPUT_BOUNDS,
+} from './mapping/index.js';
+
+// Bytes: rings, sources, snapshots, without any OpenTelemetry.
+export * from './shm-bridge/index.js';
+
+export { NixlTelemetryError, type NixlTelemetryErrorCode } from './errors.js';

@@ -1,0 +1,130 @@
+/** The attribute objects of each agent, made once per agent and not once per collect. */
+import {
+  agentAttributes,
+  type AgentIdentity,
+  type AgentReading,
+  ambiguousNames,
+  type Attributes,
+  type EventReading,
+  eventLabels,
+  type Labels,
+  type Metric,
+  type Naming,
+  sameEvent,
+  withLabels,
+} from '../mapping/index.js';
+
+/** The series of one event key of one agent. */
+export interface EventSeries {
+  readonly attributes: Attributes;
+  /** Category and event in one string. */
+  readonly words: string;
+  /** Set by the roster: this event is reported under agent `other`. */
+  folded?: boolean;
+}
+
+interface KeyedSeries {
+  /** The reading that the series was made for: only its key counts. */
+  readonly event: EventReading;
+  readonly series: EventSeries;
+}
+
+/** One agent's attributes: per metric and point, and per event key. */
+export class AgentSeries {
+  readonly directory: string | undefined;
+  /** Tells this agent's series from those of others. */
+  readonly key: string;
+  /** Set by the roster: this agent is reported under agent `other`. */
+  folded?: boolean;
+  /** `points[m][p]` belongs to `metrics[m].points[p]`. */
+  readonly points: readonly (readonly Attributes[])[];
+  readonly #naming: Naming;
+  readonly #base: Attributes;
+  readonly #events: KeyedSeries[] = [];
+  /** Beside agent.events, as they stood last: keys are appended there, so that this is nearly always right. */
+  readonly #byIndex: KeyedSeries[] = [];
+  readonly #eventWords = new Set<string>();
+
+  constructor(naming: Naming, metrics: readonly Metric[], identity: AgentIdentity) {
+    const base = agentAttributes(naming, identity);
+    this.directory = identity.directory;
+    this.key = `${identity.agent}\0${identity.directory ?? ''}`;
+    this.#naming = naming;
+    this.#base = base;
+    const merged = new Map<Labels, Attributes>();
+    this.points = metrics.map(({ points }) =>
+      points.map(({ labels }) => {
+        let attributes = merged.get(labels);
+        if (attributes === undefined) merged.set(labels, (attributes = withLabels(naming, base, labels)));
+        return attributes;
+      }),
+    );
+  }
+
+  event(index: number, event: EventReading): EventSeries {
+    const atItsPlace = this.#byIndex[index];
+    if (atItsPlace !== undefined && sameEvent(atItsPlace.event, event)) return atItsPlace.series;
+    let keyed = this.#events.find((other) => sameEvent(other.event, event));
+    if (keyed === undefined) this.#events.push((keyed = { event, series: this.#newEvent(event, index) }));
+    this.#byIndex[index] = keyed;
+    return keyed.series;
+  }
+
+  withEvent(labels: Labels): Attributes {
+    return withLabels(this.#naming, this.#base, labels);
+  }
+
+  /** Names that differ only in bytes that are not UTF-8 read the same: two series must not. */
+  #newEvent(event: EventReading, index: number): EventSeries {
+    let labels = eventLabels(event);
+    if (this.#eventWords.has(wordsOf(labels))) labels = { ...labels, event: `${labels.event}#${index}` };
+    const words = wordsOf(labels);
+    this.#eventWords.add(words);
+    return { attributes: this.withEvent(labels), words };
+  }
+}
+
+function wordsOf({ category, event }: Labels): string {
+  return `${category}\0${event}`;
+}
+
+export interface AgentSeriesOptions {
+  readonly naming: Naming;
+  readonly hostname: string;
+  readonly metrics: readonly Metric[];
+  /**
+   * Keeps the attributes that an agent got first, also when another one of its name turns up: the SDK would go on
+   * exporting the old series beside the new one. Without it both agents get their directory as soon as there are two.
+   */
+  readonly sticky: boolean;
+}
+
+export class AgentSeriesCache {
+  readonly #options: AgentSeriesOptions;
+  #byId = new Map<number, AgentSeries>();
+
+  constructor(options: AgentSeriesOptions) {
+    this.#options = options;
+  }
+
+  /** Beside `agents`; agents that are not among them are forgotten. */
+  of(agents: readonly AgentReading[]): AgentSeries[] {
+    const ambiguous = ambiguousNames(agents);
+    const byId = new Map<number, AgentSeries>();
+    const all = agents.map((agent) => {
+      const series = this.#seriesOf(agent, ambiguous.has(agent.agent) ? agent.directory : undefined);
+      byId.set(agent.id, series);
+      return series;
+    });
+    this.#byId = byId;
+    return all;
+  }
+
+  #seriesOf(agent: AgentReading, directory: string | undefined): AgentSeries {
+    const { naming, hostname, metrics, sticky } = this.#options;
+    const before = this.#byId.get(agent.id);
+    if (before !== undefined && (sticky || before.directory === directory)) return before;
+    const identity = { agent: agent.agent, hostname, ...(directory === undefined ? {} : { directory }) };
+    return new AgentSeries(naming, metrics, identity);
+  }
+}

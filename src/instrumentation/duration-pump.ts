@@ -1,0 +1,172 @@
+/**
+ * Moves durations from a tap into synchronous histograms, the one thing here that costs main-thread time per event:
+ * the metrics API has no observable histogram. So it works within a time budget, in slices short enough not to be felt.
+ */
+import type { EventTap } from '../shm-bridge/index.js';
+import type { TapBatch } from '../shm-bridge/types.js';
+import { SamplingControl, TimeBudget } from './sampling.js';
+
+/** Longest time that the timer keeps the event loop, milliseconds. */
+const SLICE_MS = 0.3;
+/** 0.3 ms every 30 ms is the budget of 10 ms per second. */
+const BUSY_DELAY_MS = 30;
+const IDLE_DELAY_MS = 240;
+const WINDOW_MS = 250;
+const BATCH_EVENTS = 256;
+/** Reading the clock costs about as much as a tenth of a recording. */
+const EVENTS_PER_CLOCK_CHECK = 16;
+/** Before anything was measured: 2 us, what a recording costs on a slow machine. */
+const FIRST_COST_MS = 0.002;
+const COST_SMOOTHING = 0.2;
+/** One garbage collection in a slice must not look as if recording had become a hundred times dearer. */
+const MAX_COST_RISE = 4;
+
+/** Records one value; false when nothing is known of the agent (any more). */
+export type RecordDuration = (agentId: number, type: number, value: number) => boolean;
+
+export interface DurationPumpOptions {
+  readonly tap: EventTap;
+  readonly record: RecordDuration;
+  /** Called once, when sampling begins for the first time. */
+  readonly onSampling: (oneIn: number) => void;
+  /** Called with what the timer's work threw. */
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds on a clock that never goes back. Default: performance.now. */
+  readonly now?: () => number;
+}
+
+export interface DurationStats {
+  /** The share of durations that reach the histograms at present, 1 / n. */
+  readonly share: number;
+  readonly recorded: number;
+  readonly sampledOut: number;
+  /** Queue full, or of an agent that was gone. */
+  readonly lost: number;
+}
+
+export class DurationPump {
+  readonly #options: DurationPumpOptions;
+  readonly #now: () => number;
+  readonly #sampling = new SamplingControl();
+  readonly #budget: TimeBudget;
+  #timer: NodeJS.Timeout | undefined;
+  #delayMs = BUSY_DELAY_MS;
+  #batch: TapBatch | undefined;
+  #next = 0;
+  #recorded = 0;
+  #orphaned = 0;
+  #costMs = FIRST_COST_MS;
+  #windowStartMs: number;
+  #seenAtWindowStart = 0;
+  #warned = false;
+
+  constructor(options: DurationPumpOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.now());
+    this.#windowStartMs = this.#now();
+    this.#budget = new TimeBudget(this.#windowStartMs);
+  }
+
+  start(): void {
+    if (this.#timer !== undefined) return;
+    // Unref'd: telemetry must not keep a process alive that has nothing else to do.
+    this.#timer = setTimeout(() => this.#onTimer(), this.#delayMs).unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** One slice of work: at most 0.3 ms and what is left of the budget. Returns how many events it took. */
+  slice(): number {
+    this.#adjustSampling();
+    return this.#work(SLICE_MS);
+  }
+
+  /**
+   * For a reader's collect: whatever the budget still allows, at most 10 ms, so that an ordinary load is in the
+   * histograms to the last event when the process ends.
+   */
+  flush(): number {
+    this.#adjustSampling();
+    return this.#work(Infinity);
+  }
+
+  stats(): DurationStats {
+    const { sampledOut, overflowed } = this.#options.tap.stats();
+    return {
+      share: 1 / this.#sampling.oneIn,
+      recorded: this.#recorded,
+      sampledOut,
+      lost: overflowed + this.#orphaned,
+    };
+  }
+
+  #onTimer(): void {
+    this.#timer = undefined;
+    try {
+      const taken = this.slice();
+      this.#delayMs = taken > 0 ? BUSY_DELAY_MS : Math.min(IDLE_DELAY_MS, this.#delayMs * 2);
+    } catch (error) {
+      this.#delayMs = IDLE_DELAY_MS;
+      this.#options.onError(error);
+    }
+    this.start();
+  }
+
+  #work(limitMs: number): number {
+    const start = this.#now();
+    const allowedMs = Math.min(limitMs, this.#budget.left(start));
+    if (allowedMs <= 0) return 0;
+    let taken = 0;
+    let now = start;
+    while (now - start < allowedMs && this.#refill()) {
+      taken += this.#recordSome(EVENTS_PER_CLOCK_CHECK);
+      now = this.#now();
+    }
+    this.#budget.spend(now - start);
+    if (taken >= EVENTS_PER_CLOCK_CHECK) this.#learnCost((now - start) / taken);
+    return taken;
+  }
+
+  #learnCost(measuredMs: number): void {
+    this.#costMs += COST_SMOOTHING * (Math.min(measuredMs, MAX_COST_RISE * this.#costMs) - this.#costMs);
+  }
+
+  /** False when the tap has nothing. */
+  #refill(): boolean {
+    if (this.#batch !== undefined && this.#next < this.#batch.length) return true;
+    this.#batch = this.#options.tap.take(BATCH_EVENTS);
+    this.#next = 0;
+    return this.#batch.length > 0;
+  }
+
+  #recordSome(most: number): number {
+    const { agentIds, types, values, length } = this.#batch!;
+    const end = Math.min(length, this.#next + most);
+    const taken = end - this.#next;
+    while (this.#next < end) {
+      const i = this.#next++;
+      if (this.#options.record(agentIds[i]!, types[i]!, values[i]!)) this.#recorded++;
+      else this.#orphaned++;
+    }
+    return taken;
+  }
+
+  #adjustSampling(): void {
+    const now = this.#now();
+    const elapsedMs = now - this.#windowStartMs;
+    if (elapsedMs < WINDOW_MS) return;
+    const { seen } = this.#options.tap.stats();
+    const before = this.#sampling.oneIn;
+    const oneIn = this.#sampling.update({ seen: seen - this.#seenAtWindowStart, elapsedMs, costMs: this.#costMs });
+    this.#windowStartMs = now;
+    this.#seenAtWindowStart = seen;
+    if (oneIn === before) return;
+    this.#options.tap.setSampling(oneIn);
+    if (oneIn === 1 || this.#warned) return;
+    this.#warned = true;
+    this.#options.onSampling(oneIn);
+  }
+}

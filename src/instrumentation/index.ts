@@ -1,0 +1,11 @@
+/** Room 3, OpenTelemetry. */
+export type {
+  NixlInstrumentationConfig,
+  NixlMetricProducerOptions,
+  NixlOptions,
+  Temporality,
+  TemporalitySelector,
+} from './config.js';
+export { NixlInstrumentation, type SharedProducerOptions } from './instrumentation.js';
+export { NixlMetricProducer } from './metric-producer.js';
+export { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';

@@ -1,0 +1,78 @@
+/** The instruments of one meter, made once per meter: the SDK keeps what was made and has no way to delete it. */
+import { type Histogram, type Meter, type MetricOptions, type Observable, ValueType } from '@opentelemetry/api';
+import { type Bounds, type HistogramMetric, type Metric, type NumberMetric } from '../mapping/index.js';
+import { SELF_METRICS, type SelfMetric } from './self-metrics.js';
+import { DURATION_METRICS } from './duration-metrics.js';
+
+export interface DurationInstrument {
+  readonly histogram: Histogram;
+  /** Where the metric stands in the list of metrics. */
+  readonly metric: number;
+  readonly divisor: number;
+}
+
+export interface InstrumentSet {
+  readonly meter: Meter;
+  /** `numbers[m]` belongs to `metrics[m]`; undefined for histograms. */
+  readonly numbers: readonly (Observable | undefined)[];
+  readonly self: readonly Observable[];
+  readonly durationStats: readonly Observable[];
+  /** By event type. */
+  readonly durations: ReadonlyMap<number, DurationInstrument>;
+  /** All that the batch callback observes. */
+  readonly observables: Observable[];
+}
+
+type NumberKind = NumberMetric['kind'];
+interface About {
+  readonly name: string;
+  readonly kind: NumberKind;
+  readonly unit: string;
+  readonly description: string;
+}
+
+export function createInstruments(meter: Meter, metrics: readonly Metric[], bounds: Bounds): InstrumentSet {
+  const numbers = metrics.map((metric) => (metric.kind === 'histogram' ? undefined : observable(meter, metric)));
+  const self = SELF_METRICS.map((metric: SelfMetric) => observable(meter, metric));
+  const durationStats = DURATION_METRICS.map((metric) => observable(meter, metric));
+  const durations = new Map<number, DurationInstrument>();
+  metrics.forEach((metric, index) => {
+    if (metric.kind !== 'histogram' || metric.recordsType === undefined) return;
+    const histogram = durationHistogram(meter, metric, bounds);
+    durations.set(metric.recordsType, { histogram, metric: index, divisor: metric.divisor });
+  });
+  const made = numbers.filter((one) => one !== undefined);
+  return { meter, numbers, self, durationStats, durations, observables: [...made, ...self, ...durationStats] };
+}
+
+/**
+ * A no-op meter hands out one and the same object under every name. Told by behaviour and not by class: the host may
+ * have another copy of the API than this package.
+ */
+export function isNoop({ observables }: InstrumentSet): boolean {
+  return new Set(observables).size < observables.length;
+}
+
+/** DOUBLE also for integers: an INT beyond 2^63 corrupts OTLP. */
+function options(unit: string, description: string): MetricOptions {
+  return { unit, description, valueType: ValueType.DOUBLE };
+}
+
+function observable(meter: Meter, { name, kind, unit, description }: About): Observable {
+  switch (kind) {
+    case 'counter':
+      return meter.createObservableCounter(name, options(unit, description));
+    case 'updowncounter':
+      return meter.createObservableUpDownCounter(name, options(unit, description));
+    case 'gauge':
+      return meter.createObservableGauge(name, options(unit, description));
+  }
+}
+
+function durationHistogram(meter: Meter, metric: HistogramMetric, { durationBoundsUs }: Bounds): Histogram {
+  const explicitBucketBoundaries = durationBoundsUs.map((bound) => bound / metric.divisor);
+  return meter.createHistogram(metric.name, {
+    ...options(metric.unit, metric.description),
+    advice: { explicitBucketBoundaries },
+  });
+}

@@ -1,0 +1,105 @@
+/** The standard OpenTelemetry instrumentation: for services that have a MeterProvider of their own. */
+import { type MeterProvider, metrics } from '@opentelemetry/api';
+import { InstrumentationBase } from '@opentelemetry/instrumentation';
+import {
+  checkReaderOptions,
+  instrumentationSettings,
+  type NixlInstrumentationConfig,
+  type NixlMetricProducerOptions,
+} from './config.js';
+import { reasonOf } from './diag-once.js';
+import { NixlMetricProducer } from './metric-producer.js';
+import { type Internals, Reporting } from './reporting.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
+
+export type SharedProducerOptions = Pick<NixlMetricProducerOptions, 'temporality' | 'naming' | 'hostname'>;
+
+/**
+ * Sums and last values are observable instruments; durations are synchronous histograms and may be sampled under load
+ * (`nixl.duration.sampled_ratio` says so), since the API has no other. `metricProducer()` has neither limit.
+ *
+ * When neither options nor the environment say where the rings are, or the native part is missing, it says so once
+ * through `diag` and rests: a service must start without its telemetry.
+ */
+export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentationConfig> {
+  // The base constructor calls setConfig() and _updateMetricInstruments() before this class has its fields; `declare`
+  // keeps the field from being defined (and wiped) afterwards, so undefined means "still in the base constructor".
+  declare private _reporting: Reporting | undefined;
+  declare private _lookedUp: MeterProvider | undefined;
+
+  /**
+   * `internals` is for tests.
+   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option.
+   */
+  constructor(config: NixlInstrumentationConfig = {}, internals: Internals = {}) {
+    const settings = instrumentationSettings(config);
+    super(PACKAGE_NAME, PACKAGE_VERSION, { ...config, enabled: false });
+    super.setConfig(config);
+    this._reporting = new Reporting({
+      settings,
+      logger: this._diag,
+      lookUpGlobalMeter: () => this._lookUpGlobalMeter(),
+      internals,
+    });
+    this._reporting.useMeter(this.meter);
+    if (config.enabled !== false) this.enable();
+  }
+
+  /** Nothing is patched. */
+  protected override init(): void {}
+
+  override enable(): void {
+    super.enable();
+    this._reporting?.enable();
+  }
+
+  /** Leaves no callback, no timer and no open ring behind. */
+  override disable(): void {
+    super.disable();
+    this._reporting?.disable();
+  }
+
+  /**
+   * Takes effect at once; does not enable or disable (`enabled` counts at construction only). A wrong option is
+   * reported through `diag`, and what was in force stays.
+   */
+  override setConfig(config: NixlInstrumentationConfig = {}): void {
+    if (this._reporting === undefined) return super.setConfig(config);
+    try {
+      const settings = instrumentationSettings(config);
+      super.setConfig(config);
+      this._reporting.configure(settings);
+    } catch (error) {
+      this._diag.error(`setConfig() changed nothing: ${reasonOf(error)}`);
+    }
+  }
+
+  /**
+   * A producer on this instrumentation's rings: one per reader, taken before the provider is built. From then on the
+   * instrumentation's own instruments stay off.
+   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option. With no rings to read it is merely empty.
+   */
+  metricProducer(options: SharedProducerOptions = {}): NixlMetricProducer {
+    checkReaderOptions(options);
+    const reporting = this._reporting!;
+    const { naming, hostname } = reporting.settings;
+    reporting.handOverToProducers();
+    return new NixlMetricProducer(options, { feed: { read: () => reporting.feed?.read() }, naming, hostname });
+  }
+
+  override setMeterProvider(provider: MeterProvider): void {
+    this._lookedUp = undefined;
+    super.setMeterProvider(provider);
+  }
+
+  protected override _updateMetricInstruments(): void {
+    this._reporting?.useMeter(this.meter);
+  }
+
+  private _lookUpGlobalMeter(): void {
+    const provider = metrics.getMeterProvider();
+    if (provider === this._lookedUp) return;
+    this._lookedUp = provider;
+    super.setMeterProvider(provider);
+  }
+}

@@ -1,0 +1,184 @@
+/** Metrics straight from the rings' tallies: for whoever builds the MetricReader. */
+import { diag, type HrTime } from '@opentelemetry/api';
+import { emptyResource } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  type CollectionResult,
+  InstrumentType,
+  type MetricData,
+  type MetricProducer,
+} from '@opentelemetry/sdk-metrics';
+import {
+  type AgentReading,
+  hostAttributes,
+  type Metric,
+  metricsOf,
+  type Naming,
+  withLabels,
+} from '../mapping/index.js';
+import { openSource } from '../shm-bridge/index.js';
+import type { Snapshot } from '../shm-bridge/types.js';
+import { AgentSeriesCache } from './agent-series.js';
+import { type NixlMetricProducerOptions, producerSettings, type Temporality } from './config.js';
+import { hrTimeOf, metricData, numberData } from './metric-data.js';
+import { type AgentView, increase, type Moment } from './readings.js';
+import { SELF_METRICS } from './self-metrics.js';
+import { type SnapshotFeed, SourceFeed } from './snapshot-feed.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
+
+/** What the instrumentation hands to the producers that share its source. */
+export interface SharedFeed {
+  readonly feed: SnapshotFeed;
+  readonly naming: Naming;
+  readonly hostname: string;
+}
+
+interface Deltas {
+  readonly counters: boolean;
+  readonly histograms: boolean;
+}
+
+/** The collector thread is no older than this process: before it, its counts stood at 0. */
+const PROCESS_START = hrTimeOf(performance.timeOrigin);
+
+/**
+ * Give it to a MetricReader: `new PrometheusExporter({ metricProducers: [new NixlMetricProducer()] })`. Histograms
+ * are exact, agents that are gone disappear, start times are the agents' own, and no event costs JavaScript. Deltas
+ * are its own state: use one producer per reader. Views and cardinality limits of the SDK do not apply.
+ */
+export class NixlMetricProducer implements MetricProducer {
+  readonly #feed: SnapshotFeed;
+  readonly #close: () => void;
+  readonly #naming: Naming;
+  readonly #hostname: string;
+  readonly #temporality: Temporality;
+  readonly #metrics: readonly Metric[];
+  readonly #series: AgentSeriesCache;
+  #closed = false;
+  #previous: { readonly snapshot: Snapshot; readonly agents: ReadonlyMap<number, AgentReading> } | undefined;
+
+  /**
+   * `shared` is for the instrumentation: a feed to use in place of a source of its own.
+   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option or when nothing says where the rings are;
+   * ADDON_MISSING when the native part cannot be loaded.
+   */
+  constructor(options: NixlMetricProducerOptions = {}, shared?: SharedFeed) {
+    const { feed, naming, hostname, close } = shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
+    const metrics = metricsOf(naming);
+    this.#feed = feed;
+    this.#close = close;
+    this.#naming = naming;
+    this.#hostname = hostname;
+    this.#temporality = options.temporality ?? 'cumulative';
+    this.#metrics = metrics;
+    this.#series = new AgentSeriesCache({ naming, hostname, metrics, sticky: false });
+  }
+
+  /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
+  collect(): Promise<CollectionResult> {
+    try {
+      const snapshot = this.#closed ? undefined : this.#feed.read();
+      return Promise.resolve(result(snapshot === undefined ? [] : this.#metricsFrom(snapshot), []));
+    } catch (error) {
+      return Promise.resolve(result([], [error]));
+    }
+  }
+
+  /** Lets go of the rings; later collects are empty. A source that is the instrumentation's stays open. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#previous = undefined;
+    this.#close();
+  }
+
+  /** As close(), in the form that providers and readers use. */
+  shutdown(): Promise<void> {
+    try {
+      this.close();
+      return Promise.resolve();
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  #metricsFrom(snapshot: Snapshot): MetricData[] {
+    const deltas = this.#deltas();
+    const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
+    const views = this.#views(snapshot);
+    const data: MetricData[] = [];
+    this.#metrics.forEach((metric, index) => {
+      const delta = metric.kind === 'histogram' ? deltas.histograms : deltas.counters;
+      const one = metricData(metric, index, views, moment, delta);
+      if (one !== undefined) data.push(one);
+    });
+    data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
+    // Only now: had anything above thrown, the next delta would still begin where the last one ended.
+    const keep = deltas.counters || deltas.histograms;
+    const agents = new Map(views.map(({ agent }) => [agent.id, agent]));
+    this.#previous = keep ? { snapshot, agents } : undefined;
+    return data;
+  }
+
+  #views({ agents }: Snapshot): AgentView[] {
+    const exported = agents.filter((agent) => agent.exported);
+    const series = this.#series.of(exported);
+    const before = this.#previous;
+    const lastCollect = before === undefined ? undefined : hrTimeOf(before.snapshot.takenMs);
+    return exported.map((agent, i) => {
+      const previous = before?.agents.get(agent.id);
+      const startTime = hrTimeOf(agent.startTimeMs);
+      const deltaStartTime = previous === undefined ? startTime : lastCollect!;
+      return { agent, previous, series: series[i]!, startTime, deltaStartTime };
+    });
+  }
+
+  #selfMetrics(snapshot: Snapshot, { endTime }: Moment, delta: boolean): MetricData[] {
+    const before = this.#previous?.snapshot;
+    const base = hostAttributes(this.#naming, this.#hostname);
+    return SELF_METRICS.map((metric) => {
+      const subtract = delta && metric.kind === 'counter';
+      const previous = subtract && before !== undefined ? metric.points(before) : [];
+      const startTime: HrTime = subtract && before !== undefined ? hrTimeOf(before.takenMs) : PROCESS_START;
+      const points = metric.points(snapshot).map(({ labels, value }, i) => ({
+        startTime,
+        endTime,
+        attributes: withLabels(this.#naming, base, labels),
+        value: subtract ? Number(increase(value, previous[i]?.value)) : value,
+      }));
+      return numberData(metric, delta, points);
+    });
+  }
+
+  /** The tallies are sums that are read, so counters are what the SDK calls observable ones. */
+  #deltas(): Deltas {
+    const temporality = this.#temporality;
+    if (typeof temporality !== 'function') {
+      return { counters: temporality === 'delta', histograms: temporality === 'delta' };
+    }
+    const isDelta = (type: InstrumentType) => temporality(type) === AggregationTemporality.DELTA;
+    return { counters: isDelta(InstrumentType.OBSERVABLE_COUNTER), histograms: isDelta(InstrumentType.HISTOGRAM) };
+  }
+}
+
+interface Feed extends SharedFeed {
+  readonly close: () => void;
+}
+
+function ownFeed(options: NixlMetricProducerOptions): Feed {
+  const { naming, hostname, source } = producerSettings(options);
+  const feed = new SourceFeed(openSource(source), diag.createComponentLogger({ namespace: PACKAGE_NAME }));
+  return { feed, naming, hostname, close: () => feed.close() };
+}
+
+function sharedFeed(options: NixlMetricProducerOptions, { feed, naming, hostname }: SharedFeed): Feed {
+  return { feed, naming: options.naming ?? naming, hostname: options.hostname ?? hostname, close: () => {} };
+}
+
+const SCOPE = { name: PACKAGE_NAME, version: PACKAGE_VERSION };
+
+/** The resource is the reader's: the SDK takes no notice of this one. */
+function result(metrics: MetricData[], errors: unknown[]): CollectionResult {
+  const scopeMetrics = metrics.length === 0 ? [] : [{ scope: SCOPE, metrics }];
+  return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors };
+}

@@ -1,0 +1,68 @@
+/** The readings of one metric over all agents, at this collect and, for deltas, at the one before. */
+import type { HrTime } from '@opentelemetry/api';
+import {
+  type AgentReading,
+  type Attributes,
+  eventLike,
+  type EventPoint,
+  type Exact,
+  type Point,
+} from '../mapping/index.js';
+import type { AgentSeries } from './agent-series.js';
+
+/** One agent at this collect. */
+export interface AgentView {
+  readonly agent: AgentReading;
+  /** The same agent at the collect before; undefined when it is new, and for cumulative data. */
+  readonly previous: AgentReading | undefined;
+  readonly series: AgentSeries;
+  readonly startTime: HrTime;
+  /** Start of a delta: the collect before, or the agent's own start. */
+  readonly deltaStartTime: HrTime;
+}
+
+export interface Moment {
+  readonly takenMs: number;
+  readonly endTime: HrTime;
+}
+
+/** What came on top, subtracted exactly. A reading that fell has begun anew. */
+export function increase(current: Exact, previous: Exact | undefined): Exact {
+  if (previous === undefined || previous > current) return current;
+  return typeof current === 'bigint' && typeof previous === 'bigint'
+    ? current - previous
+    : Number(current) - Number(previous);
+}
+
+/**
+ * Walks the points of one metric over all agents, each with its reading and, for deltas, the reading before.
+ * Deltas of 0 are reported as well: a series that comes and goes looks like an agent that comes and goes.
+ */
+export function eachReading<Value>(
+  metric: { readonly points: readonly Point<Value>[]; readonly perEvent?: EventPoint<Value> },
+  index: number,
+  views: readonly AgentView[],
+  { takenMs }: Moment,
+  delta: boolean,
+  use: (view: AgentView, attributes: Attributes, current: Value, previous: Value | undefined) => void,
+): void {
+  const { points, perEvent } = metric;
+  for (const view of views) {
+    const { agent, series } = view;
+    const previous = delta ? view.previous : undefined;
+    for (let p = 0; p < points.length; p++) {
+      const point = points[p]!;
+      const current = point.read(agent, takenMs);
+      if (current === undefined) continue;
+      use(view, series.points[index]![p]!, current, previous && point.read(previous, takenMs));
+    }
+    if (perEvent === undefined) continue;
+    for (let e = 0; e < agent.events.length; e++) {
+      const event = agent.events[e]!;
+      if (!perEvent.applies(event)) continue;
+      const before = previous && eventLike(previous, e, event);
+      const had = before !== undefined && perEvent.applies(before);
+      use(view, series.event(e, event).attributes, perEvent.read(event), had ? perEvent.read(before) : undefined);
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/** The instruments of one meter at work: the batch callback, and the pump that feeds the histograms. */
+import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
+import { metricsOf } from '../mapping/index.js';
+import type { EventTap, RingSource } from '../shm-bridge/index.js';
+import { AgentRoster, pointAttributes, type RosterEntry } from './agent-roster.js';
+import type { Settings } from './config.js';
+import { type DiagOnce, reasonOf } from './diag-once.js';
+import { DurationPump } from './duration-pump.js';
+import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
+import { Observation } from './observation.js';
+import type { SourceFeed } from './snapshot-feed.js';
+
+const SUBJECT = 'instrumentation';
+const REMEDY = 'give each reader a producer from instrumentation.metricProducer(), taken before the provider is built';
+/** Ids are never used again, so this only bounds the memory for agents that left with durations in the queue. */
+const MAX_UNKNOWN_IDS = 1000;
+
+export interface RegistrationOptions {
+  readonly meter: Meter;
+  readonly settings: Settings;
+  readonly said: DiagOnce;
+  readonly now: (() => number) | undefined;
+}
+
+/**
+ * Made once per meter and kept as long as it: what the SDK remembers of series and sums, it remembers per meter, so
+ * the count of series and the totals of folded agents must outlive disable() and enable().
+ */
+export class Registration {
+  readonly noop: boolean;
+  readonly #options: RegistrationOptions;
+  readonly #instruments: InstrumentSet;
+  readonly #roster: AgentRoster;
+  readonly #observation: Observation;
+  #feed: SourceFeed | undefined;
+  #tap: EventTap | undefined;
+  #pump: DurationPump | undefined;
+  /** Agents that a snapshot was already searched for, in vain. */
+  readonly #unknownIds = new Set<number>();
+
+  constructor(options: RegistrationOptions) {
+    const { meter, settings, said } = options;
+    const { naming, hostname, seriesLimit, source } = settings;
+    this.#options = options;
+    const metrics = metricsOf(naming);
+    const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
+    this.noop = isNoop(instruments);
+    const onFold = (agent: string) =>
+      said.warn(
+        SUBJECT,
+        'fold',
+        `too many series for the SDK: agent ${agent} and further ones are reported together as "other"; ${REMEDY}`,
+      );
+    const roster = (this.#roster = new AgentRoster({ naming, hostname, metrics, seriesLimit, onFold }));
+    this.#observation = new Observation({ naming, hostname, metrics, instruments, roster });
+  }
+
+  start(feed: SourceFeed): void {
+    this.#feed = feed;
+    this.#startPump(feed.source);
+    this.#instruments.meter.addBatchObservableCallback(this.#callback, this.#instruments.observables);
+  }
+
+  /** Leaves no callback, tap or timer behind. What was drained for the histograms is still recorded. */
+  stop(): void {
+    // From the meter and with the very observables that it was added with: any others would leave it in place.
+    this.#instruments.meter.removeBatchObservableCallback(this.#callback, this.#instruments.observables);
+    const tap = this.#tap;
+    this.#guarded('pump', () => this.#pump?.flush());
+    this.#pump?.stop();
+    this.#guarded('tap', () => tap?.close());
+    this.#pump = this.#tap = this.#feed = undefined;
+  }
+
+  readonly #callback: BatchObservableCallback = (result) =>
+    this.#guarded('collect', () => {
+      const snapshot = this.#feed?.read();
+      if (snapshot === undefined) return;
+      this.#roster.refresh(snapshot.agents);
+      this.#pump?.flush();
+      this.#observation.observe(result, snapshot, this.#pump?.stats());
+    });
+
+  #startPump(source: RingSource): void {
+    const types = [...this.#instruments.durations.keys()];
+    this.#guarded('tap', () => {
+      const tap = (this.#tap = source.openTap({ types }));
+      this.#pump = new DurationPump({
+        tap,
+        record: (agentId, type, value) => this.#record(agentId, type, value),
+        onSampling: (oneIn) =>
+          this.#options.said.warn(
+            SUBJECT,
+            'sampling',
+            `too many transfers for the main thread: one duration in ${oneIn} reaches the histograms, sums stay exact; ${REMEDY}`,
+          ),
+        onError: (error) => this.#say('pump', error),
+        ...(this.#options.now === undefined ? {} : { now: this.#options.now }),
+      });
+      this.#pump.start();
+    });
+  }
+
+  #record(agentId: number, type: number, value: number): boolean {
+    const instrument = this.#instruments.durations.get(type);
+    if (instrument === undefined) return false;
+    const entry = this.#roster.get(agentId) ?? this.#lookUp(agentId);
+    if (entry === undefined) return false;
+    instrument.histogram.record(value / instrument.divisor, pointAttributes(this.#roster, entry, instrument.metric, 0));
+    return true;
+  }
+
+  /** An agent that came after the last collect: one look at a snapshot per new agent. */
+  #lookUp(agentId: number): RosterEntry | undefined {
+    const source = this.#feed?.source;
+    if (source === undefined || this.#unknownIds.has(agentId)) return undefined;
+    this.#roster.refresh(source.snapshot().agents);
+    const entry = this.#roster.get(agentId);
+    if (entry !== undefined) return entry;
+    if (this.#unknownIds.size >= MAX_UNKNOWN_IDS) this.#unknownIds.clear();
+    this.#unknownIds.add(agentId);
+    return undefined;
+  }
+
+  #guarded(code: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#say(code, error);
+    }
+  }
+
+  #say(code: string, error: unknown): void {
+    this.#options.said.error(SUBJECT, code, `${code} failed: ${reasonOf(error)}`);
+  }
+}

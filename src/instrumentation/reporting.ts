@@ -1,0 +1,197 @@
+/** Decides what runs: nothing, the instrumentation's own instruments on one meter, or only the source for producers. */
+import type { DiagLogger, Meter } from '@opentelemetry/api';
+import { NixlTelemetryError } from '../errors.js';
+import { openSource, type RingSource } from '../shm-bridge/index.js';
+import type { SourceOptions } from '../shm-bridge/types.js';
+import { NOTHING_CONFIGURED, type Settings } from './config.js';
+import { DiagOnce, reasonOf } from './diag-once.js';
+import { Registration } from './registration.js';
+import { SourceFeed } from './snapshot-feed.js';
+
+const SUBJECT = 'instrumentation';
+const LOOK_AGAIN_MS = 1000;
+
+/** What tests put in the place of the real thing. */
+export interface Internals {
+  readonly openSource?: (options: SourceOptions) => RingSource;
+  readonly now?: () => number;
+}
+
+export interface ReportingOptions {
+  readonly settings: Settings;
+  readonly logger: DiagLogger;
+  /** Calls useMeter() if the global provider is another one than at the last call. */
+  readonly lookUpGlobalMeter: () => void;
+  readonly internals: Internals;
+}
+
+export class Reporting {
+  readonly #logger: DiagLogger;
+  readonly #said: DiagOnce;
+  readonly #lookUpGlobalMeter: () => void;
+  readonly #internals: Internals;
+  #settings: Settings;
+  #enabled = false;
+  #producersTaken = false;
+  #meter: Meter | undefined;
+  #byMeter = new WeakMap<Meter, Registration>();
+  #running: Registration | undefined;
+  #feed: SourceFeed | undefined;
+  #lookAgain: NodeJS.Timeout | undefined;
+
+  constructor({ settings, logger, lookUpGlobalMeter, internals }: ReportingOptions) {
+    this.#settings = settings;
+    this.#logger = logger;
+    this.#said = new DiagOnce(logger);
+    this.#lookUpGlobalMeter = lookUpGlobalMeter;
+    this.#internals = internals;
+  }
+
+  get settings(): Settings {
+    return this.#settings;
+  }
+
+  /** The source's feed while there is one: producers ask at every collect. */
+  get feed(): SourceFeed | undefined {
+    return this.#feed;
+  }
+
+  enable(): void {
+    this.#enabled = true;
+    this.#arrange();
+  }
+
+  disable(): void {
+    this.#enabled = false;
+    this.#arrange();
+  }
+
+  useMeter(meter: Meter): void {
+    this.#meter = meter;
+    this.#arrange();
+  }
+
+  configure(settings: Settings): void {
+    if (JSON.stringify(settings) === JSON.stringify(this.#settings)) return;
+    this.#stopInstruments();
+    this.#closeSource();
+    this.#settings = settings;
+    this.#byMeter = new WeakMap();
+    this.#arrange();
+  }
+
+  /** From now on the numbers go to producers only, or a reader would have them twice. */
+  handOverToProducers(): void {
+    if (this.#running !== undefined) {
+      this.#said.warn(
+        SUBJECT,
+        'late-producer',
+        'metricProducer() was taken after the provider was set: readers may repeat the last values of the instruments',
+      );
+    }
+    this.#producersTaken = true;
+    this.#arrange();
+  }
+
+  /** After every change. A meter that throws must not take the host with it. */
+  #arrange(): void {
+    try {
+      this.#bringInLine();
+    } catch (error) {
+      this.#said.error(SUBJECT, 'arrange', `NIXL telemetry could not be set up: ${reasonOf(error)}`);
+    }
+  }
+
+  /** Brings what runs in line with what is wanted; does nothing when nothing changed. */
+  #bringInLine(): void {
+    if (this.#enabled && this.#settings.source === undefined) {
+      this.#said.warn(SUBJECT, 'CONFIG_INVALID', NOTHING_CONFIGURED);
+    }
+    if (!this.#enabled || this.#settings.source === undefined) return this.#rest();
+    if (this.#producersTaken) {
+      this.#stopLookingAgain();
+      this.#stopInstruments();
+      this.#openSource(this.#settings.source);
+      return;
+    }
+    const registration = this.#registrationOn(this.#meter);
+    if (registration === undefined || registration.noop) {
+      // Rings are left alone as long as there is nobody to report to: reading them is destructive.
+      this.#rest();
+      this.#startLookingAgain();
+      return;
+    }
+    this.#stopLookingAgain();
+    if (registration === this.#running) return;
+    this.#stopInstruments();
+    const feed = this.#openSource(this.#settings.source);
+    if (feed === undefined) return;
+    this.#running = registration;
+    registration.start(feed);
+  }
+
+  #rest(): void {
+    this.#stopLookingAgain();
+    this.#stopInstruments();
+    this.#closeSource();
+  }
+
+  #registrationOn(meter: Meter | undefined): Registration | undefined {
+    if (meter === undefined) return undefined;
+    let registration = this.#byMeter.get(meter);
+    if (registration === undefined) {
+      registration = new Registration({ meter, settings: this.#settings, said: this.#said, now: this.#internals.now });
+      this.#byMeter.set(meter, registration);
+    }
+    return registration;
+  }
+
+  #stopInstruments(): void {
+    this.#running?.stop();
+    this.#running = undefined;
+  }
+
+  /** Undefined when the rings cannot be read; the host goes on without this telemetry. */
+  #openSource(options: SourceOptions): SourceFeed | undefined {
+    if (this.#feed !== undefined) return this.#feed;
+    try {
+      const source = (this.#internals.openSource ?? openSource)(options);
+      this.#feed = new SourceFeed(source, this.#logger);
+    } catch (error) {
+      const code = error instanceof NixlTelemetryError ? error.code : 'open';
+      this.#said.error(SUBJECT, code, `NIXL telemetry is off: ${reasonOf(error)}`);
+    }
+    return this.#feed;
+  }
+
+  #closeSource(): void {
+    try {
+      this.#feed?.close();
+    } catch (error) {
+      this.#said.error(SUBJECT, 'close', `closing the rings failed: ${reasonOf(error)}`);
+    }
+    this.#feed = undefined;
+  }
+
+  /**
+   * The API has no meter that turns real later, and some set-ups never hand instrumentations the real provider: so the
+   * global one is looked up again, at once and then every second until it is there.
+   */
+  #startLookingAgain(): void {
+    this.#lookAgain = setInterval(() => this.#lookUp(), LOOK_AGAIN_MS).unref();
+    this.#lookUp();
+  }
+
+  #lookUp(): void {
+    try {
+      this.#lookUpGlobalMeter();
+    } catch (error) {
+      this.#said.error(SUBJECT, 'provider', `the global meter provider failed: ${reasonOf(error)}`);
+    }
+  }
+
+  #stopLookingAgain(): void {
+    clearInterval(this.#lookAgain);
+    this.#lookAgain = undefined;
+  }
+}

@@ -1,0 +1,89 @@
+/** Metrics of the collector itself: one per process, not of an agent. The same names in both namings. */
+import type { Labels } from '../mapping/index.js';
+import type { AgentLife, RingProblem, Snapshot } from '../shm-bridge/types.js';
+
+export interface SelfPoint {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+export interface SelfMetric {
+  readonly name: string;
+  readonly kind: 'counter' | 'gauge' | 'updowncounter';
+  readonly unit: string;
+  readonly description: string;
+  /** Every point at every call, at 0 too, in the same order. */
+  points(snapshot: Snapshot): SelfPoint[];
+}
+
+const NO_LABELS: Labels = {};
+const MILLISECONDS_PER_SECOND = 1000;
+const LIVES: readonly AgentLife[] = ['alive', 'dead', 'unknown'];
+const PROBLEM_STATES: readonly RingProblem['state'][] = [
+  'absent',
+  'initializing',
+  'incompatible',
+  'corrupt',
+  'busy',
+  'denied',
+];
+
+function single(value: number): SelfPoint[] {
+  return [{ labels: NO_LABELS, value }];
+}
+
+function counted<T extends string>(words: readonly T[], key: 'life' | 'state', found: Iterable<T>): SelfPoint[] {
+  const counts = new Map<T, number>(words.map((word) => [word, 0]));
+  for (const word of found) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return [...counts].map(([word, value]) => ({ labels: { [key]: word }, value }));
+}
+
+/** A snapshot lists at most 1000 problems; what is beyond them has no state here. */
+function problems({ problems, problemCount }: Snapshot): SelfPoint[] {
+  const states = problems.map(({ state }) => state);
+  const unlisted = { labels: { state: 'unlisted' }, value: Math.max(0, problemCount - problems.length) };
+  return [...counted(PROBLEM_STATES, 'state', states), unlisted];
+}
+
+export const SELF_METRICS: readonly SelfMetric[] = [
+  {
+    name: 'nixl.collector.ticks',
+    kind: 'counter',
+    unit: '{tick}',
+    description: 'Times the collector thread went round its rings.',
+    points: ({ collector }) => single(collector.ticks),
+  },
+  {
+    name: 'nixl.collector.late_ticks',
+    kind: 'counter',
+    unit: '{tick}',
+    description: 'Ticks that began more than one drain interval late.',
+    points: ({ collector }) => single(collector.lateTicks),
+  },
+  {
+    name: 'nixl.collector.lag.max',
+    kind: 'gauge',
+    unit: 's',
+    description: 'Longest time between the beginnings of two ticks.',
+    points: ({ collector }) => single(collector.maxLagMs / MILLISECONDS_PER_SECOND),
+  },
+  {
+    name: 'nixl.collector.agents',
+    kind: 'updowncounter',
+    unit: '{agent}',
+    description: 'Agents whose rings are attached, by life, exported or not.',
+    points: ({ agents }) =>
+      counted(
+        LIVES,
+        'life',
+        agents.map(({ life }) => life),
+      ),
+  },
+  {
+    name: 'nixl.collector.problems',
+    kind: 'updowncounter',
+    unit: '{file}',
+    description: 'Files that are passed over, by state.',
+    points: problems,
+  },
+];

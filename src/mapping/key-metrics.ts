@@ -1,0 +1,69 @@
+/** Metrics with one series per category and event that an agent has sent, whether the event table knows it or not. */
+import { categoryName, defaultKind, type EventKind } from './categories.js';
+import { EVENTS } from './events.js';
+import type { EventPoint, Exact, HistogramMetric, Metric, NumberMetric } from './metric.js';
+import type { Labels } from './naming.js';
+import type { EventReading } from './tally.js';
+
+const OVERFLOW = 'overflow';
+
+/** Category and event, as words. */
+export function eventLabels(event: EventReading): Labels {
+  if (event.overflow) return { category: OVERFLOW, event: OVERFLOW };
+  return { category: categoryName(event.category), event: eventName(event) };
+}
+
+function eventName(event: EventReading): string {
+  if (event.type === undefined) return event.name ?? '';
+  return (event.known ? EVENTS[event.type]?.event : undefined) ?? `type_${event.type}`;
+}
+
+export function eventKind(event: EventReading): EventKind {
+  if (event.overflow) return 'counter';
+  const row = event.known && event.type !== undefined ? EVENTS[event.type] : undefined;
+  return row?.kind ?? defaultKind(event.category);
+}
+
+const seen = (event: EventReading): boolean => event.count > 0;
+
+function numbers(
+  name: string,
+  description: string,
+  unit: string,
+  kind: NumberMetric['kind'],
+  perEvent: EventPoint<Exact>,
+): NumberMetric {
+  return { name, description, unit, divisor: 1, kind, points: [], perEvent };
+}
+
+/** Values of an unknown event have no unit that could be told: event.value and event.last carry none. */
+export function keyMetrics(): Metric[] {
+  const distribution: HistogramMetric = {
+    name: 'nixl.event.distribution',
+    description: 'Values of performance events that have no metric of their own.',
+    unit: '',
+    divisor: 1,
+    kind: 'histogram',
+    points: [],
+    perEvent: {
+      applies: (event) =>
+        !event.known && event.histogram !== undefined && seen(event) && eventKind(event) === 'counter-gauge-histogram',
+      read: (event) => ({ bounds: event.histogram!.bounds, counts: event.histogram!.counts, sum: event.sum }),
+    },
+  };
+  return [
+    numbers('nixl.events', 'Events read from the ring.', '{event}', 'counter', {
+      applies: seen,
+      read: (event) => event.count,
+    }),
+    numbers('nixl.event.value', 'Sum of the values of these events.', '', 'counter', {
+      applies: seen,
+      read: (event) => event.sum,
+    }),
+    numbers('nixl.event.last', 'Value of the latest of these events.', '', 'gauge', {
+      applies: (event) => seen(event) && eventKind(event) !== 'counter',
+      read: (event) => event.last,
+    }),
+    distribution,
+  ];
+}

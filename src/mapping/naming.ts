@@ -1,0 +1,73 @@
+/** The two namings of the same numbers, and how labels are spelled in each. */
+
+/** `nixl`: the names of NIXL's own Prometheus exporter. `otel`: names in the manner of the semantic conventions. */
+export type Naming = 'nixl' | 'otel';
+
+export const NAMINGS: readonly Naming[] = ['nixl', 'otel'];
+
+/** What tells two series of one metric apart, beside the agent. */
+export type LabelKey = 'category' | 'event' | 'status' | 'direction' | 'life' | 'state' | 'outcome';
+export type Labels = Readonly<Partial<Record<LabelKey, string>>>;
+
+/** The shape of OpenTelemetry attributes, without importing it. */
+export type Attributes = Record<string, string>;
+
+const LABEL_NAMES: Readonly<Record<Naming, Readonly<Record<LabelKey, string>>>> = {
+  nixl: {
+    category: 'category',
+    event: 'event',
+    status: 'status',
+    direction: 'direction',
+    life: 'life',
+    state: 'state',
+    outcome: 'outcome',
+  },
+  otel: {
+    category: 'nixl.event.category',
+    event: 'nixl.event.name',
+    status: 'error.type',
+    direction: 'nixl.transfer.direction',
+    life: 'nixl.agent.life',
+    state: 'nixl.ring.state',
+    outcome: 'nixl.duration.outcome',
+  },
+};
+
+/** Who an agent is. The hostname is left out in naming `otel`: there the resource says it (`host.name`). */
+export interface AgentIdentity {
+  readonly agent: string;
+  readonly hostname: string;
+  /** Given only where another agent in another directory has the same name. */
+  readonly directory?: string;
+}
+
+export function agentAttributes(naming: Naming, identity: AgentIdentity): Attributes {
+  const { agent, hostname, directory } = identity;
+  if (naming === 'nixl') {
+    return { hostname, agent_name: agent, ...(directory === undefined ? {} : { ring_directory: directory }) };
+  }
+  return { 'nixl.agent.name': agent, ...(directory === undefined ? {} : { 'nixl.ring.directory': directory }) };
+}
+
+/** Attributes of series that belong to no agent. */
+export function hostAttributes(naming: Naming, hostname: string): Attributes {
+  return naming === 'nixl' ? { hostname } : {};
+}
+
+export function withLabels(naming: Naming, base: Attributes, labels: Labels): Attributes {
+  const names = LABEL_NAMES[naming];
+  const attributes = { ...base };
+  for (const [key, value] of Object.entries(labels)) attributes[names[key as LabelKey]] = value;
+  return attributes;
+}
+
+/** Names that more than one of these agents has: only those need their directory told. */
+export function ambiguousNames(agents: readonly { readonly agent: string }[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const ambiguous = new Set<string>();
+  for (const { agent } of agents) {
+    if (seen.has(agent)) ambiguous.add(agent);
+    else seen.add(agent);
+  }
+  return ambiguous;
+}

@@ -1,0 +1,122 @@
+/** Real processes for tests: started, watched line by line, and never left behind. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach } from 'vitest';
+
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MAIN = path.join(ROOT, 'dist/cli/main.js');
+const TRANSFER_SOURCE = path.join(ROOT, 'native/build/transfer-source');
+
+export interface Ended {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  while (undo.length > 0) undo.pop()!();
+});
+
+export class RunningCommand {
+  stdout = '';
+  stderr = '';
+  readonly ended: Promise<Ended>;
+  readonly child: ChildProcess;
+  #onChange = (): void => {};
+
+  constructor(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT) {
+    this.child = spawn(program, args, {
+      cwd,
+      env: { ...cleanEnvironment(), ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    undo.push(() => this.child.kill('SIGKILL'));
+    this.child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+      this.#onChange();
+    });
+    this.child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
+      this.#onChange();
+    });
+    this.ended = new Promise((resolve, reject) => {
+      this.child.once('error', reject);
+      this.child.once('close', (code, signal) => {
+        resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
+        this.#onChange();
+      });
+    });
+  }
+
+  /** Waits until one of the streams holds the pattern. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
+      if (found !== null) return found;
+      if (this.child.exitCode !== null || this.child.signalCode !== null) {
+        throw new Error(`ended without saying ${pattern}:\n${this.stdout}${this.stderr}`);
+      }
+      await new Promise<void>((resolve) => {
+        this.#onChange = resolve;
+      });
+    }
+  }
+
+  /** Sends the signal and waits for the end. */
+  stop(signal: NodeJS.Signals = 'SIGINT'): Promise<Ended> {
+    this.child.kill(signal);
+    return this.ended;
+  }
+}
+
+export function start(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
+  return new RunningCommand(process.execPath, [MAIN, ...args], env);
+}
+
+export function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
+  return start(args, env).ended;
+}
+
+export function startTransferSource(args: readonly string[]): RunningCommand {
+  return new RunningCommand(TRANSFER_SOURCE, args);
+}
+
+/** Removed after the test. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
+  undo.push(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+/** Asks again until it is so; the test's own time limit ends it. */
+export async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== false) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** The whole page. */
+export async function scrape(url: string): Promise<string> {
+  return (await fetch(url)).text();
+}
+
+/** The sum over all series of a name whose labels hold this text. */
+export function valueOf(page: string, name: string, label = ''): number {
+  const values = page
+    .split('\n')
+    .filter((line) => (line.startsWith(`${name}{`) || line.startsWith(`${name} `)) && line.includes(label))
+    .map((line) => Number(line.slice(line.lastIndexOf(' ') + 1)));
+  return values.reduce((sum, value) => sum + value, 0);
+}
+
+/** Without what the machine that runs the tests may have set. */
+function cleanEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NIXL|OTEL)_/.test(name)));
+}

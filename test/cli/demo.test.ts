@@ -1,0 +1,66 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import type { RunningCommand } from './command.js';
+import { run, scrape, start, until, valueOf } from './command.js';
+
+async function startDemo(): Promise<{ demo: RunningCommand; url: string; directory: string }> {
+  const demo = start(['demo', '--port', '0', '--interval', '100']);
+  const [, directory] = await demo.says(/their rings are in (\S+)/);
+  const [, url] = await demo.says(/Metrics: (\S+)/);
+  return { demo, url: url!, directory: directory! };
+}
+
+describe('nixl-otel demo', () => {
+  it('moves memory, serves it, prints rates, and leaves nothing behind', async () => {
+    const { demo, url, directory } = await startDemo();
+    const page = await until(async () => {
+      const text = await scrape(url);
+      return valueOf(text, 'agent_tx_bytes_total') > 0 && valueOf(text, 'agent_rx_bytes_total') > 0 && text;
+    });
+    expect(page).toContain('agent_name="agent-0"');
+    expect(page).toContain('agent_name="agent-1"');
+    await demo.says(/2 agents · tx [\d.,]+ [kMG]B\/s · rx [\d.,]+ [kMG]B\/s · [\d,]+ req\/s · 0 errors\/s · 0 lost\n/);
+    const children = childrenOf(demo.child.pid!);
+    expect(children).not.toEqual([]);
+
+    const { code, stdout, stderr } = await demo.stop('SIGINT');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [, written, counted] = /written by the agents: ([\d,]+), counted: ([\d,]+)/.exec(stdout)!;
+    expect(counted).toBe(written);
+    expect(existsSync(directory)).toBe(false);
+    for (const pid of children) expect(existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  it('stops quietly when whoever reads it goes away', async () => {
+    const { demo, directory } = await startDemo();
+    demo.child.stdout!.destroy();
+    expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it('says so when its agents end under it, and cleans up', async () => {
+    const { demo, directory } = await startDemo();
+    for (const pid of childrenOf(demo.child.pid!)) process.kill(Number(pid), 'SIGKILL');
+    const { code, stderr } = await demo.ended;
+    expect(stderr).toContain('transfer-source ended');
+    expect(code).toBe(1);
+    expect(existsSync(directory)).toBe(false);
+  });
+
+  it('says which port is taken before it starts anything', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const { code, stdout, stderr } = await run(['demo', '--port', String(port)]);
+    taken.close();
+    expect(stderr).toContain(`127.0.0.1 port ${port}: the port is taken`);
+    expect(stderr).toContain('--port');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  });
+});
+
+function childrenOf(pid: number): string[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+}

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest';
+import { amount, bytes, countedEvents, rateLine } from '../../src/cli/rates.js';
+import type { AgentSnapshot, EventTally, Snapshot } from '../../src/shm-bridge/types.js';
+
+const TX_BYTES = 0;
+const RX_BYTES = 1;
+const TX_REQUESTS = 2;
+const RX_REQUESTS = 3;
+const ERR_BACKEND = 10;
+const DROPPED = 20;
+
+function event(type: number, sum: bigint, count: number): EventTally {
+  const category = type >= 8 && type <= 19 ? 4 : 1;
+  return { type, category, known: true, overflow: false, count, sum, last: 0n };
+}
+
+function agent(id: number, events: EventTally[], about: Partial<AgentSnapshot> = {}): AgentSnapshot {
+  return { id, life: 'alive', exported: true, foundFull: 0, events, ...about } as AgentSnapshot;
+}
+
+function at(takenMs: number, ...agents: AgentSnapshot[]): Snapshot {
+  return { takenMs, agents } as Snapshot;
+}
+
+describe('rateLine', () => {
+  it('divides what came between two snapshots by the time between them', () => {
+    const before = at(1_000, agent(1, [event(TX_BYTES, 5n, 1)]));
+    const after = at(
+      3_000,
+      agent(1, [event(TX_BYTES, 2_400_000_005n, 400), event(TX_REQUESTS, 400n, 400)]),
+      agent(2, [event(RX_BYTES, 824_000_000n, 220), event(RX_REQUESTS, 220n, 220), event(ERR_BACKEND, 6n, 3)]),
+    );
+    expect(rateLine(before, after)).toBe('2 agents · tx 1.2 GB/s · rx 412 MB/s · 310 req/s · 1.5 errors/s · 0 lost');
+  });
+
+  it('says nothing moved when nothing did', () => {
+    const snapshot = at(1_000, agent(1, [event(TX_BYTES, 7n, 1)]));
+    const later = { ...snapshot, takenMs: 2_000 };
+    expect(rateLine(snapshot, later)).toBe('1 agent · tx 0 B/s · rx 0 B/s · 0 req/s · 0 errors/s · 0 lost');
+  });
+
+  it('does not divide by nothing: no snapshot before, no time between', () => {
+    const snapshot = at(1_000, agent(1, [event(TX_BYTES, 7n, 1)]));
+    expect(rateLine(undefined, snapshot)).toContain('tx 0 B/s');
+    expect(rateLine(snapshot, snapshot)).toContain('tx 0 B/s');
+  });
+
+  it('keeps the difference of sums beyond 2^53 exact', () => {
+    const huge = 2n ** 64n;
+    const before = at(0, agent(1, [event(TX_BYTES, huge, 1)]));
+    const after = at(1_000, agent(1, [event(TX_BYTES, huge + 3n, 2)]));
+    expect(rateLine(before, after)).toContain('tx 3 B/s');
+  });
+
+  it('takes nothing away when an agent leaves, and knows a successor from its predecessor', () => {
+    const before = at(0, agent(1, [event(TX_BYTES, 500n, 1)]));
+    expect(rateLine(before, at(1_000))).toContain('0 agents · tx 0 B/s');
+    expect(rateLine(before, at(1_000, agent(2, [event(TX_BYTES, 20n, 1)])))).toContain('tx 20 B/s');
+  });
+
+  it('counts agents that are there, not dead ones and not old files', () => {
+    const agents = [agent(1, []), agent(2, [], { life: 'unknown' }), agent(3, [], { life: 'dead' })];
+    expect(rateLine(undefined, at(0, ...agents, agent(4, [], { exported: false })))).toContain('2 agents');
+  });
+
+  it('shows losses as totals, and that rings were full', () => {
+    const after = at(0, agent(1, [event(DROPPED, 3_440n, 2)], { foundFull: 12 }));
+    expect(rateLine(after, after)).toContain('3,440 lost · rings found full 12 times: more may be lost');
+  });
+});
+
+it.each([
+  [0, '0 B'],
+  [0.4, '0.4 B'],
+  [999, '999 B'],
+  [999.6, '1 kB'],
+  [1_000, '1 kB'],
+  [1_234, '1.2 kB'],
+  [9_949, '9.9 kB'],
+  [9_951, '10 kB'],
+  [412_000_000, '412 MB'],
+  [11.4e9, '11 GB'],
+  [2.5e15, '2.5 PB'],
+  [4.2e18, '4,200 PB'],
+])('bytes(%d) is %s', (value, text) => {
+  expect(bytes(value)).toBe(text);
+});
+
+it.each([
+  [0, '0'],
+  [0.04, '<0.1'],
+  [0.1, '0.1'],
+  [2, '2'],
+  [9.96, '10'],
+  [310.4, '310'],
+  [2_500_000, '2,500,000'],
+])('amount(%d) is %s', (value, text) => {
+  expect(amount(value)).toBe(text);
+});
+
+it('counts the events of all agents', () => {
+  const agents = [agent(1, [event(TX_BYTES, 9n, 4), event(DROPPED, 9n, 1)]), agent(2, [event(TX_BYTES, 9n, 2)])];
+  expect(countedEvents(at(0, ...agents))).toBe(7);
+});

@@ -1,0 +1,136 @@
+import { mkdirSync } from 'node:fs';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  run,
+  type RunningCommand,
+  scrape,
+  start,
+  startTransferSource,
+  temporaryDirectory,
+  until,
+  valueOf,
+} from './command.js';
+
+async function urlOf(serve: RunningCommand): Promise<string> {
+  return (await serve.says(/serves (http:\S+) from/))[1]!;
+}
+
+interface Totals {
+  totals: { written: number; refused: number; events: Record<string, { count: string; sum: string }> };
+}
+
+describe('nixl-otel serve', () => {
+  it.each([
+    ['nixl', 'agent_tx_bytes_total', ''],
+    ['otel', 'nixl_transfer_io_total', 'transmit'],
+  ])('serves exactly what an agent wrote, naming %s', async (naming, series, label) => {
+    const dir = temporaryDirectory();
+    const serve = start(['serve', '--dir', dir, '--port', '0', '--naming', naming]);
+    const url = await urlOf(serve);
+    const source = await startTransferSource(['--dir', dir, '--transfers', '200', '--rate', '1000']).ended;
+    const { totals } = JSON.parse(source.stdout) as Totals;
+    expect(totals.refused).toBe(0);
+    const expected = Number(totals.events['agent_tx_bytes']!.sum);
+    await until(async () => valueOf(await scrape(url), series, label) >= expected);
+    expect(valueOf(await scrape(url), series, label)).toBe(expected);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  it('reads several directories, and one that appears later', async () => {
+    const [first, parent] = [temporaryDirectory(), temporaryDirectory()];
+    const later = path.join(parent, 'later');
+    const serve = start(['serve', '--dir', first, '--dir', later, '--port', '0']);
+    const url = await urlOf(serve);
+    expect(serve.stderr).toContain(`${later} is not there yet`);
+    mkdirSync(later);
+    startTransferSource(['--dir', first, '--name', 'one', '--exact-name', '--seconds', '0']);
+    startTransferSource(['--dir', later, '--name', 'two', '--exact-name', '--seconds', '0']);
+    for (const label of ['agent_name="one"', 'agent_name="two"']) {
+      await until(async () => valueOf(await scrape(url), 'agent_tx_bytes_total', label) > 0);
+    }
+    expect((await serve.stop()).code).toBe(0);
+  });
+
+  it('takes the directory from NIXL_TELEMETRY_DIR, and --dir before it', async () => {
+    const [fromEnv, fromFlag] = [temporaryDirectory(), temporaryDirectory()];
+    const env = { NIXL_TELEMETRY_DIR: fromEnv };
+    const byEnv = start(['serve', '--port', '0'], env);
+    await byEnv.says(new RegExp(`serves .* from ${fromEnv}\n`));
+    const byFlag = start(['serve', '--port', '0', '--dir', fromFlag], env);
+    await byFlag.says(new RegExp(`serves .* from ${fromFlag}\n`));
+  });
+
+  it('drops a dead agent after --dead-ttl', async () => {
+    const dir = temporaryDirectory();
+    const serve = start(['serve', '--dir', dir, '--port', '0', '--dead-ttl', '100']);
+    const url = await urlOf(serve);
+    const source = startTransferSource(['--dir', dir, '--seconds', '0']);
+    await until(async () => valueOf(await scrape(url), 'agent_tx_bytes_total') > 0);
+    await source.stop('SIGTERM');
+    await until(async () => !(await scrape(url)).includes('agent_tx_bytes_total{'));
+  });
+
+  it('answers HTTP as it should', async () => {
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
+    const url = await urlOf(serve);
+    const page = await fetch(`${url}?any=query`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(await page.text()).toContain('target_info{service_name="nixl-otel"');
+    const head = await fetch(url, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const post = await fetch(url, { method: 'POST', body: 'x' });
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+    const missing = await fetch(new URL('/metrix', url));
+    expect([missing.status, await missing.text()]).toEqual([404, expect.stringContaining('/metrics')]);
+    const index = await fetch(new URL('/', url));
+    expect([index.status, await index.text()]).toEqual([200, expect.stringContaining('/metrics')]);
+    expect((await serve.stop()).code).toBe(0);
+  });
+
+  it('names service and resource as OTEL_SERVICE_NAME says', async () => {
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'], { OTEL_SERVICE_NAME: 'prefill' });
+    expect(await scrape(await urlOf(serve))).toContain('target_info{service_name="prefill"');
+  });
+
+  it('says which port is taken and which flag changes it, and takes nothing from the rings', async () => {
+    const dir = temporaryDirectory();
+    const flags = ['--dir', dir, '--transfers', '10', '--name', 'kept', '--exact-name'];
+    const { totals } = JSON.parse((await startTransferSource(flags).ended).stdout) as Totals;
+    const taken = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const { port } = taken.address() as AddressInfo;
+    const { code, stderr } = await run(['serve', '--dir', dir, '--port', String(port)]);
+    taken.close();
+    expect(stderr).toContain(`127.0.0.1 port ${port}: the port is taken`);
+    expect(stderr).toContain('--port');
+    expect(code).toBe(1);
+
+    const url = await urlOf(start(['serve', '--dir', dir, '--port', '0']));
+    const expected = Number(totals.events['agent_rx_bytes']!.sum) + Number(totals.events['agent_tx_bytes']!.sum);
+    const sum = (page: string) => valueOf(page, 'agent_rx_bytes_total') + valueOf(page, 'agent_tx_bytes_total');
+    await until(async () => sum(await scrape(url)) === expected);
+  });
+
+  it('takes two signals in quick succession for one: npm passes on what the terminal has sent already', async () => {
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
+    await urlOf(serve);
+    serve.child.kill('SIGINT');
+    expect(await serve.stop('SIGINT')).toMatchObject({ code: 0, signal: null });
+  });
+
+  it('ends at once on a second signal while a client keeps it waiting', async () => {
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
+    const { hostname, port } = new URL(await urlOf(serve));
+    const client = connect(Number(port), hostname, () => client.write('GET /metrics HTTP/1.1\r\n'));
+    client.on('error', () => {});
+    await new Promise((resolve) => client.once('connect', resolve));
+    const again = setInterval(() => serve.child.kill('SIGTERM'), 20);
+    const { code } = await serve.ended;
+    clearInterval(again);
+    client.destroy();
+    expect(code).toBe(128 + 15);
+  });
+});

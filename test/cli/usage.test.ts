@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ROOT, run, temporaryDirectory } from './command.js';
+
+const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
+const COMMANDS = [[], ['serve'], ['demo']];
+
+describe.each(COMMANDS)('nixl-otel %s', (...command) => {
+  it.each(['--help', '-h'])('answers %s on stdout', async (flag) => {
+    const { code, stdout, stderr } = await run([...command, flag]);
+    expect(stdout).toContain(`Usage: ${['nixl-otel', ...command].join(' ')}`);
+    expect(stdout).toContain('Exit codes: 0 ok, 1 failed, 2 wrong usage.');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  it.each(['--version', '-V'])('answers %s on stdout', async (flag) => {
+    expect(await run([...command, flag])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('refuses a flag that does not exist', async () => {
+    const { code, stdout, stderr } = await run([...command, '--no-such-flag']);
+    expect(stderr).toContain('--no-such-flag');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+});
+
+describe('wrong usage', () => {
+  it('shows the help on stderr when there is no command', async () => {
+    const { code, stdout, stderr } = await run([]);
+    expect(stderr).toContain('serve');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('names a command that does not exist', async () => {
+    const { code, stderr } = await run(['sevre']);
+    expect(stderr).toContain('sevre');
+    expect(code).toBe(2);
+  });
+
+  it('names the flag and the variable when nothing says where the rings are', async () => {
+    for (const env of [{}, { NIXL_TELEMETRY_DIR: '' }]) {
+      const { code, stderr } = await run(['serve'], env);
+      expect(stderr).toContain('--dir');
+      expect(stderr).toContain('NIXL_TELEMETRY_DIR');
+      expect(code).toBe(2);
+    }
+  });
+
+  it.each([
+    ['--port', '65536', 'from 0 to 65535'],
+    ['--port', '', 'from 0 to 65535'],
+    ['--port', '0x50', 'from 0 to 65535'],
+    ['--port', '1e3', 'from 0 to 65535'],
+    ['--host', '', 'an address or a host name'],
+    ['--naming', 'prometheus', 'nixl, otel'],
+    ['--drain-interval', '0', 'from 1 to 10000'],
+    ['--drain-interval', 'fast', 'from 1 to 10000'],
+    ['--dead-ttl', '30s', '0 or more'],
+    ['--dead-ttl', '1.5', '0 or more'],
+    ['--idle-ttl', '0', '1 or more'],
+    ['--dir', '', 'a path'],
+  ])('%s %j is refused with what is allowed', async (flag, value, allowed) => {
+    const { code, stdout, stderr } = await run(['serve', '--dir', temporaryDirectory(), `${flag}=${value}`]);
+    expect(stderr).toContain(flag);
+    expect(stderr).toContain(`'${value}'`);
+    expect(stderr).toContain(allowed);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('refuses an interval of the demo that is too short', async () => {
+    const { code, stderr } = await run(['demo', '--interval', '99']);
+    expect(stderr).toContain('from 100 to 3600000');
+    expect(code).toBe(2);
+  });
+});
+
+it('warns about a log level that does not exist, and goes on', async () => {
+  const { code, stderr } = await run(['--version'], { OTEL_LOG_LEVEL: 'loud' });
+  expect(stderr).toContain('OTEL_LOG_LEVEL is "loud"');
+  expect(stderr).toContain('verbose');
+  expect(code).toBe(0);
+});

@@ -1,0 +1,98 @@
+import os from 'node:os';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { NixlTelemetryError } from '../../src/errors.js';
+import { checkReaderOptions, instrumentationSettings, producerSettings } from '../../src/instrumentation/config.js';
+
+afterEach(() => vi.unstubAllEnvs());
+
+function wrong(options: object): NixlTelemetryError {
+  try {
+    instrumentationSettings(options);
+  } catch (error) {
+    return error as NixlTelemetryError;
+  }
+  throw new Error(`accepted: ${JSON.stringify(options)}`);
+}
+
+describe('a wrong option', () => {
+  it.each([
+    [{ naming: 'prometheus' }, /naming is "prometheus"; allowed: "nixl" or "otel"/],
+    [{ drainIntervalMs: 0 }, /drainIntervalMs is 0; allowed: a number from 1 to 10000/],
+    [{ drainIntervalMs: NaN }, /drainIntervalMs is NaN/],
+    [{ drainIntervalMs: '20' }, /drainIntervalMs is "20"/],
+    [{ deadTtlMs: -1 }, /deadTtlMs is -1/],
+    [{ idleTtlMs: 0n }, /idleTtlMs is "0n"/],
+    [{ directories: [] }, /directories is \[\]/],
+    [{ directories: ['/a', ''] }, /directories is \["\/a",""\]/],
+    [{ globs: 5 }, /globs is 5/],
+    [{ hostname: '' }, /hostname is ""/],
+    [{ force: 'yes' }, /force is "yes"; allowed: true or false/],
+    [{ durationBoundsUs: [1, 1] }, /durationBoundsUs is \[1,1\]; allowed: 1 to 256 positive, strictly increasing/],
+    [{ durationBoundsUs: [0, 1] }, /durationBoundsUs/],
+    [{ sizeBounds: [1, Infinity] }, /sizeBounds/],
+    [{ throughputBounds: () => [1] }, /throughputBounds is a function/],
+    [{ seriesLimit: 2000 }, /seriesLimit is 2000; allowed: an integer from 20 to 1900/],
+    [{ enabled: 'true' }, /enabled is "true"/],
+  ])('%o is refused with its name, its value and what is allowed', (options, message) => {
+    const error = wrong(options);
+    expect(error).toBeInstanceOf(NixlTelemetryError);
+    expect(error.code).toBe('CONFIG_INVALID');
+    expect(error.message).toMatch(message);
+  });
+
+  it('is shown shortened', () => {
+    expect(wrong({ hostname: ['x'.repeat(1000)] }).message.length).toBeLessThan(200);
+  });
+
+  it('may be a name that does not exist', () => {
+    expect(wrong({ directory: '/d' }).message).toMatch(/unknown option "directory"; there are .*directories/);
+    expect(wrong({ temporality: 'delta' }).message).toMatch(/unknown option "temporality"/);
+    expect(() => checkReaderOptions({ directories: '/d' })).toThrow(/unknown option "directories"/);
+    expect(wrong([]).message).toMatch(/options must be an object/);
+  });
+});
+
+describe('settings', () => {
+  it('have defaults', () => {
+    vi.stubEnv('NIXL_TELEMETRY_DIR', '');
+    expect(instrumentationSettings({})).toEqual({
+      naming: 'nixl',
+      hostname: os.hostname(),
+      seriesLimit: 1900,
+      source: undefined,
+    });
+  });
+
+  it('take undefined as not given', () => {
+    const { source } = producerSettings({ directories: '/d', deadTtlMs: undefined } as never);
+    expect(Object.keys(source)).toEqual(['directories', 'tally']);
+  });
+
+  it('take the directory from the environment unless an option says where the rings are', () => {
+    vi.stubEnv('NIXL_TELEMETRY_DIR', '/env');
+    expect(producerSettings({}).source.directories).toEqual(['/env']);
+    expect(producerSettings({ directories: '/own' }).source.directories).toEqual(['/own']);
+    expect(producerSettings({ globs: '/x/*' }).source).toMatchObject({ globs: ['/x/*'] });
+    expect(producerSettings({ globs: '/x/*' }).source.directories).toBeUndefined();
+  });
+
+  it('pass the rest on to the source', () => {
+    const { source } = producerSettings({
+      directories: ['/a', '/b'],
+      drainIntervalMs: 5,
+      deadTtlMs: 0,
+      idleTtlMs: 60_000,
+      force: true,
+      sizeBounds: [1, 2],
+    });
+    expect(source).toMatchObject({
+      directories: ['/a', '/b'],
+      drainIntervalMs: 5,
+      deadTtlMs: 0,
+      idleTtlMs: 60_000,
+      force: true,
+    });
+    expect(source.tally.sizeBounds).toEqual([1, 2]);
+    expect(source.tally.types).toHaveLength(21);
+  });
+});

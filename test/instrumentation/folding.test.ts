@@ -1,0 +1,172 @@
+import { diag, DiagLogLevel } from '@opentelemetry/api';
+import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NixlInstrumentation } from '../../src/instrumentation/index.js';
+import { SeriesLimit } from '../../src/instrumentation/series-limit.js';
+import type { AgentSnapshot } from '../../src/shm-bridge/types.js';
+import { agentSnapshot, eventTally, type InMemorySource, SourceOpener } from './in-memory-source.js';
+import { ManualReader, providerWith, valuesOf } from './readers.js';
+
+let warnings: string[];
+let opener: SourceOpener;
+let instrumentation: NixlInstrumentation;
+let reader: ManualReader;
+
+beforeEach(() => {
+  warnings = [];
+  const none = () => {};
+  const warn = (...line: unknown[]) => warnings.push(String(line[1]));
+  diag.setLogger(
+    { error: none, warn, info: none, debug: none, verbose: none },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
+  );
+  opener = new SourceOpener();
+});
+
+afterEach(() => {
+  instrumentation.disable();
+  diag.disable();
+});
+
+/** 24 series per instrument: with twelve error statuses that is room for two agents. */
+function start(seriesLimit = 24): InMemorySource {
+  instrumentation = new NixlInstrumentation(
+    { directories: '/rings', hostname: 'h', seriesLimit },
+    { openSource: opener.openSource, now: () => 0 },
+  );
+  reader = new ManualReader();
+  instrumentation.setMeterProvider(providerWith(reader));
+  return opener.last;
+}
+
+function sent(id: number, agent: string, bytes: bigint, about: Partial<AgentSnapshot> = {}): AgentSnapshot {
+  return agentSnapshot({ id, agent, ...about }, { 0: [bytes] });
+}
+
+async function values(name: string): Promise<Record<string, unknown>> {
+  return valuesOf(await reader.points(name), 'agent_name');
+}
+
+describe('agents beyond the limit of series', () => {
+  it('are reported together as "other", and that is said once', async () => {
+    start().agents = [1, 2, 3, 4].map((id) => sent(id, `agent-${id}`, BigInt(id)));
+    expect(await values('agent_tx_bytes_total')).toEqual({ 'agent-1': 1, 'agent-2': 2, other: 7 });
+    expect(await values('agent_tx_last_bytes')).toEqual({ 'agent-1': 1, 'agent-2': 2, other: 4 });
+    expect(warnings).toEqual([expect.stringMatching(/agent agent-3 .*"other".*metricProducer\(\)/)]);
+  });
+
+  it('never make the sums of "other" smaller, also when they leave', async () => {
+    const source = start();
+    source.agents = [1, 2, 3, 4].map((id) => sent(id, `agent-${id}`, 10n, { memoryInUse: 3n }));
+    expect(await values('agent_tx_bytes_total')).toMatchObject({ other: 20 });
+    expect(await values('nixl.memory.usage')).toMatchObject({ other: 6 });
+    source.agents = [sent(1, 'agent-1', 10n), sent(4, 'agent-4', 15n, { memoryInUse: 3n })];
+    expect(await values('agent_tx_bytes_total')).toMatchObject({ other: 25 });
+    expect(await values('nixl.memory.usage')).toMatchObject({ other: 3 });
+    source.agents.push(sent(5, 'agent-5', 100n));
+    expect(await values('agent_tx_bytes_total')).toMatchObject({ other: 125 });
+    source.agents = [];
+    expect(await values('agent_tx_bytes_total')).toMatchObject({ other: 125 });
+  });
+
+  it('add up exactly, beyond 2^53', async () => {
+    const source = start();
+    source.agents = [1, 2].map((id) => sent(id, `agent-${id}`, 0n));
+    await reader.metrics();
+    for (let i = 0; i < 4; i++) {
+      source.agents[2] = sent(3, 'agent-3', 2n ** 53n + BigInt(i));
+      await reader.metrics();
+    }
+    source.agents[3] = sent(4, 'agent-4', 1n);
+    expect(await values('agent_tx_bytes_total')).toMatchObject({ other: 2 ** 53 + 4 });
+  });
+
+  it('keep the room that they had: the SDK forgets no series', async () => {
+    const source = start();
+    source.agents = [1, 2].map((id) => sent(id, `agent-${id}`, 1n));
+    await reader.metrics();
+    source.agents = [sent(3, 'agent-3', 1n), sent(4, 'agent-2', 5n)];
+    expect(await values('agent_tx_bytes_total')).toEqual({ 'agent-1': 1, 'agent-2': 5, other: 1 });
+  });
+
+  it('keep their totals over disable() and enable()', async () => {
+    start().agents = [1, 2, 3].map((id) => sent(id, `agent-${id}`, 10n));
+    expect(await values('agent_tx_bytes_total')).toMatchObject({ other: 10 });
+    instrumentation.disable();
+    instrumentation.enable();
+    opener.last.agents = [11, 12, 13].map((id) => sent(id, `agent-${id - 10}`, 4n));
+    expect(await values('agent_tx_bytes_total')).toMatchObject({ 'agent-1': 4, other: 14 });
+  });
+
+  it('have their durations recorded as "other"', async () => {
+    const source = start();
+    source.agents = [1, 2, 3, 4].map((id) => sent(id, `agent-${id}`, 1n));
+    for (const id of [1, 2, 3, 4]) source.taps[0]!.push(id, 6, id);
+    const points = (await reader.points('agent_xfer_time_us')) as DataPoint<Histogram>[];
+    const sums = Object.entries(valuesOf(points, 'agent_name')).map(([agent, value]) => [
+      agent,
+      (value as Histogram).sum,
+    ]);
+    expect(Object.fromEntries(sums)).toEqual({ 'agent-1': 1, 'agent-2': 2, other: 7 });
+  });
+
+  it('include one that is really called "other", from the start and without a warning', async () => {
+    start().agents = [sent(1, 'other', 5n), sent(2, 'a', 1n)];
+    expect(await values('agent_tx_bytes_total')).toEqual({ other: 5, a: 1 });
+    expect(warnings).toEqual([]);
+  });
+
+  it('stay within the limit of the SDK at any number of agents and events', async () => {
+    const source = start(1900);
+    const more = (agent: number) =>
+      Array.from({ length: 100 }, (_, i) => eventTally({ category: 3, name: `event-${agent}-${i}` }, [1n]));
+    source.agents = Array.from({ length: 300 }, (_, i) =>
+      agentSnapshot({ id: i, agent: `agent-${i}` }, { 0: [1n] }, more(i)),
+    );
+    let total = 0;
+    for (const { descriptor, dataPoints } of await reader.metrics()) {
+      expect(dataPoints.length, descriptor.name).toBeLessThan(1999);
+      if (descriptor.name !== 'nixl.events') continue;
+      for (const { value } of dataPoints) total += value as number;
+    }
+    expect(total).toBe(300 * 101);
+  });
+});
+
+describe('events beyond the limit of series', () => {
+  it('go to "other" without their agent, which keeps the series that it has', async () => {
+    const source = start();
+    const keys = Array.from({ length: 30 }, (_, i) => eventTally({ category: 3, name: `event-${i}` }, [1n]));
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, keys.slice(0, 20))];
+    await reader.metrics();
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, keys)];
+    const points = await reader.points('nixl.events');
+    const own = points.filter(({ attributes }) => attributes.agent_name === 'a');
+    expect([own.length, points.length - own.length]).toEqual([24, 6]);
+    source.agents = [
+      agentSnapshot(
+        { id: 1, agent: 'a' },
+        {},
+        keys.map((key) => ({ ...key, count: 3 })),
+      ),
+    ];
+    const again = await reader.points('nixl.events');
+    expect(again.map(({ value }) => value)).toEqual(new Array(30).fill(3));
+  });
+});
+
+describe('the series limit', () => {
+  it('lets known agents and events in again, and gives "other" a limited number of events', () => {
+    const limit = new SeriesLimit(24, 12);
+    expect(['a', 'b', 'c', 'a'].map((agent) => limit.admits(agent, 0))).toEqual([true, true, false, true]);
+    expect(limit.admitsEvent('a', 'x')).toBe(true);
+    expect(limit.admitsEvent('c', 'x')).toBe(false);
+    const events = Array.from({ length: 200 }, (_, i) => limit.admitsFoldedEvent(`event-${i}`));
+    expect(events.filter(Boolean)).toHaveLength(90);
+    expect(limit.admitsFoldedEvent('event-0')).toBe(true);
+  });
+
+  it('does not let an agent in whose events have no room', () => {
+    expect(new SeriesLimit(24, 12).admits('a', 25)).toBe(false);
+  });
+});

@@ -1,0 +1,180 @@
+/** A RingSource without rings: tests set what agents would have told. */
+import { tallyOptions } from '../../src/mapping/index.js';
+import type { EventTap, RingSource } from '../../src/shm-bridge/index.js';
+import type {
+  AgentSnapshot,
+  EventTally,
+  HistogramTally,
+  Snapshot,
+  SourceOptions,
+  TapBatch,
+  TapOptions,
+  TapStats,
+  TransferTally,
+} from '../../src/shm-bridge/types.js';
+
+const TABLE = tallyOptions();
+export const START_MS = 1_700_000_000_000;
+
+export function histogramOf(bounds: readonly number[], values: readonly number[]): HistogramTally {
+  const counts = new Array<number>(bounds.length + 1).fill(0);
+  for (const value of values) {
+    const bucket = bounds.findIndex((bound) => value <= bound);
+    const index = bucket === -1 ? bounds.length : bucket;
+    counts[index] = counts[index]! + 1;
+  }
+  return { bounds, counts };
+}
+
+function emptyTransfers(): TransferTally {
+  return {
+    count: 0,
+    size: { ...histogramOf(TABLE.sizeBounds, []), sum: 0n },
+    duration: { ...histogramOf(TABLE.durationBoundsUs, []), sum: 0n },
+    throughput: { ...histogramOf(TABLE.throughputBounds, []), sum: 0 },
+  };
+}
+
+/** One event key after these values. */
+export function eventTally(key: Partial<EventTally> & { category: number }, values: readonly bigint[]): EventTally {
+  return {
+    known: false,
+    overflow: false,
+    ...key,
+    count: values.length,
+    sum: values.reduce((sum, value) => sum + value, 0n),
+    last: values.at(-1) ?? 0n,
+    ...(key.category === 5 ? { histogram: histogramOf(TABLE.durationBoundsUs, values.map(Number)) } : {}),
+  };
+}
+
+/** An agent that told these values, by type number; `more` are keys that the table does not know. */
+export function agentSnapshot(
+  about: Partial<AgentSnapshot> & { id: number; agent: string },
+  values: Readonly<Record<number, readonly bigint[]>> = {},
+  more: readonly EventTally[] = [],
+): AgentSnapshot {
+  const known = TABLE.types.map(({ category }, type) =>
+    eventTally({ type, category, known: true }, values[type] ?? []),
+  );
+  return {
+    directory: '/dev/shm/nixl',
+    path: `/dev/shm/nixl/${about.agent}`,
+    wireVersion: 4,
+    capacity: 4096,
+    life: 'alive',
+    startTimeMs: START_MS,
+    exported: true,
+    pending: 0,
+    foundFull: 0,
+    restarts: 0,
+    foreignMoves: 0,
+    suspect: false,
+    memoryInUse: 0n,
+    memoryApproximate: false,
+    transfers: { transmit: emptyTransfers(), receive: emptyTransfers() },
+    ...about,
+    events: [...known, ...more],
+  };
+}
+
+export class InMemoryTap implements EventTap {
+  readonly types: readonly number[];
+  oneIn = 1;
+  closed = false;
+  readonly #queue: [agentId: number, type: number, value: number][] = [];
+  readonly #stats: TapStats = { seen: 0, kept: 0, sampledOut: 0, overflowed: 0 };
+
+  constructor(types: readonly number[]) {
+    this.types = types;
+  }
+
+  push(agentId: number, type: number, value: number): void {
+    if (!this.types.includes(type)) return;
+    this.#stats.seen++;
+    if (this.#stats.seen % this.oneIn !== 0) {
+      this.#stats.sampledOut++;
+      return;
+    }
+    this.#stats.kept++;
+    this.#queue.push([agentId, type, value]);
+  }
+
+  take(maxEvents: number): TapBatch {
+    const taken = this.#queue.splice(0, maxEvents);
+    return {
+      length: taken.length,
+      agentIds: Float64Array.from(taken, ([agentId]) => agentId),
+      types: Uint32Array.from(taken, ([, type]) => type),
+      values: Float64Array.from(taken, ([, , value]) => value),
+    };
+  }
+
+  setSampling(n: number): void {
+    this.oneIn = n;
+  }
+
+  stats(): TapStats {
+    return { ...this.#stats };
+  }
+
+  close(): void {
+    this.closed = true;
+  }
+}
+
+export class InMemorySource implements RingSource {
+  closed = false;
+  drains = 0;
+  takenMs = START_MS + 10_000;
+  agents: AgentSnapshot[] = [];
+  readonly taps: InMemoryTap[] = [];
+  problems: Snapshot['problems'] = [];
+  problemCount: number | undefined;
+  collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, lastLagMs: 20 };
+  failure: Error | undefined;
+
+  snapshot(): Snapshot {
+    if (this.failure !== undefined) throw this.failure;
+    const { takenMs, agents, problems, problemCount = problems.length } = this;
+    return { takenMs, agents: [...agents], problems, problemCount, collector: { ...this.collector } };
+  }
+
+  drainNow(): void {
+    this.drains++;
+  }
+
+  openTap({ types }: TapOptions): InMemoryTap {
+    const tap = new InMemoryTap(types);
+    this.taps.push(tap);
+    return tap;
+  }
+
+  close(): void {
+    this.closed = true;
+    for (const tap of this.taps) tap.close();
+  }
+}
+
+/** An openSource() that remembers what it opened. */
+export class SourceOpener {
+  readonly opened: InMemorySource[] = [];
+  readonly options: SourceOptions[] = [];
+  agents: AgentSnapshot[] = [];
+
+  readonly openSource = (options: SourceOptions): InMemorySource => {
+    const source = new InMemorySource();
+    source.agents = this.agents;
+    this.options.push(options);
+    this.opened.push(source);
+    return source;
+  };
+
+  get last(): InMemorySource {
+    return this.opened.at(-1)!;
+  }
+
+  get open(): InMemorySource[] {
+    return this.opened.filter(({ closed }) => !closed);
+  }
+}

@@ -1,0 +1,99 @@
+import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
+import { describe, expect, it, vi } from 'vitest';
+import { instrumentation, log, opener } from './harness.js';
+import { agentSnapshot } from './in-memory-source.js';
+import { ManualReader, providerWith, valuesOf } from './readers.js';
+
+describe('with a provider of its own, the instrumentation', () => {
+  it('reports sums, last values and durations', async () => {
+    opener.agents = [agentSnapshot({ id: 7, agent: 'a', memoryInUse: 5n }, { 0: [10n, 20n], 8: [1n] })];
+    const reader = new ManualReader();
+    instrumentation().setMeterProvider(providerWith(reader));
+    opener.last.taps[0]!.push(7, 6, 15);
+    opener.last.taps[0]!.push(7, 6, 2_000_000);
+    expect(await reader.points('agent_tx_bytes_total')).toMatchObject([
+      { value: 30, attributes: { hostname: 'h', agent_name: 'a', category: 'NIXL_TELEMETRY_TRANSFER' } },
+    ]);
+    expect(await reader.points('agent_tx_last_bytes')).toMatchObject([{ value: 20 }]);
+    expect(await reader.points('nixl.memory.usage')).toMatchObject([{ value: 5 }]);
+    expect(await reader.points('nixl.agent.up')).toMatchObject([{ value: 1 }]);
+    expect(valuesOf(await reader.points('agent_errors_total'), 'status')).toMatchObject({ not_posted: 1, canceled: 0 });
+    expect(valuesOf(await reader.points('nixl.events'), 'event')).toEqual({
+      agent_tx_bytes: 2,
+      agent_err_not_posted: 1,
+    });
+    const [duration] = (await reader.points('agent_xfer_time_us')) as DataPoint<Histogram>[];
+    expect(duration).toMatchObject({ attributes: { agent_name: 'a' }, value: { count: 2, sum: 2_000_015 } });
+    expect(duration!.value.buckets.boundaries).toHaveLength(18);
+    expect(valuesOf(await reader.points('nixl.duration.events'), 'outcome')).toEqual({
+      recorded: 2,
+      sampled_out: 0,
+      lost: 0,
+    });
+    expect(await reader.points('nixl.duration.sampled_ratio')).toMatchObject([{ value: 1 }]);
+    expect(await reader.points('nixl.collector.ticks')).toMatchObject([{ value: 500 }]);
+  });
+
+  it('records seconds in naming otel', async () => {
+    opener.agents = [agentSnapshot({ id: 7, agent: 'a' })];
+    const reader = new ManualReader();
+    instrumentation({ naming: 'otel' }).setMeterProvider(providerWith(reader));
+    opener.last.taps[0]!.push(7, 7, 1_500_000);
+    const [duration] = (await reader.points('nixl.transfer.post.duration')) as DataPoint<Histogram>[];
+    expect(duration).toMatchObject({ attributes: { 'nixl.agent.name': 'a' }, value: { count: 1, sum: 1.5 } });
+    expect(duration!.value.buckets.boundaries[0]).toBe(1e-5);
+  });
+
+  it('drains the rings at each collect', async () => {
+    const reader = new ManualReader();
+    instrumentation().setMeterProvider(providerWith(reader));
+    await reader.metrics();
+    await reader.metrics();
+    expect(opener.last.drains).toBe(2);
+  });
+
+  it('records durations between collects too, by its timer, of agents that came after the last one', async () => {
+    const reader = new ManualReader();
+    instrumentation().setMeterProvider(providerWith(reader));
+    await reader.metrics();
+    const source = opener.last;
+    source.agents = [agentSnapshot({ id: 9, agent: 'new' })];
+    source.taps[0]!.push(9, 6, 5);
+    source.taps[0]!.push(10, 6, 5);
+    vi.advanceTimersByTime(1000);
+    source.drainNow = () => expect(source.taps[0]!.take(1).length).toBe(0);
+    expect(await reader.points('agent_xfer_time_us')).toMatchObject([{ attributes: { agent_name: 'new' } }]);
+    expect(valuesOf(await reader.points('nixl.duration.events'), 'outcome')).toMatchObject({ recorded: 1, lost: 1 });
+  });
+
+  it('keeps the attributes of an agent when another one of its name turns up', async () => {
+    const reader = new ManualReader();
+    opener.agents = [agentSnapshot({ id: 1, agent: 'a', directory: '/one' })];
+    instrumentation().setMeterProvider(providerWith(reader));
+    await reader.metrics();
+    opener.last.agents.push(agentSnapshot({ id: 2, agent: 'a', directory: '/two' }));
+    const points = await reader.points('nixl.agent.up');
+    expect(points.map(({ attributes }) => attributes.ring_directory)).toEqual([undefined, '/two']);
+  });
+
+  it('does not let an error of the source through to the reader, and says it once', async () => {
+    const reader = new ManualReader();
+    instrumentation().setMeterProvider(providerWith(reader));
+    opener.last.failure = new Error('gone');
+    await reader.metrics();
+    await reader.metrics();
+    expect(log).toEqual([{ level: 'error', message: 'collect failed: gone' }]);
+  });
+
+  it('says once which rings cannot be read, and not how rings come and go', async () => {
+    const reader = new ManualReader();
+    instrumentation().setMeterProvider(providerWith(reader));
+    opener.last.problems = [
+      { path: '/rings/x', state: 'corrupt', reason: 'capacity 3' },
+      { path: '/rings/y', state: 'initializing', reason: '' },
+    ];
+    await reader.metrics();
+    await reader.metrics();
+    expect(log).toEqual([{ level: 'warn', message: 'ring /rings/x is corrupt: capacity 3' }]);
+  });
+});

@@ -1,0 +1,171 @@
+import { JsonMetricsSerializer } from '@opentelemetry/otlp-transformer';
+import { AggregationTemporality, type DataPoint, DataPointType, type Histogram } from '@opentelemetry/sdk-metrics';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { NixlMetricProducer } from '../../src/instrumentation/index.js';
+import { hrTimeOf } from '../../src/instrumentation/metric-data.js';
+import { agentSnapshot, InMemorySource, SourceOpener, START_MS } from './in-memory-source.js';
+import { metricIn, metricsIn, pointsIn, producerOn, valuesOf } from './readers.js';
+
+const opener = new SourceOpener();
+vi.mock('../../src/shm-bridge/index.js', () => ({
+  openSource: (options: never) => opener.openSource(options),
+}));
+
+let source: InMemorySource;
+beforeEach(() => {
+  source = new InMemorySource();
+});
+
+describe('a producer', () => {
+  it('reports cumulative doubles from the start of the agent to the moment of the snapshot', async () => {
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n, 6n] })];
+    const result = await producerOn(source).collect();
+    expect(result.errors).toEqual([]);
+    expect(result.resourceMetrics.scopeMetrics[0]!.scope).toMatchObject({ name: 'opentelemetry-instrumentation-nixl' });
+    expect(metricIn(result, 'agent_tx_bytes_total')).toMatchObject({
+      descriptor: { unit: '', valueType: 1 },
+      aggregationTemporality: AggregationTemporality.CUMULATIVE,
+      dataPointType: DataPointType.SUM,
+      isMonotonic: true,
+      dataPoints: [{ value: 11, startTime: hrTimeOf(START_MS), endTime: hrTimeOf(source.takenMs) }],
+    });
+  });
+
+  it('forgets agents that are gone, and passes over those that are not exported', async () => {
+    const producer = producerOn(source);
+    source.agents = [
+      agentSnapshot({ id: 1, agent: 'a' }),
+      agentSnapshot({ id: 2, agent: 'b' }),
+      agentSnapshot({ id: 3, agent: 'old-file', exported: false }),
+    ];
+    expect(Object.keys(valuesOf(pointsIn(await producer.collect(), 'nixl.agent.up'), 'agent_name'))).toEqual([
+      'a',
+      'b',
+    ]);
+    source.agents.shift();
+    expect(Object.keys(valuesOf(pointsIn(await producer.collect(), 'nixl.agent.up'), 'agent_name'))).toEqual(['b']);
+  });
+
+  it('says nothing of families without samples', async () => {
+    const names = metricsIn(await producerOn(source).collect()).map(({ descriptor }) => descriptor.name);
+    expect(names.filter((name) => !name.startsWith('nixl.collector.'))).toEqual([]);
+  });
+
+  it('passes the histograms on as they are, without min and max', async () => {
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 6: [10n, 11n, 99_999_999n] })];
+    const { value } = pointsIn(await producerOn(source).collect(), 'agent_xfer_time_us')[0] as DataPoint<Histogram>;
+    expect(value).toMatchObject({ count: 3, sum: 100_000_020 });
+    expect(value.buckets.counts).toEqual([1, 1, ...new Array<number>(16).fill(0), 1]);
+    expect(value).not.toHaveProperty('min');
+  });
+
+  it('reports seconds in naming otel', async () => {
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 6: [1_500_000n] })];
+    const result = await producerOn(source, { naming: 'otel' }).collect();
+    const [point] = pointsIn(result, 'nixl.transfer.duration') as DataPoint<Histogram>[];
+    expect(point!.value).toMatchObject({ count: 1, sum: 1.5 });
+    expect(point!.value.buckets.boundaries.slice(0, 3)).toEqual([1e-5, 2.5e-5, 5e-5]);
+    expect(point!.attributes).toEqual({ 'nixl.agent.name': 'a' });
+    expect(valuesOf(pointsIn(result, 'nixl.errors'), 'error.type')).toMatchObject({ canceled: 0, unknown: 0 });
+  });
+
+  it('names the directory of agents that share a name, and of no others', async () => {
+    const producer = producerOn(source);
+    source.agents = [
+      agentSnapshot({ id: 1, agent: 'a', directory: '/one' }),
+      agentSnapshot({ id: 2, agent: 'a', directory: '/two' }),
+      agentSnapshot({ id: 3, agent: 'b', directory: '/two' }),
+    ];
+    const directories = async () =>
+      pointsIn(await producer.collect(), 'nixl.agent.up').map(({ attributes }) => attributes.ring_directory);
+    expect(await directories()).toEqual(['/one', '/two', undefined]);
+    source.agents.pop();
+    source.agents.pop();
+    expect(await directories()).toEqual([undefined]);
+  });
+
+  it('tells agents by life and files that are passed over by state', async () => {
+    source.agents = [
+      agentSnapshot({ id: 1, agent: 'a', life: 'dead' }),
+      agentSnapshot({ id: 2, agent: 'b', exported: false, life: 'unknown' }),
+    ];
+    source.problems = [{ path: '/d/x', state: 'busy', reason: 'locked' }];
+    source.problemCount = 3;
+    const result = await producerOn(source).collect();
+    expect(valuesOf(pointsIn(result, 'nixl.collector.agents'), 'life')).toEqual({ alive: 0, dead: 1, unknown: 1 });
+    expect(valuesOf(pointsIn(result, 'nixl.collector.problems'), 'state')).toMatchObject({
+      busy: 1,
+      corrupt: 0,
+      unlisted: 2,
+    });
+    expect(pointsIn(result, 'nixl.collector.lag.max')[0]!.value).toBe(0.045);
+  });
+});
+
+describe('a producer that cannot read', () => {
+  it('resolves with the error and without metrics', async () => {
+    source.failure = new Error('no more descriptors');
+    const result = await producerOn(source).collect();
+    expect(result.errors).toEqual([source.failure]);
+    expect(result.resourceMetrics.scopeMetrics).toEqual([]);
+  });
+
+  it('resolves also when the temporality selector of the user throws', async () => {
+    const temporality = () => {
+      throw new TypeError('mine');
+    };
+    expect((await producerOn(source, { temporality }).collect()).errors).toHaveLength(1);
+  });
+
+  it('loses nothing of a delta over a collect that failed', async () => {
+    const producer = producerOn(source, { temporality: 'delta' });
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n] })];
+    await producer.collect();
+    source.failure = new Error('once');
+    await producer.collect();
+    source.failure = undefined;
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n, 7n] })];
+    expect(pointsIn(await producer.collect(), 'agent_tx_bytes_total')[0]!.value).toBe(7);
+  });
+});
+
+describe('a producer with a source of its own', () => {
+  it('opens it with its options, drains it at each collect and closes it', async () => {
+    const producer = new NixlMetricProducer({ directories: '/rings', drainIntervalMs: 10, durationBoundsUs: [1, 2] });
+    expect(opener.options.at(-1)).toMatchObject({
+      directories: ['/rings'],
+      drainIntervalMs: 10,
+      tally: { durationBoundsUs: [1, 2] },
+    });
+    await producer.collect();
+    expect(opener.last.drains).toBe(1);
+    await producer.shutdown();
+    await producer.shutdown();
+    expect(opener.last.closed).toBe(true);
+    expect(metricsIn(await producer.collect())).toEqual([]);
+  });
+
+  it('throws when nothing says where the rings are, and names both ways to say it', () => {
+    vi.stubEnv('NIXL_TELEMETRY_DIR', '');
+    expect(() => new NixlMetricProducer()).toThrow(/directories.*NIXL_TELEMETRY_DIR/);
+    vi.unstubAllEnvs();
+  });
+});
+
+describe('OTLP', () => {
+  it('carries sums as doubles and histograms with their bounds', async () => {
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [2n ** 64n - 1n, 1n], 6: [15n] })];
+    const { resourceMetrics } = await producerOn(source).collect();
+    const json = JSON.parse(Buffer.from(JsonMetricsSerializer.serializeRequest(resourceMetrics)!).toString()) as {
+      resourceMetrics: { scopeMetrics: { metrics: Record<string, never>[] }[] }[];
+    };
+    const metrics = json.resourceMetrics[0]!.scopeMetrics[0]!.metrics;
+    const find = (name: string) => metrics.find((metric) => metric.name === name)!;
+    expect(find('agent_tx_bytes_total')).toMatchObject({
+      sum: { isMonotonic: true, aggregationTemporality: 2, dataPoints: [{ asDouble: 2 ** 64 }] },
+    });
+    expect(find('agent_xfer_time_us')).toMatchObject({
+      histogram: { dataPoints: [{ count: 1, sum: 15, bucketCounts: [0, 1, ...new Array<number>(17).fill(0)] }] },
+    });
+  });
+});

@@ -1,0 +1,87 @@
+/** Small helpers around real readers. */
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import {
+  AggregationTemporality,
+  type CollectionResult,
+  type DataPoint,
+  type IMetricReader,
+  MeterProvider,
+  type MetricData,
+  type MetricProducer,
+  MetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { NixlMetricProducer, type NixlMetricProducerOptions } from '../../src/instrumentation/index.js';
+import type { InMemorySource } from './in-memory-source.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** Collects when asked to, and on its own never. */
+export class ManualReader extends MetricReader {
+  constructor(temporality = AggregationTemporality.CUMULATIVE, metricProducers: MetricProducer[] = []) {
+    super({ aggregationTemporalitySelector: () => temporality, metricProducers });
+  }
+
+  async metrics(): Promise<MetricData[]> {
+    const { resourceMetrics, errors } = await this.collect();
+    if (errors.length > 0) throw errors[0];
+    return resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics);
+  }
+
+  /** The points of one metric; none if it is not there. */
+  async points(name: string): Promise<DataPoint<unknown>[]> {
+    const metric = (await this.metrics()).find(({ descriptor }) => descriptor.name === name);
+    return (metric?.dataPoints as DataPoint<unknown>[] | undefined) ?? [];
+  }
+
+  protected override onForceFlush(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  protected override onShutdown(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+export function providerWith(...readers: IMetricReader[]): MeterProvider {
+  return new MeterProvider({ readers });
+}
+
+/** What a scrape would get from a real exporter over this producer. */
+export async function scrape(producer: MetricProducer): Promise<string> {
+  const exporter = new PrometheusExporter({
+    preventServerStart: true,
+    withoutScopeInfo: true,
+    withoutTargetInfo: true,
+    metricProducers: [producer],
+  });
+  const provider = providerWith(exporter);
+  const page = await new Promise<string>((resolve) => {
+    const response = { statusCode: 0, setHeader: () => {}, end: resolve } as unknown as ServerResponse;
+    exporter.getMetricsRequestHandler({} as IncomingMessage, response);
+  });
+  await provider.shutdown();
+  return page;
+}
+
+/** Value and attributes only, for comparisons. */
+export function valuesOf(points: readonly DataPoint<unknown>[], attribute: string): Record<string, unknown> {
+  return Object.fromEntries(points.map(({ attributes, value }) => [String(attributes[attribute]), value]));
+}
+
+export function metricsIn({ resourceMetrics }: CollectionResult): MetricData[] {
+  return resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics);
+}
+
+export function pointsIn(result: CollectionResult, name: string): DataPoint<unknown>[] {
+  const metric = metricsIn(result).find(({ descriptor }) => descriptor.name === name);
+  return (metric?.dataPoints as DataPoint<unknown>[] | undefined) ?? [];
+}
+
+export function metricIn(result: CollectionResult, name: string): MetricData {
+  return metricsIn(result).find(({ descriptor }) => descriptor.name === name)!;
+}
+
+/** As the instrumentation would make it: on a feed that is somebody else's. */
+export function producerOn(source: InMemorySource, options: NixlMetricProducerOptions = {}): NixlMetricProducer {
+  const feed = { read: () => source.snapshot() };
+  return new NixlMetricProducer(options, { feed, naming: 'nixl', hostname: 'h' });
+}

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { DurationPump } from '../../src/instrumentation/duration-pump.js';
+import { SamplingControl, TimeBudget } from '../../src/instrumentation/sampling.js';
+import { InMemoryTap } from './in-memory-source.js';
+
+describe('sampling control', () => {
+  const window = (perSecond: number) => ({ seen: perSecond / 4, elapsedMs: 250, costMs: 0.001 });
+
+  it('keeps everything while the cost stays within the budget', () => {
+    expect(new SamplingControl().update(window(7000))).toBe(1);
+  });
+
+  it('passes over as many as the budget demands, at once', () => {
+    const control = new SamplingControl();
+    expect(control.update(window(70_000))).toBe(10);
+    expect(control.update(window(2_500_000))).toBe(358);
+  });
+
+  it('comes back only after the load was lower for a while, and then to what was needed meanwhile', () => {
+    const control = new SamplingControl();
+    control.update(window(70_000));
+    const during = [0, 14_000, 0, 0, 0, 0, 0].map((perSecond) => control.update(window(perSecond)));
+    expect(during).toEqual([10, 10, 10, 10, 10, 10, 10]);
+    expect(control.update(window(0))).toBe(2);
+  });
+});
+
+describe('time budget', () => {
+  it('fills up by 10 ms per second and never beyond one second', () => {
+    const budget = new TimeBudget(0);
+    budget.spend(10);
+    expect(budget.left(0)).toBe(0);
+    expect(budget.left(500)).toBe(5);
+    expect(budget.left(60_000)).toBe(10);
+  });
+});
+
+/** A machine on which recording one event takes `costMs` on the clock. */
+class Machine {
+  nowMs = 0;
+  costMs = 0.001;
+  readonly tap = new InMemoryTap([6]);
+  readonly recorded: number[] = [];
+  readonly warnings: number[] = [];
+  readonly errors: unknown[] = [];
+  readonly pump = new DurationPump({
+    tap: this.tap,
+    now: () => this.nowMs,
+    record: (_id, _type, value) => {
+      this.nowMs += this.costMs;
+      this.recorded.push(value);
+      return true;
+    },
+    onSampling: (oneIn) => this.warnings.push(oneIn),
+    onError: (error) => this.errors.push(error),
+  });
+
+  push(count: number): void {
+    for (let i = 0; i < count; i++) this.tap.push(1, 6, i);
+  }
+
+  /** A second at this rate, as the timer would work through it. Returns the time that recording took. */
+  second(perSecond: number): number {
+    let spent = 0;
+    const start = this.nowMs;
+    for (let slice = 1; slice <= 33; slice++) {
+      this.nowMs = Math.max(this.nowMs, start + slice * 30);
+      this.push(Math.round(perSecond / 33));
+      const before = this.nowMs;
+      this.pump.slice();
+      spent += this.nowMs - before;
+    }
+    return spent;
+  }
+}
+
+describe('the duration pump', () => {
+  it('records everything, in order, under an ordinary load', () => {
+    const machine = new Machine();
+    machine.push(100);
+    expect(machine.pump.slice()).toBe(100);
+    expect(machine.recorded).toEqual(Array.from({ length: 100 }, (_, i) => i));
+    expect(machine.pump.stats()).toEqual({ share: 1, recorded: 100, sampledOut: 0, lost: 0 });
+  });
+
+  it('ends a slice after 0.3 ms, in the middle of a batch, and goes on there', () => {
+    const machine = new Machine();
+    machine.push(1000);
+    const first = machine.pump.slice();
+    expect(machine.nowMs).toBeGreaterThanOrEqual(0.3);
+    expect(machine.nowMs).toBeLessThan(0.32);
+    machine.nowMs += 30;
+    machine.pump.slice();
+    expect(machine.recorded).toEqual(Array.from({ length: machine.recorded.length }, (_, i) => i));
+    expect(machine.recorded.length).toBeGreaterThan(first);
+  });
+
+  it('spends no more than 10 ms per second, however many events come', () => {
+    const machine = new Machine();
+    machine.second(100_000);
+    for (let second = 0; second < 5; second++) expect(machine.second(100_000)).toBeLessThanOrEqual(10.6);
+  });
+
+  it('samples under load, says so once, and tells what became of each event', () => {
+    const machine = new Machine();
+    for (let second = 0; second < 10; second++) machine.second(100_000);
+    expect(machine.tap.oneIn).toBeGreaterThanOrEqual(14);
+    expect(machine.tap.oneIn).toBeLessThanOrEqual(40);
+    expect(machine.warnings).toHaveLength(1);
+    const { share, recorded, sampledOut, lost } = machine.pump.stats();
+    expect(share).toBe(1 / machine.tap.oneIn);
+    expect(lost).toBe(0);
+    expect(recorded + sampledOut).toBeLessThanOrEqual(machine.tap.stats().seen);
+  });
+
+  it('works off what has queued up while it samples', () => {
+    const machine = new Machine();
+    for (let second = 0; second < 30; second++) machine.second(100_000);
+    const { kept } = machine.tap.stats();
+    expect(kept - machine.recorded.length).toBeLessThan(500);
+  });
+
+  it('stops sampling when the load has gone', () => {
+    const machine = new Machine();
+    for (let second = 0; second < 10; second++) machine.second(100_000);
+    for (let second = 0; second < 10; second++) machine.second(100);
+    expect(machine.tap.oneIn).toBe(1);
+    expect(machine.pump.stats().share).toBe(1);
+  });
+
+  it('uses what is left of the budget at a flush, so that a last collect holds all of an ordinary load', () => {
+    const machine = new Machine();
+    machine.push(5000);
+    expect(machine.pump.flush()).toBe(5000);
+    machine.push(50_000);
+    expect(machine.pump.flush()).toBeLessThan(6000);
+  });
+
+  it('does not take one long pause for dear recordings', () => {
+    const machine = new Machine();
+    machine.push(64);
+    machine.costMs = 5;
+    machine.pump.slice();
+    machine.costMs = 0.001;
+    for (let second = 0; second < 3; second++) machine.second(500);
+    expect(machine.tap.oneIn).toBe(1);
+  });
+
+  it('counts durations of agents that nobody knows as lost', () => {
+    const tap = new InMemoryTap([6]);
+    const pump = new DurationPump({ tap, now: () => 0, record: () => false, onSampling: () => {}, onError: () => {} });
+    tap.push(1, 6, 5);
+    pump.flush();
+    expect(pump.stats()).toMatchObject({ recorded: 0, lost: 1 });
+  });
+});
