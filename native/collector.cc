@@ -67,6 +67,7 @@ Collector& Collector::instance() {
 
 std::shared_ptr<Source> Collector::open(SourceOptions options) {
   auto source = std::make_shared<Source>(std::move(options));
+  const std::lock_guard lifecycle(lifecycle_);
   const std::lock_guard lock(mutex_);
   sources_.push_back(source);
   stats_.drainInterval = source->options_.drainInterval;
@@ -83,6 +84,7 @@ std::shared_ptr<Source> Collector::open(SourceOptions options) {
 }
 
 void Collector::close(const std::shared_ptr<Source>& source) {
+  const std::lock_guard lifecycle(lifecycle_);
   std::thread last;
   {
     const std::lock_guard lock(mutex_);
@@ -357,7 +359,9 @@ void Collector::forgetExpired(Clock::time_point now) {
     const std::string path = entry->first;
     const std::shared_ptr<Agent> agent = entry->second;
     const bool neverUsed = agent->neverUsed() && !isYoung(path);
-    if (!neverUsed && !agent->expired(now, deadTtl, idleTtl)) {
+    const bool orphaned = std::none_of(sources_.begin(), sources_.end(),
+                                       [&](const auto& source) { return source->agents_.contains(path); });
+    if (!neverUsed && !orphaned && !agent->expired(now, deadTtl, idleTtl)) {
       ++entry;
       continue;
     }
@@ -370,7 +374,7 @@ void Collector::forgetExpired(Clock::time_point now) {
     for (const auto& source : sources_) unlink(*source, path);
     entry = agents_.erase(entry);
     struct stat info;
-    if (::lstat(path.c_str(), &info) == 0) candidates_.emplace(path, std::move(candidate));
+    if (!orphaned && ::lstat(path.c_str(), &info) == 0) candidates_.emplace(path, std::move(candidate));
   }
 }
 

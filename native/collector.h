@@ -112,7 +112,8 @@ class Collector {
   void forgetExpired(Clock::time_point now);
   bool forced() const;
 
-  std::mutex mutex_;  // everything below; never held while a ring is drained
+  std::mutex lifecycle_;  // opening and closing sources: starting the thread must wait for the last one's end
+  std::mutex mutex_;      // everything below; never held while a ring is drained
   std::condition_variable wake_;
   std::condition_variable ticked_;
   std::thread thread_;

@@ -1,26 +1,5 @@
-/** STAND-IN until the bridge lands: only the contract that the instrumentation is written against. */
-import { NixlTelemetryError } from '../errors.js';
-import type { Snapshot, SourceOptions, TapBatch, TapOptions, TapStats } from './types.js';
-
-export interface EventTap {
-  take(maxEvents: number): TapBatch;
-  /** Keeps one event in n, evenly; 1 keeps all. */
-  setSampling(n: number): void;
-  stats(): TapStats;
-  close(): void;
-}
-
-export interface RingSource {
-  snapshot(): Snapshot;
-  /** Drains all rings now and waits for it. */
-  drainNow(): void;
-  openTap(options: TapOptions): EventTap;
-  close(): void;
-  readonly closed: boolean;
-}
-
-export function openSource(_options: SourceOptions): RingSource {
-  throw new NixlTelemetryError('ADDON_MISSING', 'the addon is not built');
-}
-
+/** Room 1, bytes: rings, sources and snapshots. Knows no metric names and no OpenTelemetry. */
+export { observeRing, openRing, Ring, RingObserver, type OpenRingOptions } from './ring.js';
+export { RingWriter, type RingWriterOptions, type WriteEvent } from './ring-writer.js';
+export { openSource, type EventTap, type RingSource } from './source.js';
 export type * from './types.js';

@@ -17,7 +17,7 @@ export interface RingEvent {
   category?: number;
   /** Event type number (wire versions 2 and up). */
   type?: number;
-  /** Event name, at most 32 bytes; bytes that are not UTF-8 become U+FFFD (wire version 1). */
+  /** Event name, at most 32 bytes; bytes that are not UTF-8 become \xNN (wire version 1). */
   name?: string;
   /** The operation's reading, never a running total: bytes, requests or microseconds by type. */
   value: bigint;

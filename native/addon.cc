@@ -1,0 +1,426 @@
+// The thin Node-API wrapper: handles in, numbers out. The only file that knows Node.
+
+#include <napi.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "collector.h"
+#include "ring_observer.h"
+#include "ring_writer.h"
+
+namespace {
+
+using namespace nixl_otel;  // NOLINT: one file, one module
+
+// --- what one JavaScript environment (main thread or worker) holds ---
+
+struct Environment {
+  std::set<std::shared_ptr<Source>> sources;
+  // Runs when the environment ends: the last one that goes ends the collector's thread and waits for it.
+  ~Environment() {
+    for (const auto& source : sources) Collector::instance().close(source);
+  }
+};
+
+Environment& environmentOf(const Napi::CallbackInfo& info) { return *info.Env().GetInstanceData<Environment>(); }
+
+template <typename T>
+Napi::Value wrap(Napi::Env env, std::shared_ptr<T> held) {
+  return Napi::External<std::shared_ptr<T>>::New(env, new std::shared_ptr<T>(std::move(held)),
+                                                 [](Napi::Env, std::shared_ptr<T>* p) { delete p; });
+}
+
+template <typename T>
+std::shared_ptr<T>& held(const Napi::CallbackInfo& info) {
+  return *info[0].As<Napi::External<std::shared_ptr<T>>>().Data();
+}
+
+std::string text(const Napi::Value& value) { return value.As<Napi::String>().Utf8Value(); }
+double number(const Napi::Value& value) { return value.As<Napi::Number>().DoubleValue(); }
+
+// --- sources ---
+
+std::vector<double> numbers(const Napi::Value& value) {
+  const auto array = value.As<Napi::Array>();
+  std::vector<double> out;
+  for (uint32_t i = 0; i < array.Length(); ++i) out.push_back(number(array.Get(i)));
+  return out;
+}
+
+SourceOptions sourceOptions(const Napi::Object& o) {
+  SourceOptions options;
+  const auto places = o.Get("places").As<Napi::Array>();
+  for (uint32_t i = 0; i < places.Length(); ++i) {
+    const auto place = places.Get(i).As<Napi::Array>();
+    options.places.emplace_back(text(place.Get(0u)), text(place.Get(1u)));
+  }
+  options.drainInterval = std::chrono::milliseconds(static_cast<int64_t>(number(o.Get("drainIntervalMs"))));
+  options.deadTtl = std::chrono::milliseconds(static_cast<int64_t>(number(o.Get("deadTtlMs"))));
+  options.idleTtl = std::chrono::milliseconds(static_cast<int64_t>(number(o.Get("idleTtlMs"))));
+  options.force = o.Get("force").ToBoolean();
+  const auto tally = o.Get("tally").As<Napi::Object>();
+  const auto types = tally.Get("types").As<Napi::Array>();
+  for (uint32_t type = 0; type < types.Length(); ++type) {
+    const auto row = types.Get(type).As<Napi::Object>();
+    options.tally.typeCategories.push_back(static_cast<int32_t>(number(row.Get("category"))));
+    const auto names = row.Get("names").As<Napi::Array>();
+    for (uint32_t i = 0; i < names.Length(); ++i) options.tally.typeNames.emplace_back(text(names.Get(i)), type);
+  }
+  options.tally.durationBoundsUs = numbers(tally.Get("durationBoundsUs"));
+  options.tally.sizeBounds = numbers(tally.Get("sizeBounds"));
+  options.tally.throughputBounds = numbers(tally.Get("throughputBounds"));
+  return options;
+}
+
+Napi::Value openSource(const Napi::CallbackInfo& info) {
+  auto source = Collector::instance().open(sourceOptions(info[0].As<Napi::Object>()));
+  environmentOf(info).sources.insert(source);
+  return wrap(info.Env(), std::move(source));
+}
+
+void closeSource(const Napi::CallbackInfo& info) {
+  const std::shared_ptr<Source> source = held<Source>(info);
+  environmentOf(info).sources.erase(source);
+  Collector::instance().close(source);
+}
+
+Napi::Value drainNow(const Napi::CallbackInfo& info) {
+  const auto limit = std::chrono::milliseconds(static_cast<int64_t>(number(info[0])));
+  return Napi::Boolean::New(info.Env(), Collector::instance().drainNow(limit));
+}
+
+// One agent's numbers as 64-bit words; src/shm-bridge/snapshot.ts takes them apart in the same order.
+class Words {
+ public:
+  void put(uint64_t word) { words_.push_back(word); }
+  void put(double value) { words_.push_back(std::bit_cast<uint64_t>(value)); }
+  void put(WideSum sum) {
+    put(static_cast<uint64_t>(sum));
+    put(static_cast<uint64_t>(sum >> 64));
+  }
+  void put(const std::vector<uint64_t>& counts) { words_.insert(words_.end(), counts.begin(), counts.end()); }
+  Napi::ArrayBuffer toBuffer(Napi::Env env) const {
+    auto buffer = Napi::ArrayBuffer::New(env, words_.size() * sizeof(uint64_t));
+    std::memcpy(buffer.Data(), words_.data(), buffer.ByteLength());
+    return buffer;
+  }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+void putTransfers(Words& words, const TransferTally& transfers) {
+  words.put(transfers.count);
+  words.put(transfers.size.sum());
+  words.put(transfers.size.counts());
+  words.put(transfers.duration.sum());
+  words.put(transfers.duration.counts());
+  words.put(transfers.throughput.sum());
+  words.put(transfers.throughput.counts());
+}
+
+void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent& seen, const AgentStatus& status,
+              const Tally& tally) {
+  strings.insert(strings.end(), {seen.name, seen.directory, toUtf8(seen.agent->path())});
+  words.put(tally.id());
+  words.put(static_cast<uint64_t>(status.wireVersion));
+  words.put(status.capacity);
+  words.put(static_cast<uint64_t>(status.life));
+  words.put(static_cast<uint64_t>(status.pid));
+  words.put(tally.startTimeMs());
+  words.put(status.lastEventMs);
+  words.put(uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 | uint64_t{tally.memoryApproximate()} << 2);
+  words.put(status.fill);
+  words.put(status.drains.foundFull);
+  words.put(uint64_t{status.drains.restarts});
+  words.put(uint64_t{status.drains.foreignMoves});
+  words.put(tally.memoryInUse());
+  words.put(uint64_t{tally.events().size()});
+  for (const EventTally& event : tally.events()) {
+    words.put(uint64_t{event.type});
+    words.put(static_cast<uint64_t>(static_cast<int64_t>(event.category)));
+    const bool named = !event.overflow && event.type == EventTally::kNoType;
+    words.put(uint64_t{event.known} | uint64_t{event.overflow} << 1 | uint64_t{event.histogram != nullptr} << 2 |
+              uint64_t{named} << 3);
+    words.put(event.count);
+    words.put(event.sum);
+    words.put(event.last);
+    if (event.histogram) words.put(event.histogram->counts());
+    if (named) strings.push_back(toUtf8(event.name));
+  }
+  putTransfers(words, tally.transmit());
+  putTransfers(words, tally.receive());
+}
+
+Napi::Value snapshot(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::shared_ptr<Source> source = held<Source>(info);
+  Words words;
+  std::vector<std::string> strings;
+  uint32_t agents = 0;
+  Collector::instance().snapshot(*source, [&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
+    putAgent(words, strings, seen, status, tally);
+    ++agents;
+  });
+  auto result = Napi::Object::New(env);
+  result.Set("takenMs", wallClockMs());
+  result.Set("agents", agents);
+  result.Set("words", words.toBuffer(env));
+  auto texts = Napi::Array::New(env, strings.size());
+  for (uint32_t i = 0; i < strings.size(); ++i) texts.Set(i, strings[i]);
+  result.Set("strings", texts);
+
+  std::vector<RingProblem> found;
+  result.Set("problemCount", static_cast<double>(Collector::instance().problems(*source, 1000, found)));
+  auto problems = Napi::Array::New(env, found.size());
+  for (uint32_t i = 0; i < found.size(); ++i) {
+    auto problem = Napi::Object::New(env);
+    problem.Set("path", toUtf8(found[i].path));
+    problem.Set("state", toString(found[i].state));
+    problem.Set("reason", found[i].reason);
+    problems.Set(i, problem);
+  }
+  result.Set("problems", problems);
+  const CollectorStats stats = Collector::instance().stats();
+  auto collector = Napi::Object::New(env);
+  collector.Set("drainIntervalMs", static_cast<double>(stats.drainInterval.count()));
+  collector.Set("ticks", static_cast<double>(stats.ticks));
+  collector.Set("lateTicks", static_cast<double>(stats.lateTicks));
+  collector.Set("maxLagMs", stats.maxLagMs);
+  collector.Set("lastLagMs", stats.lastLagMs);
+  result.Set("collector", collector);
+  return result;
+}
+
+// --- taps ---
+
+Napi::Value openTap(const Napi::CallbackInfo& info) {
+  uint64_t mask = 0;
+  for (const double type : numbers(info[1])) mask |= uint64_t{1} << static_cast<uint32_t>(type);
+  return wrap(info.Env(), Collector::instance().openTap(held<Source>(info), mask, static_cast<size_t>(number(info[2]))));
+}
+
+void closeTap(const Napi::CallbackInfo& info) {
+  const auto& tap = *info[1].As<Napi::External<std::shared_ptr<Tap>>>().Data();
+  Collector::instance().closeTap(held<Source>(info), tap);
+}
+
+Napi::Value takeTapped(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::vector<TappedEvent> events = held<Tap>(info)->take(static_cast<size_t>(number(info[1])));
+  auto ids = Napi::Float64Array::New(env, events.size());
+  auto types = Napi::Uint32Array::New(env, events.size());
+  auto values = Napi::Float64Array::New(env, events.size());
+  for (size_t i = 0; i < events.size(); ++i) {
+    ids[i] = static_cast<double>(events[i].agentId);
+    types[i] = events[i].type;
+    values[i] = static_cast<double>(events[i].value);
+  }
+  auto batch = Napi::Object::New(env);
+  batch.Set("length", static_cast<double>(events.size()));
+  batch.Set("agentIds", ids);
+  batch.Set("types", types);
+  batch.Set("values", values);
+  return batch;
+}
+
+void setSampling(const Napi::CallbackInfo& info) {
+  held<Tap>(info)->setSampling(static_cast<uint64_t>(number(info[1])));
+}
+
+Napi::Value tapStats(const Napi::CallbackInfo& info) {
+  const TapStats stats = held<Tap>(info)->stats();
+  auto result = Napi::Object::New(info.Env());
+  result.Set("seen", static_cast<double>(stats.seen));
+  result.Set("kept", static_cast<double>(stats.kept));
+  result.Set("sampledOut", static_cast<double>(stats.sampledOut));
+  result.Set("overflowed", static_cast<double>(stats.overflowed));
+  return result;
+}
+
+// --- one ring ---
+
+// The same file opened twice in one process is one ring: the lock would refuse the second one otherwise.
+struct SharedRing {
+  std::mutex mutex;
+  std::unique_ptr<RingReader> reader;
+  ChunkBuffer buffer;
+};
+
+struct RingRegistry {
+  std::mutex mutex;
+  std::map<FileId, std::weak_ptr<SharedRing>> rings;
+  static RingRegistry& instance() {
+    static RingRegistry* const registry = new RingRegistry;  // leaked, as the collector is
+    return *registry;
+  }
+};
+
+Napi::Object eventObject(Napi::Env env, const RingLayout& layout, const RingEvent& event) {
+  auto object = Napi::Object::New(env);
+  if (layout.timestamped()) object.Set("timestampUs", Napi::BigInt::New(env, event.timestampUs));
+  if (layout.categorised()) object.Set("category", event.category);
+  if (layout.named()) {
+    object.Set("name", toUtf8(std::string(event.nameView())));
+  } else {
+    object.Set("type", event.type);
+  }
+  object.Set("value", Napi::BigInt::New(env, event.value));
+  return object;
+}
+
+Napi::Object ringInfo(Napi::Env env, RingState state, const std::string& reason) {
+  auto result = Napi::Object::New(env);
+  result.Set("state", toString(state));
+  result.Set("reason", reason);
+  return result;
+}
+
+Napi::Value openRing(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::string path = text(info[0]);
+  const bool force = info[1].ToBoolean();
+  RingRegistry& registry = RingRegistry::instance();
+  const std::lock_guard lock(registry.mutex);
+  struct stat file;
+  std::shared_ptr<SharedRing> ring;
+  if (::lstat(path.c_str(), &file) == 0) {
+    const auto known = registry.rings.find({file.st_dev, file.st_ino});
+    if (known != registry.rings.end()) ring = known->second.lock();
+  }
+  if (ring == nullptr) {
+    RingState state = RingState::kAbsent;
+    std::string reason;
+    ring = std::make_shared<SharedRing>();
+    ring->reader = RingReader::open(path, force, state, reason);
+    if (ring->reader == nullptr) return ringInfo(env, state, reason);
+    std::erase_if(registry.rings, [](const auto& entry) { return entry.second.expired(); });
+    registry.rings[ring->reader->id()] = ring;
+  }
+  auto result = ringInfo(env, RingState::kReady, "");
+  result.Set("handle", wrap(env, std::move(ring)));
+  return result;
+}
+
+void closeRing(const Napi::CallbackInfo& info) { held<SharedRing>(info).reset(); }
+
+Napi::Value drainRing(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
+  const std::lock_guard lock(ring->mutex);
+  std::vector<std::pair<const RingLayout*, RingEvent>> events;
+  ring->reader->drain(static_cast<uint64_t>(number(info[1])), ring->buffer, [&](const RingReader::Chunk& chunk) {
+    for (uint32_t i = 0; i < chunk.count; ++i) {
+      events.emplace_back(&chunk.layout, decodeSlot(chunk.layout.slot, chunk.slots + size_t{i} * chunk.layout.slot.size));
+    }
+  });
+  auto result = Napi::Array::New(env, events.size());
+  for (uint32_t i = 0; i < events.size(); ++i) result.Set(i, eventObject(env, *events[i].first, events[i].second));
+  return result;
+}
+
+Napi::Value ringStats(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
+  const std::lock_guard lock(ring->mutex);
+  const HeaderFields header = readHeader(ring->reader->fd());
+  const DrainStats stats = ring->reader->stats();
+  auto result = ringInfo(env, header.state, header.reason);
+  result.Set("wireVersion", ring->reader->layout().version);
+  result.Set("capacity", static_cast<double>(ring->reader->capacity()));
+  result.Set("slotBytes", ring->reader->layout().slot.size);
+  const bool ready = header.state == RingState::kReady;
+  result.Set("pending", ready ? static_cast<double>((header.writePos - header.readPos) & (header.capacity - 1)) : 0.0);
+  result.Set("drained", Napi::BigInt::New(env, stats.drained));
+  result.Set("restarts", stats.restarts);
+  result.Set("foreignMoves", stats.foreignMoves);
+  result.Set("suspect", stats.suspect);
+  return result;
+}
+
+Napi::Value openObserver(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  RingFile file = RingFile::open(text(info[0]), RingAccess::kObserve, info[1].ToBoolean());
+  auto result = ringInfo(env, file.state, file.reason);
+  if (file.state != RingState::kReady) return result;
+  result.Set("handle", wrap(env, std::make_shared<RingObserver>(std::move(file))));
+  return result;
+}
+
+void closeObserver(const Napi::CallbackInfo& info) { held<RingObserver>(info).reset(); }
+
+Napi::Value observe(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Observation seen = held<RingObserver>(info)->look(static_cast<size_t>(number(info[1])));
+  auto events = Napi::Array::New(env, seen.events.size());
+  for (uint32_t i = 0; i < seen.events.size(); ++i) events.Set(i, eventObject(env, *seen.layout, seen.events[i]));
+  auto result = ringInfo(env, seen.state, seen.reason);
+  result.Set("events", events);
+  result.Set("lapped", seen.lapped);
+  result.Set("stalled", seen.stalled);
+  return result;
+}
+
+// --- writing ---
+
+Napi::Value openWriter(const Napi::CallbackInfo& info) {
+  auto writer = std::make_shared<RingWriter>();
+  const std::string problem =
+      writer->create(text(info[0]), static_cast<int32_t>(number(info[1])), static_cast<uint64_t>(number(info[2])));
+  if (!problem.empty()) return Napi::String::New(info.Env(), problem);
+  return wrap(info.Env(), std::move(writer));
+}
+
+void closeWriter(const Napi::CallbackInfo& info) { held<RingWriter>(info).reset(); }
+
+// (writer, type, name, category, timestampUs, value)
+Napi::Value push(const Napi::CallbackInfo& info) {
+  RingEvent event;
+  bool lossless = false;
+  event.type = static_cast<uint32_t>(number(info[1]));
+  event.setName(text(info[2]));
+  event.category = static_cast<int32_t>(number(info[3]));
+  event.timestampUs = info[4].As<Napi::BigInt>().Uint64Value(&lossless);
+  event.value = info[5].As<Napi::BigInt>().Uint64Value(&lossless);
+  return Napi::Boolean::New(info.Env(), held<RingWriter>(info)->push(event));
+}
+
+Napi::Value pendingOf(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(held<RingWriter>(info)->pending()));
+}
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  env.SetInstanceData(new Environment);
+  const auto add = [&](const char* name, auto function) { exports.Set(name, Napi::Function::New(env, function, name)); };
+  add("openSource", openSource);
+  add("closeSource", closeSource);
+  add("drainNow", drainNow);
+  add("snapshot", snapshot);
+  add("openTap", openTap);
+  add("closeTap", closeTap);
+  add("takeTapped", takeTapped);
+  add("setSampling", setSampling);
+  add("tapStats", tapStats);
+  add("openRing", openRing);
+  add("closeRing", closeRing);
+  add("drainRing", drainRing);
+  add("ringStats", ringStats);
+  add("openObserver", openObserver);
+  add("closeObserver", closeObserver);
+  add("observe", observe);
+  add("openWriter", openWriter);
+  add("closeWriter", closeWriter);
+  add("push", push);
+  add("pendingOf", pendingOf);
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(nixl_otel, init)

@@ -1,0 +1,86 @@
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { NixlTelemetryError } from '../errors.js';
+import type { CollectorStats, RingEvent, RingProblem, RingState, TapBatch, TapStats, TallyOptions } from './types.js';
+
+/** Something of the addon's that JavaScript only passes back. */
+export type Handle = { readonly __handle: unique symbol };
+
+export interface RawSnapshot {
+  takenMs: number;
+  agents: number;
+  words: ArrayBuffer;
+  strings: string[];
+  problems: RingProblem[];
+  problemCount: number;
+  collector: CollectorStats;
+}
+
+export interface RawOpened {
+  state: RingState;
+  reason: string;
+  handle?: Handle;
+}
+
+/** What native/addon.cc exports. Arguments are checked on this side: the addon trusts them. */
+export interface Addon {
+  openSource(options: {
+    places: [directory: string, pattern: string][];
+    drainIntervalMs: number;
+    deadTtlMs: number;
+    idleTtlMs: number;
+    force: boolean;
+    tally: TallyOptions;
+  }): Handle;
+  closeSource(source: Handle): void;
+  drainNow(limitMs: number): boolean;
+  snapshot(source: Handle): RawSnapshot;
+  openTap(source: Handle, types: readonly number[], capacity: number): Handle;
+  closeTap(source: Handle, tap: Handle): void;
+  takeTapped(tap: Handle, most: number): TapBatch;
+  setSampling(tap: Handle, keepOneIn: number): void;
+  tapStats(tap: Handle): TapStats;
+  openRing(path: string, force: boolean): RawOpened;
+  closeRing(ring: Handle): void;
+  drainRing(ring: Handle, most: number): RingEvent[];
+  ringStats(ring: Handle): {
+    state: RingState;
+    reason: string;
+    wireVersion: number;
+    capacity: number;
+    slotBytes: number;
+    pending: number;
+    drained: bigint;
+    restarts: number;
+    foreignMoves: number;
+    suspect: boolean;
+  };
+  openObserver(path: string, force: boolean): RawOpened;
+  closeObserver(observer: Handle): void;
+  observe(
+    observer: Handle,
+    most: number,
+  ): { state: RingState; reason: string; events: RingEvent[]; lapped: boolean; stalled: boolean };
+  openWriter(path: string, wireVersion: number, capacity: number): Handle | string;
+  closeWriter(writer: Handle): void;
+  push(writer: Handle, type: number, name: string, category: number, timestampUs: bigint, value: bigint): boolean;
+  pendingOf(writer: Handle): number;
+}
+
+let loaded: Addon | undefined;
+
+/** Loads the native part on first use, so that importing this package never fails for want of it. */
+export function addon(): Addon {
+  if (loaded) return loaded;
+  const path = fileURLToPath(new URL('../../native/build/nixl_otel.node', import.meta.url));
+  try {
+    loaded = createRequire(import.meta.url)(path) as Addon;
+  } catch (cause) {
+    throw new NixlTelemetryError(
+      'ADDON_MISSING',
+      `the native part cannot be loaded on ${process.platform} ${process.arch}: ${path}; build it with "npm run setup"`,
+      { path, cause },
+    );
+  }
+  return loaded;
+}

@@ -1,0 +1,76 @@
+import { NixlTelemetryError } from '../errors.js';
+import { addon, type Handle } from './addon.js';
+import { pathText, wholeNumber } from './checks.js';
+
+export interface RingWriterOptions {
+  /** 1 to 5; default 1, the only one whose events carry names and timestamps. */
+  wireVersion?: number;
+  /** Slots: a power of two from 2 to 16777216; default 4096. One always stays empty. */
+  capacity?: number;
+}
+
+export interface WriteEvent {
+  /** Wire versions 2 and up. */
+  type?: number;
+  /** Wire version 1; at most 31 bytes of UTF-8, the rest is cut off. */
+  name?: string;
+  /** NIXL's category number, 0 to 7, stored by wire versions 1 and 2; default 7, CUSTOM. */
+  category?: number;
+  /** 0 to 2^64 - 1. */
+  value: bigint | number;
+  /** Wire version 1; default: now. */
+  timestampUs?: bigint;
+}
+
+const U64_MOST = 2n ** 64n - 1n;
+
+/**
+ * Publishes events as a NIXL agent does, for services without NIXL. The file name is the agent's name. A file that
+ * exists is used again, and what was still in it is lost. One writer per file.
+ */
+export class RingWriter {
+  readonly path: string;
+  #handle: Handle | undefined;
+
+  /** @throws NixlTelemetryError CONFIG_INVALID, RING_WRITE_FAILED, ADDON_MISSING */
+  constructor(path: string, options: RingWriterOptions = {}) {
+    this.path = pathText('path', path);
+    const wireVersion = wholeNumber('wireVersion', options.wireVersion ?? 1, 1, 5);
+    const capacity = wholeNumber('capacity', options.capacity ?? 4096, 2, 2 ** 24);
+    const opened = addon().openWriter(path, wireVersion, capacity);
+    if (typeof opened === 'string') throw new NixlTelemetryError('RING_WRITE_FAILED', opened, { path });
+    this.#handle = opened;
+  }
+
+  /** False when the ring is full: nobody drains it, or too slowly. The event is not in it then. */
+  push(event: WriteEvent): boolean {
+    const value = BigInt(event.value);
+    if (value < 0n || value > U64_MOST) {
+      throw new NixlTelemetryError('CONFIG_INVALID', `value is ${value}: it must be from 0 to 2^64 - 1`);
+    }
+    return addon().push(
+      this.#open(),
+      wholeNumber('type', event.type ?? 0, 0, 2 ** 32 - 1),
+      event.name ?? '',
+      wholeNumber('category', event.category ?? 7, -(2 ** 31), 2 ** 31 - 1),
+      event.timestampUs ?? BigInt(Date.now()) * 1000n,
+      value,
+    );
+  }
+
+  /** Events that nobody has consumed yet. */
+  get pending(): number {
+    return addon().pendingOf(this.#open());
+  }
+
+  /** Leaves the file, as an agent does. */
+  close(): void {
+    if (this.#handle !== undefined) addon().closeWriter(this.#handle);
+    this.#handle = undefined;
+  }
+
+  #open(): Handle {
+    if (this.#handle !== undefined) return this.#handle;
+    throw new NixlTelemetryError('RING_CLOSED', `the writer of ${this.path} is closed`, { path: this.path });
+  }
+}

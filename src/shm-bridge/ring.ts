@@ -1,0 +1,96 @@
+import { NixlTelemetryError } from '../errors.js';
+import { addon, type Handle } from './addon.js';
+import { pathText, wholeNumber } from './checks.js';
+import type { ObserveResult, RingEvent, RingStats } from './types.js';
+
+const MOST_EVENTS = 2 ** 24;
+
+export interface OpenRingOptions {
+  /** Also on NFS, 9p, virtiofs and FUSE; default false. */
+  force?: boolean;
+}
+
+/** One ring, drained by hand. The same file opened twice in one process is one ring. */
+export class Ring {
+  readonly path: string;
+  #handle: Handle | undefined;
+
+  constructor(path: string, handle: Handle) {
+    this.path = path;
+    this.#handle = handle;
+  }
+
+  /** Takes events out of the ring, oldest first, at most `maxEvents` (default: all). */
+  drain(maxEvents = MOST_EVENTS): RingEvent[] {
+    return addon().drainRing(this.#open(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
+  }
+
+  stats(): RingStats {
+    return addon().ringStats(this.#open());
+  }
+
+  /** Lets go of the ring and leaves its file as it was found. */
+  close(): void {
+    if (this.#handle !== undefined) addon().closeRing(this.#handle);
+    this.#handle = undefined;
+  }
+
+  #open(): Handle {
+    if (this.#handle !== undefined) return this.#handle;
+    throw new NixlTelemetryError('RING_CLOSED', `the ring ${this.path} is closed`, { path: this.path });
+  }
+}
+
+/** Looks on without taking anything; best effort, see ObserveResult. Begins at the oldest unread event. */
+export class RingObserver {
+  readonly path: string;
+  #handle: Handle | undefined;
+
+  constructor(path: string, handle: Handle) {
+    this.path = path;
+    this.#handle = handle;
+  }
+
+  /** The events since the last look, at most `maxEvents` (default: all). */
+  look(maxEvents = MOST_EVENTS): ObserveResult {
+    if (this.#handle === undefined) {
+      throw new NixlTelemetryError('RING_CLOSED', `the ring ${this.path} is closed`, { path: this.path });
+    }
+    const { events, lapped, stalled, state } = addon().observe(
+      this.#handle,
+      wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS),
+    );
+    return { events, lapped, stalled, state };
+  }
+
+  close(): void {
+    if (this.#handle !== undefined) addon().closeObserver(this.#handle);
+    this.#handle = undefined;
+  }
+}
+
+/**
+ * Opens a ring for draining: its events are then taken from everyone else.
+ *
+ * @throws NixlTelemetryError RING_UNAVAILABLE, whose message has the state (busy, corrupt, ...) and the reason
+ */
+export function openRing(path: string, options: OpenRingOptions = {}): Ring {
+  const opened = addon().openRing(pathText('path', path), options.force ?? false);
+  if (opened.handle) return new Ring(path, opened.handle);
+  throw unavailable(path, opened.state, opened.reason);
+}
+
+/**
+ * Opens a ring for looking on.
+ *
+ * @throws NixlTelemetryError RING_UNAVAILABLE
+ */
+export function observeRing(path: string, options: OpenRingOptions = {}): RingObserver {
+  const opened = addon().openObserver(pathText('path', path), options.force ?? false);
+  if (opened.handle) return new RingObserver(path, opened.handle);
+  throw unavailable(path, opened.state, opened.reason);
+}
+
+function unavailable(path: string, state: string, reason: string): NixlTelemetryError {
+  return new NixlTelemetryError('RING_UNAVAILABLE', `${path} is ${state}: ${reason}`, { path });
+}

@@ -1,0 +1,116 @@
+import { basename, dirname, resolve } from 'node:path';
+import { NixlTelemetryError } from '../errors.js';
+import { addon, type Handle } from './addon.js';
+import { increasing, pathText, wholeNumber } from './checks.js';
+import { decodeSnapshot } from './snapshot.js';
+import type { Snapshot, SourceOptions, TapBatch, TapOptions, TapStats } from './types.js';
+
+/** How long drainNow() waits for the collector's thread, milliseconds: only a frozen disk or debugger takes as long. */
+const DRAIN_LIMIT_MS = 2000;
+
+/** Events on their way to JavaScript, in a bounded queue. */
+export interface EventTap {
+  /** The oldest events, at most `maxEvents`. */
+  take(maxEvents: number): TapBatch;
+  /** Keeps one event in n, evenly; 1 keeps all. */
+  setSampling(n: number): void;
+  stats(): TapStats;
+  close(): void;
+}
+
+/** Directories and globs whose rings are found and drained by the process's collector thread until close(). */
+export interface RingSource {
+  /** Everything so far; throws SOURCE_CLOSED after close(). */
+  snapshot(): Snapshot;
+  /** Looks for new rings and drains all of them now, and waits for it (typically well under a millisecond). */
+  drainNow(): void;
+  openTap(options: TapOptions): EventTap;
+  close(): void;
+  readonly closed: boolean;
+}
+
+/**
+ * Begins to find and drain rings. Reading takes the events out of the rings: one consumer per ring.
+ *
+ * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING
+ */
+export function openSource(options: SourceOptions): RingSource {
+  const { tally } = options;
+  increasing('tally.durationBoundsUs', tally.durationBoundsUs);
+  increasing('tally.sizeBounds', tally.sizeBounds);
+  increasing('tally.throughputBounds', tally.throughputBounds);
+  const settings = {
+    places: placesOf(options),
+    drainIntervalMs: wholeNumber('drainIntervalMs', options.drainIntervalMs ?? 20, 1, 10_000),
+    deadTtlMs: wholeNumber('deadTtlMs', options.deadTtlMs ?? 30_000, 0, 2 ** 40),
+    idleTtlMs: wholeNumber('idleTtlMs', options.idleTtlMs ?? 0, 0, 2 ** 40),
+    force: options.force ?? false,
+    tally,
+  };
+  return new NativeSource(addon().openSource(settings), options);
+}
+
+function placesOf(options: SourceOptions): [string, string][] {
+  const places: [string, string][] = [];
+  for (const directory of options.directories ?? []) places.push([resolve(pathText('directories', directory)), '']);
+  for (const glob of options.globs ?? []) {
+    const directory = dirname(pathText('globs', glob));
+    if (/[*?[]/.test(directory)) {
+      throw new NixlTelemetryError('CONFIG_INVALID', `globs has ${glob}: only its last part may have * and ?`);
+    }
+    places.push([resolve(directory), basename(glob)]);
+  }
+  if (places.length > 0) return places;
+  throw new NixlTelemetryError('CONFIG_INVALID', 'directories and globs are both empty: name at least one place');
+}
+
+class NativeSource implements RingSource {
+  #handle: Handle | undefined;
+  readonly #options: SourceOptions;
+
+  constructor(handle: Handle, options: SourceOptions) {
+    this.#handle = handle;
+    this.#options = options;
+  }
+
+  get closed(): boolean {
+    return this.#handle === undefined;
+  }
+
+  snapshot(): Snapshot {
+    return decodeSnapshot(addon().snapshot(this.#open()), this.#options.tally);
+  }
+
+  drainNow(): void {
+    this.#open();
+    addon().drainNow(DRAIN_LIMIT_MS);
+  }
+
+  openTap(options: TapOptions): EventTap {
+    const capacity = wholeNumber('tap capacity', options.capacity ?? 65_536, 1, 1_048_576);
+    const most = Math.min(63, this.#options.tally.types.length - 1);
+    for (const type of options.types) wholeNumber('tap type', type, 0, most);
+    const source = this.#open();
+    const tap = addon().openTap(source, options.types, capacity);
+    let closed = false;
+    return {
+      take: (maxEvents) => addon().takeTapped(tap, wholeNumber('maxEvents', maxEvents, 1, 1_048_576)),
+      setSampling: (n) => addon().setSampling(tap, wholeNumber('sampling', n, 1, 2 ** 40)),
+      stats: () => addon().tapStats(tap),
+      close: () => {
+        if (!closed) addon().closeTap(source, tap);
+        closed = true;
+      },
+    };
+  }
+
+  close(): void {
+    if (this.#handle !== undefined) addon().closeSource(this.#handle);
+    this.#handle = undefined;
+  }
+
+  #open(): Handle {
+    if (this.#handle !== undefined) return this.#handle;
+    throw new NixlTelemetryError('SOURCE_CLOSED', 'this source is closed');
+  }
+}
