@@ -322,23 +322,18 @@ void Collector::unlink(Source& source, const std::string& path) {
 
 // mutex_ is not held: looking into /proc takes time, and only this thread changes agents_.
 void Collector::watchLives(Clock::time_point now) {
-  if (search_.running()) {
-    if (search_.step(Clock::now() + kSearchSlice)) {
-      for (const auto& [path, agent] : agents_) agent->searched(search_.found());
-      searchPause_ = std::min(searchPause_ * 2, kLastSearchPause);
-      nextSearch_ = now + searchPause_;
-    }
-  } else if (now >= nextSearch_) {
+  if (!search_.running() && now >= nextSearch_) {
     std::set<FileId> wanted;
     for (const auto& [path, agent] : agents_) {
       if (agent->wantsWriter()) wanted.insert(agent->file());
     }
-    if (!wanted.empty()) {
-      search_.begin(std::move(wanted));
-      search_.step(Clock::now() + kSearchSlice);
-    } else {
-      nextSearch_ = now + kFirstSearchPause;
-    }
+    nextSearch_ = now + kFirstSearchPause;
+    if (!wanted.empty()) search_.begin(std::move(wanted));
+  }
+  if (search_.running() && search_.step(Clock::now() + kSearchSlice)) {
+    for (const auto& [path, agent] : agents_) agent->searched(search_.found());
+    searchPause_ = std::min(searchPause_ * 2, kLastSearchPause);
+    nextSearch_ = now + searchPause_;
   }
   if (now - lastLifeCheck_ < kLifeCheckInterval) return;
   lastLifeCheck_ = now;

@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { eventTable } from './event-names.js';
+import {
+  drained,
+  openTestSource,
+  runTransferSource,
+  sumsOf,
+  temporaryDirectory,
+  transferSourcePath,
+  type Totals,
+} from '../support/live.js';
+
+function written(totals: Totals) {
+  return Object.fromEntries(
+    Object.entries(totals.totals.events)
+      .filter(([, event]) => Number(event.count) > 0)
+      .map(([name, event]) => [name, { count: String(event.count), sum: event.sum }]),
+  );
+}
+
+describe('a live run', () => {
+  for (const wireVersion of [1, 2, 3, 4, 5]) {
+    it(`is exact to the unit at NIXL's defaults, wire version ${wireVersion}`, async () => {
+      const dir = temporaryDirectory();
+      const source = openTestSource([dir]);
+      const totals = await runTransferSource(
+        ['--dir', dir, '--agents', '4', '--processes', '2', '--seconds', '1.5', '--rate', '2000', '--errors', '3'].concat(
+          ['--sizes', '4k:1', '--wire-version', String(wireVersion)],
+        ),
+      );
+      source.drainNow();
+      expect(sumsOf(source.snapshot(), eventTable)).toEqual(written(totals));
+    });
+  }
+
+  it('is exact as fast as transfer-source can write rings of a million slots', async () => {
+    const dir = temporaryDirectory();
+    const source = openTestSource([dir]);
+    const flood = ['--rate', '0', '--copy-free', '--staging', '0', '--buffer-size', '1048576', '--flush-interval', '10'];
+    const totals = await runTransferSource(['--dir', dir, '--seconds', '2', '--agents', '2', ...flood]);
+    source.drainNow();
+    const snapshot = source.snapshot();
+    expect(totals.totals.written).toBeGreaterThan(100_000);
+    expect(sumsOf(snapshot, eventTable)).toEqual(written(totals));
+    expect(snapshot.agents.every((agent) => !agent.suspect)).toBe(true);
+  });
+
+  it('loses nothing while the event loop is blocked for 5 s and new agents appear', () => {
+    const dir = temporaryDirectory();
+    const source = openTestSource([dir]);
+    // spawnSync blocks this thread's event loop for as long as the agents live.
+    const script = [0, 1, 2, 3, 4].map((i) => `"$0" --dir "$1" --seconds 1 --rate 5000 --sizes 4k:1 --name wave-${i}`);
+    const run = spawnSync('sh', ['-c', script.join(' && '), transferSourcePath, dir], { encoding: 'utf8' });
+    expect(run.stderr).toBe('');
+    const totals = run.stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as Totals).totals);
+    source.drainNow();
+    expect(drained(source.snapshot())).toBe(totals.reduce((n, one) => n + one.written, 0));
+    expect(totals.reduce((n, one) => n + one.refused, 0)).toBe(0);
+  });
+
+  it('counts no event twice over 200 restarts under one name with changing buffers', async () => {
+    const dir = temporaryDirectory();
+    const source = openTestSource([dir]);
+    const restarts = ['--restart-every', '40', '--restarts', '200', '--restart-sizes', '4096,1024,16384,1024'];
+    const totals = await runTransferSource(
+      ['--dir', dir, '--rate', '0', '--copy-free', '--flush-interval', '10'].concat(restarts),
+    );
+    source.drainNow();
+    const snapshot = source.snapshot();
+    const counted = drained(snapshot);
+    expect(counted).toBeLessThanOrEqual(totals.totals.written);
+    expect(counted).toBeGreaterThanOrEqual(totals.totals.written - totals.totals.wiped);
+    // The first lives may be over before the ring is found.
+    expect(snapshot.agents[0]?.restarts).toBeGreaterThanOrEqual(195);
+    expect(snapshot.agents[0]?.restarts).toBeLessThanOrEqual(200);
+  });
+
+  it('holds 64 agents at once, some in a subfolder', async () => {
+    const dir = temporaryDirectory();
+    const source = openTestSource([dir]);
+    const common = ['--dir', dir, '--seconds', '2', '--rate', '200', '--sizes', '4k:1'];
+    const [flat, nested] = await Promise.all([
+      runTransferSource([...common, '--agents', '63']),
+      runTransferSource([...common, '--name', 'group/inner', '--exact-name']),
+    ]);
+    source.drainNow();
+    const snapshot = source.snapshot();
+    expect(snapshot.agents).toHaveLength(64);
+    expect(snapshot.agents.some((agent) => agent.agent === 'group/inner')).toBe(true);
+    expect(drained(snapshot)).toBe(flat.totals.written + nested.totals.written);
+  });
+
+  it('lets go of agents that are dead, descriptors and all', async () => {
+    const dir = temporaryDirectory();
+    const source = openTestSource([dir], { deadTtlMs: 100 });
+    const before = readdirSync('/proc/self/fd').length;
+    for (let i = 0; i < 3; i++) {
+      await runTransferSource(['--dir', dir, '--agents', '20', '--seconds', '0.8', '--name', `fresh-${i}`]);
+    }
+    await expect.poll(() => source.snapshot().agents.length, { timeout: 20_000 }).toBe(0);
+    expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 2);
+  });
+});
+
+describe('several readers in one process', () => {
+  it('agree, as snapshots consume nothing', async () => {
+    const dir = temporaryDirectory();
+    const [one, other] = [openTestSource([dir]), openTestSource([dir])];
+    const totals = await runTransferSource(['--dir', dir, '--seconds', '1']);
+    one.drainNow();
+    expect(drained(one.snapshot())).toBe(totals.totals.written);
+    expect(drained(other.snapshot())).toBe(totals.totals.written);
+  });
+
+  it('may be workers that load the addon alone and end first', async () => {
+    const dir = temporaryDirectory();
+    const script = `
+      import { openSource } from ${JSON.stringify(new URL('../../dist/shm-bridge/index.js', import.meta.url).href)};
+      const tally = { types: [], durationBoundsUs: [], sizeBounds: [], throughputBounds: [] };
+      openSource({ directories: [${JSON.stringify(dir)}], tally }).drainNow();
+      process.exit(0);`;
+    const main = `
+            for (let i = 0; i < 3; i++) {
+        const worker = new Worker(new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(script)})));
+        await new Promise((done) => worker.once('exit', done));
+      }
+      console.log('ended');`;
+    const run = spawnSync(process.execPath, ['--input-type=module', '-e', main], { encoding: 'utf8' });
+    expect([run.status, run.signal, run.stdout, run.stderr]).toEqual([0, null, 'ended\n', '']);
+  });
+
+  it('survives process.exit() at any moment', () => {
+    const bridge = JSON.stringify(new URL('../../dist/shm-bridge/index.js', import.meta.url).href);
+    const script = `
+      const { openSource } = await import(${bridge});
+      openSource({ directories: ['/tmp'], tally: { types: [], durationBoundsUs: [], sizeBounds: [], throughputBounds: [] } });
+      setTimeout(() => process.exit(7), Number(process.argv[1]));`;
+    for (const delay of ['0', '1', '5', '20', '60']) {
+      const run = spawnSync(process.execPath, ['--input-type=module', '-e', script, delay], { encoding: 'utf8' });
+      expect([run.status, run.signal, run.stderr]).toEqual([7, null, '']);
+    }
+  });
+});

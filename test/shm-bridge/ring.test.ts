@@ -1,0 +1,116 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { observeRing, openRing, RingWriter } from '../../src/shm-bridge/index.js';
+import { openTestSource, temporaryDirectory } from '../support/live.js';
+
+const VALUES = [0n, 1n, 2n ** 32n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
+
+describe('one ring', () => {
+  for (const wireVersion of [1, 2, 3, 4, 5]) {
+    it(`gives back what was written, in order and exact, wire version ${wireVersion}`, () => {
+      const path = join(temporaryDirectory(), 'agent');
+      const writer = new RingWriter(path, { wireVersion, capacity: 8 });
+      const ring = openRing(path);
+      const seen = observeRing(path);
+      // Three rounds of six in eight slots: the positions go round twice.
+      for (let round = 0; round < 3; round++) {
+        const events = VALUES.map((value, i) => {
+          if (wireVersion === 1) return { timestampUs: BigInt(i), category: i, name: `name-${i}`, value };
+          return wireVersion === 2 ? { category: i, type: i, value } : { type: i, value };
+        });
+        for (const event of events) expect(writer.push(event)).toBe(true);
+        expect(seen.look().events).toEqual(events);
+        expect(ring.drain(4)).toEqual(events.slice(0, 4));
+        expect(ring.drain()).toEqual(events.slice(4));
+      }
+      expect(ring.stats()).toMatchObject({ state: 'ready', wireVersion, capacity: 8, pending: 0, drained: 18n });
+      ring.close();
+      // Left as it was found: version and expected_version are equal again.
+      const header = readFileSync(path);
+      expect([header.readInt32LE(16), header.readInt32LE(20)]).toEqual([wireVersion, wireVersion]);
+      writer.close();
+    });
+  }
+
+  it('refuses the newest event when it is full', () => {
+    const writer = new RingWriter(join(temporaryDirectory(), 'agent'), { capacity: 4 });
+    expect([1, 2, 3, 4].map((value) => writer.push({ name: 'n', value }))).toEqual([true, true, true, false]);
+    expect(writer.pending).toBe(3);
+  });
+
+  it('is one ring when it is opened twice in one process', () => {
+    const path = join(temporaryDirectory(), 'agent');
+    const writer = new RingWriter(path, { wireVersion: 4 });
+    const [one, other] = [openRing(path), openRing(path)];
+    writer.push({ type: 0, value: 5 });
+    expect([one.drain().length, other.drain().length]).toEqual([1, 0]);
+    one.close();
+    writer.push({ type: 0, value: 6 });
+    expect(other.drain()).toEqual([{ type: 0, value: 6n }]);
+    expect(() => one.drain()).toThrow(expect.objectContaining({ code: 'RING_CLOSED' }));
+  });
+
+  it('is busy for a second consumer, which takes nothing', async () => {
+    const path = join(temporaryDirectory(), 'agent');
+    const writer = new RingWriter(path, { wireVersion: 4 });
+    const bridge = JSON.stringify(new URL('../../dist/shm-bridge/index.js', import.meta.url).href);
+    const script = `
+      const { openRing } = await import(${bridge});
+      const ring = openRing(process.argv[1]);
+      console.log('holds');
+      process.stdin.once('data', () => { console.log(ring.drain().length); process.exit(0); });`;
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', script, path]);
+    onTestFinished(() => void holder.kill('SIGKILL'));
+    let out = '';
+    holder.stdout.on('data', (text: Buffer) => (out += text.toString()));
+    await expect.poll(() => out).toBe('holds\n');
+    for (let value = 0; value < 10; value++) writer.push({ type: 0, value });
+    expect(() => openRing(path)).toThrow(/busy/);
+    holder.stdin.write('drain\n');
+    await expect.poll(() => out).toBe('holds\n10\n');
+  });
+
+  it('says what a file is that is no ring', () => {
+    const dir = temporaryDirectory();
+    const at = (name: string) => join(dir, name);
+    writeFileSync(at('empty'), '');
+    writeFileSync(at('text'), 'not a ring, but long enough to hold the header of one');
+    mkdirSync(at('folder'));
+    symlinkSync(at('text'), at('link'));
+    const future = Buffer.alloc(40 + 16 * 16);
+    future.writeInt32LE(77, 16);
+    writeFileSync(at('future'), future);
+    const state = (name: string) => {
+      try {
+        openRing(at(name));
+        return 'opened';
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(state('missing')).toMatch(/is absent/);
+    expect(state('empty')).toMatch(/is initializing: the file is empty/);
+    expect(state('text')).toMatch(/is incompatible: wire version/);
+    expect(state('future')).toMatch(/is incompatible: wire version 77/);
+    expect(state('folder')).toMatch(/is corrupt: not a regular file but a directory/);
+    expect(state('link')).toMatch(/is corrupt: not a regular file but a symbolic link/);
+    const source = openTestSource([dir]);
+    source.drainNow();
+    const snapshot = source.snapshot();
+    expect(snapshot.agents).toEqual([]);
+    expect(snapshot.problemCount).toBe(4);
+  });
+});
+
+describe('bad input', () => {
+  it('is refused with the name of the thing, its value and what is allowed', () => {
+    const path = join(temporaryDirectory(), 'agent');
+    expect(() => new RingWriter(path, { capacity: 3 })).toThrow(/capacity 3 is not a power of two/);
+    expect(() => new RingWriter(path, { wireVersion: 6 })).toThrow(/wireVersion is 6: .* from 1 to 5/);
+    expect(() => new RingWriter(join(path, 'x', 'y'))).toThrow(/cannot open .*No such file/);
+    expect(() => openRing('')).toThrow(/path is "": it must be a path/);
+    expect(() => new RingWriter(path).push({ value: -1 })).toThrow(/value is -1/);
+  });
+});

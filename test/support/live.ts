@@ -1,0 +1,66 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+import { tallyOptions } from '../../src/mapping/index.js';
+import { openSource, type RingSource, type Snapshot } from '../../src/shm-bridge/index.js';
+
+export const transferSourcePath = fileURLToPath(new URL('../../native/build/transfer-source', import.meta.url));
+
+/** The last line that transfer-source prints, as far as tests read it. */
+export interface Totals {
+  agents: { agent: string; written: number; wiped: number; restarts: number }[];
+  totals: {
+    written: number;
+    refused: number;
+    wiped: number;
+    restarts: number;
+    transfersTx: number;
+    transfersRx: number;
+    events: Record<string, { count: string | number; sum: string }>;
+  };
+}
+
+export function temporaryDirectory(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'nixl-otel-test-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+export function openTestSource(directories: string[], options: { deadTtlMs?: number } = {}): RingSource {
+  const source = openSource({ directories, tally: tallyOptions(), ...options });
+  onTestFinished(() => source.close());
+  return source;
+}
+
+/** Runs transfer-source to its end and returns its totals. */
+export async function runTransferSource(args: string[]): Promise<Totals> {
+  const child: ChildProcess = spawn(transferSourcePath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let out = '';
+  child.stdout?.on('data', (text: Buffer) => (out += text.toString()));
+  const code = await new Promise((done) => child.once('close', done));
+  if (code !== 0) throw new Error(`transfer-source ended with ${String(code)}`);
+  return JSON.parse(out.trim().split('\n').at(-1) as string) as Totals;
+}
+
+/** Count and sum per event name over all agents. */
+export function sumsOf(snapshot: Snapshot, names: readonly string[]): Record<string, { count: string; sum: string }> {
+  const sums: Record<string, { count: string; sum: string }> = {};
+  for (const [type, name] of names.entries()) {
+    let count = 0;
+    let sum = 0n;
+    for (const agent of snapshot.agents) {
+      count += agent.events[type]?.count ?? 0;
+      sum += agent.events[type]?.sum ?? 0n;
+    }
+    if (count > 0) sums[name] = { count: String(count), sum: String(sum) };
+  }
+  return sums;
+}
+
+export function drained(snapshot: Snapshot): number {
+  return snapshot.agents.reduce((n, agent) => n + agent.events.reduce((m, event) => m + event.count, 0), 0);
+}
