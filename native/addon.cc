@@ -135,7 +135,8 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   words.put(static_cast<uint64_t>(status.pid));
   words.put(tally.startTimeMs());
   words.put(status.lastEventMs);
-  words.put(uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 | uint64_t{tally.memoryApproximate()} << 2);
+  words.put(uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 |
+            uint64_t{tally.memoryApproximate()} << 2);
   words.put(status.fill);
   words.put(status.drains.foundFull);
   words.put(uint64_t{status.drains.restarts});
@@ -203,7 +204,8 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
 Napi::Value openTap(const Napi::CallbackInfo& info) {
   uint64_t mask = 0;
   for (const double type : numbers(info[1])) mask |= uint64_t{1} << static_cast<uint32_t>(type);
-  return wrap(info.Env(), Collector::instance().openTap(held<Source>(info), mask, static_cast<size_t>(number(info[2]))));
+  return wrap(info.Env(),
+              Collector::instance().openTap(held<Source>(info), mask, static_cast<size_t>(number(info[2]))));
 }
 
 void closeTap(const Napi::CallbackInfo& info) {
@@ -317,7 +319,8 @@ Napi::Value drainRing(const Napi::CallbackInfo& info) {
   std::vector<std::pair<const RingLayout*, RingEvent>> events;
   ring->reader->drain(static_cast<uint64_t>(number(info[1])), ring->buffer, [&](const RingReader::Chunk& chunk) {
     for (uint32_t i = 0; i < chunk.count; ++i) {
-      events.emplace_back(&chunk.layout, decodeSlot(chunk.layout.slot, chunk.slots + size_t{i} * chunk.layout.slot.size));
+      events.emplace_back(&chunk.layout,
+                          decodeSlot(chunk.layout.slot, chunk.slots + size_t{i} * chunk.layout.slot.size));
     }
   });
   auto result = Napi::Array::New(env, events.size());
@@ -397,7 +400,9 @@ Napi::Value pendingOf(const Napi::CallbackInfo& info) {
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new Environment);
-  const auto add = [&](const char* name, auto function) { exports.Set(name, Napi::Function::New(env, function, name)); };
+  const auto add = [&](const char* name, auto function) {
+    exports.Set(name, Napi::Function::New(env, function, name));
+  };
   add("openSource", openSource);
   add("closeSource", closeSource);
   add("drainNow", drainNow);

@@ -48,9 +48,9 @@ class Agent {
   // --- the collector's thread only ---
 
   struct DrainReport {
-    bool more = false;      // the budget was used up
-    bool crowded = false;   // more than half full when looked at
-    bool waiting = false;   // the ring's header does not hold
+    bool more = false;     // the budget was used up
+    bool crowded = false;  // more than half full when looked at
+    bool waiting = false;  // the ring's header does not hold
   };
   DrainReport drain(uint64_t budget, ChunkBuffer& buffer);
 

@@ -37,8 +37,9 @@ struct Candidate {
 
   bool headerChanged(const HeaderFields& now) const {
     const HeaderFields& then = parkedHeader;
-    return now.version != then.version || now.expectedVersion != then.expectedVersion || now.writePos != then.writePos ||
-           now.readPos != then.readPos || now.capacity != then.capacity || now.fileSize != then.fileSize;
+    return now.version != then.version || now.expectedVersion != then.expectedVersion ||
+           now.writePos != then.writePos || now.readPos != then.readPos || now.capacity != then.capacity ||
+           now.fileSize != then.fileSize;
   }
 };
 

@@ -45,7 +45,8 @@ void blockSignals() {
 bool isYoung(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return false;
-  const double changedMs = static_cast<double>(info.st_ctim.tv_sec) * 1e3 + static_cast<double>(info.st_ctim.tv_nsec) / 1e6;
+  const double changedMs =
+      static_cast<double>(info.st_ctim.tv_sec) * 1e3 + static_cast<double>(info.st_ctim.tv_nsec) / 1e6;
   return wallClockMs() - changedMs < kYoungMs;
 }
 
@@ -71,7 +72,8 @@ std::shared_ptr<Source> Collector::open(SourceOptions options) {
   const std::lock_guard lock(mutex_);
   sources_.push_back(source);
   stats_.drainInterval = source->options_.drainInterval;
-  for (const auto& other : sources_) stats_.drainInterval = std::min(stats_.drainInterval, other->options_.drainInterval);
+  for (const auto& other : sources_)
+    stats_.drainInterval = std::min(stats_.drainInterval, other->options_.drainInterval);
   scanAll_ = true;
   if (!thread_.joinable()) {
     stopping_ = false;

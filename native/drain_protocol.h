@@ -1,9 +1,9 @@
 // The restart protocol: how a consumer takes events out of a ring that its producer may rebuild in place at any time.
 //
-// An agent that restarts under its old name truncates the same file and stores version and expected_version 0, capacity,
-// mask, both positions 0, version (release) and expected_version, the plain ones in whatever order its compiler chose.
-// Nothing locks. A swap of read_pos alone cannot see that: with read_pos 0 before and after, it succeeds on the new ring
-// and "consumes" events that nobody wrote there.
+// An agent that restarts under its old name truncates the same file and stores version and expected_version 0,
+// capacity, mask, both positions 0, version (release) and expected_version, the plain ones in whatever order its
+// compiler chose. Nothing locks. A swap of read_pos alone cannot see that: with read_pos 0 before and after, it
+// succeeds on the new ring and "consumes" events that nobody wrote there.
 //
 // So the consumer leaves a mark in expected_version, a field that every release writes once and none reads:
 //   - it drains only while its mark stands and read_pos is what it last published;
@@ -43,9 +43,9 @@
 namespace nixl_otel {
 
 struct HeaderLook {
-  bool whole = false;       // a known version, geometry and positions that hold, expected_version is stored (or a mark)
-  bool relaid = false;      // whole, but not the geometry that this protocol was attached to
-  bool sameHeader = true;   // its fields are where this protocol has them
+  bool whole = false;      // a known version, geometry and positions that hold, expected_version is stored (or a mark)
+  bool relaid = false;     // whole, but not the geometry that this protocol was attached to
+  bool sameHeader = true;  // its fields are where this protocol has them
   int32_t version = 0;
   int32_t mark = 0;  // expected_version
   uint64_t writePos = 0;

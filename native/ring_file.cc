@@ -147,9 +147,9 @@ HeaderFields readHeader(int fd) {
                        std::to_string(f.capacity));
   }
   if (f.expectedVersion != f.version && !isMark(f.expectedVersion)) {
-    return verdict(f, RingState::kInitializing,
-                   "version is " + std::to_string(f.version) + " but expected_version is " +
-                       std::to_string(f.expectedVersion));
+    return verdict(
+        f, RingState::kInitializing,
+        "version is " + std::to_string(f.version) + " but expected_version is " + std::to_string(f.expectedVersion));
   }
   f.state = RingState::kReady;
   return f;

@@ -83,11 +83,11 @@ inline constexpr std::array kLayouts{
 };
 // clang-format on
 
-inline constexpr uint32_t kVersionOffset = 16;       // the same in every header: read it before anything else
-inline constexpr uint32_t kMaxHeaderBytes = 512;     // enough to hold any header
-inline constexpr uint32_t kMaxSlotBytes = 56;        // enough to hold any slot
-inline constexpr uint64_t kMinCapacity = 2;          // one slot always stays empty
-inline constexpr uint64_t kMaxCapacity = 1u << 24;   // 1 GiB of 56-byte slots; more is taken for corruption
+inline constexpr uint32_t kVersionOffset = 16;      // the same in every header: read it before anything else
+inline constexpr uint32_t kMaxHeaderBytes = 512;    // enough to hold any header
+inline constexpr uint32_t kMaxSlotBytes = 56;       // enough to hold any slot
+inline constexpr uint64_t kMinCapacity = 2;         // one slot always stays empty
+inline constexpr uint64_t kMaxCapacity = 1u << 24;  // 1 GiB of 56-byte slots; more is taken for corruption
 
 constexpr bool validCapacity(uint64_t capacity) {
   return std::has_single_bit(capacity) && capacity >= kMinCapacity && capacity <= kMaxCapacity;

@@ -17,8 +17,8 @@ std::vector<std::byte> RingObserver::slots(const RingLayout& layout, uint64_t ca
     const uint64_t run = std::min(count, capacity - position);
     const size_t had = bytes.size();
     bytes.resize(had + run * layout.slot.size);
-    const ssize_t got =
-        ::pread(file_.fd.get(), bytes.data() + had, run * layout.slot.size, static_cast<off_t>(layout.slotOffset(position)));
+    const ssize_t got = ::pread(file_.fd.get(), bytes.data() + had, run * layout.slot.size,
+                                static_cast<off_t>(layout.slotOffset(position)));
     if (got != static_cast<ssize_t>(run * layout.slot.size)) {
       bytes.resize(had + (got > 0 ? static_cast<size_t>(got) / layout.slot.size * layout.slot.size : 0));
       return bytes;
@@ -49,7 +49,8 @@ Observation RingObserver::look(size_t most) {
     place_ = header.readPos;
     witnesses_.clear();
   } else if (looked_ && !witnesses_.empty()) {
-    seen.lapped = slots(*header.layout, header.capacity, witnessAt_, witnesses_.size() / header.layout->slot.size) != witnesses_;
+    seen.lapped =
+        slots(*header.layout, header.capacity, witnessAt_, witnesses_.size() / header.layout->slot.size) != witnesses_;
     if (seen.lapped) place_ = header.readPos;
   }
   const uint64_t count = std::min<uint64_t>((header.writePos - place_) & mask, most);

@@ -66,7 +66,8 @@ class RingWriter {
       if (base == MAP_FAILED) problem = errno;
     }
     ::close(fd);
-    if (problem != 0) return "cannot make a ring of " + std::to_string(bytes) + " bytes at " + path + ": " + std::strerror(problem);
+    if (problem != 0)
+      return "cannot make a ring of " + std::to_string(bytes) + " bytes at " + path + ": " + std::strerror(problem);
     base_ = static_cast<std::byte*>(base);
     bytes_ = bytes;
     layout_ = layout;

@@ -130,7 +130,8 @@ inline void Tally::assemble(uint32_t type, uint64_t value) {
       break;
     case kTxRequests:
     case kRxRequests:
-      if (stage == Stage::kBytes && type - kTxRequests == direction_ && value == 1) finishTransfer(transfers_[direction_]);
+      if (stage == Stage::kBytes && type - kTxRequests == direction_ && value == 1)
+        finishTransfer(transfers_[direction_]);
       break;
     case kMemoryRegistered:
       memoryInUse_ += value;

@@ -15,7 +15,7 @@
 namespace nixl_otel {
 
 struct TallyOptions {
-  std::vector<int32_t> typeCategories;                     // category by type number: the known types
+  std::vector<int32_t> typeCategories;                      // category by type number: the known types
   std::vector<std::pair<std::string, uint32_t>> typeNames;  // how wire version 1 spells them
   std::vector<double> durationBoundsUs;
   std::vector<double> sizeBounds;        // bytes

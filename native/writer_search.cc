@@ -76,8 +76,8 @@ uint64_t processStartTime(pid_t pid) {
   if (field == nullptr) return 0;
   char state = 0;
   unsigned long long start = 0;
-  if (std::sscanf(field + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                  &state, &start) != 2) {
+  if (std::sscanf(field + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
+                  &start) != 2) {
     return 0;
   }
   return state == 'Z' || state == 'X' ? 0 : start;  // a zombie writes nothing any more

@@ -1,11 +1,6 @@
 /** Why this package threw. */
 export type NixlTelemetryErrorCode =
-  | 'ADDON_MISSING'
-  | 'CONFIG_INVALID'
-  | 'RING_UNAVAILABLE'
-  | 'RING_CLOSED'
-  | 'RING_WRITE_FAILED'
-  | 'SOURCE_CLOSED';
+  'ADDON_MISSING' | 'CONFIG_INVALID' | 'RING_UNAVAILABLE' | 'RING_CLOSED' | 'RING_WRITE_FAILED' | 'SOURCE_CLOSED';
 
 /** The one error class of this package: tell errors apart by `code`. */
 export class NixlTelemetryError extends Error {

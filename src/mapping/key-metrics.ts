@@ -61,7 +61,7 @@ export function keyMetrics(): Metric[] {
       read: (event) => event.sum,
     }),
     numbers('nixl.event.last', 'Value of the latest of these events.', '', 'gauge', {
-      applies: (event) => seen(event) && eventKind(event) !== 'counter',
+      applies: (event) => seen(event) && !event.overflow,
       read: (event) => event.last,
     }),
     distribution,

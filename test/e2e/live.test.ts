@@ -26,9 +26,20 @@ describe('a live run', () => {
       const dir = temporaryDirectory();
       const source = openTestSource([dir]);
       const totals = await runTransferSource(
-        ['--dir', dir, '--agents', '4', '--processes', '2', '--seconds', '1.5', '--rate', '2000', '--errors', '3'].concat(
-          ['--sizes', '4k:1', '--wire-version', String(wireVersion)],
-        ),
+        [
+          '--dir',
+          dir,
+          '--agents',
+          '4',
+          '--processes',
+          '2',
+          '--seconds',
+          '1.5',
+          '--rate',
+          '2000',
+          '--errors',
+          '3',
+        ].concat(['--sizes', '4k:1', '--wire-version', String(wireVersion)]),
       );
       source.drainNow();
       expect(sumsOf(source.snapshot(), eventTable)).toEqual(written(totals));
@@ -38,7 +49,17 @@ describe('a live run', () => {
   it('is exact as fast as transfer-source can write rings of a million slots', async () => {
     const dir = temporaryDirectory();
     const source = openTestSource([dir]);
-    const flood = ['--rate', '0', '--copy-free', '--staging', '0', '--buffer-size', '1048576', '--flush-interval', '10'];
+    const flood = [
+      '--rate',
+      '0',
+      '--copy-free',
+      '--staging',
+      '0',
+      '--buffer-size',
+      '1048576',
+      '--flush-interval',
+      '10',
+    ];
     const totals = await runTransferSource(['--dir', dir, '--seconds', '2', '--agents', '2', ...flood]);
     source.drainNow();
     const snapshot = source.snapshot();
@@ -117,7 +138,7 @@ describe('several readers in one process', () => {
     expect(drained(other.snapshot())).toBe(totals.totals.written);
   });
 
-  it('may be workers that load the addon alone and end first', async () => {
+  it('may be workers that load the addon alone and end first', () => {
     const dir = temporaryDirectory();
     const script = `
       import { openSource } from ${JSON.stringify(new URL('../../dist/shm-bridge/index.js', import.meta.url).href)};

@@ -168,10 +168,11 @@ describe('events by key', () => {
     expect(events.applies(event({ category: 1 }))).toBe(true);
   });
 
-  it('have a last value where their kind has one, and a distribution where they have no metric of their own', () => {
+  it('have a last value but for the overflow, and a distribution where they have no metric of their own', () => {
     const buckets = { bounds: [1], counts: [0, 1] };
     const last = find('nixl.event.last').perEvent!;
-    expect(last.applies(event({ category: 3, name: 'x' }))).toBe(false);
+    expect(last.applies(event({ category: 3, name: 'x' }))).toBe(true);
+    expect(last.applies(event({ category: -1, overflow: true }))).toBe(false);
     expect(last.applies(event({ category: 7, name: 'x' }))).toBe(true);
     const distribution = find('nixl.event.distribution').perEvent!;
     expect(distribution.applies(event({ category: 5, name: 'x', histogram: buckets }))).toBe(true);
