@@ -300,17 +300,18 @@ bool Collector::forced() const {
   return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->options_.force; });
 }
 
-// Makes the agent one of the source's, if its path lies in the source's places and it is not yet.
+// Makes the agent one of the source's, if its path lies in the source's places and it is not yet. Not by the trees'
+// listings: the tree of one source can have seen a file that the other's was read too early for, and what is drained
+// meanwhile would be missing there.
 void Collector::link(Source& source, const std::shared_ptr<Agent>& agent) {
   if (source.agents_.contains(agent->path())) return;
   for (const DirectoryTree& tree : source.trees_) {
-    for (const FoundFile& file : tree.files()) {
-      if (file.path != agent->path()) continue;
-      SourceAgent seen{agent, agent->acquireTally(source.tallyOptions_), toUtf8(file.agent), toUtf8(tree.directory())};
-      for (const auto& tap : source.taps_) agent->addTap(*seen.slot, tap);
-      source.agents_.emplace(agent->path(), std::move(seen));
-      return;
-    }
+    std::string name;
+    if (!tree.covers(agent->path(), name)) continue;
+    SourceAgent seen{agent, agent->acquireTally(source.tallyOptions_), toUtf8(name), toUtf8(tree.directory())};
+    for (const auto& tap : source.taps_) agent->addTap(*seen.slot, tap);
+    source.agents_.emplace(agent->path(), std::move(seen));
+    return;
   }
 }
 

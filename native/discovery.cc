@@ -5,6 +5,7 @@
 #include <fnmatch.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -57,6 +58,15 @@ bool DirectoryTree::refresh() {
   files_.clear();
   for (const auto& [path, folder] : folders_) files_.insert(files_.end(), folder.files.begin(), folder.files.end());
   return true;
+}
+
+bool DirectoryTree::covers(const std::string& path, std::string& agent) const {
+  const std::string prefix = directory_ + "/";
+  if (!path.starts_with(prefix)) return false;
+  agent = path.substr(prefix.size());
+  const auto depth = std::count(agent.begin(), agent.end(), '/');
+  if (pattern_.empty()) return depth <= kMaxDepth;
+  return depth == 0 && ::fnmatch(pattern_.c_str(), agent.c_str(), FNM_PERIOD) == 0;
 }
 
 bool DirectoryTree::visit(const std::string& path, const std::string& prefix, int depth) {

@@ -27,6 +27,8 @@ class DirectoryTree {
   // True if files() changed. A directory that is not there has no files.
   bool refresh();
   const std::vector<FoundFile>& files() const { return files_; }
+  // Whether a file at this path is, or would be, one of files(); then `agent` is its name here.
+  bool covers(const std::string& path, std::string& agent) const;
   const std::string& directory() const { return directory_; }
   // Why the directory cannot be read; "" if it can.
   const std::string& problem() const { return problem_; }

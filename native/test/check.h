@@ -109,11 +109,11 @@ inline int run(const char* program, const char* only = std::getenv("TEST_ONLY"))
 #define CHECK(condition) check::holds((condition), #condition, "", __FILE__, __LINE__)
 #define CHECK_WITH(condition, more) check::holds((condition), #condition, (more), __FILE__, __LINE__)
 #define CHECK_EQ(a, b) check::equal((a), (b), #a, #b, __FILE__, __LINE__)
-#define REQUIRE(condition) \
-  do {                     \
+#define REQUIRE(condition)                           \
+  do {                                               \
     if (!CHECK(condition)) throw check::Abandoned(); \
   } while (false)
-#define REQUIRE_EQ(a, b) \
-  do {                   \
+#define REQUIRE_EQ(a, b)                           \
+  do {                                             \
     if (!CHECK_EQ(a, b)) throw check::Abandoned(); \
   } while (false)

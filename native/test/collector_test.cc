@@ -1,0 +1,123 @@
+// The collector with real rings and threads: exact under load, while snapshots, sources and taps come and go.
+#include "collector.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "check.h"
+#include "ring_writer.h"
+
+using namespace nixl_otel;
+using std::chrono::milliseconds;
+
+namespace {
+
+struct TemporaryDirectory {
+  std::string path;
+  TemporaryDirectory() {
+    char name[] = "/tmp/nixl-otel-native-XXXXXX";
+    path = ::mkdtemp(name);
+  }
+  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
+};
+
+SourceOptions optionsFor(const std::string& directory) {
+  SourceOptions options;
+  options.places = {{directory, ""}};
+  options.drainInterval = milliseconds(2);
+  options.tally.typeCategories.assign(21, kTransfer);
+  return options;
+}
+
+uint64_t counted(Source& source) {
+  uint64_t sum = 0;
+  Collector::instance().snapshot(source, [&](const SourceAgent&, const AgentStatus&, const Tally& tally) {
+    for (const EventTally& event : tally.events()) sum += event.count;
+  });
+  return sum;
+}
+
+// Pushes until `events` were accepted, waiting where the ring is full.
+void produce(RingWriter& ring, uint64_t events) {
+  RingEvent event;
+  for (uint64_t i = 0; i < events;) {
+    event.type = i % 4;
+    event.value = i;
+    if (ring.push(event)) {
+      ++i;
+    } else {
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+  }
+}
+
+}  // namespace
+
+TEST(countsEveryEventOfSeveralProducersWhileEverythingComesAndGoes) {
+  const TemporaryDirectory directory;
+  Collector& collector = Collector::instance();
+  const auto source = collector.open(optionsFor(directory.path));
+  constexpr uint64_t kEvents = check::kSanitized ? 20'000 : 200'000;
+  constexpr int kAgents = 4;
+  std::atomic<bool> done{false};
+  std::thread visitor([&] {
+    while (!done) {
+      const auto other = collector.open(optionsFor(directory.path));
+      const auto tap = collector.openTap(other, 0b11, 64);
+      collector.drainNow(milliseconds(1000));
+      counted(*other);
+      tap->take(10);
+      std::vector<RingProblem> problems;
+      collector.problems(*source, 10, problems);
+      collector.closeTap(other, tap);
+      collector.close(other);
+    }
+  });
+  std::vector<std::thread> producers;
+  for (int i = 0; i < kAgents; ++i) {
+    producers.emplace_back([&, i] {
+      RingWriter ring;
+      CHECK_EQ(ring.create(directory.path + "/agent-" + std::to_string(i), 4, 1024), std::string());
+      produce(ring, kEvents);
+    });
+  }
+  for (std::thread& producer : producers) producer.join();
+  done = true;
+  visitor.join();
+  collector.drainNow(milliseconds(5000));
+  CHECK_EQ(counted(*source), kEvents * kAgents);
+  collector.close(source);
+}
+
+TEST(aRingThatIsReplacedGoesOnUnderItsName) {
+  const TemporaryDirectory directory;
+  Collector& collector = Collector::instance();
+  const auto source = collector.open(optionsFor(directory.path));
+  const std::string path = directory.path + "/agent";
+  for (int life = 0; life < 5; ++life) {
+    ::unlink(path.c_str());
+    RingWriter ring;
+    CHECK_EQ(ring.create(path, 3, 64), std::string());
+    produce(ring, 50);
+    while (ring.pending() != 0) collector.drainNow(milliseconds(1000));
+  }
+  CHECK_EQ(counted(*source), 250u);
+  collector.close(source);
+}
+
+TEST(startsAndStopsItsThreadWithItsSources) {
+  const TemporaryDirectory directory;
+  Collector& collector = Collector::instance();
+  for (int i = 0; i < 50; ++i) {
+    const auto source = collector.open(optionsFor(directory.path));
+    if (i % 2 == 0) CHECK(collector.drainNow(milliseconds(5000)));
+    collector.close(source);
+  }
+  CHECK(!collector.drainNow(milliseconds(1)));
+}
+
+int main() { return check::run("collector_test"); }
