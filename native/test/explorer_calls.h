@@ -33,9 +33,8 @@ inline bool relay(Consumer& c, SimulatedRing& ring) {
   const nixl_otel::HeaderLook look = ring.inspect();
   if (!look.whole) return false;
   c.before = c.stats();
-  if (!attach(c, ring, look)) return false;
   ++c.before.restarts;
-  return true;
+  return attach(c, ring, look);
 }
 
 // RingReader::drain

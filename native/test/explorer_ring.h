@@ -18,6 +18,12 @@ struct Hung {};  // thrown when a call does not come to an end
 
 class SimulatedRing;
 
+// Only protocols that repair it ask for it.
+template <typename Look>
+void noteReadPosPast(Look& look, bool past) {
+  if constexpr (requires { look.readPosPast; }) look.readPosPast = past;
+}
+
 // What RingReader is to a real ring: the protocol, and the geometry that it was attached to.
 struct Consumer {
   nixl_otel::DrainProtocol<SimulatedRing> protocol;
@@ -44,40 +50,49 @@ inline Consumer newConsumer() {
 }
 
 class SimulatedRing {
-  // Assumption A: a rebuild that has begun to store has ended by a pause's end. (One that has only truncated the file may
-  // stay there: what lies between is system calls.)
+  // Assumption A: a rebuild that has begun to store has ended by a pause's end. (One that has only truncated the file
+  // may stay there: what lies between is system calls.)
   bool pauseMayEnd() const {
     if (!setting_.assumptionA || !w_.rebuilding || w_.stored == 0) return true;
     if (!setting_.visibleIsEnough) return false;
     return w_.version == 0 || (w_.expected != w_.version && !nixl_otel::isMark(w_.expected));
   }
 
+  // One access, before which the others may do any number of steps.
   template <typename Access>
-  auto at(const char* what, bool free, Access access) {
+  auto at(const char* what, Footprint touches, Access access) {
+    Block block(previous_);
     for (;;) {
-      const Moves moves = frozen_ ? Moves() : possibleMoves(w_, setting_);
-      const bool mayGoOn = free || pauseMayEnd();
-      if (moves.count == 0 || (setting_.costLimit != 0 && w_.cost >= setting_.costLimit)) {
-        if (mayGoOn) break;
-        throw AlreadyExplored{};  // beyond the cost limit: nothing to see here
-      }
+      Moves moves;
+      if (!frozen_) moves = block.worthwhile(w_, possibleMoves(w_, setting_));
+      if (setting_.costLimit != 0 && w_.cost >= setting_.costLimit) moves.count = 0;
+      const bool mayGoOn = touches.reads != kPausePlace || pauseMayEnd();
       if (!mayGoOn && !setting_.visibleIsEnough) {
-        // Nobody looks before it is done: any order will do.
-        make(w_, setting_, moves.list[moves.count - 1], c_.open);
+        // Nobody looks before the rebuild is done: any order will do.
+        const Moves all = possibleMoves(w_, setting_);
+        make(w_, setting_, all.list[all.count - 1], c_.open);
+        block = Block();
         continue;
+      }
+      if (moves.count == 0) {
+        if (mayGoOn) break;
+        throw AlreadyExplored{};
       }
       if (!choices_.replaying() && visited_ != nullptr) {
         Digest state = history_;
+        state.add(block.code());
         state.addBytes(w_);
         if (!visited_->insert(state)) throw AlreadyExplored{};
       }
       int choice = choices_.choose(moves.count + mayGoOn);
       if (mayGoOn && choice-- == 0) break;
       if (log_ != nullptr) *log_ += describe(w_, moves.list[choice]) + "\n";
+      block.add(w_, moves.list[choice]);
       make(w_, setting_, moves.list[choice], c_.open);
     }
     if (++accesses_ > kMaxAccesses) throw Hung{};
     const auto result = access();
+    previous_ = touches;
     history_.add(static_cast<uint64_t>(result));
     if (log_ != nullptr) *log_ += std::string("consumer: ") + what + " -> " + std::to_string(+result) + "\n";
     return result;
@@ -91,26 +106,30 @@ class SimulatedRing {
   // From here on nobody but the consumer moves.
   void freezeOthers() { frozen_ = true; }
 
-  // What a state is: what the consumer's code was given since the call began (its locals follow from that), and the world.
+  // What a state is: what the consumer's code was given since the call began (its locals follow from that), and the
+  // world.
   void beginCall(uint64_t what) {
     history_ = Digest();
     history_.addBytes(c_);
     history_.add(what);
     accesses_ = 0;
+    previous_ = {0, 0};
   }
 
   nixl_otel::HeaderLook inspect() {
     const Digest before = history_;
     World seen = w_;
-    at("inspect: size", true, [&] { return seen.fileSlots = w_.fileSlots; });
+    at("inspect: size", Footprint{kSizePlace, 0}, [&] { return seen.fileSlots = w_.fileSlots; });
     for (int i = 0; i < 6; ++i) copyField(seen, setting_.inspectBackwards ? 5 - i : i);
     nixl_otel::HeaderLook look;
     const bool known = seen.version == 3 || seen.version == 4;
     const bool geometry = seen.capacity >= 2 && seen.fileSlots == seen.capacity && seen.mask == seen.capacity - 1;
-    const bool positions = seen.writePos <= seen.mask && seen.readPos <= seen.mask;
-    look.whole = known && geometry && positions && (seen.expected == seen.version || nixl_otel::isMark(seen.expected));
+    const bool holds = known && geometry && seen.writePos <= seen.mask &&
+                       (seen.expected == seen.version || nixl_otel::isMark(seen.expected));
+    look.whole = holds && seen.readPos <= seen.mask;
+    noteReadPosPast(look, holds && !look.whole);
     // What does not hold together is not handed on: then the fields it is made of need not be told apart.
-    if (look.whole) {
+    if (holds) {
       look.relaid = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
       look.version = seen.version;
       look.mark = seen.expected;
@@ -120,25 +139,28 @@ class SimulatedRing {
       if (setting_.blind && c_.open) look.mark = c_.trueMark;
     }
     history_ = before;
-    history_.add(look.whole | look.relaid << 1 | look.version << 8 | look.writePos << 16 | look.readPos << 24);
-    history_.add(static_cast<uint32_t>(look.mark) | (look.whole ? uint64_t{seenCapacity_} << 32 : 0));
+    history_.add(look.whole | look.relaid << 1 | (holds && !look.whole) << 2 | look.version << 8 | look.writePos << 16 |
+                 look.readPos << 24);
+    history_.add(static_cast<uint32_t>(look.mark) | (holds ? uint64_t{seenCapacity_} << 32 : 0));
     return look;
   }
 
   int32_t loadVersion() {
-    return at("version", true, [&] { return setting_.blind ? int32_t{c_.version} : int32_t{w_.version}; });
+    return at("version", Footprint{kVersionPlace, 0},
+              [&] { return setting_.blind ? int32_t{c_.version} : int32_t{w_.version}; });
   }
   int32_t loadMark() {
-    return at("expected_version", true, [&] { return setting_.blind ? c_.trueMark : w_.expected; });
+    return at("expected_version", Footprint{kExpectedPlace, 0},
+              [&] { return setting_.blind ? c_.trueMark : w_.expected; });
   }
   uint64_t loadWritePos() {
-    return at("write_pos", true, [&] { return uint64_t{w_.writePos}; });
+    return at("write_pos", Footprint{kWritePosPlace, 0}, [&] { return uint64_t{w_.writePos}; });
   }
   uint64_t loadReadPos() {
-    return at("read_pos", true, [&] { return uint64_t{w_.readPos}; });
+    return at("read_pos", Footprint{kReadPosPlace, 0}, [&] { return uint64_t{w_.readPos}; });
   }
   bool swapMark(int32_t from, int32_t to) {
-    return at("swap expected_version", true, [&] {
+    return at("swap expected_version", Footprint{0, kExpectedPlace}, [&] {
       if (setting_.blind) c_.trueMark = to;
       if (w_.expected != from && !(setting_.blind && c_.open)) return false;
       w_.expected = to;
@@ -146,7 +168,7 @@ class SimulatedRing {
     });
   }
   bool swapReadPos(uint64_t from, uint64_t to) {
-    return at("swap read_pos", true, [&] {
+    return at("swap read_pos", Footprint{kSwapPlace, kReadPosPlace}, [&] {
       if (w_.readPos != from) return false;
       // What was read from the living ring is ours from here on. (What was left of a ring that is gone is excused.)
       w_.inFlight |= w_.ofIncarnation & justRead_;
@@ -159,10 +181,11 @@ class SimulatedRing {
     uint32_t done = 0;
     justRead_ = 0;
     while (done < count) {
-      const uint8_t value = at("slot", true, [&] {
-        const uint64_t i = position + done;
-        return i < w_.fileSlots ? w_.slots[i] : uint8_t{0xFF};
-      });
+      const uint8_t value =
+          at("slot", Footprint{static_cast<uint16_t>(slotPlace(position + done) | kSizePlace), 0}, [&] {
+            const uint64_t i = position + done;
+            return i < w_.fileSlots ? w_.slots[i] : uint8_t{0xFF};
+          });
       if (value == 0xFF) break;
       out[done++] = std::byte{value};
       justRead_ |= valueBit(value);
@@ -170,24 +193,30 @@ class SimulatedRing {
     return done;
   }
   void pauseForRebuild() {
-    at("pause begins", true, [] { return 0; });
-    at("pause ends", false, [] { return 0; });
+    at("pause", Footprint{kPausePlace, 0}, [] { return 0; });
   }
 
   uint8_t seenCapacity() const { return seenCapacity_; }
 
  private:
   void copyField(World& seen, int field) {
-    const char* names[] = {"inspect: write_pos", "inspect: read_pos", "inspect: version",
+    const char* names[] = {"inspect: write_pos",        "inspect: read_pos", "inspect: version",
                            "inspect: expected_version", "inspect: capacity", "inspect: mask"};
-    at(names[field], true, [&]() -> int32_t {
+    const Place places[] = {kWritePosPlace, kReadPosPlace, kVersionPlace, kExpectedPlace, kCapacityPlace, kMaskPlace};
+    at(names[field], Footprint{places[field], 0}, [&]() -> int32_t {
       switch (field) {
-        case 0: return seen.writePos = w_.writePos;
-        case 1: return seen.readPos = w_.readPos;
-        case 2: return seen.version = w_.version;
-        case 3: return seen.expected = w_.expected;
-        case 4: return seen.capacity = w_.capacity;
-        default: return seen.mask = w_.mask;
+        case 0:
+          return seen.writePos = w_.writePos;
+        case 1:
+          return seen.readPos = w_.readPos;
+        case 2:
+          return seen.version = w_.version;
+        case 3:
+          return seen.expected = w_.expected;
+        case 4:
+          return seen.capacity = w_.capacity;
+        default:
+          return seen.mask = w_.mask;
       }
     });
   }
@@ -202,6 +231,7 @@ class SimulatedRing {
   std::string* log_;
   Digest history_;
   int accesses_ = 0;
+  Footprint previous_{0, 0};
   bool frozen_ = false;
   uint16_t justRead_ = 0;
   uint8_t seenCapacity_ = 0;

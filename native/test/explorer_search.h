@@ -18,7 +18,8 @@ struct Ending {
   uint8_t wrong = 0;  // bits of Wrong, kGapMissed left out
   bool gapMissed = false;
   bool suspect = false;
-  uint8_t rebuilds = 0;  // while the consumer was attached
+  uint8_t rebuilds = 0;     // that began while the consumer was attached
+  uint8_t allRebuilds = 0;  // and before
   uint32_t restarts = 0;
 };
 
@@ -144,6 +145,7 @@ class Search {
     ending.wrong = w.wrong & ~kGapMissed;
     ending.suspect = c.stats().suspect;
     ending.rebuilds = w.rebuildsWhileOpen;
+    ending.allRebuilds = w.incarnation;
     ending.restarts = c.stats().restarts;
     ++report_.endings;
     report_.wrong += ending.wrong != 0;
@@ -181,7 +183,8 @@ class Search {
       do {
         World w = from.w;
         Consumer c = from.c;
-        text = std::string("-- ") + (c.open ? "drain, budget " + std::to_string(setting_.budgets[call]) : "open") + "\n";
+        text =
+            std::string("-- ") + (c.open ? "drain, budget " + std::to_string(setting_.budgets[call]) : "open") + "\n";
         SimulatedRing ring(w, c, setting_, choices, &visited, &text);
         if (setting_.costLimit != 0) ++w.cost;
         try {

@@ -22,9 +22,94 @@ struct Moves {
   void add(Step step, Store store = kVersion0) { list[count++] = {step, store}; }
 };
 
-// The order of a rebuild's stores is the compiler's: any that is not held back may come next. The version is stored with
-// release order after everything that the header's constructor stores; expected_version is a plain store, which may be
-// hoisted before all of them, and its 0 may be left out.
+// Memory locations as bits, to tell which steps of two sides can be exchanged without anybody noticing. The last two
+// are no memory: a pause's end depends on the rebuild's stores (assumption A), and the oracle excuses events at a
+// rebuild's begin that a swap before it would have made ours.
+enum Place : uint16_t {
+  kSizePlace = 1,
+  kVersionPlace = 2,
+  kExpectedPlace = 4,
+  kCapacityPlace = 8,
+  kMaskPlace = 16,
+  kWritePosPlace = 32,
+  kReadPosPlace = 64,
+  kSlotPlace = 128,  // and the three bits above it: one per slot
+  kPausePlace = 1 << 11,
+  kSwapPlace = 1 << 12,
+  kEverywhere = 0xFFFF,
+};
+constexpr uint16_t slotPlace(uint64_t index) { return static_cast<uint16_t>(kSlotPlace << (index & 3)); }
+
+struct Footprint {
+  uint16_t reads;
+  uint16_t writes;
+};
+
+constexpr bool dependent(Footprint x, Footprint y) {
+  return (x.writes & (y.reads | y.writes)) != 0 || (x.reads & y.writes) != 0;
+}
+
+inline Footprint footprint(const World& before, Move move) {
+  const uint16_t begin = before.rebuilding ? 0 : kSwapPlace;
+  switch (move.step) {
+    case Step::kPush:
+      if (before.pushPhase == 0) return {kReadPosPlace | kWritePosPlace | kMaskPlace, 0};
+      if (before.pushPhase == 1) return {kWritePosPlace, slotPlace(before.writePos)};
+      return {kMaskPlace, kWritePosPlace};
+    case Step::kTruncate:
+      return {0, static_cast<uint16_t>(begin | kSizePlace | slotPlace(2) | slotPlace(3))};
+    case Step::kStore: {
+      const uint16_t places[] = {kVersionPlace,  kExpectedPlace, kCapacityPlace, kMaskPlace,
+                                 kWritePosPlace, kReadPosPlace,  kVersionPlace,  kExpectedPlace};
+      return {0, static_cast<uint16_t>(begin | kPausePlace | places[move.store])};
+    }
+    case Step::kForeign:
+      break;
+  }
+  return {kEverywhere, kEverywhere};
+}
+
+// The others' steps between two accesses of the consumer. Many schedules differ only in the order of steps that do not
+// touch each other; of those the one is run in which the consumer comes last. So a step is worthwhile here only if it
+// depends on the access before it, or on a step of this block. (What could come before a call's first access could come
+// before the call.)
+class Block {
+ public:
+  Block() : anything_(true) {}
+  explicit Block(Footprint previousAccess) : access_(previousAccess) {}
+
+  Moves worthwhile(const World& w, const Moves& all) const {
+    Moves some;
+    for (int i = 0; i < all.count; ++i) {
+      const Move move = all.list[i];
+      const bool follows = move.step == Step::kStore &&
+                           ((move.store == kVersionV && constructor_) || (move.store == kExpectedV && expected0_));
+      if (anything_ || follows || dependent(access_, footprint(w, move))) some.add(move.step, move.store);
+    }
+    return some;
+  }
+
+  void add(const World& w, Move move) {
+    // The stores of a rebuild are in no order, except that a location's own are, and version=V comes after the
+    // constructor's. Everything else that the producer does is.
+    const bool lastStore = (w.stored | bit(move.store)) == 0xFF || move.store == kVersionV;
+    if (move.step != Step::kStore || !w.rebuilding || lastStore) anything_ = true;
+    if (move.store == kExpected0) expected0_ = true;
+    constructor_ = true;
+  }
+
+  uint64_t code() const { return anything_ | constructor_ << 1 | expected0_ << 2; }
+
+ private:
+  Footprint access_{0, 0};
+  bool anything_ = false;
+  bool constructor_ = false;
+  bool expected0_ = false;
+};
+
+// The order of a rebuild's stores is the compiler's: any that is not held back may come next. The version is stored
+// with release order after everything that the header's constructor stores; expected_version is a plain store, which
+// may be hoisted before all of them, and its 0 may be left out.
 inline bool storeMayComeNext(const World& w, const Setting& setting, Store store) {
   const uint8_t constructor = bit(kVersion0) | bit(kCapacity) | bit(kMask) | bit(kWritePos0) | bit(kReadPos0);
   if (w.stored & bit(store)) return false;

@@ -1,5 +1,5 @@
-// The simulated world of the protocol explorer: one ring's memory, a producer and a foreign consumer that move in single
-// memory accesses, and the oracle that knows what a consumer should have counted.
+// The simulated world of the protocol explorer: one ring's memory, a producer and a foreign consumer that move in
+// single memory accesses, and the oracle that knows what a consumer should have counted.
 //
 // Everything is small and trivially copyable: the explorer copies and hashes it millions of times.
 
@@ -19,18 +19,18 @@ struct Setting {
   const char* name = "";
   uint8_t capacity[3] = {4, 4, 4};  // of the first incarnation and of each later one
   uint8_t version[3] = {4, 4, 4};
-  uint8_t pushes[3] = {3, 2, 2};    // at most so many tries per incarnation
-  uint8_t rebuilds = 1;             // at most so many, at any time
+  uint8_t pushes[3] = {3, 2, 2};  // at most so many tries per incarnation
+  uint8_t rebuilds = 1;           // at most so many, at any time
   uint8_t foreignPops = 0;
-  uint8_t startPos = 0;             // both positions at the start: a ring that was in use before
+  uint8_t startPos = 0;  // both positions at the start: a ring that was in use before
   bool assumptionA = true;
-  bool visibleIsEnough = false;     // A weakened: a pause may also end in a rebuild that shows (version 0 and so on)
+  bool visibleIsEnough = false;  // A weakened: a pause may also end in a rebuild that shows (version 0 and so on)
   bool assumptionB = true;
-  bool blind = false;               // the consumer is not shown that its mark or the version went away
-  bool inspectBackwards = false;    // in which order a look at the header copies its fields
-  bool versionZeroElided = false;   // the compiler left out the store of version 0 as well
-  uint8_t budgets[2] = {100, 1};    // what a drain call may take; 0: no second choice
-  uint8_t costLimit = 0;            // 0: none. Otherwise stop after so many steps and calls (to find a short schedule)
+  bool blind = false;              // the consumer is not shown that its mark or the version went away
+  bool inspectBackwards = false;   // in which order a look at the header copies its fields
+  bool versionZeroElided = false;  // the compiler left out the store of version 0 as well
+  uint8_t budgets[2] = {100, 1};   // what a drain call may take; 0: no second choice
+  uint8_t costLimit = 0;           // 0: none. Otherwise stop after so many steps and calls (to find a short schedule)
 };
 
 // The header stores of a rebuild, as bits of World::stored.
@@ -66,8 +66,8 @@ struct World {
   uint8_t foreignLeft = 0;
 
   // What assumption B speaks of.
-  uint8_t drainCall = 0;         // a drain call is running
-  uint8_t rebuildInCall = 0;     // it overlaps a rebuild
+  uint8_t drainCall = 0;      // a drain call is running
+  uint8_t rebuildInCall = 0;  // it overlaps a rebuild
   uint8_t rebuildBeganInCall = 0;
 
   // The oracle.
@@ -77,12 +77,12 @@ struct World {
   uint8_t cost = 0;
   uint8_t lastChunkGap = 0;
   uint8_t unused = 0;
-  uint16_t counted = 0;      // by us; all of these are bit sets of values
-  uint16_t inFlight = 0;     // swapped out of the living ring, not yet counted
-  uint16_t excused = 0;      // un-consumed when a rebuild began
-  uint16_t written = 0;       // slot and write_pos both
+  uint16_t counted = 0;        // by us; all of these are bit sets of values
+  uint16_t inFlight = 0;       // swapped out of the living ring, not yet counted
+  uint16_t excused = 0;        // un-consumed when a rebuild began
+  uint16_t written = 0;        // slot and write_pos both
   uint16_t ofIncarnation = 0;  // of those: by the living incarnation
-  uint16_t refusedAfter = 0;  // the ring was full after this value and refused the next
+  uint16_t refusedAfter = 0;   // the ring was full after this value and refused the next
 };
 static_assert(std::has_unique_object_representations_v<World>, "hashed as bytes");
 
@@ -131,8 +131,6 @@ inline void excuseWhatIsLeft(World& w) {
 }
 
 // Once nothing more can come: events that were counted by nobody and are not excused.
-inline uint16_t lostEvents(const World& w) {
-  return w.written & static_cast<uint16_t>(~(w.counted | w.excused));
-}
+inline uint16_t lostEvents(const World& w) { return w.written & static_cast<uint16_t>(~(w.counted | w.excused)); }
 
 }  // namespace explorer

@@ -146,7 +146,8 @@ describe('several readers in one process', () => {
       openSource({ directories: [${JSON.stringify(dir)}], tally }).drainNow();
       process.exit(0);`;
     const main = `
-            for (let i = 0; i < 3; i++) {
+      import { Worker } from 'node:worker_threads';
+      for (let i = 0; i < 3; i++) {
         const worker = new Worker(new URL('data:text/javascript,' + encodeURIComponent(${JSON.stringify(script)})));
         await new Promise((done) => worker.once('exit', done));
       }
