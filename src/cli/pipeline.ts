@@ -40,7 +40,7 @@ export class MetricsPipeline {
   readonly writePage = (request: IncomingMessage, response: ServerResponse): void => {
     this.#exporter.getMetricsRequestHandler(request, response);
     // The page comes later, when everything has been collected, so the header still can be set.
-    response.setHeader('content-type', CONTENT_TYPE);
+    if (!response.headersSent) response.setHeader('content-type', CONTENT_TYPE);
   };
 
   /** Drains the rings now, and says what they told so far. */
