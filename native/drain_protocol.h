@@ -7,21 +7,25 @@
 //
 // So the consumer leaves a mark in expected_version, a field that every release writes once and none reads:
 //   - it drains only while its mark stands and read_pos is what it last published;
-//   - it publishes a chunk with a compare-and-swap, and counts it only if the mark still stands after that;
-//   - otherwise the ring was rebuilt, or someone else consumes: see swapHitOldRing() and resync().
+//   - it publishes a chunk with a compare-and-swap. Once that succeeded the chunk counts: its events were the old
+//   ring's
+//     and nobody else took them. If the swap hit a new ring (whose read_pos had been stored, and the mark not yet), the
+//     mark goes away, and what the swap would skip there is taken back: see takeBack();
+//   - a mark only stands for what is found after it was left, see resync().
 //
 // A write_pos of 0 needs care: it is where a lap ends, but also what a rebuild that has only just begun shows while the
-// mark still stands. So are states that look whole because expected_version was stored early. Those few are looked at
-// again after a pause.
+// mark still stands. So does a read_pos that is neither the old one nor 0. Those few are looked at again after pauses.
 //
 // Assumptions:
-//   A  a rebuild that has begun stores the rest of its header (eight stores) within one pause (kRebuildPauseUs), or
-//      leaves version or expected_version in a state that shows that it has not;
+//   A  a rebuild that has begun to store takes at most one pause until version is 0 or expected_version is neither the
+//      version nor a mark, and at most one from there no longer being so to its last store. In between it may take any
+//      time, and so may the system calls before its first store. (With one pause instead of two at each place: the
+//      whole rebuild within one pause.);
 //   B  a new agent pushes nothing before a drain that was running when it started has ended: its first flush comes one
 //      flush interval (10 ms or more) later.
-// Where either can be seen to have failed, the numbers are flagged as suspect. Under both, an exhaustive explorer
+// Where either is seen to have failed, the numbers are flagged as suspect. Under both, an exhaustive explorer
 // (test/protocol_explorer_test.cc) finds for every interleaving and store order: no event twice, none that was not
-// written, none lost that the ring still held.
+// written, none lost that the ring still held, and no false alarm.
 //
 // `Ring` is the memory, real (RingReader) or simulated (the explorer):
 //   Header inspect()                    one look at the whole header and the file's size; says if they hold together
@@ -43,9 +47,10 @@
 namespace nixl_otel {
 
 struct HeaderLook {
-  bool whole = false;      // a known version, geometry and positions that hold, expected_version is stored (or a mark)
-  bool relaid = false;     // whole, but not the geometry that this protocol was attached to
-  bool sameHeader = true;  // its fields are where this protocol has them
+  bool whole = false;  // a known version, geometry and positions that hold, expected_version is stored (or a mark)
+  bool readPosPast = false;  // not whole, but only because read_pos does not fit the capacity
+  bool relaid = false;       // whole, but not the geometry that this protocol was attached to
+  bool sameHeader = true;    // its fields are where this protocol has them
   int32_t version = 0;
   int32_t mark = 0;  // expected_version
   uint64_t writePos = 0;
@@ -79,10 +84,11 @@ class DrainProtocol {
   static constexpr uint32_t kChunkSlots = 4096;
 
   // `look` is a whole header. False when the mark could not be set: look again later.
+  // Only leaves the mark: the first drain looks again after a pause, see resync().
   bool attach(Ring& ring, const HeaderLook& look, uint64_t capacity, uint16_t markSerial) {
     serial_ = markSerial;
     mask_ = capacity - 1;
-    return takeOver(ring, look);
+    return mark(ring, look);
   }
 
   // Takes up to `budget` events. `sink(slots, count, gapAfter)` gets each chunk that counts; `buffer` holds kChunkSlots
@@ -91,7 +97,7 @@ class DrainProtocol {
   DrainOutcome drain(Ring& ring, uint64_t budget, std::byte* buffer, Sink&& sink) {
     uint32_t pausesLeft = kMaxRecoveries;
     bool firstLook = true;
-    bool lapEndSeen = false;  // write_pos was 0 before the last pause as well
+    uint32_t lapEndLooks = 0;  // how often write_pos was 0, with a pause after each
     for (;;) {
       if (!attached_) {
         if (const Recovery found = resync(ring); found != Recovery::kGoOn) return toOutcome(found);
@@ -100,30 +106,30 @@ class DrainProtocol {
       uint64_t write = 0;
       if (!standing(ring) || (write = ring.loadWritePos()) > mask_) {
         trouble = lose(ring);
-      } else if (ring.loadReadPos() != published_) {
-        trouble = readPosMoved(ring);
+      } else if (const uint64_t read = ring.loadReadPos(); read != published_) {
+        trouble = readPosMoved(ring, read);
       } else {
         pending_ = (write - published_) & mask_;
         const bool full = pending_ == mask_;
         if (firstLook) {
           stats_.foundFull += full;
           fill_ = pending_;
-          unconfirmedLap_ = false;  // the mark has outlived a whole interval
         }
         firstLook = false;
-        if (write != 0) lapEndSeen = unconfirmedLap_ = false;
+        if (write != 0) lapEndLooks = 0;
         if (pending_ == 0) return DrainOutcome::kEmpty;
         if (budget == 0) return DrainOutcome::kMore;
-        if (write == 0 && !lapEndSeen) {
+        if (write == 0 && lapEndLooks < kPauses) {
           ring.pauseForRebuild();
-          lapEndSeen = true;
+          ++lapEndLooks;
           continue;
         }
-        trouble = takeChunk(ring, write, full, budget, buffer, sink);
+        trouble = takeChunk(ring, full, budget, buffer, sink);
         if (trouble == Recovery::kTook) continue;
       }
       if (trouble != Recovery::kGoOn) return toOutcome(trouble);
-      firstLook = lapEndSeen = false;
+      firstLook = false;
+      lapEndLooks = 0;
       // Each recovery costs a pause: a file that never comes to rest must not hold up the other rings.
       if (--pausesLeft == 0) return DrainOutcome::kWaiting;
     }
@@ -131,7 +137,7 @@ class DrainProtocol {
 
   // Leaves the header as it was found. The mark is only taken away if it still stands.
   void detach(Ring& ring) {
-    if (attached_) ring.swapMark(mark_, version_);
+    if (mark_ != 0) ring.swapMark(mark_, version_);
     attached_ = false;
   }
 
@@ -144,6 +150,7 @@ class DrainProtocol {
 
  private:
   static constexpr uint32_t kMaxRecoveries = 4;
+  static constexpr uint32_t kPauses = 2;
 
   enum class Recovery : uint8_t { kTook, kGoOn, kWaiting, kRelaid };
 
@@ -154,111 +161,126 @@ class DrainProtocol {
   bool standing(Ring& ring) { return ring.loadVersion() == version_ && ring.loadMark() == mark_; }
 
   template <typename Sink>
-  Recovery takeChunk(Ring& ring, uint64_t write, bool full, uint64_t& budget, std::byte* buffer, Sink& sink) {
+  Recovery takeChunk(Ring& ring, bool full, uint64_t& budget, std::byte* buffer, Sink& sink) {
     const uint64_t toLapEnd = mask_ + 1 - published_;
     const auto count = static_cast<uint32_t>(std::min({pending_, toLapEnd, budget, uint64_t{kChunkSlots}}));
     if (ring.readSlots(published_, count, buffer) != count) return lose(ring);
     const uint64_t next = (published_ + count) & mask_;
-    if (!ring.swapReadPos(published_, next)) return readPosMoved(ring);
-    const bool stands = standing(ring);
-    if (stands || swapHitOldRing(ring, next)) {
-      stats_.drained += count;
-      sink(buffer, count, full && count == pending_);
-    }
-    if (!stands) return lose(ring);
+    if (!ring.swapReadPos(published_, next)) return readPosMoved(ring, ring.loadReadPos());
+    // These events were the old ring's and nobody else's, whichever ring the swap hit. If it hit a new one, settle()
+    // takes it back.
+    stats_.drained += count;
+    sink(buffer, count, full && count == pending_);
     published_ = next;
     pending_ -= count;
     budget -= count;
-    unconfirmedLap_ = write == 0;
-    return Recovery::kTook;
+    if (standing(ring)) return Recovery::kTook;
+    newbornMustRest_ = true;
+    return lose(ring);
   }
 
-  // Marks the ring and goes on from its read_pos.
-  bool takeOver(Ring& ring, const HeaderLook& look) {
+  // Leaves a mark. What it marks is only known once settle() has looked again.
+  bool mark(Ring& ring, const HeaderLook& look) {
     const int32_t mark = makeMark(serial_++);
     if (!ring.swapMark(look.mark, mark)) return false;
     mark_ = mark;
     version_ = look.version;
-    published_ = look.readPos;
-    unconfirmedLap_ = false;
-    lateSwap_ = 0;
-    attached_ = true;
     return true;
   }
 
   // The mark is gone, or the header does not hold: nothing is drained until it does.
   Recovery lose(Ring& ring) {
-    // What was taken up to a lap's end just now may have been a rebuild that outlasted assumption A.
-    if (unconfirmedLap_) stats_.suspect = true;
-    unconfirmedLap_ = false;
     attached_ = false;
     pending_ = 0;
-    return resync(ring);
+    const Recovery found = resync(ring);
+    newbornMustRest_ = false;
+    return found;
   }
 
-  // Between two whole looks lies a pause: a header that only looked whole while it was being rebuilt is final by then.
+  // First the mark, then a pause, then the look that counts: a rebuild that had begun before the mark was left is over
+  // by then (and may have spared the mark, if its expected_version was stored early); one that began after the mark
+  // takes it away. One that begins after the pause may show its read_pos of 0 first, so two looks must agree on
+  // read_pos.
   Recovery resync(Ring& ring) {
-    if (!ring.inspect().whole) return Recovery::kWaiting;
-    ring.pauseForRebuild();
     HeaderLook look = ring.inspect();
-    if (!look.whole) return Recovery::kWaiting;
-    const bool rebuilt = look.mark != mark_;
-    if (rebuilt && lateSwap_ != 0 && look.readPos == lateSwap_ && look.sameHeader) {
-      // Our swap hit the new ring: what it would skip there was never read.
-      if (!ring.swapReadPos(lateSwap_, 0)) return Recovery::kWaiting;
-      look.readPos = 0;
+    if (look.mark != mark_) {
+      if (!takeBack(ring, look)) return Recovery::kWaiting;
+      if (!look.whole) return Recovery::kWaiting;
+      rebuilt_ = rebuilt_ || mark_ != 0;
+      if (look.relaid) return Recovery::kRelaid;
+      if (!mark(ring, look)) return Recovery::kWaiting;
     }
+    uint32_t agreed = 0;
+    for (uint32_t looks = 0; look.whole && looks < kMaxRecoveries; ++looks) {
+      const HeaderLook before = look;
+      ring.pauseForRebuild();
+      look = ring.inspect();
+      if (look.mark != mark_) break;
+      if (!takeBack(ring, look)) break;
+      const bool same =
+          look.readPos == before.readPos && look.relaid == before.relaid && look.version == before.version;
+      agreed = same ? agreed + 1 : 0;
+      if (look.whole && agreed == kPauses) return settle(ring, look);
+    }
+    return Recovery::kWaiting;
+  }
+
+  // What a swap of ours left in a new ring's read_pos would skip what was never read.
+  bool takeBack(Ring& ring, HeaderLook& look) {
+    const bool ours = known_ && look.readPos != 0 && look.readPos == published_ && look.sameHeader;
+    if (!ours || !(look.whole || look.readPosPast) || (look.mark == mark_ && !rebuilt_)) return true;
+    if (!ring.swapReadPos(published_, 0)) return false;
+    look.readPos = 0;
+    return true;
+  }
+
+  Recovery settle(Ring&, const HeaderLook& look) {
+    if (newbornMustRest_ && look.writePos != 0) stats_.suspect = true;  // assumption A or B failed
     if (look.relaid) return Recovery::kRelaid;
-    const uint64_t before = published_;
-    if (!takeOver(ring, look)) return Recovery::kWaiting;
-    if (look.readPos == 0 && (rebuilt || before != 0)) {
-      ++stats_.restarts;
-    } else if (rebuilt || look.readPos != before) {
-      // No rebuild leaves read_pos elsewhere than at 0: someone else moved it, or took the mark away.
-      ++stats_.foreignMoves;
-      stats_.suspect = true;
+    if (known_ || rebuilt_) {
+      if (look.readPos == 0 && (rebuilt_ || published_ != 0)) {
+        ++stats_.restarts;
+      } else if (rebuilt_ || look.readPos != published_) {
+        // No rebuild leaves read_pos elsewhere than at 0: someone else moved it, or took the mark away.
+        ++stats_.foreignMoves;
+        stats_.suspect = true;
+      }
     }
+    version_ = look.version;
+    published_ = look.readPos;
+    rebuilt_ = false;
+    known_ = attached_ = true;
     return Recovery::kGoOn;
   }
 
-  // read_pos is not what we published. kGoOn: from where it is now.
-  Recovery readPosMoved(Ring& ring) {
-    ring.pauseForRebuild();
-    if (!standing(ring)) return lose(ring);
-    const uint64_t read = ring.loadReadPos();
+  // read_pos is not what we published but `seen`. kGoOn: from where it is now.
+  Recovery readPosMoved(Ring& ring, uint64_t seen) {
+    for (uint32_t pauses = 0; pauses < kPauses; ++pauses) {
+      ring.pauseForRebuild();
+      if (!standing(ring)) return lose(ring);
+      // A rebuild that began after the pause may have stored it: look again.
+      if (ring.loadReadPos() != seen) return Recovery::kGoOn;
+    }
+    const uint64_t read = seen;
     if (read > mask_) return lose(ring);
     if (read == published_) return Recovery::kGoOn;
     ++stats_.foreignMoves;
     stats_.suspect = true;
     published_ = read;
-    unconfirmedLap_ = false;
     return Recovery::kGoOn;
-  }
-
-  // The mark went away around a swap to `next` that succeeded. True if it hit the old ring, so that the chunk counts.
-  bool swapHitOldRing(Ring& ring, uint64_t next) {
-    const bool fromZero = published_ == 0;
-    published_ = next;
-    ring.pauseForRebuild();
-    if (ring.loadWritePos() != 0) stats_.suspect = true;  // assumption A or B failed
-    // The new ring's read_pos starts at 0: a swap from elsewhere can only have hit the old ring.
-    if (!fromZero) return true;
-    // From 0 it can have hit either. The rebuild's own store of 0 tells: if it came later, it undid our swap.
-    if (ring.loadReadPos() == 0) return true;
-    lateSwap_ = next;
-    return false;
   }
 
   uint64_t mask_ = 0;
   uint64_t published_ = 0;  // the read_pos that we last stored
   uint64_t pending_ = 0;
   uint64_t fill_ = 0;
-  uint64_t lateSwap_ = 0;  // a read_pos of ours that may stand in the new ring, or 0
   int32_t version_ = 0;
   int32_t mark_ = 0;
   uint16_t serial_ = 0;
   bool attached_ = false;
-  bool unconfirmedLap_ = false;  // the last chunk ended at a write_pos of 0 that has not moved on since
+  bool known_ = false;            // it was attached before
+  bool rebuilt_ = false;          // since then another's mark, or none, stood there
+  bool newbornMustRest_ = false;  // by assumption B
   DrainStats stats_;
 };
 

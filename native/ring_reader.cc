@@ -85,10 +85,9 @@ bool RingReader::relay() {
   if (header.state != RingState::kReady) return false;
   if (file_.mapping.map(fd(), header.layout->header.size, true) != 0) return false;
   before_ = stats();
-  const MappingClaim claim(file_.mapping);
-  if (!attach(header) || claim.faulted()) return false;  // the next drain's resync counts the restart
   ++before_.restarts;
-  return true;
+  const MappingClaim claim(file_.mapping);
+  return attach(header) && !claim.faulted();  // if not, the next drain's resync leaves the mark
 }
 
 DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink) {
@@ -137,7 +136,10 @@ HeaderLook RingReader::inspect() {
   waitingFor_ = header.state == RingState::kReady ? RingState::kInitializing : header.state;
   reason_ = header.state == RingState::kReady ? "its header is being rebuilt" : header.reason;
   HeaderLook look = toLook(header);
-  if (look.whole) {
+  look.readPosPast = header.state == RingState::kCorrupt && header.layout != nullptr &&
+                     header.writePos < header.capacity && header.readPos >= header.capacity &&
+                     (header.expectedVersion == header.version || isMark(header.expectedVersion));
+  if (look.whole || look.readPosPast) {
     look.relaid = header.layout != layout_ || header.capacity != capacity_;
     look.sameHeader = header.layout->header.size == layout_->header.size;
   }
