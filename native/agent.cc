@@ -55,12 +55,7 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
   }
   // A replaced ring is let go once it is known that nobody writes it, or when it has long stood still.
   while (readers_.size() > 1 && (readers_.front().gone || Clock::now() - readers_.front().lastMoved > kUntoldLimit)) {
-    const DrainStats stats = readers_.front().reader->stats();
-    retired_.drained += stats.drained;
-    retired_.restarts += stats.restarts;
-    retired_.foreignMoves += stats.foreignMoves;
-    retired_.foundFull += stats.foundFull;
-    retired_.suspect |= stats.suspect;
+    retired_ += readers_.front().reader->stats();
     readers_.erase(readers_.begin());
   }
   return report;
@@ -200,13 +195,8 @@ AgentStatus Agent::status() const {
   status.exported = moved_ || current.writerSeen;
   status.drains = retired_;
   for (const Attached& attached : readers_) {
-    const DrainStats stats = attached.reader->stats();
     status.fill += attached.reader->fill();
-    status.drains.drained += stats.drained;
-    status.drains.restarts += stats.restarts;
-    status.drains.foreignMoves += stats.foreignMoves;
-    status.drains.foundFull += stats.foundFull;
-    status.drains.suspect |= stats.suspect;
+    status.drains += attached.reader->stats();
   }
   status.drains.restarts += replacements_;
   return status;

@@ -76,6 +76,15 @@ struct DrainStats {
   uint32_t foreignMoves = 0;
   uint64_t foundFull = 0;
   bool suspect = false;
+
+  DrainStats& operator+=(const DrainStats& other) {
+    drained += other.drained;
+    restarts += other.restarts;
+    foreignMoves += other.foreignMoves;
+    foundFull += other.foundFull;
+    suspect |= other.suspect;
+    return *this;
+  }
 };
 
 template <typename Ring>

@@ -122,12 +122,7 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
 
 DrainStats RingReader::stats() const {
   DrainStats sum = before_;
-  const DrainStats& now = protocol_.stats();
-  sum.drained += now.drained;
-  sum.restarts += now.restarts;
-  sum.foreignMoves += now.foreignMoves;
-  sum.foundFull += now.foundFull;
-  sum.suspect |= now.suspect;
+  sum += protocol_.stats();
   return sum;
 }
 
