@@ -78,10 +78,22 @@ SourceOptions sourceOptions(const Napi::Object& o) {
   return options;
 }
 
+uint64_t typeMask(const Napi::Value& types) {
+  uint64_t mask = 0;
+  for (const double type : numbers(types)) mask |= uint64_t{1} << static_cast<uint32_t>(type);
+  return mask;
+}
+
+// (options, tapTypes, tapCapacity): without types there is no tap.
 Napi::Value openSource(const Napi::CallbackInfo& info) {
-  auto source = Collector::instance().open(sourceOptions(info[0].As<Napi::Object>()));
+  std::shared_ptr<Tap> tap;
+  if (info[1].IsArray()) tap = std::make_shared<Tap>(typeMask(info[1]), static_cast<size_t>(number(info[2])));
+  auto source = Collector::instance().open(sourceOptions(info[0].As<Napi::Object>()), tap);
   environmentOf(info).sources.insert(source);
-  return wrap(info.Env(), std::move(source));
+  auto opened = Napi::Object::New(info.Env());
+  opened.Set("source", wrap(info.Env(), std::move(source)));
+  if (tap != nullptr) opened.Set("tap", wrap(info.Env(), std::move(tap)));
+  return opened;
 }
 
 void closeSource(const Napi::CallbackInfo& info) {
@@ -202,10 +214,8 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
 // --- taps ---
 
 Napi::Value openTap(const Napi::CallbackInfo& info) {
-  uint64_t mask = 0;
-  for (const double type : numbers(info[1])) mask |= uint64_t{1} << static_cast<uint32_t>(type);
-  return wrap(info.Env(),
-              Collector::instance().openTap(held<Source>(info), mask, static_cast<size_t>(number(info[2]))));
+  return wrap(info.Env(), Collector::instance().openTap(held<Source>(info), typeMask(info[1]),
+                                                        static_cast<size_t>(number(info[2]))));
 }
 
 void closeTap(const Napi::CallbackInfo& info) {

@@ -66,8 +66,9 @@ Collector& Collector::instance() {
   return *collector;
 }
 
-std::shared_ptr<Source> Collector::open(SourceOptions options) {
+std::shared_ptr<Source> Collector::open(SourceOptions options, std::shared_ptr<Tap> tap) {
   auto source = std::make_shared<Source>(std::move(options));
+  if (tap != nullptr) source->taps_.push_back(std::move(tap));
   const std::lock_guard lifecycle(lifecycle_);
   const std::lock_guard lock(mutex_);
   sources_.push_back(source);

@@ -76,8 +76,8 @@ class Collector {
  public:
   static Collector& instance();
 
-  // Starts the thread if it does not run.
-  std::shared_ptr<Source> open(SourceOptions options);
+  // Starts the thread if it does not run. `tap`, where given, gets every event that the source counts.
+  std::shared_ptr<Source> open(SourceOptions options, std::shared_ptr<Tap> tap = nullptr);
   // Ends and joins the thread with the last source. Not from the collector's thread.
   void close(const std::shared_ptr<Source>& source);
 

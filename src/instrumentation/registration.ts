@@ -1,7 +1,7 @@
 /** The instruments of one meter at work: the batch callback, and the pump that feeds the histograms. */
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
 import { metricsOf } from '../mapping/index.js';
-import type { EventTap, RingSource } from '../shm-bridge/index.js';
+import type { EventTap, RingSource, TapOptions } from '../shm-bridge/index.js';
 import { AgentRoster, pointAttributes, type RosterEntry } from './agent-roster.js';
 import type { Settings } from './config.js';
 import { type DiagOnce, reasonOf } from './diag-once.js';
@@ -28,6 +28,8 @@ export interface RegistrationOptions {
  */
 export class Registration {
   readonly noop: boolean;
+  /** What start() taps: a source that is opened with this tap misses no duration. */
+  readonly tap: TapOptions;
   readonly #options: RegistrationOptions;
   readonly #instruments: InstrumentSet;
   readonly #roster: AgentRoster;
@@ -45,6 +47,7 @@ export class Registration {
     const metrics = metricsOf(naming);
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
     this.noop = isNoop(instruments);
+    this.tap = { types: [...instruments.durations.keys()] };
     const onFold = (agent: string) =>
       said.warn(
         SUBJECT,
@@ -82,9 +85,8 @@ export class Registration {
     });
 
   #startPump(source: RingSource): void {
-    const types = [...this.#instruments.durations.keys()];
     this.#guarded('tap', () => {
-      const tap = (this.#tap = source.openTap({ types }));
+      const tap = (this.#tap = source.tap ?? source.openTap(this.tap));
       this.#pump = new DurationPump({
         tap,
         record: (agentId, type, value) => this.#record(agentId, type, value),

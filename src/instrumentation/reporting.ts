@@ -124,7 +124,7 @@ export class Reporting {
     this.#stopLookingAgain();
     if (registration === this.#running) return;
     this.#stopInstruments();
-    const feed = this.#openSource(this.#settings.source);
+    const feed = this.#openSource({ ...this.#settings.source, tap: registration.tap });
     if (feed === undefined) return;
     this.#running = registration;
     registration.start(feed);

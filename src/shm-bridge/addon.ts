@@ -24,14 +24,18 @@ export interface RawOpened {
 
 /** What native/addon.cc exports. Arguments are checked on this side: the addon trusts them. */
 export interface Addon {
-  openSource(options: {
-    places: [directory: string, pattern: string][];
-    drainIntervalMs: number;
-    deadTtlMs: number;
-    idleTtlMs: number;
-    force: boolean;
-    tally: TallyOptions;
-  }): Handle;
+  openSource(
+    options: {
+      places: [directory: string, pattern: string][];
+      drainIntervalMs: number;
+      deadTtlMs: number;
+      idleTtlMs: number;
+      force: boolean;
+      tally: TallyOptions;
+    },
+    tapTypes: readonly number[] | undefined,
+    tapCapacity: number | undefined,
+  ): { source: Handle; tap?: Handle };
   closeSource(source: Handle): void;
   drainNow(limitMs: number): boolean;
   snapshot(source: Handle): RawSnapshot;

@@ -3,7 +3,7 @@ import { NixlTelemetryError } from '../errors.js';
 import { addon, type Handle } from './addon.js';
 import { increasing, pathText, wholeNumber } from './checks.js';
 import { decodeSnapshot } from './snapshot.js';
-import type { Snapshot, SourceOptions, TapBatch, TapOptions, TapStats } from './types.js';
+import type { Snapshot, SourceOptions, TallyOptions, TapBatch, TapOptions, TapStats } from './types.js';
 
 /** How long drainNow() waits for the collector's thread, milliseconds: only a frozen disk or debugger takes as long. */
 const DRAIN_LIMIT_MS = 2000;
@@ -24,6 +24,9 @@ export interface RingSource {
   snapshot(): Snapshot;
   /** Looks for new rings and drains all of them now, and waits for it (typically well under a millisecond). */
   drainNow(): void;
+  /** The tap that was asked for in the options, until it is closed. */
+  readonly tap: EventTap | undefined;
+  /** A further tap: of what is drained from now on. */
   openTap(options: TapOptions): EventTap;
   close(): void;
   readonly closed: boolean;
@@ -47,7 +50,16 @@ export function openSource(options: SourceOptions): RingSource {
     force: options.force ?? false,
     tally,
   };
-  return new NativeSource(addon().openSource(settings), options);
+  const tap = options.tap && checkedTap(options.tap, tally);
+  return new NativeSource(addon().openSource(settings, tap?.types, tap?.capacity), options);
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID */
+function checkedTap(options: TapOptions, tally: TallyOptions): Required<TapOptions> {
+  const capacity = wholeNumber('tap capacity', options.capacity ?? 65_536, 1, 1_048_576);
+  const most = Math.min(63, tally.types.length - 1);
+  for (const type of options.types) wholeNumber('tap type', type, 0, most);
+  return { types: options.types, capacity };
 }
 
 function placesOf(options: SourceOptions): [string, string][] {
@@ -66,11 +78,17 @@ function placesOf(options: SourceOptions): [string, string][] {
 
 class NativeSource implements RingSource {
   #handle: Handle | undefined;
+  #tap: EventTap | undefined;
   readonly #options: SourceOptions;
 
-  constructor(handle: Handle, options: SourceOptions) {
-    this.#handle = handle;
+  constructor({ source, tap }: { source: Handle; tap?: Handle }, options: SourceOptions) {
+    this.#handle = source;
     this.#options = options;
+    if (tap !== undefined) this.#tap = this.#eventTap(source, tap, () => (this.#tap = undefined));
+  }
+
+  get tap(): EventTap | undefined {
+    return this.#tap;
   }
 
   get closed(): boolean {
@@ -87,26 +105,29 @@ class NativeSource implements RingSource {
   }
 
   openTap(options: TapOptions): EventTap {
-    const capacity = wholeNumber('tap capacity', options.capacity ?? 65_536, 1, 1_048_576);
-    const most = Math.min(63, this.#options.tally.types.length - 1);
-    for (const type of options.types) wholeNumber('tap type', type, 0, most);
+    const { types, capacity } = checkedTap(options, this.#options.tally);
     const source = this.#open();
-    const tap = addon().openTap(source, options.types, capacity);
+    return this.#eventTap(source, addon().openTap(source, types, capacity), () => {});
+  }
+
+  close(): void {
+    if (this.#handle !== undefined) addon().closeSource(this.#handle);
+    this.#handle = undefined;
+  }
+
+  #eventTap(source: Handle, tap: Handle, onClose: () => void): EventTap {
     let closed = false;
     return {
       take: (maxEvents) => addon().takeTapped(tap, wholeNumber('maxEvents', maxEvents, 1, 1_048_576)),
       setSampling: (n) => addon().setSampling(tap, wholeNumber('sampling', n, 1, 2 ** 40)),
       stats: () => addon().tapStats(tap),
       close: () => {
-        if (!closed) addon().closeTap(source, tap);
+        if (closed) return;
         closed = true;
+        addon().closeTap(source, tap);
+        onClose();
       },
     };
-  }
-
-  close(): void {
-    if (this.#handle !== undefined) addon().closeSource(this.#handle);
-    this.#handle = undefined;
   }
 
   #open(): Handle {

@@ -154,6 +154,8 @@ export interface SourceOptions {
   /** Also read rings on NFS, 9p, virtiofs and FUSE, where shared mappings may not be coherent; default false. */
   force?: boolean;
   tally: TallyOptions;
+  /** A tap that is there before the first ring is drained: it sees every event that the sums hold. */
+  tap?: TapOptions;
 }
 
 /** Events that crossed to JavaScript, column by column: entry i of each array is one event. */

@@ -133,6 +133,15 @@ export class InMemorySource implements RingSource {
   problemCount: number | undefined;
   collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, lastLagMs: 20 };
   failure: Error | undefined;
+  readonly #first: InMemoryTap | undefined;
+
+  constructor(tap?: TapOptions) {
+    if (tap !== undefined) this.#first = this.openTap(tap);
+  }
+
+  get tap(): InMemoryTap | undefined {
+    return this.#first?.closed === false ? this.#first : undefined;
+  }
 
   snapshot(): Snapshot {
     if (this.failure !== undefined) throw this.failure;
@@ -163,7 +172,7 @@ export class SourceOpener {
   agents: AgentSnapshot[] = [];
 
   readonly openSource = (options: SourceOptions): InMemorySource => {
-    const source = new InMemorySource();
+    const source = new InMemorySource(options.tap);
     source.agents = this.agents;
     this.options.push(options);
     this.opened.push(source);
