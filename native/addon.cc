@@ -107,6 +107,14 @@ Napi::Value drainNow(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), Collector::instance().drainNow(limit));
 }
 
+Napi::Value addReader(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), Collector::instance().addReader(held<Source>(info)));
+}
+
+void removeReader(const Napi::CallbackInfo& info) {
+  Collector::instance().removeReader(held<Source>(info), static_cast<uint32_t>(number(info[1])));
+}
+
 // One agent's numbers as 64-bit words; src/shm-bridge/snapshot.ts takes them apart in the same order.
 class Words {
  public:
@@ -150,6 +158,7 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   words.put(uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 |
             uint64_t{tally.memoryApproximate()} << 2);
   words.put(status.fill);
+  words.put(status.peakFill);
   words.put(status.drains.foundFull);
   words.put(uint64_t{status.drains.restarts});
   words.put(uint64_t{status.drains.foreignMoves});
@@ -177,10 +186,12 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   Words words;
   std::vector<std::string> strings;
   uint32_t agents = 0;
-  Collector::instance().snapshot(*source, [&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
-    putAgent(words, strings, seen, status, tally);
-    ++agents;
-  });
+  const auto reader = static_cast<uint32_t>(number(info[1]));
+  Collector::instance().snapshot(*source, reader,
+                                 [&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
+                                   putAgent(words, strings, seen, status, tally);
+                                   ++agents;
+                                 });
   auto result = Napi::Object::New(env);
   result.Set("takenMs", wallClockMs());
   result.Set("agents", agents);
@@ -416,6 +427,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   add("openSource", openSource);
   add("closeSource", closeSource);
   add("drainNow", drainNow);
+  add("addReader", addReader);
+  add("removeReader", removeReader);
   add("snapshot", snapshot);
   add("openTap", openTap);
   add("closeTap", closeTap);

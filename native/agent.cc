@@ -41,18 +41,21 @@ FileId Agent::file() const { return readers_.back().reader->id(); }
 Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
   const std::lock_guard lock(mutex_);
   DrainReport report;
+  uint64_t fill = 0;
   for (Attached& attached : readers_) {
     const DrainResult result =
-        attached.reader->drain(budget, buffer, [&](const RingReader::Chunk& chunk) { fold(attached, chunk); });
+        attached.reader->drain(budget, buffer, [&](const RingReader::Chunk& chunk) { fold(attached, chunk); }, false);
     enterIncarnation(attached, attached.reader->stats().restarts);
     report.more |= result.outcome == DrainOutcome::kMore;
-    report.waiting |= result.outcome == DrainOutcome::kWaiting;
+    report.settling |= result.outcome == DrainOutcome::kSettling;
+    fill += attached.reader->fill();
     report.crowded |= result.events > attached.reader->capacity() / 2;
     if (result.events == 0) continue;
     attached.lastMoved = lastEvent_ = Clock::now();
     lastEventMs_ = wallClockMs();
     moved_ = true;
   }
+  peakFill_.note(fill, Clock::now());
   // A replaced ring is let go once it is known that nobody writes it, or when it has long stood still.
   while (readers_.size() > 1 && (readers_.front().gone || Clock::now() - readers_.front().lastMoved > kUntoldLimit)) {
     retired_ += readers_.front().reader->stats();
@@ -113,10 +116,7 @@ void Agent::checkLife(Clock::time_point now) {
   for (Attached& attached : readers_) {
     if (attached.writerSeen && !attached.gone && !stillWrites(attached, now)) attached.gone = true;
   }
-  if (life() == Life::kDead && diedAt_ == Clock::time_point{}) {
-    diedAt_ = now;
-    toldSinceDeath_ = false;
-  }
+  if (life() == Life::kDead && diedAt_ == Clock::time_point{}) diedAt_ = now;
 }
 
 Life Agent::life() const {
@@ -128,13 +128,15 @@ Life Agent::life() const {
   return unknown ? Life::kUnknown : Life::kDead;
 }
 
-bool Agent::expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl) const {
+bool Agent::expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
+                    Clock::time_point toldUntil) const {
   const std::lock_guard lock(mutex_);
   if (readers_.back().reader->pending() != 0) return false;
   const Life now_ = life();
   if (now_ == Life::kDead) {
-    const auto since = now - std::max(diedAt_, lastEvent_);
-    return diedAt_ != Clock::time_point{} && since >= deadTtl && (toldSinceDeath_ || since >= deadTtl + kUntoldLimit);
+    const Clock::time_point end = std::max(diedAt_, lastEvent_);
+    return diedAt_ != Clock::time_point{} && now - end >= deadTtl &&
+           (toldUntil > end || now - end >= deadTtl + kUntoldLimit);
   }
   if (now_ == Life::kAlive) return false;
   // Without a name nobody can come to it any more: whoever still writes it moves it.
@@ -192,6 +194,7 @@ AgentStatus Agent::status() const {
   status.life = life();
   status.pid = current.writerSeen && !current.gone ? current.writer.pid : 0;
   status.lastEventMs = lastEventMs_;
+  status.peakFill = peakFill_.value();
   status.exported = moved_ || current.writerSeen;
   status.drains = retired_;
   for (const Attached& attached : readers_) {

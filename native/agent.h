@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <mutex>
@@ -20,6 +21,27 @@ using Clock = std::chrono::steady_clock;
 
 enum class Life : uint8_t { kUnknown = 0, kAlive = 1, kDead = 2 };
 
+// The highest value of the last 15 to 30 seconds. A ring is emptied every few milliseconds, also right before metrics
+// are read: what it held at that moment says nothing.
+class RecentPeak {
+ public:
+  void note(uint64_t value, Clock::time_point now) {
+    if (now - windowStart_ >= kWindow) {
+      previous_ = now - windowStart_ < 2 * kWindow ? current_ : 0;
+      current_ = 0;
+      windowStart_ = now;
+    }
+    current_ = std::max(current_, value);
+  }
+  uint64_t value() const { return std::max(previous_, current_); }
+
+ private:
+  static constexpr auto kWindow = std::chrono::seconds(15);
+  Clock::time_point windowStart_{};
+  uint64_t previous_ = 0;
+  uint64_t current_ = 0;
+};
+
 // Everything about an agent but its sums.
 struct AgentStatus {
   int32_t wireVersion = 0;
@@ -28,7 +50,8 @@ struct AgentStatus {
   pid_t pid = 0;
   double lastEventMs = 0;  // wall clock; 0: none yet
   bool exported = false;
-  uint64_t fill = 0;  // events that the last drain found
+  uint64_t fill = 0;      // events that the last drain found
+  uint64_t peakFill = 0;  // the most that a drain found lately, see RecentPeak
   DrainStats drains;
 };
 
@@ -48,9 +71,9 @@ class Agent {
   // --- the collector's thread only ---
 
   struct DrainReport {
-    bool more = false;     // the budget was used up
-    bool crowded = false;  // more than half full when looked at
-    bool waiting = false;  // the ring's header does not hold
+    bool more = false;      // the budget was used up
+    bool crowded = false;   // more than half full when looked at
+    bool settling = false;  // a new ring, to be looked at again after a pause
   };
   DrainReport drain(uint64_t budget, ChunkBuffer& buffer);
 
@@ -68,8 +91,10 @@ class Agent {
   // Looks after the process that was seen: cheap, but for mappings being read again while the ring stands still.
   void checkLife(Clock::time_point now);
 
-  // Whether it may be forgotten: dead and told, or without a sign of life for longer than `idleTtl` (0: never).
-  bool expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl) const;
+  // Whether it may be forgotten: dead and its last values told, or without a sign of life for longer than `idleTtl` (0:
+  // never). `toldUntil`: when the slowest of all readers last read.
+  bool expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
+               Clock::time_point toldUntil) const;
 
   // Found empty, and nothing was ever seen behind it, nor did a search for its writer leave any doubt unsearched.
   bool neverUsed() const;
@@ -83,11 +108,10 @@ class Agent {
   void addTap(TallySlot& slot, const std::shared_ptr<Tap>& tap);
   void removeTap(TallySlot& slot, const std::shared_ptr<Tap>& tap);
 
-  // Runs with the agent's lock held: `visit(status, tally)`. Also notes that the values have been told to someone.
+  // Runs with the agent's lock held: `visit(status, tally)`.
   template <typename Visit>
-  void read(const TallySlot& slot, Visit&& visit) {
+  void read(const TallySlot& slot, Visit&& visit) const {
     const std::lock_guard lock(mutex_);
-    if (diedAt_ != Clock::time_point{}) toldSinceDeath_ = true;
     visit(status(), slot.tally);
   }
 
@@ -113,13 +137,13 @@ class Agent {
   std::vector<Attached> readers_;  // the last one is the path's; others were replaced and run dry
   std::vector<std::shared_ptr<TallySlot>> tallies_;
   std::vector<TappedEvent> tapped_;
+  RecentPeak peakFill_;
   DrainStats retired_;  // what readers that are closed by now had counted
   uint32_t replacements_ = 0;
   double lastEventMs_ = 0;
   Clock::time_point lastEvent_;
   Clock::time_point diedAt_{};
   bool moved_ = false;
-  bool toldSinceDeath_ = false;
   uint32_t searches_ = 0;  // complete ones since the ring was attached
 };
 

@@ -14,6 +14,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kScanInterval{50};
 constexpr milliseconds kLifeCheckInterval{500};
 constexpr milliseconds kCrowdedInterval{1};
+// New rings are looked at again after a pause, twice; a ring that does not come to rest waits for the next tick.
+constexpr std::chrono::microseconds kSettlingPause{500};
+constexpr int kMaxSettlingPauses = 6;
 // What one ring may take before the others have their turn.
 constexpr uint64_t kBudget = 16 * DrainProtocol<int>::kChunkSlots;
 // What looking for writers in /proc may take out of one tick.
@@ -124,10 +127,22 @@ bool Collector::drainNow(milliseconds limit) {
   return ticked_.wait_for(lock, limit, [&] { return drainsServed_ >= request || stopping_; });
 }
 
-void Collector::snapshot(Source& source, const Visit& visit) {
+uint32_t Collector::addReader(const std::shared_ptr<Source>& source) {
+  const std::lock_guard lock(mutex_);
+  source->lastRead_.emplace(source->nextReader_, Clock::time_point{});
+  return source->nextReader_++;
+}
+
+void Collector::removeReader(const std::shared_ptr<Source>& source, uint32_t reader) {
+  const std::lock_guard lock(mutex_);
+  source->lastRead_.erase(reader);
+}
+
+void Collector::snapshot(Source& source, uint32_t reader, const Visit& visit) {
   std::vector<SourceAgent> agents;
   {
     const std::lock_guard lock(mutex_);
+    source.lastRead_[reader] = Clock::now();
     agents.reserve(source.agents_.size());
     for (const auto& [path, seen] : source.agents_) agents.push_back(seen);
   }
@@ -202,26 +217,30 @@ Clock::duration Collector::tick(Clock::time_point now) {
     agents.reserve(agents_.size());
     for (const auto& [path, agent] : agents_) agents.push_back(agent);
   }
-  bool crowded = false;
-  while (drainAll(agents, crowded)) {
+  Turn turn;
+  for (int pauses = 0; !agents.empty(); drainAll(agents, turn)) {
+    // One pause for all the rings that wait for it.
+    if (turn.settling && ++pauses > kMaxSettlingPauses) break;
+    if (turn.settling) std::this_thread::sleep_for(kSettlingPause);
     const std::lock_guard lock(mutex_);
     if (stopping_) break;
   }
   agents.clear();
   watchLives(now);
   // A ring that was more than half full may not have room for another interval's events.
-  return crowded ? std::min<Clock::duration>(kCrowdedInterval, interval) : Clock::duration(interval);
+  return turn.crowded ? std::min<Clock::duration>(kCrowdedInterval, interval) : Clock::duration(interval);
 }
 
-// One turn for every ring that may have more. False when all are empty.
-bool Collector::drainAll(std::vector<std::shared_ptr<Agent>>& agents, bool& crowded) {
+// One turn for every ring that may have more. Leaves those that are not done.
+void Collector::drainAll(std::vector<std::shared_ptr<Agent>>& agents, Turn& turn) {
   thread_local ChunkBuffer buffer;
+  turn.settling = true;
   std::erase_if(agents, [&](const std::shared_ptr<Agent>& agent) {
     const Agent::DrainReport report = agent->drain(kBudget, buffer);
-    crowded |= report.crowded;
-    return !report.more;
+    turn.crowded |= report.crowded;
+    turn.settling &= !report.more;
+    return !report.more && !report.settling;
   });
-  return !agents.empty();
 }
 
 // mutex_ is held from here on down.
@@ -346,6 +365,23 @@ void Collector::watchLives(Clock::time_point now) {
   forgetExpired(now);
 }
 
+// When the slowest reader of all the agent's sources last read; readers without a number count where no other is.
+Clock::time_point Collector::toldUntil(const std::string& path) const {
+  auto until = Clock::time_point::max();
+  for (const auto& source : sources_) {
+    if (!source->agents_.contains(path)) continue;
+    const auto& lastRead = source->lastRead_;
+    auto sourceUntil = Clock::time_point::max();
+    for (const auto& [reader, time] : lastRead) {
+      if (reader != 0) sourceUntil = std::min(sourceUntil, time);
+    }
+    if (sourceUntil == Clock::time_point::max())
+      sourceUntil = lastRead.contains(0) ? lastRead.at(0) : Clock::time_point{};
+    until = std::min(until, sourceUntil);
+  }
+  return until;
+}
+
 // Parks the rings of agents that are done with, so that their descriptors are free and their series end.
 void Collector::forgetExpired(Clock::time_point now) {
   milliseconds deadTtl{0};
@@ -360,7 +396,7 @@ void Collector::forgetExpired(Clock::time_point now) {
     const bool neverUsed = agent->neverUsed() && !isYoung(path);
     const bool orphaned = std::none_of(sources_.begin(), sources_.end(),
                                        [&](const auto& source) { return source->agents_.contains(path); });
-    if (!neverUsed && !orphaned && !agent->expired(now, deadTtl, idleTtl)) {
+    if (!neverUsed && !orphaned && !agent->expired(now, deadTtl, idleTtl, toldUntil(path))) {
       ++entry;
       continue;
     }

@@ -70,6 +70,9 @@ class Source {
   std::vector<DirectoryTree> trees_;
   std::map<std::string, SourceAgent> agents_;  // by path
   std::vector<std::shared_ptr<Tap>> taps_;
+  // When each reader last took a snapshot. Readers without a number share 0, and count only where no other is.
+  std::map<uint32_t, Clock::time_point> lastRead_;
+  uint32_t nextReader_ = 1;
 };
 
 class Collector {
@@ -87,8 +90,13 @@ class Collector {
   // Waits until the thread has looked for new rings and drained all of them after this call; not longer than `limit`.
   bool drainNow(std::chrono::milliseconds limit);
 
+  // Somebody who takes snapshots at an interval of his own: the last values of a dead agent stay until he has read
+  // them.
+  uint32_t addReader(const std::shared_ptr<Source>& source);
+  void removeReader(const std::shared_ptr<Source>& source, uint32_t reader);
+
   using Visit = std::function<void(const SourceAgent&, const AgentStatus&, const Tally&)>;
-  void snapshot(Source& source, const Visit& visit);
+  void snapshot(Source& source, uint32_t reader, const Visit& visit);
   // At most `most`; returns how many there are.
   size_t problems(const Source& source, size_t most, std::vector<RingProblem>& out);
   CollectorStats stats();
@@ -107,9 +115,14 @@ class Collector {
   void welcome(const std::string& path, const std::shared_ptr<Agent>& agent);
   void link(Source& source, const std::shared_ptr<Agent>& agent);
   void unlink(Source& source, const std::string& path);
-  bool drainAll(std::vector<std::shared_ptr<Agent>>& agents, bool& crowded);
+  struct Turn {
+    bool crowded = false;
+    bool settling = false;  // of those that are left, all
+  };
+  void drainAll(std::vector<std::shared_ptr<Agent>>& agents, Turn& turn);
   void watchLives(Clock::time_point now);
   void forgetExpired(Clock::time_point now);
+  Clock::time_point toldUntil(const std::string& path) const;
   bool forced() const;
 
   std::mutex lifecycle_;  // opening and closing sources: starting the thread must wait for the last one's end

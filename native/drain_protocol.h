@@ -33,7 +33,8 @@
 //   uint64_t loadWritePos(), loadReadPos()
 //   bool swapMark(from, to), swapReadPos(from, to)      compare-and-swap
 //   uint32_t readSlots(position, count, out)            how many whole slots could be read
-//   void pauseForRebuild()
+//   bool pauseForRebuild(bool mayReturn)    a pause; true: it has passed since inspect() or swapMark(); false: come
+//   again
 //
 // A wire version whose header has the fields elsewhere (draft 5 against 1-4) needs a new protocol object: inspect()
 // reports that as `relaid`.
@@ -43,6 +44,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace nixl_otel {
 
@@ -64,10 +66,11 @@ constexpr int32_t makeMark(uint16_t serial) { return static_cast<int32_t>(kMarkT
 constexpr bool isMark(int32_t value) { return (static_cast<uint32_t>(value) & 0xFFFF0000u) == kMarkTag; }
 
 enum class DrainOutcome : uint8_t {
-  kEmpty,    // nothing more to take
-  kMore,     // the budget is used up
-  kWaiting,  // the header does not hold (or is being rebuilt): look again later
-  kRelaid,   // a ring of another geometry stands in the file: reopen
+  kEmpty,     // nothing more to take
+  kMore,      // the budget is used up
+  kWaiting,   // the header does not hold (or is being rebuilt): look again later
+  kSettling,  // a mark was left, and a pause must pass before the look that counts: come again after it
+  kRelaid,    // a ring of another geometry stands in the file: reopen
 };
 
 struct DrainStats {
@@ -129,7 +132,7 @@ class DrainProtocol {
         if (pending_ == 0) return DrainOutcome::kEmpty;
         if (budget == 0) return DrainOutcome::kMore;
         if (write == 0 && lapEndLooks < kPauses) {
-          ring.pauseForRebuild();
+          ring.pauseForRebuild(false);
           ++lapEndLooks;
           continue;
         }
@@ -161,9 +164,10 @@ class DrainProtocol {
   static constexpr uint32_t kMaxRecoveries = 4;
   static constexpr uint32_t kPauses = 2;
 
-  enum class Recovery : uint8_t { kTook, kGoOn, kWaiting, kRelaid };
+  enum class Recovery : uint8_t { kTook, kGoOn, kWaiting, kSettling, kRelaid };
 
   static DrainOutcome toOutcome(Recovery r) {
+    if (r == Recovery::kSettling) return DrainOutcome::kSettling;
     return r == Recovery::kRelaid ? DrainOutcome::kRelaid : DrainOutcome::kWaiting;
   }
 
@@ -210,27 +214,37 @@ class DrainProtocol {
   // by then (and may have spared the mark, if its expected_version was stored early); one that began after the mark
   // takes it away. One that begins after the pause may show its read_pos of 0 first, so two looks must agree on
   // read_pos.
+  //
+  // Many rings may be found at once, and each pause would keep all the others waiting: so a ring that was never drained
+  // may come again when the pause has passed. One that was must not: assumption B bounds how long that may take.
   Recovery resync(Ring& ring) {
-    HeaderLook look = ring.inspect();
-    if (look.mark != mark_) {
-      if (!takeBack(ring, look)) return Recovery::kWaiting;
-      if (!look.whole) return Recovery::kWaiting;
-      rebuilt_ = rebuilt_ || mark_ != 0;
-      if (look.relaid) return Recovery::kRelaid;
-      if (!mark(ring, look)) return Recovery::kWaiting;
+    if (!settling_) {
+      settlingLook_ = ring.inspect();
+      if (settlingLook_.mark != mark_) {
+        if (!takeBack(ring, settlingLook_)) return Recovery::kWaiting;
+        if (!settlingLook_.whole) return Recovery::kWaiting;
+        rebuilt_ = rebuilt_ || mark_ != 0;
+        if (settlingLook_.relaid) return Recovery::kRelaid;
+        if (!mark(ring, settlingLook_)) return Recovery::kWaiting;
+      }
+      settling_ = true;
+      settlingLooks_ = agreed_ = 0;
     }
-    uint32_t agreed = 0;
-    for (uint32_t looks = 0; look.whole && looks < kMaxRecoveries; ++looks) {
-      const HeaderLook before = look;
-      ring.pauseForRebuild();
-      look = ring.inspect();
+    for (; settlingLook_.whole && settlingLooks_ < kMaxRecoveries; ++settlingLooks_) {
+      if (!ring.pauseForRebuild(!known_)) return Recovery::kSettling;
+      HeaderLook look = ring.inspect();
+      const HeaderLook before = std::exchange(settlingLook_, look);
       if (look.mark != mark_) break;
       if (!takeBack(ring, look)) break;
+      settlingLook_ = look;
       const bool same =
           look.readPos == before.readPos && look.relaid == before.relaid && look.version == before.version;
-      agreed = same ? agreed + 1 : 0;
-      if (look.whole && agreed == kPauses) return settle(ring, look);
+      agreed_ = same ? agreed_ + 1 : 0;
+      if (!look.whole || agreed_ != kPauses) continue;
+      settling_ = false;
+      return settle(ring, look);
     }
+    settling_ = false;
     return Recovery::kWaiting;
   }
 
@@ -265,7 +279,7 @@ class DrainProtocol {
   // read_pos is not what we published but `seen`. kGoOn: from where it is now.
   Recovery readPosMoved(Ring& ring, uint64_t seen) {
     for (uint32_t pauses = 0; pauses < kPauses; ++pauses) {
-      ring.pauseForRebuild();
+      ring.pauseForRebuild(false);
       if (!standing(ring)) return lose(ring);
       // A rebuild that began after the pause may have stored it: look again.
       if (ring.loadReadPos() != seen) return Recovery::kGoOn;
@@ -290,6 +304,10 @@ class DrainProtocol {
   bool known_ = false;            // it was attached before
   bool rebuilt_ = false;          // since then another's mark, or none, stood there
   bool newbornMustRest_ = false;  // by assumption B
+  bool settling_ = false;         // a mark was left, and the looks that count go on
+  HeaderLook settlingLook_;       // the last one
+  uint32_t settlingLooks_ = 0;
+  uint32_t agreed_ = 0;
   DrainStats stats_;
 };
 

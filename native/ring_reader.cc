@@ -13,6 +13,12 @@ namespace {
 // Assumption A of the protocol: many times what eight stores take, little to a drain that meets a restart.
 constexpr long kRebuildPauseNs = 500'000;
 
+int64_t monotonicNs() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 uint16_t randomSerial() {
   uint16_t serial = 0;
   if (::getrandom(&serial, sizeof serial, GRND_NONBLOCK) != sizeof serial) serial = static_cast<uint16_t>(::getpid());
@@ -90,7 +96,8 @@ bool RingReader::relay() {
   return attach(header) && !claim.faulted();  // if not, the next drain's resync leaves the mark
 }
 
-DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink) {
+DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, bool patient) {
+  patient_ = patient;
   DrainResult result;
   const auto count = [&](const std::byte* slots, uint32_t events, bool gapAfter) {
     result.events += events;
@@ -138,6 +145,7 @@ HeaderLook RingReader::inspect() {
     look.relaid = header.layout != layout_ || header.capacity != capacity_;
     look.sameHeader = header.layout->header.size == layout_->header.size;
   }
+  pauseFromNs_ = monotonicNs();
   return look;
 }
 
@@ -160,7 +168,9 @@ uint64_t RingReader::loadWritePos() {
 uint64_t RingReader::loadReadPos() { return field<uint64_t>(layout_->header.readPos).load(std::memory_order_acquire); }
 
 bool RingReader::swapMark(int32_t from, int32_t to) {
-  return field<int32_t>(layout_->header.expectedVersion).compare_exchange_strong(from, to);
+  const bool swapped = field<int32_t>(layout_->header.expectedVersion).compare_exchange_strong(from, to);
+  pauseFromNs_ = monotonicNs();
+  return swapped;
 }
 
 // Its release half pairs with the producer's acquire load of read_pos: our reads of the slots are done.
@@ -181,9 +191,11 @@ uint32_t RingReader::readSlots(uint64_t position, uint32_t count, std::byte* out
   return static_cast<uint32_t>(done / layout_->slot.size);
 }
 
-void RingReader::pauseForRebuild() {
+bool RingReader::pauseForRebuild(bool mayReturn) {
+  if (mayReturn && !patient_) return monotonicNs() - pauseFromNs_ >= kRebuildPauseNs;
   const timespec pause{0, kRebuildPauseNs};
   ::nanosleep(&pause, nullptr);
+  return true;
 }
 
 }  // namespace nixl_otel

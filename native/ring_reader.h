@@ -47,8 +47,9 @@ class RingReader {
 
   ~RingReader();
 
-  // Takes up to `budget` events that the ring holds.
-  DrainResult drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink);
+  // Takes up to `budget` events that the ring holds. `patient`: waits where a new ring must settle first (1 ms), and
+  // never ends with kSettling.
+  DrainResult drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, bool patient = true);
 
   // Takes the mark away, so that the header is as it was found. Nothing is drained after this.
   void detach();
@@ -75,7 +76,7 @@ class RingReader {
   bool swapMark(int32_t from, int32_t to);
   bool swapReadPos(uint64_t from, uint64_t to);
   uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out);
-  void pauseForRebuild();
+  bool pauseForRebuild(bool mayReturn);
 
  private:
   explicit RingReader(RingFile file);
@@ -94,6 +95,8 @@ class RingReader {
   RingState waitingFor_ = RingState::kReady;
   std::string reason_;
   bool unlinked_ = false;
+  bool patient_ = true;
+  int64_t pauseFromNs_ = 0;  // the last look, or the mark if that came later
 };
 
 }  // namespace nixl_otel

@@ -35,7 +35,7 @@ SourceOptions optionsFor(const std::string& directory) {
 
 uint64_t counted(Source& source) {
   uint64_t sum = 0;
-  Collector::instance().snapshot(source, [&](const SourceAgent&, const AgentStatus&, const Tally& tally) {
+  Collector::instance().snapshot(source, 0, [&](const SourceAgent&, const AgentStatus&, const Tally& tally) {
     for (const EventTally& event : tally.events()) sum += event.count;
   });
   return sum;

@@ -45,7 +45,7 @@ export class MetricsPipeline {
 
   /** Drains the rings now, and says what they told so far. */
   read(): Snapshot | undefined {
-    return this.#feed.read();
+    return this.#feed.read(this);
   }
 
   async close(): Promise<void> {

@@ -84,7 +84,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
     const reporting = this._reporting!;
     const { naming, hostname } = reporting.settings;
     reporting.handOverToProducers();
-    return new NixlMetricProducer(options, { feed: { read: () => reporting.feed?.read() }, naming, hostname });
+    return new NixlMetricProducer(options, { feed: reporting.sharedFeed, naming, hostname });
   }
 
   override setMeterProvider(provider: MeterProvider): void {

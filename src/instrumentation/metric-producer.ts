@@ -72,12 +72,13 @@ export class NixlMetricProducer implements MetricProducer {
     this.#temporality = options.temporality ?? 'cumulative';
     this.#metrics = metrics;
     this.#series = new AgentSeriesCache({ naming, hostname, metrics, sticky: false });
+    feed.join(this);
   }
 
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
   collect(): Promise<CollectionResult> {
     try {
-      const snapshot = this.#closed ? undefined : this.#feed.read();
+      const snapshot = this.#closed ? undefined : this.#feed.read(this);
       return Promise.resolve(result(snapshot === undefined ? [] : this.#metricsFrom(snapshot), []));
     } catch (error) {
       return Promise.resolve(result([], [error]));
@@ -89,6 +90,7 @@ export class NixlMetricProducer implements MetricProducer {
     if (this.#closed) return;
     this.#closed = true;
     this.#previous = undefined;
+    this.#feed.leave(this);
     this.#close();
   }
 

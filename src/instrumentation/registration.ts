@@ -60,6 +60,7 @@ export class Registration {
 
   start(feed: SourceFeed): void {
     this.#feed = feed;
+    feed.join(this);
     this.#startPump(feed.source);
     this.#instruments.meter.addBatchObservableCallback(this.#callback, this.#instruments.observables);
   }
@@ -69,6 +70,7 @@ export class Registration {
     // From the meter and with the very observables that it was added with: any others would leave it in place.
     this.#instruments.meter.removeBatchObservableCallback(this.#callback, this.#instruments.observables);
     const tap = this.#tap;
+    this.#guarded('leave', () => this.#feed?.leave(this));
     this.#guarded('pump', () => this.#pump?.flush());
     this.#pump?.stop();
     this.#guarded('tap', () => tap?.close());
@@ -77,7 +79,7 @@ export class Registration {
 
   readonly #callback: BatchObservableCallback = (result) =>
     this.#guarded('collect', () => {
-      const snapshot = this.#feed?.read();
+      const snapshot = this.#feed?.read(this);
       if (snapshot === undefined) return;
       this.#roster.refresh(snapshot.agents);
       this.#pump?.flush();

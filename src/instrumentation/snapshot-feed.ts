@@ -1,12 +1,18 @@
 /** Fresh snapshots of one source, and what they say about rings put into the log once. */
 import type { DiagLogger } from '@opentelemetry/api';
-import type { RingSource } from '../shm-bridge/index.js';
+import type { RingSource, SnapshotReader } from '../shm-bridge/index.js';
 import type { RingState, Snapshot } from '../shm-bridge/types.js';
 import { DiagOnce } from './diag-once.js';
 
-/** Where a collect gets its numbers. Undefined: there is no source (any more). */
+/**
+ * Where a collect gets its numbers. A reader is any object that stands for itself: the last values of a dead agent stay
+ * until all readers that joined have read them.
+ */
 export interface SnapshotFeed {
-  read(): Snapshot | undefined;
+  join(reader: object): void;
+  leave(reader: object): void;
+  /** Undefined: there is no source (any more). */
+  read(reader: object): Snapshot | undefined;
 }
 
 /** Worth a line in the log; the other states are how rings come and go. */
@@ -15,17 +21,27 @@ const REPORTED: ReadonlySet<RingState> = new Set(['incompatible', 'corrupt', 'de
 export class SourceFeed implements SnapshotFeed {
   readonly source: RingSource;
   readonly #said: DiagOnce;
+  readonly #readers = new Map<object, SnapshotReader>();
 
   constructor(source: RingSource, logger: DiagLogger) {
     this.source = source;
     this.#said = new DiagOnce(logger);
   }
 
+  join(reader: object): void {
+    if (!this.source.closed && !this.#readers.has(reader)) this.#readers.set(reader, this.source.openReader());
+  }
+
+  leave(reader: object): void {
+    this.#readers.get(reader)?.close();
+    this.#readers.delete(reader);
+  }
+
   /** Drains first, so that a reader's last collect before the exit holds everything that the rings held. */
-  read(): Snapshot | undefined {
+  read(reader: object): Snapshot | undefined {
     if (this.source.closed) return undefined;
     this.source.drainNow();
-    const snapshot = this.source.snapshot();
+    const snapshot = (this.#readers.get(reader) ?? this.source).snapshot();
     this.#report(snapshot);
     return snapshot;
   }

@@ -12,9 +12,9 @@ function metric(name: string, kind: Kind, unit: string, description: string, rea
   return { name, kind, unit, description, divisor: 1, points: [{ labels: NO_LABELS, read }] };
 }
 
-/** A ring of capacity c holds at most c - 1 events. */
-function utilization({ pending, capacity }: AgentReading): number {
-  return capacity > 1 ? pending / (capacity - 1) : 0;
+/** A ring of capacity c holds at most c - 1 events; one that was replaced by a smaller one may have held more. */
+function utilization({ peakPending, capacity }: AgentReading): number {
+  return capacity > 1 ? Math.min(1, peakPending / (capacity - 1)) : 0;
 }
 
 function idleSeconds(agent: AgentReading, takenMs: number): number {
@@ -57,7 +57,13 @@ export function agentMetrics(): NumberMetric[] {
       'Times the agent came back under its name.',
       (agent) => agent.restarts,
     ),
-    metric('nixl.ring.utilization', 'gauge', '1', 'Share of the ring that was filled at the last look.', utilization),
+    metric(
+      'nixl.ring.utilization',
+      'gauge',
+      '1',
+      'Highest share of the ring that was found filled in the last 15 to 30 s.',
+      utilization,
+    ),
     metric(
       'nixl.ring.full',
       'counter',

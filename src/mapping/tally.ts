@@ -41,7 +41,7 @@ export interface AgentReading {
   readonly lastEventMs?: number;
   readonly exported: boolean;
   readonly capacity: number;
-  readonly pending: number;
+  readonly peakPending: number;
   readonly foundFull: number;
   readonly restarts: number;
   readonly foreignMoves: number;

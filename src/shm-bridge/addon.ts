@@ -38,7 +38,9 @@ export interface Addon {
   ): { source: Handle; tap?: Handle };
   closeSource(source: Handle): void;
   drainNow(limitMs: number): boolean;
-  snapshot(source: Handle): RawSnapshot;
+  addReader(source: Handle): number;
+  removeReader(source: Handle, reader: number): void;
+  snapshot(source: Handle, reader: number): RawSnapshot;
   openTap(source: Handle, types: readonly number[], capacity: number): Handle;
   closeTap(source: Handle, tap: Handle): void;
   takeTapped(tap: Handle, most: number): TapBatch;

@@ -84,6 +84,7 @@ function decodeAgent(words: WordReader, text: () => string, tally: TallyOptions)
   const lastEventMs = words.double();
   const flags = words.count();
   const pending = words.count();
+  const peakPending = words.count();
   const foundFull = words.count();
   const restarts = words.count();
   const foreignMoves = words.count();
@@ -105,6 +106,7 @@ function decodeAgent(words: WordReader, text: () => string, tally: TallyOptions)
     ...(lastEventMs === 0 ? {} : { lastEventMs }),
     exported: (flags & 1) !== 0,
     pending,
+    peakPending,
     foundFull,
     restarts,
     foreignMoves,

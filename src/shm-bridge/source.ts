@@ -8,6 +8,9 @@ import type { Snapshot, SourceOptions, TallyOptions, TapBatch, TapOptions, TapSt
 /** How long drainNow() waits for the collector's thread, milliseconds: only a frozen disk or debugger takes as long. */
 const DRAIN_LIMIT_MS = 2000;
 
+/** The number of those who take snapshots without being a reader. */
+const NO_READER = 0;
+
 /** Events on their way to JavaScript, in a bounded queue. */
 export interface EventTap {
   /** The oldest events, at most `maxEvents`. */
@@ -18,10 +21,19 @@ export interface EventTap {
   close(): void;
 }
 
+/** One who takes snapshots at an interval of its own. */
+export interface SnapshotReader {
+  /** Everything so far; throws SOURCE_CLOSED after the source's close(). */
+  snapshot(): Snapshot;
+  close(): void;
+}
+
 /** Directories and globs whose rings are found and drained by the process's collector thread until close(). */
 export interface RingSource {
   /** Everything so far; throws SOURCE_CLOSED after close(). */
   snapshot(): Snapshot;
+  /** A dead agent stays, beyond its TTL, until each open reader has had its last values (but at most ten minutes). */
+  openReader(): SnapshotReader;
   /** Looks for new rings and drains all of them now, and waits for it (typically well under a millisecond). */
   drainNow(): void;
   /** The tap that was asked for in the options, until it is closed. */
@@ -96,7 +108,20 @@ class NativeSource implements RingSource {
   }
 
   snapshot(): Snapshot {
-    return decodeSnapshot(addon().snapshot(this.#open()), this.#options.tally);
+    return this.#snapshotFor(NO_READER);
+  }
+
+  openReader(): SnapshotReader {
+    const source = this.#open();
+    const reader = addon().addReader(source);
+    return {
+      snapshot: () => this.#snapshotFor(reader),
+      close: () => addon().removeReader(source, reader),
+    };
+  }
+
+  #snapshotFor(reader: number): Snapshot {
+    return decodeSnapshot(addon().snapshot(this.#open(), reader), this.#options.tally);
   }
 
   drainNow(): void {

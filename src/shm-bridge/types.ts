@@ -81,6 +81,8 @@ export interface AgentSnapshot {
   exported: boolean;
   /** Events in the ring at the last look (0 to capacity - 1). */
   pending: number;
+  /** Most events that a drain found in the ring in the last 15 to 30 seconds. */
+  peakPending: number;
   /** Drains that found the ring full: events may have been refused then, and the ring does not count those. */
   foundFull: number;
   /** Times the agent came back under this name. */

@@ -1,6 +1,7 @@
 /** A RingSource without rings: tests set what agents would have told. */
 import { tallyOptions } from '../../src/mapping/index.js';
-import type { EventTap, RingSource } from '../../src/shm-bridge/index.js';
+import type { SnapshotFeed } from '../../src/instrumentation/snapshot-feed.js';
+import type { EventTap, RingSource, SnapshotReader } from '../../src/shm-bridge/index.js';
 import type {
   AgentSnapshot,
   EventTally,
@@ -66,6 +67,7 @@ export function agentSnapshot(
     startTimeMs: START_MS,
     exported: true,
     pending: 0,
+    peakPending: 0,
     foundFull: 0,
     restarts: 0,
     foreignMoves: 0,
@@ -149,6 +151,10 @@ export class InMemorySource implements RingSource {
     return { takenMs, agents: [...agents], problems, problemCount, collector: { ...this.collector } };
   }
 
+  openReader(): SnapshotReader {
+    return { snapshot: () => this.snapshot(), close: () => {} };
+  }
+
   drainNow(): void {
     this.drains++;
   }
@@ -163,6 +169,11 @@ export class InMemorySource implements RingSource {
     this.closed = true;
     for (const tap of this.taps) tap.close();
   }
+}
+
+/** A feed of a source that is somebody else's. */
+export function feedOf(source: InMemorySource): SnapshotFeed {
+  return { join: () => {}, leave: () => {}, read: () => source.snapshot() };
 }
 
 /** An openSource() that remembers what it opened. */

@@ -1,7 +1,7 @@
 /** In naming `nixl` a scrape must show what NIXL's own exporter shows: names, types, labels and buckets. */
 import { describe, expect, it } from 'vitest';
 import { NixlMetricProducer } from '../../src/instrumentation/index.js';
-import { agentSnapshot, InMemorySource } from './in-memory-source.js';
+import { agentSnapshot, feedOf, InMemorySource } from './in-memory-source.js';
 import { scrape } from './readers.js';
 
 // prettier-ignore
@@ -45,8 +45,7 @@ function samplesOf(page: string): Sample[] {
 }
 
 async function pageOf(source: InMemorySource): Promise<string> {
-  const feed = { read: () => source.snapshot() };
-  return scrape(new NixlMetricProducer({}, { feed, naming: 'nixl', hostname: 'vm' }));
+  return scrape(new NixlMetricProducer({}, { feed: feedOf(source), naming: 'nixl', hostname: 'vm' }));
 }
 
 describe('a scrape of an agent that has told nothing yet', async () => {

@@ -11,7 +11,7 @@ import {
   MetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { NixlMetricProducer, type NixlMetricProducerOptions } from '../../src/instrumentation/index.js';
-import type { InMemorySource } from './in-memory-source.js';
+import { feedOf, type InMemorySource } from './in-memory-source.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Collects when asked to, and on its own never. */
@@ -82,6 +82,5 @@ export function metricIn(result: CollectionResult, name: string): MetricData {
 
 /** As the instrumentation would make it: on a feed that is somebody else's. */
 export function producerOn(source: InMemorySource, options: NixlMetricProducerOptions = {}): NixlMetricProducer {
-  const feed = { read: () => source.snapshot() };
-  return new NixlMetricProducer(options, { feed, naming: 'nixl', hostname: 'h' });
+  return new NixlMetricProducer(options, { feed: feedOf(source), naming: 'nixl', hostname: 'h' });
 }

@@ -33,7 +33,7 @@ function agent(about: Partial<AgentReading> = {}): AgentReading {
     startTimeMs: 1000,
     exported: true,
     capacity: 16,
-    pending: 3,
+    peakPending: 3,
     foundFull: 4,
     restarts: 5,
     foreignMoves: 6,
@@ -97,8 +97,8 @@ describe('metrics of the event table', () => {
 
 describe('metrics of an agent', () => {
   it('tell how full the ring is: it holds one event less than its capacity', () => {
-    expect(value('nixl.ring.utilization', agent({ pending: 15 }))).toBe(1);
-    expect(value('nixl.ring.utilization', agent({ pending: 0, capacity: 0 }))).toBe(0);
+    expect(value('nixl.ring.utilization', agent({ peakPending: 15 }))).toBe(1);
+    expect(value('nixl.ring.utilization', agent({ peakPending: 0, capacity: 0 }))).toBe(0);
   });
 
   it('call an agent up unless its process was seen to go', () => {

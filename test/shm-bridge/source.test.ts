@@ -1,9 +1,9 @@
-/** Sources: taps that miss nothing. */
+/** Sources: taps that miss nothing, readers that are waited for, many rings at once. */
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { tallyOptions } from '../../src/mapping/index.js';
 import { openSource, RingWriter } from '../../src/shm-bridge/index.js';
-import { temporaryDirectory } from '../support/live.js';
+import { drained, openTestSource, runTransferSource, temporaryDirectory } from '../support/live.js';
 
 const XFER_TIME = 6;
 
@@ -34,4 +34,41 @@ test.each([
   [{ types: [0], capacity: 0 }, /tap capacity is 0/],
 ])('refuses the tap %o before anything is read', (tap, message) => {
   expect(() => openSource({ directories: ['/tmp'], tally: tallyOptions(), tap })).toThrow(message);
+});
+
+test('a dead agent stays until every reader has had its last values', async () => {
+  const directory = temporaryDirectory();
+  const source = openTestSource([directory], { deadTtlMs: 0 });
+  const [fast, slow] = [source.openReader(), source.openReader()];
+  const { totals } = await runTransferSource(['--dir', directory, '--agents', '1', '--seconds', '0.5']);
+  await vi.waitUntil(() => fast.snapshot().agents[0]?.life === 'dead', 20_000);
+  // Long enough for the collector to look at all lives again, twice.
+  const { ticks } = fast.snapshot().collector;
+  await vi.waitUntil(() => fast.snapshot().collector.ticks > ticks + 60, 20_000);
+  const last = slow.snapshot();
+  expect(last.agents).toMatchObject([{ life: 'dead' }]);
+  expect(drained(last)).toBe(totals.written);
+  await vi.waitUntil(() => fast.snapshot().agents.length === 0, 20_000);
+  slow.close();
+});
+
+test('the fullest that a ring was lately outlives the drain', () => {
+  const directory = temporaryDirectory();
+  backlog(directory, new Array<bigint>(40).fill(1n));
+  const source = openTestSource([directory]);
+  source.drainNow();
+  source.drainNow();
+  expect(source.snapshot().agents).toMatchObject([{ pending: 0, peakPending: 40 }]);
+});
+
+test('a thousand new rings wait for each other no longer than one', () => {
+  const directory = temporaryDirectory();
+  for (let i = 0; i < 1000; i++) {
+    const writer = new RingWriter(path.join(directory, `agent-${i}`), { capacity: 4 });
+    writer.push({ type: XFER_TIME, value: 1n });
+    writer.close();
+  }
+  const source = openTestSource([directory]);
+  source.drainNow();
+  expect(drained(source.snapshot())).toBe(1000);
 });
