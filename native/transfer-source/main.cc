@@ -1,5 +1,9 @@
 // Moves real memory and writes the telemetry rings that a NIXL agent would write. --help says how.
 
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -21,6 +25,10 @@ namespace {
 int run(const Options& options) {
   using Clock = std::chrono::steady_clock;
   SignalWatch::block();
+  if (options.parent != 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != static_cast<pid_t>(options.parent)) return 1;  // it was gone before the line above
+  }
   TotalsBoard board(options.agents);
   bool started = false;
   Clock::time_point begin;

@@ -60,6 +60,7 @@ constexpr Flag kFlags[] = {
     {"--copy-free", nullptr, false, [](Options& o, Name, Text) { o.copyFree = true; }},
     {"--gpu", nullptr, false, [](Options& o, Name, Text) { o.gpu = true; }},
     {"--ready", nullptr, false, [](Options& o, Name, Text) { o.ready = true; }},
+    {"--with-parent", nullptr, true, [](Options& o, Name n, Text v) { o.parent = wholeNumber(n, v, 1, INT32_MAX); }},
     {"--seed", nullptr, true, [](Options& o, Name n, Text v) { o.seed = wholeNumber(n, v, 0, UINT64_MAX); }},
     {"--help", nullptr, false, [](Options& o, Name, Text) { o.help = true; }},
     {"--version", nullptr, false, [](Options& o, Name, Text) { o.version = true; }},

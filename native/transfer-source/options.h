@@ -35,6 +35,7 @@ struct Options {
   bool copyFree = false;
   bool gpu = false;
   bool ready = false;
+  uint64_t parent = 0;  // pid; 0: whether it lives does not matter
   uint64_t seed = 1;
   bool help = false;
   bool version = false;

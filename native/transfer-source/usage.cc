@@ -40,6 +40,7 @@ Restarts
   --restart-sizes LIST  --buffer-size of the lives after the first, taken in turn
   --restarts N          each agent ends after N restarts, when its last life is over
 
+  --with-parent PID     end, as after SIGTERM, when PID does, the process that started this one
   --ready               print the line "ready" on stdout when all rings are there
   --help, --version
 )";

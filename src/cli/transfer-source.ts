@@ -33,7 +33,7 @@ export class TransferSource {
   /** @throws Failure when it has not been built. */
   constructor(directory: string) {
     if (!existsSync(PROGRAM)) throw new Failure(`${PROGRAM} is missing: build it with npm run setup`);
-    this.#child = spawn(PROGRAM, [...FLAGS, '--dir', directory, '--ready'], {
+    this.#child = spawn(PROGRAM, [...FLAGS, '--dir', directory, '--ready', '--with-parent', String(process.pid)], {
       // A Ctrl-C in the terminal is for us: we stop it, then read what it wrote last.
       detached: true,
       env: ownEnvironment(),

@@ -49,6 +49,14 @@ describe('nixl-otel demo', () => {
     expect(existsSync(directory)).toBe(false);
   });
 
+  it('takes its agents with it when it is killed', async () => {
+    const { demo } = await startDemo();
+    const children = childrenOf(demo.child.pid!);
+    expect(children).not.toEqual([]);
+    await demo.stop('SIGKILL');
+    await until(() => Promise.resolve(children.every((pid) => !existsSync(`/proc/${pid}`))));
+  });
+
   it('says which port is taken before it starts anything', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
