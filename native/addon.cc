@@ -137,12 +137,12 @@ class Words {
 
 void putTransfers(Words& words, const TransferTally& transfers) {
   words.put(transfers.count);
-  words.put(transfers.size.sum());
-  words.put(transfers.size.counts());
-  words.put(transfers.duration.sum());
-  words.put(transfers.duration.counts());
-  words.put(transfers.throughput.sum());
-  words.put(transfers.throughput.counts());
+  words.put(transfers.sizeSum);
+  words.put(transfers.sizes);
+  words.put(transfers.durationSum);
+  words.put(transfers.durations);
+  words.put(transfers.throughputSum);
+  words.put(transfers.throughputs);
 }
 
 void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent& seen, const AgentStatus& status,
@@ -168,12 +168,12 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
     words.put(uint64_t{event.type});
     words.put(static_cast<uint64_t>(static_cast<int64_t>(event.category)));
     const bool named = !event.overflow && event.type == EventTally::kNoType;
-    words.put(uint64_t{event.known} | uint64_t{event.overflow} << 1 | uint64_t{event.histogram != nullptr} << 2 |
+    words.put(uint64_t{event.known} | uint64_t{event.overflow} << 1 | uint64_t{!event.durations.empty()} << 2 |
               uint64_t{named} << 3);
     words.put(event.count);
     words.put(event.sum);
     words.put(event.last);
-    if (event.histogram) words.put(event.histogram->counts());
+    words.put(event.durations);
     if (named) strings.push_back(toUtf8(event.name));
   }
   putTransfers(words, tally.transmit());

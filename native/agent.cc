@@ -156,15 +156,15 @@ HeaderFields Agent::release() {
   return readHeader(current.reader->fd());
 }
 
-std::shared_ptr<TallySlot> Agent::acquireTally(const std::shared_ptr<const TallyOptions>& options) {
+std::shared_ptr<TallySlot> Agent::acquireTally(const std::shared_ptr<const TallyPlan>& plan) {
   const std::lock_guard lock(mutex_);
   for (const auto& slot : tallies_) {
-    if (slot->tally.options() == *options) {
+    if (slot->tally.options() == plan->options) {
       ++slot->users;
       return slot;
     }
   }
-  auto slot = std::make_shared<TallySlot>(TallySlot{Tally(options), {}, 1});
+  auto slot = std::make_shared<TallySlot>(TallySlot{Tally(plan), {}, 1});
   // What was consumed before us, or before this tally began, is not in it.
   if (readers_.back().reader->firstReadPos() != 0 || moved_) slot->tally.markMemoryApproximate();
   tallies_.push_back(slot);

@@ -103,7 +103,7 @@ class Agent {
 
   // --- any thread ---
 
-  std::shared_ptr<TallySlot> acquireTally(const std::shared_ptr<const TallyOptions>& options);
+  std::shared_ptr<TallySlot> acquireTally(const std::shared_ptr<const TallyPlan>& plan);
   void releaseTally(const std::shared_ptr<TallySlot>& slot);
   void addTap(TallySlot& slot, const std::shared_ptr<Tap>& tap);
   void removeTap(TallySlot& slot, const std::shared_ptr<Tap>& tap);

@@ -58,7 +58,7 @@ double toMs(Clock::duration d) { return std::chrono::duration<double, std::milli
 }  // namespace
 
 Source::Source(SourceOptions options)
-    : options_(std::move(options)), tallyOptions_(std::make_shared<const TallyOptions>(options_.tally)) {
+    : options_(std::move(options)), tallyPlan_(std::make_shared<const TallyPlan>(options_.tally)) {
   for (const auto& [directory, pattern] : options_.places) {
     trees_.emplace_back(canonicalDirectory(directory), pattern);
   }
@@ -328,7 +328,7 @@ void Collector::link(Source& source, const std::shared_ptr<Agent>& agent) {
   for (const DirectoryTree& tree : source.trees_) {
     std::string name;
     if (!tree.covers(agent->path(), name)) continue;
-    SourceAgent seen{agent, agent->acquireTally(source.tallyOptions_), toUtf8(name), toUtf8(tree.directory())};
+    SourceAgent seen{agent, agent->acquireTally(source.tallyPlan_), toUtf8(name), toUtf8(tree.directory())};
     for (const auto& tap : source.taps_) agent->addTap(*seen.slot, tap);
     source.agents_.emplace(agent->path(), std::move(seen));
     return;

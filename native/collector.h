@@ -66,7 +66,7 @@ class Source {
  private:
   friend class Collector;
   const SourceOptions options_;
-  const std::shared_ptr<const TallyOptions> tallyOptions_;
+  const std::shared_ptr<const TallyPlan> tallyPlan_;
   std::vector<DirectoryTree> trees_;
   std::map<std::string, SourceAgent> agents_;  // by path
   std::vector<std::shared_ptr<Tap>> taps_;

@@ -1,4 +1,8 @@
-// Counts per bucket over given upper bounds: counts[i] takes values <= bounds[i], the last one what is above them all.
+// Counts per bucket over given upper bounds: bucket i takes values <= bounds[i], the last one what is above them all.
+//
+// Finding the bucket is most of what a tally does, and which bucket comes next no branch predictor knows. So a table
+// says where to begin for the value's leading bits, and one comparison without a branch decides between that bucket and
+// the next. Bounds that lie closer than the table's cells cost a loop, and nothing else.
 
 #pragma once
 
@@ -13,63 +17,104 @@ namespace nixl_otel {
 // A sum of u64 readings that cannot wrap: 2^64 readings of the largest value still fit.
 using WideSum = unsigned __int128;
 
-// Of whole numbers. An integer is <= a bound if it is <= the bound's floor, so all comparing is done in integers.
-class IntegerHistogram {
+// Thresholds over keys that are ordered as the values are.
+class BucketTable {
  public:
-  IntegerHistogram() : IntegerHistogram(std::vector<double>{}) {}
-
-  explicit IntegerHistogram(const std::vector<double>& bounds) : counts_(bounds.size() + 1) {
-    thresholds_.reserve(bounds.size());
-    for (const double bound : bounds) {
-      thresholds_.push_back(bound >= 0x1p64 ? UINT64_MAX : static_cast<uint64_t>(std::floor(bound)));
+  // `cellOf` must not fall as the key grows; `smallestOf[c]` is the smallest key of cell c.
+  BucketTable(std::vector<uint64_t> thresholds, const std::vector<uint64_t>& smallestOf)
+      : thresholds_(std::move(thresholds)) {
+    for (const uint64_t smallest : smallestOf) {
+      const auto at = std::lower_bound(thresholds_.begin(), thresholds_.end(), smallest);
+      first_.push_back(static_cast<uint16_t>(at - thresholds_.begin()));
     }
-    // Where to begin for a value of so many bits: a few steps then find the bucket, whatever the bounds are.
-    for (uint32_t bits = 0; bits <= 64; ++bits) {
-      const uint64_t smallest = bits == 0 ? 0 : uint64_t{1} << (bits - 1);
-      begin_[bits] = static_cast<uint16_t>(bucketOf(smallest));
-    }
+    thresholds_.push_back(UINT64_MAX);  // no key is above it: the last bucket ends every search
   }
 
-  void add(uint64_t value) {
-    size_t i = begin_[std::bit_width(value)];
-    while (i < thresholds_.size() && value > thresholds_[i]) ++i;
-    ++counts_[i];
-    sum_ += value;
+  size_t find(uint64_t key, size_t cell) const {
+    size_t i = first_[cell];
+    i += key > thresholds_[i];
+    while (key > thresholds_[i]) [[unlikely]]
+      ++i;
+    return i;
   }
 
-  const std::vector<uint64_t>& counts() const { return counts_; }
-  WideSum sum() const { return sum_; }
+  size_t buckets() const { return thresholds_.size(); }
 
  private:
-  size_t bucketOf(uint64_t value) const {
-    return static_cast<size_t>(std::lower_bound(thresholds_.begin(), thresholds_.end(), value) - thresholds_.begin());
-  }
-
   std::vector<uint64_t> thresholds_;
-  std::vector<uint64_t> counts_;
-  WideSum sum_ = 0;
-  uint16_t begin_[65] = {};
+  std::vector<uint16_t> first_;
 };
 
-// Of rates, which are no whole numbers.
-class RealHistogram {
+// Of whole numbers. An integer is <= a bound if it is <= the bound's floor, so all comparing is done in integers.
+class IntegerBuckets {
  public:
-  RealHistogram() : counts_(1) {}
-  explicit RealHistogram(const std::vector<double>& bounds) : bounds_(bounds), counts_(bounds.size() + 1) {}
+  explicit IntegerBuckets(const std::vector<double>& bounds) : table_(floors(bounds), smallestOf()) {}
 
-  void add(double value) {
-    const auto at = std::lower_bound(bounds_.begin(), bounds_.end(), value);
-    ++counts_[static_cast<size_t>(at - bounds_.begin())];
-    sum_ += value;
-  }
-
-  const std::vector<uint64_t>& counts() const { return counts_; }
-  double sum() const { return sum_; }
+  size_t find(uint64_t value) const { return table_.find(value, cellOf(value)); }
+  size_t count() const { return table_.buckets(); }
 
  private:
-  std::vector<double> bounds_;
-  std::vector<uint64_t> counts_;
-  double sum_ = 0;
+  static constexpr uint32_t kCells = 61 * 8 + 8;
+
+  // Eight cells per power of two: the bits behind the leading one choose among them.
+  static uint32_t cellOf(uint64_t value) {
+    const auto shift = static_cast<uint32_t>(std::bit_width(value | 8)) - 4;
+    return shift * 8 + static_cast<uint32_t>(value >> shift);
+  }
+
+  static std::vector<uint64_t> smallestOf() {
+    std::vector<uint64_t> smallest;
+    for (uint64_t value = 0; value < 8; ++value) smallest.push_back(value);
+    for (uint32_t shift = 0; shift <= 60; ++shift) {
+      for (uint64_t leading = 8; leading < 16; ++leading) smallest.push_back(leading << shift);
+    }
+    return smallest;
+  }
+
+  static std::vector<uint64_t> floors(const std::vector<double>& bounds) {
+    std::vector<uint64_t> floors;
+    for (const double bound : bounds) {
+      floors.push_back(bound >= 0x1p64 ? UINT64_MAX : static_cast<uint64_t>(std::floor(bound)));
+    }
+    return floors;
+  }
+
+  BucketTable table_;
+};
+
+// Of rates, which are no whole numbers, 0 or more. The bits of such doubles are ordered as their values are.
+class RealBuckets {
+ public:
+  explicit RealBuckets(const std::vector<double>& bounds)
+      : lowest_(bounds.empty() ? 0 : cellOf(bounds.front())),
+        cells_(bounds.empty() ? 1 : cellOf(bounds.back()) - lowest_ + 2),
+        table_(bitsOf(bounds), smallestOf()) {}
+
+  size_t find(double value) const {
+    const uint64_t cell = cellOf(value);
+    return table_.find(std::bit_cast<uint64_t>(value), std::min(cell - std::min(cell, lowest_), cells_ - 1));
+  }
+  size_t count() const { return table_.buckets(); }
+
+ private:
+  static constexpr uint32_t kShift = 49;  // leaves the exponent and three bits behind it: eight cells per power of two
+  static uint64_t cellOf(double value) { return std::bit_cast<uint64_t>(value) >> kShift; }
+
+  std::vector<uint64_t> smallestOf() const {
+    std::vector<uint64_t> smallest{0};  // everything below the first bound's cell begins with it
+    for (uint64_t cell = 1; cell < cells_; ++cell) smallest.push_back((lowest_ + cell) << kShift);
+    return smallest;
+  }
+
+  static std::vector<uint64_t> bitsOf(const std::vector<double>& bounds) {
+    std::vector<uint64_t> bits;
+    for (const double bound : bounds) bits.push_back(std::bit_cast<uint64_t>(bound));
+    return bits;
+  }
+
+  uint64_t lowest_;
+  uint64_t cells_;
+  BucketTable table_;
 };
 
 }  // namespace nixl_otel

@@ -56,6 +56,7 @@ struct SlotLayout {
   uint32_t name;         // char[32]
   uint32_t type;         // u32
   uint32_t value;        // u64
+  constexpr bool operator==(const SlotLayout&) const = default;
 };
 
 struct RingLayout {

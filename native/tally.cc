@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <utility>
 
 #include "ring_event.h"
 
@@ -26,6 +27,17 @@ size_t cacheSlot(const std::byte* name, int32_t category, size_t entries) {
   return h & (entries - 1);
 }
 
+// Where the fields of versions 3 and up lie, as constants.
+constexpr SlotLayout kTypedSlot = releasedLayout(4)->slot;
+static_assert(releasedLayout(3)->slot == kTypedSlot && releasedLayout(5)->slot == kTypedSlot);
+
+uint32_t typeAt(const std::byte* slot) { return loadField<uint32_t>(slot, kTypedSlot.type); }
+uint64_t valueAt(const std::byte* slot) { return loadField<uint64_t>(slot, kTypedSlot.value); }
+
+constexpr uint64_t kTransferTypes = uint64_t{1} << kTxBytes | uint64_t{1} << kRxBytes | uint64_t{1} << kTxRequests |
+                                    uint64_t{1} << kRxRequests | uint64_t{1} << kXferTime |
+                                    uint64_t{1} << kXferPostTime;
+
 }  // namespace
 
 double wallClockMs() {
@@ -34,104 +46,197 @@ double wallClockMs() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-Tally::Tally(std::shared_ptr<const TallyOptions> options)
-    : options_(std::move(options)),
+Tally::Tally(std::shared_ptr<const TallyPlan> plan)
+    : plan_(std::move(plan)),
       id_(nextTallyId.fetch_add(1, std::memory_order_relaxed)),
       startTimeMs_(wallClockMs()),
-      knownTypes_(static_cast<uint32_t>(options_->typeCategories.size())) {
+      knownTypes_(static_cast<uint32_t>(options().typeCategories.size())) {
   for (uint32_t type = 0; type < knownTypes_; ++type) {
     EventTally event;
     event.type = type;
-    event.category = options_->typeCategories[type];
+    event.category = options().typeCategories[type];
     event.known = true;
-    if (event.category == kPerformance) {
-      event.histogram = std::make_unique<IntegerHistogram>(options_->durationBoundsUs);
-    }
+    if (event.category == kPerformance) event.durations.resize(plan_->durationBuckets.count());
     events_.push_back(std::move(event));
   }
-  for (const auto& [name, type] : options_->typeNames) {
+  wholeTransfers_ = knownTypes_ > kXferPostTime;
+  for (uint32_t type = 0; type <= kXferPostTime && wholeTransfers_; ++type) {
+    wholeTransfers_ = events_[type].durations.empty() == (type != kXferTime && type != kXferPostTime);
+  }
+  for (const auto& [name, type] : options().typeNames) {
     if (type < knownTypes_) knownNames_.emplace(name, type);
   }
   for (TransferTally& transfer : transfers_) {
-    transfer.size = IntegerHistogram(options_->sizeBounds);
-    transfer.duration = IntegerHistogram(options_->durationBoundsUs);
-    transfer.throughput = RealHistogram(options_->throughputBounds);
+    transfer.sizes.resize(plan_->sizeBuckets.count());
+    transfer.durations.resize(plan_->durationBuckets.count());
+    transfer.throughputs.resize(plan_->throughputBuckets.count());
   }
 }
 
-void Tally::fold(const RingReader::Chunk& chunk, uint64_t tapMask, std::vector<TappedEvent>& tapped) {
-  const SlotLayout& layout = chunk.layout.slot;
-  const std::byte* slot = chunk.slots;
+// In line: called, it would double the time that a whole transfer takes.
+[[gnu::always_inline]] inline void Tally::finishTransfer(uint32_t direction, uint64_t bytes, uint64_t durationUs,
+                                                         size_t durationBucket) {
+  TransferTally& transfer = transfers_[direction];
+  ++transfer.count;
+  transfer.sizeSum += bytes;
+  ++transfer.sizes[plan_->sizeBuckets.find(bytes)];
+  transfer.durationSum += durationUs;
+  ++transfer.durations[durationBucket];
+  if (durationUs == 0) return;
+  const double throughput = static_cast<double>(bytes) * 1e6 / static_cast<double>(durationUs);
+  transfer.throughputSum += throughput;
+  ++transfer.throughputs[plan_->throughputBuckets.find(throughput)];
+}
+
+void Tally::fold(const RingReader::Chunk& chunk, uint64_t tapMask, Tapped& tapped) {
+  const SlotLayout layout = chunk.layout.slot;
   if (chunk.layout.named()) {
-    for (uint32_t i = 0; i < chunk.count; ++i, slot += layout.size) {
-      const uint32_t index = indexOfName(slot, layout);
-      const auto value = loadField<uint64_t>(slot, layout.value);
-      add(events_[index], value);
-      observe(index, value, tapMask, tapped);
-    }
+    foldEach(layout, chunk.slots, chunk.count, tapMask, tapped,
+             [&](const std::byte* slot) { return indexOfName(slot, layout); });
   } else if (chunk.layout.categorised()) {
-    for (uint32_t i = 0; i < chunk.count; ++i, slot += layout.size) {
+    foldEach(layout, chunk.slots, chunk.count, tapMask, tapped, [&](const std::byte* slot) {
       const auto category = loadField<int32_t>(slot, layout.category);
       const auto type = loadField<uint32_t>(slot, layout.type);
-      const auto value = loadField<uint64_t>(slot, layout.value);
       // A stored category that is not the type's own makes it another event.
-      const bool known = type < knownTypes_ && events_[type].category == category;
-      const uint32_t index = known ? type : indexOfType(category, type);
-      add(events_[index], value);
-      observe(index, value, tapMask, tapped);
-    }
+      return type < knownTypes_ && events_[type].category == category ? type : indexOfType(category, type);
+    });
   } else {
-    for (uint32_t i = 0; i < chunk.count; ++i, slot += layout.size) {
-      const auto type = loadField<uint32_t>(slot, layout.type);
-      const auto value = loadField<uint64_t>(slot, layout.value);
-      // Category CUSTOM: nothing says what an unknown number is.
-      const uint32_t index = type < knownTypes_ ? type : indexOfType(kCustom, type);
-      add(events_[index], value);
-      observe(index, value, tapMask, tapped);
-    }
+    foldTyped(layout, chunk.slots, chunk.count, tapMask, tapped);
   }
   if (chunk.gapAfter) {
     // The two halves of a transfer that was cut here must not be joined with halves of others.
-    stage_ = Stage::kNothing;
+    assembly_.stage = Stage::kNothing;
     memoryApproximate_ = true;
   }
 }
 
-inline void Tally::add(EventTally& event, uint64_t value) {
-  ++event.count;
-  event.sum += value;
-  event.last = value;
-  if (event.histogram) event.histogram->add(value);
+template <typename IndexOf>
+inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, uint32_t count, uint64_t tapMask,
+                            Tapped& tapped, IndexOf&& indexOf) {
+  const IntegerBuckets& durationBuckets = plan_->durationBuckets;
+  Assembly assembly = assembly_;  // a copy: stores to the tallies could not change it, and the compiler knows that
+  const std::byte* slot = slots;
+  for (uint32_t i = 0; i < count; ++i, slot += layout.size) {
+    const uint32_t index = indexOf(slot);
+    const auto value = loadField<uint64_t>(slot, layout.value);
+    EventTally& event = events_[index];
+    ++event.count;
+    event.sum += value;
+    event.last = value;
+    size_t bucket = 0;
+    if (!event.durations.empty()) {
+      bucket = durationBuckets.find(value);
+      ++event.durations[bucket];
+    }
+    // The mask has bits for known types only, and an unknown event's index is no type.
+    if (index < 64 && (tapMask >> index & 1) != 0 && index < knownTypes_) tapped.push_back({id_, index, value});
+    if (index <= kXferTime && index < knownTypes_) {
+      assemble(assembly, index, value, bucket);
+    } else {
+      assembly.stage = Stage::kNothing;
+    }
+  }
+  assembly_ = assembly;
 }
 
-inline void Tally::observe(uint32_t type, uint64_t value, uint64_t tapMask, std::vector<TappedEvent>& tapped) {
-  if (type < 64 && (tapMask >> type & 1) != 0 && type < knownTypes_) tapped.push_back({id_, type, value});
-  if (type <= kXferTime && type < knownTypes_) {
-    assemble(type, value);
-  } else {
-    stage_ = Stage::kNothing;
+void Tally::foldTyped(const SlotLayout& layout, const std::byte* slots, uint32_t count, uint64_t tapMask,
+                      Tapped& tapped) {
+  const auto indexOf = [&](const std::byte* slot) {
+    const auto type = loadField<uint32_t>(slot, layout.type);
+    // Category CUSTOM: nothing says what an unknown number is.
+    return type < knownTypes_ ? type : indexOfType(kCustom, type);
+  };
+  const bool whole = wholeTransfers_ && (tapMask & kTransferTypes) == 0;
+  if (!whole) return foldEach(layout, slots, count, tapMask, tapped, indexOf);
+  const auto mayBegin = [](uint32_t type) { return type == kXferPostTime || type == kXferTime; };
+  for (uint32_t done = 0; done < count;) {
+    const std::byte* slot = slots + size_t{done} * kTypedSlot.size;
+    const uint32_t taken = typeAt(slot) == kXferPostTime ? foldTransfers<true>(slot, count - done)
+                                                         : foldTransfers<false>(slot, count - done);
+    done += taken;
+    if (taken != 0) continue;
+    uint32_t others = 1;  // events until something stands there that may begin a transfer
+    while (done + others < count && !mayBegin(typeAt(slot + size_t{others} * kTypedSlot.size))) ++others;
+    foldEach(kTypedSlot, slot, others, tapMask, tapped, indexOf);
+    done += others;
   }
 }
 
-inline void Tally::assemble(uint32_t type, uint64_t value) {
-  const Stage stage = stage_;
-  stage_ = Stage::kNothing;
+// Folds the whole transfers that these slots begin with, and says how many slots those were. What is the same for all
+// of them is added up once at the end.
+template <bool kPosted>
+uint32_t Tally::foldTransfers(const std::byte* slots, uint32_t count) {
+  constexpr uint32_t kEvents = kPosted ? 4 : 3;
+  EventTally& posts = events_[kXferPostTime];
+  EventTally& times = events_[kXferTime];
+  const IntegerBuckets& durationBuckets = plan_->durationBuckets;
+  const uint64_t before[2] = {transfers_[0].count, transfers_[1].count};
+  const WideSum bytesBefore[2] = {transfers_[0].sizeSum, transfers_[1].sizeSum};
+  uint64_t lastBytes[2] = {events_[kTxBytes].last, events_[kRxBytes].last};
+  const std::byte* slot = slots;
+  const std::byte* const end = slots + size_t{count} * kTypedSlot.size;
+  while (static_cast<size_t>(end - slot) >= kEvents * kTypedSlot.size) {
+    const std::byte* const time = kPosted ? slot + kTypedSlot.size : slot;
+    const std::byte* const bytes = time + kTypedSlot.size;
+    const std::byte* const request = bytes + kTypedSlot.size;
+    const uint32_t direction = typeAt(bytes) - kTxBytes;
+    const uint32_t wrongType = (kPosted ? typeAt(slot) ^ kXferPostTime : 0) | (typeAt(time) ^ kXferTime) |
+                               (direction & ~1u) | (typeAt(request) ^ (kTxRequests + direction));
+    if ((wrongType | (valueAt(request) ^ 1)) != 0) break;
+    if constexpr (kPosted) {
+      posts.last = valueAt(slot);
+      posts.sum += posts.last;
+      ++posts.durations[durationBuckets.find(posts.last)];
+    }
+    const uint64_t durationUs = valueAt(time);
+    const size_t bucket = durationBuckets.find(durationUs);
+    times.sum += durationUs;
+    times.last = durationUs;
+    ++times.durations[bucket];
+    lastBytes[direction] = valueAt(bytes);
+    finishTransfer(direction, lastBytes[direction], durationUs, bucket);
+    slot = request + kTypedSlot.size;
+  }
+  const auto slotsTaken = static_cast<uint32_t>(static_cast<size_t>(slot - slots) / kTypedSlot.size);
+  if (slotsTaken == 0) return 0;
+  assembly_.stage = Stage::kNothing;
+  times.count += slotsTaken / kEvents;
+  if (kPosted) posts.count += slotsTaken / kEvents;
+  for (uint32_t direction : {0u, 1u}) {
+    const uint64_t transfers = transfers_[direction].count - before[direction];
+    if (transfers == 0) continue;
+    EventTally& bytes = events_[kTxBytes + direction];
+    bytes.count += transfers;
+    bytes.sum += transfers_[direction].sizeSum - bytesBefore[direction];
+    bytes.last = lastBytes[direction];
+    EventTally& requests = events_[kTxRequests + direction];
+    requests.count += transfers;
+    requests.sum += transfers;
+    requests.last = 1;
+  }
+  return slotsTaken;
+}
+
+inline void Tally::assemble(Assembly& assembly, uint32_t type, uint64_t value, size_t bucket) {
+  const Stage stage = std::exchange(assembly.stage, Stage::kNothing);
   switch (type) {
     case kXferTime:
-      duration_ = value;
-      stage_ = Stage::kTime;
+      assembly.durationUs = value;
+      assembly.durationBucket = bucket;
+      assembly.stage = Stage::kTime;
       break;
     case kTxBytes:
     case kRxBytes:
       if (stage != Stage::kTime) break;
-      bytes_ = value;
-      direction_ = type - kTxBytes;
-      stage_ = Stage::kBytes;
+      assembly.bytes = value;
+      assembly.direction = type - kTxBytes;
+      assembly.stage = Stage::kBytes;
       break;
     case kTxRequests:
     case kRxRequests:
-      if (stage == Stage::kBytes && type - kTxRequests == direction_ && value == 1)
-        finishTransfer(transfers_[direction_]);
+      if (stage == Stage::kBytes && type - kTxRequests == assembly.direction && value == 1) {
+        finishTransfer(assembly.direction, assembly.bytes, assembly.durationUs, assembly.durationBucket);
+      }
       break;
     case kMemoryRegistered:
       memoryInUse_ += value;
@@ -146,17 +251,10 @@ inline void Tally::assemble(uint32_t type, uint64_t value) {
   }
 }
 
-void Tally::finishTransfer(TransferTally& transfer) {
-  ++transfer.count;
-  transfer.size.add(bytes_);
-  transfer.duration.add(duration_);
-  if (duration_ != 0) transfer.throughput.add(static_cast<double>(bytes_) * 1e6 / static_cast<double>(duration_));
-}
-
 void Tally::restart() {
   memoryInUse_ = 0;
   memoryApproximate_ = false;
-  stage_ = Stage::kNothing;
+  assembly_.stage = Stage::kNothing;
 }
 
 uint32_t Tally::indexOfName(const std::byte* slot, const SlotLayout& layout) {
@@ -195,7 +293,7 @@ uint32_t Tally::indexOfUnknown(std::string key, int32_t category, uint32_t type,
     event.type = type;
     event.category = category;
     event.name = std::move(name);
-    if (category == kPerformance) event.histogram = std::make_unique<IntegerHistogram>(options_->durationBoundsUs);
+    if (category == kPerformance) event.durations.resize(plan_->durationBuckets.count());
   } else {
     if (events_.back().overflow) return static_cast<uint32_t>(events_.size() - 1);
     event.category = -1;

@@ -10,17 +10,17 @@ using namespace nixl_otel;
 
 namespace {
 
-std::shared_ptr<const TallyOptions> options() {
-  auto o = std::make_shared<TallyOptions>();
+std::shared_ptr<const TallyPlan> plan() {
+  TallyOptions o;
   for (uint32_t type = 0; type < 21; ++type) {
     const int32_t category = type < 4 ? kTransfer : type < 6 ? kMemory : type < 8 ? kPerformance : kError;
-    o->typeCategories.push_back(type == kEventsDropped ? kSystem : category);
+    o.typeCategories.push_back(type == kEventsDropped ? kSystem : category);
   }
-  o->typeNames = {{"agent_tx_bytes", kTxBytes}};
-  o->durationBoundsUs = {10, 99.5, 1000};
-  o->sizeBounds = {100, 10000};
-  o->throughputBounds = {1e6, 1e9};
-  return o;
+  o.typeNames = {{"agent_tx_bytes", kTxBytes}};
+  o.durationBoundsUs = {10, 99.5, 1000};
+  o.sizeBounds = {100, 10000};
+  o.throughputBounds = {1e6, 1e9};
+  return std::make_shared<const TallyPlan>(o);
 }
 
 void fold(Tally& tally, const RingLayout& layout, const std::vector<RingEvent>& events, bool gapAfter = false) {
@@ -48,22 +48,22 @@ RingEvent named(const std::string& name, int32_t category, uint64_t value) {
 }  // namespace
 
 TEST(sumsDoNotWrapAt64Bits) {
-  Tally tally(options());
+  Tally tally(plan());
   fold(tally, *releasedLayout(4), {typed(kTxBytes, UINT64_MAX), typed(kTxBytes, UINT64_MAX)});
   CHECK(tally.events()[kTxBytes].sum == WideSum{UINT64_MAX} * 2);
   CHECK_EQ(tally.events()[kTxBytes].last, UINT64_MAX);
 }
 
 TEST(valuesFallIntoTheBucketWhoseBoundTheyDoNotPass) {
-  Tally tally(options());
+  Tally tally(plan());
   fold(tally, *releasedLayout(4),
        {typed(kXferTime, 0), typed(kXferTime, 10), typed(kXferTime, 11), typed(kXferTime, 99), typed(kXferTime, 100),
         typed(kXferTime, 1000), typed(kXferTime, 1001), typed(kXferTime, UINT64_MAX)});
-  CHECK(tally.events()[kXferTime].histogram->counts() == (std::vector<uint64_t>{2, 2, 2, 2}));
+  CHECK(tally.events()[kXferTime].durations == (std::vector<uint64_t>{2, 2, 2, 2}));
 }
 
 TEST(aTransferIsPutTogetherFromConsecutiveEventsOnly) {
-  Tally tally(options());
+  Tally tally(plan());
   const RingLayout& v4 = *releasedLayout(4);
   fold(tally, v4, {typed(kXferPostTime, 1), typed(kXferTime, 20), typed(kTxBytes, 5000)});
   fold(tally, v4, {typed(kTxRequests, 1)});
@@ -73,11 +73,11 @@ TEST(aTransferIsPutTogetherFromConsecutiveEventsOnly) {
   fold(tally, v4, {typed(kRxRequests, 1)});
   CHECK_EQ(tally.transmit().count, 1u);
   CHECK_EQ(tally.receive().count, 0u);
-  CHECK(tally.transmit().size.counts() == (std::vector<uint64_t>{0, 1, 0}));
+  CHECK(tally.transmit().sizes == (std::vector<uint64_t>{0, 1, 0}));
 }
 
 TEST(memoryInUseNeverFallsBelowZero) {
-  Tally tally(options());
+  Tally tally(plan());
   const RingLayout& v4 = *releasedLayout(4);
   fold(tally, v4, {typed(kMemoryRegistered, 100), typed(kMemoryDeregistered, 40)});
   CHECK(tally.memoryInUse() == 60);
@@ -90,7 +90,7 @@ TEST(memoryInUseNeverFallsBelowZero) {
 }
 
 TEST(unknownKeysEndUnderOneOverflowKey) {
-  Tally tally(options());
+  Tally tally(plan());
   for (uint32_t i = 0; i < 5000; ++i) {
     fold(tally, *releasedLayout(1), {named("event-" + std::to_string(i), kBackend, 1)});
     fold(tally, *releasedLayout(4), {typed(1000 + i, 1)});
@@ -101,7 +101,7 @@ TEST(unknownKeysEndUnderOneOverflowKey) {
 }
 
 TEST(namesAreKnownBySpellingAndCategory) {
-  Tally tally(options());
+  Tally tally(plan());
   fold(tally, *releasedLayout(1), {named("agent_tx_bytes", kTransfer, 7), named("agent_tx_bytes", kCustom, 9)});
   CHECK_EQ(tally.events()[kTxBytes].count, 1u);
   CHECK_EQ(tally.events().size(), 22u);

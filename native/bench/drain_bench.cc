@@ -1,0 +1,135 @@
+// Ring to tally, nanoseconds per event, beside a memcpy of the same bytes and a plain pop loop over the same ring. One
+// JSON line per case; bench/drain.mjs makes the table.
+
+#include "bench.h"
+#include "ring_reader.h"
+
+using namespace nixl_otel;
+using namespace nixl_otel::bench;
+
+namespace {
+
+constexpr int kRuns = 9;
+constexpr uint64_t kEventsPerRun = 1'500'000;
+
+struct Case {
+  int32_t version;
+  uint64_t capacity;
+  uint64_t batch;  // events in the ring when it is drained
+  bool cold;       // the caches hold something else by then
+};
+
+// More than any cache of this level: what was in them is gone after it.
+class CacheSweep {
+ public:
+  CacheSweep() : bytes_(64 << 20) {}
+  void run() {
+    for (size_t i = 0; i < bytes_.size(); i += 64) bytes_[i]++;
+  }
+
+ private:
+  std::vector<uint8_t> bytes_;
+};
+
+struct Figures {
+  double memcpyNs;
+  double popNs;
+  double drainNs;  // read and published, nothing added up
+  double tallyNs;  // drain and tally
+};
+
+volatile uint64_t sinkhole;
+
+Figures measure(const Case& c, const std::string& directory) {
+  const std::string path = directory + "/ring";
+  static const std::vector<RingEvent> events = transferEvents();
+  static CacheSweep sweep;
+  RingWriter writer;
+  writer.create(path, c.version, c.capacity);
+  const RingLayout layout = writer.layout();
+  size_t next = 0;
+  const auto fill = [&] {
+    for (uint64_t i = 0; i < c.batch; ++i) {
+      writer.push(events[next]);
+      next = (next + 1) % events.size();
+    }
+    if (c.cold) sweep.run();
+  };
+  const uint64_t rounds = std::max<uint64_t>(1, (c.cold ? kEventsPerRun / 16 : kEventsPerRun) / c.batch);
+  // ns per event of `work`; `rest` empties the ring where the work did not.
+  const auto perEvent = [&](auto&& work, auto&& rest) {
+    std::vector<double> runs;
+    for (int run = 0; run <= kRuns; ++run) {
+      double ns = 0;
+      for (uint64_t i = 0; i < rounds; ++i) {
+        fill();
+        const double begin = nowNs();
+        work();
+        ns += nowNs() - begin;
+        rest();
+      }
+      if (run > 0) runs.push_back(ns / static_cast<double>(rounds * c.batch));  // the first one warms up
+    }
+    return median(runs);
+  };
+
+  const auto nothing = [] {};
+  Figures figures{};
+  {
+    MappedRing mapped(path, layout);
+    std::byte slot[kMaxSlotBytes];
+    const auto popAll = [&]<size_t kSlotBytes>(std::integral_constant<size_t, kSlotBytes>) {
+      uint64_t sum = 0;
+      while (mapped.pop<kSlotBytes>(slot)) sum += loadField<uint64_t>(slot, kSlotBytes - 8);
+      sinkhole = sum;
+    };
+    const auto popRing = [&] {
+      if (layout.slot.size == 16) return popAll(std::integral_constant<size_t, 16>());
+      popAll(std::integral_constant<size_t, 56>());
+    };
+    figures.popNs = perEvent(popRing, nothing);
+    std::vector<std::byte> copy(c.batch * layout.slot.size);
+    const auto copyRing = [&] {
+      std::memcpy(copy.data(), mapped.slots(), copy.size());
+      sinkhole = static_cast<uint64_t>(copy.back());
+    };
+    figures.memcpyNs = perEvent(copyRing, popRing);
+  }
+  RingState state;
+  std::string reason;
+  const auto reader = RingReader::open(path, false, state, reason);
+  if (reader == nullptr) {
+    std::fprintf(stderr, "drain_bench: %s\n", reason.c_str());
+    std::exit(1);
+  }
+  ChunkBuffer buffer;
+  figures.drainNs = perEvent(
+      [&] { reader->drain(c.capacity, buffer, [](const RingReader::Chunk& chunk) { sinkhole = chunk.count; }); },
+      nothing);
+  Tally tally(std::make_shared<const TallyPlan>(tallyOptions()));
+  std::vector<TappedEvent> tapped;
+  figures.tallyNs = perEvent(
+      [&] { reader->drain(c.capacity, buffer, [&](const RingReader::Chunk& chunk) { tally.fold(chunk, 0, tapped); }); },
+      nothing);
+  return figures;
+}
+
+}  // namespace
+
+int main() {
+  const TemporaryDirectory directory;
+  std::vector<Case> cases;
+  for (const int32_t version : {1, 2, 3, 4, 5}) cases.push_back({version, 4096, 4095, false});
+  for (const uint64_t capacity : {256, 65536, 1 << 20}) cases.push_back({4, capacity, capacity - 1, false});
+  for (const uint64_t batch : {15, 250, 1000}) cases.push_back({4, 4096, batch, false});
+  cases.push_back({4, 4096, 4095, true});
+  cases.push_back({1, 4096, 4095, true});
+  for (const Case& c : cases) {
+    const Figures f = measure(c, directory.path);
+    std::printf(
+        "{\"wireVersion\":%d,\"capacity\":%lu,\"batch\":%lu,\"cache\":\"%s\",\"memcpyNs\":%.3f,\"popNs\":%.3f,"
+        "\"drainNs\":%.3f,\"tallyNs\":%.3f}\n",
+        c.version, c.capacity, c.batch, c.cold ? "cold" : "warm", f.memcpyNs, f.popNs, f.drainNs, f.tallyNs);
+    std::fflush(stdout);
+  }
+}
