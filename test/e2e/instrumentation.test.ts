@@ -1,0 +1,139 @@
+/** The instrumentation and the producer over real rings, in a process of their own: exact, and nothing is left behind. */
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { dist, resultOf, runProgram } from '../support/child.js';
+import { temporaryDirectory } from '../support/live.js';
+
+const PRELUDE = `
+  import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+  import path from 'node:path';
+  import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+  const { NixlInstrumentation, NixlMetricProducer, RingWriter } = await import(${JSON.stringify(dist('index.js'))});
+
+  class Reader extends MetricReader {
+    constructor(metricProducers = []) {
+      super({ aggregationTemporalitySelector: () => AggregationTemporality.CUMULATIVE, metricProducers });
+    }
+    onForceFlush() {}
+    onShutdown() {}
+    async values() {
+      const { resourceMetrics } = await this.collect();
+      const metrics = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
+      const points = (name) => metrics.find((metric) => metric.descriptor.name === name)?.dataPoints ?? [];
+      return {
+        bytes: points('agent_tx_bytes_total').map(({ value }) => value),
+        times: points('agent_xfer_time_us').map(({ value }) => [value.count, value.sum]),
+      };
+    }
+  }
+
+  const writer = new RingWriter(path.join(arg, 'agent'), { wireVersion: 4, capacity: 4096 });
+  const write = (bytes, us) => {
+    for (const [type, value] of [[6, us], [0, bytes], [2, 1]]) if (!writer.push({ type, value })) throw new Error('full');
+  };
+  const left = () => ({
+    threads: readdirSync('/proc/self/task').filter((task) => readFileSync('/proc/self/task/' + task + '/comm', 'utf8').startsWith('nixl-otel')).length,
+    rings: readdirSync('/proc/self/fd').filter((fd) => { try { return readlinkSync('/proc/self/fd/' + fd).startsWith(arg); } catch { return false; } }).length,
+    timers: process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length,
+  });
+`;
+
+const NOTHING = { threads: 0, rings: 0, timers: 0 };
+
+test('the instrumentation is exact and leaves nothing behind, however often it is switched', async () => {
+  const result = await resultOf<{ seen: unknown[]; idle: unknown[]; after: unknown }>(
+    `${PRELUDE}
+    const instrumentation = new NixlInstrumentation({ directories: arg });
+    const seen = [];
+    const idle = [];
+    for (let round = 1; round <= 5; round++) {
+      const reader = new Reader();
+      const provider = new MeterProvider({ readers: [reader] });
+      write(1000 * round, 10 * round);
+      instrumentation.setMeterProvider(provider);
+      instrumentation.enable();
+      write(500, 5);
+      seen.push(await reader.values());
+      instrumentation.disable();
+      write(1, 1); // stays in the ring until the next round
+      idle.push({ ...left(), ...(await reader.values()) });
+      await provider.shutdown();
+    }
+    instrumentation.disable();
+    console.log(JSON.stringify({ seen, idle, after: left() }));
+  `,
+    temporaryDirectory(),
+  );
+  const rounds = [1, 2, 3, 4, 5];
+  // Each provider begins with what the rings hold by then: the round's own two, and the one that was left from before.
+  const own = (round: number) => 1000 * round + 500 + (round > 1 ? 1 : 0);
+  const ownUs = (round: number) => 10 * round + 5 + (round > 1 ? 1 : 0);
+  expect(result.seen).toEqual(
+    rounds.map((round) => ({ bytes: [own(round)], times: [[round > 1 ? 3 : 2, ownUs(round)]] })),
+  );
+  // A cumulative reader repeats its sums, but nothing is added to them any more.
+  expect(result.idle).toMatchObject(rounds.map(() => NOTHING));
+  expect(result.after).toEqual(NOTHING);
+});
+
+test('changing the provider moves all numbers to the new one', async () => {
+  const result = await resultOf<{ first: unknown; second: unknown; after: unknown }>(
+    `${PRELUDE}
+    const instrumentation = new NixlInstrumentation({ directories: arg });
+    const [a, b] = [new Reader(), new Reader()];
+    instrumentation.setMeterProvider(new MeterProvider({ readers: [a] }));
+    write(100, 10);
+    const first = await a.values();
+    instrumentation.setMeterProvider(new MeterProvider({ readers: [b] }));
+    write(11, 20);
+    const second = await b.values();
+    const stale = await a.values();
+    instrumentation.disable();
+    console.log(JSON.stringify({ first, second, stale: stale.bytes, after: left() }));
+  `,
+    temporaryDirectory(),
+  );
+  expect(result).toMatchObject({
+    first: { bytes: [100], times: [[1, 10]] },
+    // Sums are the agent's own, from when its ring was opened; a histogram begins with its provider.
+    second: { bytes: [111], times: [[1, 20]] },
+    stale: [100],
+    after: NOTHING,
+  });
+});
+
+test('a producer that was closed leaves nothing behind', async () => {
+  const result = await resultOf<{ seen: unknown; after: unknown; empty: unknown }>(
+    `${PRELUDE}
+    write(7, 70);
+    const producer = new NixlMetricProducer({ directories: arg });
+    const reader = new Reader([producer]);
+    new MeterProvider({ readers: [reader] });
+    const seen = await reader.values();
+    producer.close();
+    console.log(JSON.stringify({ seen, after: left(), empty: await reader.values() }));
+  `,
+    temporaryDirectory(),
+  );
+  expect(result).toEqual({
+    seen: { bytes: [7], times: [[1, 70]] },
+    after: NOTHING,
+    empty: { bytes: [], times: [] },
+  });
+});
+
+test.each(['instrumentation', 'producer'])('an open %s keeps no process alive', async (kind) => {
+  const directory = temporaryDirectory();
+  new RingWriter(path.join(directory, 'agent')).close();
+  const { code } = await runProgram(
+    `${PRELUDE}
+    const reader = new Reader(${kind === 'producer' ? '[new NixlMetricProducer({ directories: arg })]' : ''});
+    const provider = new MeterProvider({ readers: [reader] });
+    if (${kind === 'instrumentation'}) new NixlInstrumentation({ directories: arg }).setMeterProvider(provider);
+    await reader.values();
+  `,
+    directory,
+  );
+  expect(code).toBe(0);
+});

@@ -1,0 +1,37 @@
+/** Programs of a few lines that run on the built package in a process of their own, so that what they leave can be counted. */
+import { spawn } from 'node:child_process';
+import { onTestFinished } from 'vitest';
+
+/** Where `import` finds a built file. */
+export function dist(file: string): string {
+  return new URL(`../../dist/${file}`, import.meta.url).href;
+}
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs an ES module to its end. `arg` is there as `arg`. */
+export async function runProgram(source: string, arg: unknown = null): Promise<Finished> {
+  const program = `const arg = ${JSON.stringify(arg)};\n${source}`;
+  const child = spawn(process.execPath, ['--input-type=module', '--expose-gc', '-e', program], {
+    cwd: new URL('../..', import.meta.url).pathname,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const texts = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].on('data', (text: Buffer) => (texts[name] += text.toString()));
+  }
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, ...texts };
+}
+
+/** As runProgram(); the last line that it printed is JSON. */
+export async function resultOf<T>(source: string, arg: unknown = null): Promise<T> {
+  const { code, stdout, stderr } = await runProgram(source, arg);
+  if (code !== 0) throw new Error(`the program ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout.trim().split('\n').at(-1)!) as T;
+}
