@@ -1,0 +1,144 @@
+/** Who may drain a ring: one process, in as many places as it likes; a second one is told so and takes over in time. */
+import path from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { openRing, RingWriter } from '../../src/shm-bridge/index.js';
+import { scrape, start, until, valueOf } from '../cli/command.js';
+import { dist, resultOf } from '../support/child.js';
+import { drained, openTestSource, temporaryDirectory, transferSourcePath } from '../support/live.js';
+
+/** A ring and a way to put events of value 1 into it. */
+function ringIn(directory: string, name = 'agent'): (events: number) => void {
+  const writer = new RingWriter(path.join(directory, name), { wireVersion: 4, capacity: 1024 });
+  return (events) => {
+    for (let i = 0; i < events; i++) expect(writer.push({ type: 0, value: 1n })).toBe(true);
+  };
+}
+
+test('a second process is told busy, takes nothing, and takes over when the first is killed', async () => {
+  const directory = temporaryDirectory();
+  const write = ringIn(directory);
+  const first = start(['serve', '--dir', directory, '--port', '0']);
+  const [url] = await first.says(/http:\S+metrics/);
+  write(100);
+  const events = async () => valueOf(await scrape(url), 'nixl_events_total');
+  await until(async () => (await events()) === 100);
+
+  const second = openTestSource([directory]);
+  second.drainNow();
+  expect(second.snapshot()).toMatchObject({
+    agents: [],
+    problems: [{ state: 'busy', path: path.join(directory, 'agent') }],
+  });
+  expect(() => openRing(path.join(directory, 'agent'))).toThrow('is busy: another consumer holds its lock');
+  write(10);
+  await until(async () => (await events()) === 110);
+
+  await first.stop('SIGKILL');
+  write(7);
+  await vi.waitUntil(() => drained(second.snapshot()) > 0, 20_000);
+  second.drainNow();
+  // Each event was counted by one of the two.
+  expect(drained(second.snapshot())).toBe(7);
+  expect(second.snapshot()).toMatchObject({ problems: [], agents: [{ suspect: false }] });
+});
+
+test('two sources in one process, on one directory and on different ones', () => {
+  const [a, b] = [temporaryDirectory(), temporaryDirectory()];
+  const [writeA, writeB] = [ringIn(a), ringIn(b)];
+  const [first, second, both] = [openTestSource([a]), openTestSource([b]), openTestSource([a, b])];
+  writeA(3);
+  writeB(5);
+  both.drainNow();
+  expect([first, second, both].map((source) => drained(source.snapshot()))).toEqual([3, 5, 8]);
+});
+
+test('main thread and worker at once, by require() and by import, count each event once', async () => {
+  const directory = temporaryDirectory();
+  const result = await resultOf<Record<string, number>>(
+    `
+    import { createRequire } from 'node:module';
+    import path from 'node:path';
+    import { Worker } from 'node:worker_threads';
+    const index = ${JSON.stringify(dist('index.js'))};
+    const imported = await import(index);
+    const required = createRequire(import.meta.url)(new URL(index).pathname);
+    const writer = new imported.RingWriter(path.join(arg, 'agent'), { wireVersion: 4 });
+    const options = { directories: [arg], tally: imported.tallyOptions() };
+    const one = imported.openSource(options);
+    const other = required.openSource(options);
+    const worker = new Worker(
+      new URL('data:text/javascript,' + encodeURIComponent(\`
+      import { parentPort } from 'node:worker_threads';
+      import { openSource, tallyOptions } from '\${index}';
+      const source = openSource({ directories: [\${JSON.stringify(arg)}], tally: tallyOptions() });
+      parentPort.on('message', () => { source.drainNow(); parentPort.postMessage(source.snapshot().agents[0].events[0].count); });
+      parentPort.postMessage('ready');\`)),
+    );
+    const answer = () => new Promise((resolve, reject) => worker.once('message', resolve).once('error', reject));
+    await answer();
+    for (let i = 0; i < 50; i++) writer.push({ type: 0, value: 1n });
+    worker.postMessage('count');
+    const inWorker = await answer();
+    await worker.terminate();
+    for (let i = 0; i < 20; i++) writer.push({ type: 0, value: 1n });
+    one.drainNow();
+    const count = (source) => source.snapshot().agents[0].events[0].count;
+    console.log(JSON.stringify({ inWorker, one: count(one), other: count(other) }));
+    process.exit(0);
+  `,
+    directory,
+  );
+  expect(result).toEqual({ inWorker: 50, one: 70, other: 70 });
+});
+
+test('a thousand agents with fresh names, one after another, leave nothing behind', async () => {
+  // Each of them is a process's own, or its death could not be seen: an agent's last words must not be cut short.
+  const result = await resultOf<{
+    counted: number;
+    written: number;
+    most: number;
+    fds: number[];
+    residentMb: number[];
+  }>(
+    `
+    import { execFile } from 'node:child_process';
+    import { readdirSync, readFileSync } from 'node:fs';
+    import { promisify } from 'node:util';
+    const { openSource, tallyOptions } = await import(${JSON.stringify(dist('shm-bridge/index.js'))}).then(async (bridge) => ({
+      ...bridge, ...(await import(${JSON.stringify(dist('mapping/index.js'))})),
+    }));
+    const source = openSource({ directories: [arg.directory], tally: tallyOptions(), deadTtlMs: 0 });
+    const reader = source.openReader();
+    const resident = () => Number(/VmRSS:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024;
+    const looks = { fds: [], residentMb: [] };
+    const counts = new Map();
+    let written = 0;
+    let most = 0;
+    const look = () => {
+      source.drainNow();
+      const { agents } = reader.snapshot();
+      most = Math.max(most, agents.length);
+      for (const { id, events } of agents) counts.set(id, events.reduce((sum, { count }) => sum + count, 0));
+      return agents.length;
+    };
+    for (let batch = 0; batch < 12; batch++) {
+      const flags = ['--agents', '100', '--transfers', '5', '--rate', '1000', '--name', 'fresh-' + batch];
+      const { stdout } = await promisify(execFile)(arg.program, ['--dir', arg.directory, ...flags]);
+      written += JSON.parse(stdout.trim().split('\\n').at(-1)).totals.written;
+      while (look() > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+      globalThis.gc();
+      looks.fds.push(readdirSync('/proc/self/fd').length);
+      looks.residentMb.push(resident());
+    }
+    console.log(JSON.stringify({ counted: [...counts.values()].reduce((a, b) => a + b, 0), agents: counts.size, written, most, ...looks }));
+    source.close();
+  `,
+    { directory: temporaryDirectory(), program: transferSourcePath },
+  );
+  expect(result).toMatchObject({ agents: 1200, counted: result.written });
+  expect(result.written).toBeGreaterThan(1200 * 5 * 4);
+  expect(result.most).toBeLessThanOrEqual(100);
+  expect(Math.max(...result.fds.slice(1)) - result.fds[1]!).toBeLessThanOrEqual(2);
+  // The heaps have grown to what one batch needs by then; five hundred agents that had been kept would be 10 MB more.
+  expect(result.residentMb.at(-1)! - result.residentMb[6]!).toBeLessThan(4);
+});
