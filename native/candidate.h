@@ -25,7 +25,10 @@ struct Candidate {
   // descriptor and is opened again only when its header has changed. Most files in a directory end like this, where
   // agents are named by a fresh UUID.
   bool parked = false;
+  FileId parkedFile;
   HeaderFields parkedHeader;
+  timespec parkedChange{};     // its ctime
+  bool writerMayLive = false;  // nobody was seen to write it: stores into a mapping show in the header only
 
   // Soon at first (an agent that is just starting), then ever more seldom (a file that is simply no ring).
   void waitLonger(Clock::time_point now) {
@@ -35,11 +38,19 @@ struct Candidate {
     nextLook = now + pause;
   }
 
-  bool headerChanged(const HeaderFields& now) const {
+  // Whether something happened to a parked ring. Whoever comes back under a dead agent's name truncates the file first,
+  // which its ctime shows.
+  bool awoken() const {
+    if (!writerMayLive) {
+      struct stat info;
+      return ::lstat(path.c_str(), &info) != 0 || parkedFile != FileId{info.st_dev, info.st_ino} ||
+             info.st_ctim.tv_sec != parkedChange.tv_sec || info.st_ctim.tv_nsec != parkedChange.tv_nsec;
+    }
+    const HeaderFields now = peekHeader(path, parkedFile);
     const HeaderFields& then = parkedHeader;
-    return now.version != then.version || now.expectedVersion != then.expectedVersion ||
-           now.writePos != then.writePos || now.readPos != then.readPos || now.capacity != then.capacity ||
-           now.fileSize != then.fileSize;
+    return now.state != RingState::kReady || now.version != then.version ||
+           now.expectedVersion != then.expectedVersion || now.writePos != then.writePos ||
+           now.readPos != then.readPos || now.capacity != then.capacity || now.fileSize != then.fileSize;
   }
 };
 
