@@ -23,7 +23,12 @@
 //      whole rebuild within one pause.);
 //   B  a new agent pushes nothing before a drain that was running when it started has ended: its first flush comes one
 //      flush interval (10 ms or more) later.
-// Where either is seen to have failed, the numbers are flagged as suspect. Under both, an exhaustive explorer
+//
+// A consumer that heeds no lock may be at work on the same ring (NIXL's own readers are such). What it takes after our
+// first drain is noticed, counted as a foreign move and the numbers are flagged, unless it takes whole laps between two
+// of our looks: then read_pos is back where we left it. What it took before is nobody's to know.
+//
+// Where an assumption is seen to have failed, the numbers are flagged as suspect. Under both, an exhaustive explorer
 // (test/protocol_explorer_test.cc) finds for every interleaving and store order: no event twice, none that was not
 // written, none lost that the ring still held, and no false alarm.
 //
@@ -33,8 +38,8 @@
 //   uint64_t loadWritePos(), loadReadPos()
 //   bool swapMark(from, to), swapReadPos(from, to)      compare-and-swap
 //   uint32_t readSlots(position, count, out)            how many whole slots could be read
-//   bool pauseForRebuild(bool mayReturn)    a pause; true: it has passed since inspect() or swapMark(); false: come
-//   again
+//   bool pauseForRebuild(bool mayReturn)    waits for a pause's end; or, if it may, returns false while the pause since
+//                                           inspect() or swapMark() has not passed
 //
 // A wire version whose header has the fields elsewhere (draft 5 against 1-4) needs a new protocol object: inspect()
 // reports that as `relaid`.
@@ -164,6 +169,14 @@ class DrainProtocol {
   static constexpr uint32_t kMaxRecoveries = 4;
   static constexpr uint32_t kPauses = 2;
 
+  // A resync that is to go on: the last look, how many there were, and how many in a row agreed.
+  struct Settling {
+    bool begun = false;
+    HeaderLook look;
+    uint32_t looks = 0;
+    uint32_t agreed = 0;
+  };
+
   enum class Recovery : uint8_t { kTook, kGoOn, kWaiting, kSettling, kRelaid };
 
   static DrainOutcome toOutcome(Recovery r) {
@@ -218,33 +231,32 @@ class DrainProtocol {
   // Many rings may be found at once, and each pause would keep all the others waiting: so a ring that was never drained
   // may come again when the pause has passed. One that was must not: assumption B bounds how long that may take.
   Recovery resync(Ring& ring) {
-    if (!settling_) {
-      settlingLook_ = ring.inspect();
-      if (settlingLook_.mark != mark_) {
-        if (!takeBack(ring, settlingLook_)) return Recovery::kWaiting;
-        if (!settlingLook_.whole) return Recovery::kWaiting;
+    Settling now = settling_;
+    settling_.begun = false;
+    if (!now.begun) {
+      now = {true, ring.inspect(), 0, 0};
+      if (now.look.mark != mark_) {
+        if (!takeBack(ring, now.look)) return Recovery::kWaiting;
+        if (!now.look.whole) return Recovery::kWaiting;
         rebuilt_ = rebuilt_ || mark_ != 0;
-        if (settlingLook_.relaid) return Recovery::kRelaid;
-        if (!mark(ring, settlingLook_)) return Recovery::kWaiting;
+        if (now.look.relaid) return Recovery::kRelaid;
+        if (!mark(ring, now.look)) return Recovery::kWaiting;
       }
-      settling_ = true;
-      settlingLooks_ = agreed_ = 0;
     }
-    for (; settlingLook_.whole && settlingLooks_ < kMaxRecoveries; ++settlingLooks_) {
-      if (!ring.pauseForRebuild(!known_)) return Recovery::kSettling;
-      HeaderLook look = ring.inspect();
-      const HeaderLook before = std::exchange(settlingLook_, look);
+    for (; now.look.whole && now.looks < kMaxRecoveries; ++now.looks) {
+      if (!ring.pauseForRebuild(!known_)) {
+        settling_ = now;
+        return Recovery::kSettling;
+      }
+      const HeaderLook before = now.look;
+      HeaderLook& look = now.look = ring.inspect();
       if (look.mark != mark_) break;
       if (!takeBack(ring, look)) break;
-      settlingLook_ = look;
       const bool same =
           look.readPos == before.readPos && look.relaid == before.relaid && look.version == before.version;
-      agreed_ = same ? agreed_ + 1 : 0;
-      if (!look.whole || agreed_ != kPauses) continue;
-      settling_ = false;
-      return settle(ring, look);
+      now.agreed = same ? now.agreed + 1 : 0;
+      if (look.whole && now.agreed == kPauses) return settle(ring, look);
     }
-    settling_ = false;
     return Recovery::kWaiting;
   }
 
@@ -304,10 +316,7 @@ class DrainProtocol {
   bool known_ = false;            // it was attached before
   bool rebuilt_ = false;          // since then another's mark, or none, stood there
   bool newbornMustRest_ = false;  // by assumption B
-  bool settling_ = false;         // a mark was left, and the looks that count go on
-  HeaderLook settlingLook_;       // the last one
-  uint32_t settlingLooks_ = 0;
-  uint32_t agreed_ = 0;
+  Settling settling_;
   DrainStats stats_;
 };
 

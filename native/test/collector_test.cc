@@ -1,29 +1,19 @@
 // The collector with real rings and threads: exact under load, while snapshots, sources and taps come and go.
 #include "collector.h"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <filesystem>
 #include <thread>
 
 #include "check.h"
 #include "ring_writer.h"
+#include "temporary_directory.h"
 
 using namespace nixl_otel;
 using std::chrono::milliseconds;
 
 namespace {
-
-struct TemporaryDirectory {
-  std::string path;
-  TemporaryDirectory() {
-    char name[] = "/tmp/nixl-otel-native-XXXXXX";
-    path = ::mkdtemp(name);
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path); }
-};
 
 SourceOptions optionsFor(const std::string& directory) {
   SourceOptions options;

@@ -1,0 +1,66 @@
+// What RingReader does around the protocol: opening, draining, and taking over a ring of another geometry.
+
+#pragma once
+
+#include "explorer_ring.h"
+
+namespace explorer {
+
+inline bool attach(Consumer& c, SimulatedRing& ring, const nixl_otel::HeaderLook& look) {
+  c.capacity = ring.seenCapacity();
+  c.version = static_cast<uint8_t>(look.version);
+  const uint16_t serial = c.serial = static_cast<uint16_t>(c.serial + 0x20);
+  std::memset(static_cast<void*>(&c.protocol), 0, sizeof c.protocol);
+  new (&c.protocol) nixl_otel::DrainProtocol<SimulatedRing>();
+  return c.protocol.attach(ring, look, c.capacity, serial);
+}
+
+// RingReader::open. A consumer that could not open stays closed and may try again.
+inline void openCall(World&, Consumer& c, SimulatedRing& ring) {
+  ring.beginCall(0);
+  const nixl_otel::HeaderLook look = ring.inspect();
+  if (!look.whole) return;
+  const Consumer closed = c;
+  if (attach(c, ring, look)) {
+    c.open = 1;
+  } else {
+    c = closed;
+  }
+}
+
+// RingReader::relay
+inline bool relay(Consumer& c, SimulatedRing& ring) {
+  const nixl_otel::HeaderLook look = ring.inspect();
+  if (!look.whole) return false;
+  c.before = c.stats();
+  ++c.before.restarts;
+  return attach(c, ring, look);
+}
+
+// RingReader::drain
+inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& ring, uint64_t budget) {
+  using nixl_otel::DrainOutcome;
+  ring.beginCall(budget);
+  w.drainCall = 1;
+  w.rebuildInCall = w.rebuilding;
+  uint64_t events = 0;
+  std::byte buffer[kMaxCapacity];
+  const auto sink = [&](const std::byte* slots, uint32_t count, bool gapAfter) {
+    uint8_t values[kMaxCapacity];
+    std::memcpy(values, slots, count);
+    countChunk(w, values, count, gapAfter);
+    events += count;
+  };
+  DrainOutcome outcome = DrainOutcome::kWaiting;
+  for (int geometries = 0; geometries < 2; ++geometries) {
+    outcome = c.protocol.drain(ring, budget - events, buffer, sink);
+    if (outcome != DrainOutcome::kRelaid) break;
+    outcome = DrainOutcome::kWaiting;
+    if (!relay(c, ring)) break;
+  }
+  w.drainCall = w.rebuildInCall = w.rebuildBeganInCall = 0;
+  if (outcome == DrainOutcome::kEmpty || outcome == DrainOutcome::kMore) w.drained = 1;
+  return outcome;
+}
+
+}  // namespace explorer

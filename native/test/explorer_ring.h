@@ -1,0 +1,242 @@
+// The consumer's side of the simulated ring: what the real DrainProtocol runs on. Every access asks the search what
+// happens first.
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "../drain_protocol.h"
+#include "explorer_schedule.h"
+#include "explorer_steps.h"
+#include "explorer_world.h"
+
+namespace explorer {
+
+struct Hung {};  // thrown when a call does not come to an end
+
+class SimulatedRing;
+
+// Only protocols that repair it ask for it.
+template <typename Look>
+void noteReadPosPast(Look& look, bool past) {
+  if constexpr (requires { look.readPosPast; }) look.readPosPast = past;
+}
+
+// What RingReader is to a real ring: the protocol, and the geometry that it was attached to.
+struct Consumer {
+  nixl_otel::DrainProtocol<SimulatedRing> protocol;
+  nixl_otel::DrainStats before;
+  int32_t trueMark = 0;  // what a blind consumer believes to stand in expected_version
+  uint16_t serial = 0;
+  uint8_t capacity = 0;
+  uint8_t version = 0;
+  uint8_t open = 0;
+
+  nixl_otel::DrainStats stats() const {
+    nixl_otel::DrainStats sum = before;
+    sum.restarts += protocol.stats().restarts;
+    sum.foreignMoves += protocol.stats().foreignMoves;
+    sum.suspect |= protocol.stats().suspect;
+    return sum;
+  }
+};
+
+inline Consumer newConsumer() {
+  Consumer c;
+  std::memset(static_cast<void*>(&c), 0, sizeof c);  // padding is hashed with the rest
+  return *new (&c) Consumer();
+}
+
+class SimulatedRing {
+  // Assumption A: a rebuild that has begun to store has ended by a pause's end. (One that has only truncated the file
+  // may stay there: what lies between is system calls.)
+  bool pauseMayEnd() const {
+    if (!setting_.assumptionA || !w_.rebuilding || w_.stored == 0) return true;
+    if (!setting_.visibleIsEnough) return false;
+    return w_.version == 0 || (w_.expected != w_.version && !nixl_otel::isMark(w_.expected));
+  }
+
+  // One access, before which the others may do any number of steps.
+  template <typename Access>
+  auto at(const char* what, Footprint touches, Access access) {
+    Block block(previous_);
+    for (;;) {
+      Moves moves;
+      if (!frozen_) moves = block.worthwhile(w_, possibleMoves(w_, setting_));
+      if (setting_.costLimit != 0 && w_.cost >= setting_.costLimit) moves.count = 0;
+      const bool mayGoOn = touches.reads != kPausePlace || pauseMayEnd();
+      if (!mayGoOn && !setting_.visibleIsEnough) {
+        // Nobody looks before the rebuild is done: any order will do.
+        const Moves all = possibleMoves(w_, setting_);
+        make(w_, setting_, all.list[all.count - 1], c_.open);
+        block = Block();
+        continue;
+      }
+      if (moves.count == 0) {
+        if (mayGoOn) break;
+        throw AlreadyExplored{};
+      }
+      if (!choices_.replaying() && visited_ != nullptr) {
+        Digest state = history_;
+        state.add(block.code());
+        state.addBytes(w_);
+        if (!visited_->insert(state)) throw AlreadyExplored{};
+      }
+      int choice = choices_.choose(moves.count + mayGoOn);
+      if (mayGoOn && choice-- == 0) break;
+      if (log_ != nullptr) *log_ += describe(w_, moves.list[choice]) + "\n";
+      block.add(w_, moves.list[choice]);
+      make(w_, setting_, moves.list[choice], c_.open);
+    }
+    if (++accesses_ > kMaxAccesses) throw Hung{};
+    const auto result = access();
+    previous_ = touches;
+    history_.add(static_cast<uint64_t>(result));
+    if (log_ != nullptr) *log_ += std::string("consumer: ") + what + " -> " + std::to_string(+result) + "\n";
+    return result;
+  }
+
+ public:
+  SimulatedRing(World& world, Consumer& consumer, const Setting& setting, Choices& choices, DigestSet* visited,
+                std::string* log = nullptr)
+      : w_(world), c_(consumer), setting_(setting), choices_(choices), visited_(visited), log_(log) {}
+
+  // From here on nobody but the consumer moves.
+  void freezeOthers() { frozen_ = true; }
+
+  // What a state is: what the consumer's code was given since the call began (its locals follow from that), and the
+  // world.
+  void beginCall(uint64_t what) {
+    history_ = Digest();
+    history_.addBytes(c_);
+    history_.add(what);
+    accesses_ = 0;
+    previous_ = {0, 0};
+  }
+
+  nixl_otel::HeaderLook inspect() {
+    const Digest before = history_;
+    World seen = w_;
+    at("inspect: size", Footprint{kSizePlace, 0}, [&] { return seen.fileSlots = w_.fileSlots; });
+    for (int i = 0; i < 6; ++i) copyField(seen, setting_.inspectBackwards ? 5 - i : i);
+    nixl_otel::HeaderLook look;
+    const bool known = seen.version == 3 || seen.version == 4;
+    const bool geometry = seen.capacity >= 2 && seen.fileSlots == seen.capacity && seen.mask == seen.capacity - 1;
+    const bool holds = known && geometry && seen.writePos <= seen.mask &&
+                       (seen.expected == seen.version || nixl_otel::isMark(seen.expected));
+    look.whole = holds && seen.readPos <= seen.mask;
+    noteReadPosPast(look, holds && !look.whole);
+    // What does not hold together is not handed on: then the fields it is made of need not be told apart.
+    if (holds) {
+      look.relaid = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
+      look.version = seen.version;
+      look.mark = seen.expected;
+      look.writePos = seen.writePos;
+      look.readPos = seen.readPos;
+      seenCapacity_ = seen.capacity;
+      if (setting_.blind && c_.open) look.mark = c_.trueMark;
+    }
+    history_ = before;
+    history_.add(look.whole | look.relaid << 1 | (holds && !look.whole) << 2 | look.version << 8 | look.writePos << 16 |
+                 look.readPos << 24);
+    history_.add(static_cast<uint32_t>(look.mark) | (holds ? uint64_t{seenCapacity_} << 32 : 0));
+    return look;
+  }
+
+  int32_t loadVersion() {
+    return at("version", Footprint{kVersionPlace, 0},
+              [&] { return setting_.blind ? int32_t{c_.version} : int32_t{w_.version}; });
+  }
+  int32_t loadMark() {
+    return at("expected_version", Footprint{kExpectedPlace, 0},
+              [&] { return setting_.blind ? c_.trueMark : w_.expected; });
+  }
+  uint64_t loadWritePos() {
+    return at("write_pos", Footprint{kWritePosPlace, 0}, [&] { return uint64_t{w_.writePos}; });
+  }
+  uint64_t loadReadPos() {
+    return at("read_pos", Footprint{kReadPosPlace, 0}, [&] { return uint64_t{w_.readPos}; });
+  }
+  bool swapMark(int32_t from, int32_t to) {
+    return at("swap expected_version", Footprint{0, kExpectedPlace}, [&] {
+      if (setting_.blind) c_.trueMark = to;
+      if (w_.expected != from && !(setting_.blind && c_.open)) return false;
+      w_.expected = to;
+      return true;
+    });
+  }
+  bool swapReadPos(uint64_t from, uint64_t to) {
+    return at("swap read_pos", Footprint{kSwapPlace, kReadPosPlace}, [&] {
+      if (w_.readPos != from) return false;
+      // What was read from the living ring is ours from here on. (What was left of a ring that is gone is excused.)
+      w_.inFlight |= w_.ofIncarnation & justRead_;
+      justRead_ = 0;
+      w_.readPos = static_cast<uint8_t>(to);
+      return true;
+    });
+  }
+  uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out) {
+    uint32_t done = 0;
+    justRead_ = 0;
+    while (done < count) {
+      const uint8_t value =
+          at("slot", Footprint{static_cast<uint16_t>(slotPlace(position + done) | kSizePlace), 0}, [&] {
+            const uint64_t i = position + done;
+            return i < w_.fileSlots ? w_.slots[i] : uint8_t{0xFF};
+          });
+      if (value == 0xFF) break;
+      out[done++] = std::byte{value};
+      justRead_ |= valueBit(value);
+    }
+    return done;
+  }
+  // A pause that is not over yet, so that the drain ends and another one goes on, is a longer pause: it ends.
+  bool pauseForRebuild(bool) {
+    at("pause", Footprint{kPausePlace, 0}, [] { return 0; });
+    return true;
+  }
+
+  uint8_t seenCapacity() const { return seenCapacity_; }
+
+ private:
+  void copyField(World& seen, int field) {
+    const char* names[] = {"inspect: write_pos",        "inspect: read_pos", "inspect: version",
+                           "inspect: expected_version", "inspect: capacity", "inspect: mask"};
+    const Place places[] = {kWritePosPlace, kReadPosPlace, kVersionPlace, kExpectedPlace, kCapacityPlace, kMaskPlace};
+    at(names[field], Footprint{places[field], 0}, [&]() -> int32_t {
+      switch (field) {
+        case 0:
+          return seen.writePos = w_.writePos;
+        case 1:
+          return seen.readPos = w_.readPos;
+        case 2:
+          return seen.version = w_.version;
+        case 3:
+          return seen.expected = w_.expected;
+        case 4:
+          return seen.capacity = w_.capacity;
+        default:
+          return seen.mask = w_.mask;
+      }
+    });
+  }
+
+  static constexpr int kMaxAccesses = 500;
+
+  World& w_;
+  Consumer& c_;
+  const Setting& setting_;
+  Choices& choices_;
+  DigestSet* visited_;
+  std::string* log_;
+  Digest history_;
+  int accesses_ = 0;
+  Footprint previous_{0, 0};
+  bool frozen_ = false;
+  uint16_t justRead_ = 0;
+  uint8_t seenCapacity_ = 0;
+};
+
+}  // namespace explorer

@@ -1,0 +1,213 @@
+// The search itself: every state between two calls of the consumer, and within a call every schedule.
+
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "explorer_calls.h"
+
+namespace explorer {
+
+// How a schedule came out, once the producer is done and the consumer found the ring empty twice.
+struct Ending {
+  uint8_t wrong = 0;  // bits of Wrong, kGapMissed left out
+  bool gapMissed = false;
+  bool suspect = false;
+  uint8_t rebuilds = 0;     // that began while the consumer was attached
+  uint8_t allRebuilds = 0;  // and before
+  uint32_t restarts = 0;
+};
+
+struct Report {
+  size_t states = 0;   // distinct states, at memory accesses and between calls
+  size_t runs = 0;     // executions of the consumer's code, most of them cut off at a known state
+  size_t endings = 0;  // distinct states in which everything may stop
+  size_t wrong = 0;
+  size_t wrongUnflagged = 0;
+  size_t flagged = 0;
+  size_t gapsMissed = 0;
+  std::map<std::pair<int, int>, size_t> restartsOfRebuilds;  // {rebuilds, restarts counted} -> endings
+  bool hung = false;
+  std::string schedule;  // of the first ending that was objected to
+
+  std::string line(const char* name) const {
+    char text[300];
+    std::snprintf(text, sizeof text, "%-46s %9zu states %9zu runs %8zu endings: %zu wrong (%zu unflagged), %zu flagged",
+                  name, states, runs, endings, wrong, wrongUnflagged, flagged);
+    return text;
+  }
+};
+
+using Objection = std::function<bool(const Ending&)>;
+
+class Search {
+ public:
+  // Stops at the first ending that is objected to, and keeps its schedule.
+  Search(const Setting& setting, Objection objection) : setting_(setting), objection_(std::move(objection)) {}
+
+  Report run() {
+    add(startWorld(setting_), newConsumer(), 0);
+    for (size_t i = 0; i < nodes_.size() && report_.schedule.empty(); ++i) expand(i);
+    report_.states = visited_.size();
+    return report_;
+  }
+
+ private:
+  struct Node {
+    World w;
+    Consumer c;
+    size_t parent;
+  };
+  // What may happen between two calls: an index of possibleMoves(), or a call.
+  static constexpr int kCalls = 100;
+
+  void add(const World& w, const Consumer& c, size_t parent) {
+    if (!visited_.insert(digest(w, c))) return;
+    nodes_.push_back({w, c, parent});
+    if (!w.rebuilding) end(nodes_.size() - 1);
+  }
+
+  static Digest digest(const World& w, const Consumer& c) {
+    Digest d;
+    d.addBytes(c);
+    d.add(~uint64_t{0});  // no call's state
+    d.addBytes(w);
+    return d;
+  }
+
+  void expand(size_t index) {
+    forEachSuccessor(nodes_[index], visited_, [&](const World& w, const Consumer& c, int) {
+      add(w, c, index);
+      return report_.schedule.empty();
+    });
+  }
+
+  // `found(world, consumer, action)` returns false to stop.
+  template <typename Found>
+  void forEachSuccessor(const Node node, DigestSet& visited, Found found) {
+    if (setting_.costLimit != 0 && node.w.cost >= setting_.costLimit) return;
+    const Moves moves = possibleMoves(node.w, setting_);
+    for (int m = 0; m < moves.count; ++m) {
+      World w = node.w;
+      make(w, setting_, moves.list[m], node.c.open);
+      if (!found(w, node.c, m)) return;
+    }
+    for (int call = 0; call < (node.c.open ? 2 : 1); ++call) {
+      if (node.c.open && setting_.budgets[call] == 0) continue;
+      Choices choices;
+      do {
+        World w = node.w;
+        Consumer c = node.c;
+        SimulatedRing ring(w, c, setting_, choices, &visited);
+        if (setting_.costLimit != 0) ++w.cost;
+        ++report_.runs;
+        try {
+          oneCall(w, c, ring, call);
+          if (!found(w, c, kCalls + call)) return;
+        } catch (const AlreadyExplored&) {
+        } catch (const Hung&) {
+          report_.hung = true;
+        }
+      } while (choices.advance());
+    }
+  }
+
+  nixl_otel::DrainOutcome oneCall(World& w, Consumer& c, SimulatedRing& ring, int call) {
+    if (c.open) return drainCall(w, c, ring, setting_.budgets[call]);
+    openCall(w, c, ring);
+    return nixl_otel::DrainOutcome::kWaiting;
+  }
+
+  // The producer stops here for good.
+  void end(size_t index) {
+    World w = nodes_[index].w;
+    Consumer c = nodes_[index].c;
+    Choices none;
+    SimulatedRing ring(w, c, setting_, none, nullptr);
+    ring.freezeOthers();
+    int empty = 0;
+    try {
+      for (int calls = 0; calls < 12 && empty < 2; ++calls) {
+        empty = oneCall(w, c, ring, 0) == nixl_otel::DrainOutcome::kEmpty ? empty + 1 : 0;
+      }
+    } catch (const Hung&) {
+      report_.hung = true;
+    }
+    if (empty < 2) w.wrong |= kStuck;
+    if (lostEvents(w) != 0) w.wrong |= kLost;
+    Ending ending;
+    ending.gapMissed = w.wrong & kGapMissed;
+    ending.wrong = w.wrong & ~kGapMissed;
+    ending.suspect = c.stats().suspect;
+    ending.rebuilds = w.rebuildsWhileOpen;
+    ending.allRebuilds = w.incarnation;
+    ending.restarts = c.stats().restarts;
+    ++report_.endings;
+    report_.wrong += ending.wrong != 0;
+    report_.wrongUnflagged += ending.wrong != 0 && !ending.suspect;
+    report_.flagged += ending.suspect;
+    report_.gapsMissed += ending.gapMissed;
+    ++report_.restartsOfRebuilds[{ending.rebuilds, static_cast<int>(ending.restarts)}];
+    if (objection_ && report_.schedule.empty() && objection_(ending)) report_.schedule = schedule(index, ending);
+  }
+
+  // The schedule that led to a node, step by step: the way there is found again between each node and its parent.
+  std::string schedule(size_t index, const Ending& ending) {
+    std::vector<size_t> path;
+    for (size_t i = index; i != 0; i = nodes_[i].parent) path.insert(path.begin(), i);
+    std::string text = "start: positions " + std::to_string(setting_.startPos) + ", capacity " +
+                       std::to_string(setting_.capacity[0]) + "\n";
+    for (const size_t i : path) text += edge(nodes_[nodes_[i].parent], digest(nodes_[i].w, nodes_[i].c));
+    text += "end: wrong " + std::to_string(ending.wrong) + (ending.gapMissed ? " (gap missed)" : "") +
+            (ending.suspect ? ", flagged" : ", not flagged") + ", restarts " + std::to_string(ending.restarts) +
+            " of " + std::to_string(ending.rebuilds) + "\n";
+    return text;
+  }
+
+  std::string edge(const Node& from, const Digest& to) {
+    std::string text;
+    const Moves moves = possibleMoves(from.w, setting_);
+    for (int m = 0; m < moves.count; ++m) {
+      World w = from.w;
+      make(w, setting_, moves.list[m], from.c.open);
+      if (same(digest(w, from.c), to)) return describe(from.w, moves.list[m]) + "\n";
+    }
+    for (int call = 0; call < 2; ++call) {
+      DigestSet visited;
+      Choices choices;
+      do {
+        World w = from.w;
+        Consumer c = from.c;
+        text =
+            std::string("-- ") + (c.open ? "drain, budget " + std::to_string(setting_.budgets[call]) : "open") + "\n";
+        SimulatedRing ring(w, c, setting_, choices, &visited, &text);
+        if (setting_.costLimit != 0) ++w.cost;
+        try {
+          oneCall(w, c, ring, call);
+          if (same(digest(w, c), to)) return text + "--\n";
+        } catch (const AlreadyExplored&) {
+        }
+      } while (choices.advance());
+    }
+    return text;
+  }
+
+  static bool same(const Digest& x, const Digest& y) { return x.a == y.a && x.b == y.b; }
+
+  const Setting setting_;
+  const Objection objection_;
+  DigestSet visited_;
+  std::vector<Node> nodes_;
+  Report report_;
+};
+
+inline Report explore(const Setting& setting, Objection objection = nullptr) {
+  return Search(setting, std::move(objection)).run();
+}
+
+}  // namespace explorer

@@ -1,0 +1,267 @@
+// What the producer and a foreign consumer may do next. One step is one memory access.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "explorer_world.h"
+
+namespace explorer {
+
+enum class Step : uint8_t { kPush, kTruncate, kStore, kForeign };
+
+struct Move {
+  Step step;
+  Store store;
+};
+
+struct Moves {
+  Move list[12];
+  int count = 0;
+  void add(Step step, Store store = kVersion0) { list[count++] = {step, store}; }
+};
+
+// Memory locations as bits, to tell which steps of two sides can be exchanged without anybody noticing. The last two
+// are no memory: a pause's end depends on the rebuild's stores (assumption A), and the oracle excuses events at a
+// rebuild's begin that a swap before it would have made ours.
+enum Place : uint16_t {
+  kSizePlace = 1,
+  kVersionPlace = 2,
+  kExpectedPlace = 4,
+  kCapacityPlace = 8,
+  kMaskPlace = 16,
+  kWritePosPlace = 32,
+  kReadPosPlace = 64,
+  kSlotPlace = 128,  // and the three bits above it: one per slot
+  kPausePlace = 1 << 11,
+  kSwapPlace = 1 << 12,
+  kEverywhere = 0xFFFF,
+};
+constexpr uint16_t slotPlace(uint64_t index) { return static_cast<uint16_t>(kSlotPlace << (index & 3)); }
+
+struct Footprint {
+  uint16_t reads;
+  uint16_t writes;
+};
+
+constexpr bool dependent(Footprint x, Footprint y) {
+  return (x.writes & (y.reads | y.writes)) != 0 || (x.reads & y.writes) != 0;
+}
+
+inline Footprint footprint(const World& before, Move move) {
+  const uint16_t begin = before.rebuilding ? 0 : kSwapPlace;
+  switch (move.step) {
+    case Step::kPush:
+      if (before.pushPhase == 0) return {kReadPosPlace | kWritePosPlace | kMaskPlace, 0};
+      if (before.pushPhase == 1) return {kWritePosPlace, slotPlace(before.writePos)};
+      return {kMaskPlace, kWritePosPlace};
+    case Step::kTruncate:
+      return {0, static_cast<uint16_t>(begin | kSizePlace | slotPlace(2) | slotPlace(3))};
+    case Step::kStore: {
+      const uint16_t places[] = {kVersionPlace,  kExpectedPlace, kCapacityPlace, kMaskPlace,
+                                 kWritePosPlace, kReadPosPlace,  kVersionPlace,  kExpectedPlace};
+      return {0, static_cast<uint16_t>(begin | kPausePlace | places[move.store])};
+    }
+    case Step::kForeign:
+      break;
+  }
+  return {kEverywhere, kEverywhere};
+}
+
+// The others' steps between two accesses of the consumer. Many schedules differ only in the order of steps that do not
+// touch each other; of those the one is run in which the consumer comes last. So a step is worthwhile here only if it
+// depends on the access before it, or on a step of this block. (What could come before a call's first access could come
+// before the call.)
+class Block {
+ public:
+  Block() : anything_(true) {}
+  explicit Block(Footprint previousAccess) : access_(previousAccess) {}
+
+  Moves worthwhile(const World& w, const Moves& all) const {
+    Moves some;
+    for (int i = 0; i < all.count; ++i) {
+      const Move move = all.list[i];
+      const bool follows = move.step == Step::kStore &&
+                           ((move.store == kVersionV && constructor_) || (move.store == kExpectedV && expected0_));
+      if (anything_ || follows || dependent(access_, footprint(w, move))) some.add(move.step, move.store);
+    }
+    return some;
+  }
+
+  void add(const World& w, Move move) {
+    // The stores of a rebuild are in no order, except that a location's own are, and version=V comes after the
+    // constructor's. Everything else that the producer does is.
+    const bool lastStore = (w.stored | bit(move.store)) == 0xFF || move.store == kVersionV;
+    if (move.step != Step::kStore || !w.rebuilding || lastStore) anything_ = true;
+    if (move.store == kExpected0) expected0_ = true;
+    constructor_ = true;
+  }
+
+  uint64_t code() const { return anything_ | constructor_ << 1 | expected0_ << 2; }
+
+ private:
+  Footprint access_{0, 0};
+  bool anything_ = false;
+  bool constructor_ = false;
+  bool expected0_ = false;
+};
+
+// The order of a rebuild's stores is the compiler's: any that is not held back may come next. The version is stored
+// with release order after everything that the header's constructor stores; expected_version is a plain store, which
+// may be hoisted before all of them, and its 0 may be left out.
+inline bool storeMayComeNext(const World& w, const Setting& setting, Store store) {
+  const uint8_t constructor = bit(kVersion0) | bit(kCapacity) | bit(kMask) | bit(kWritePos0) | bit(kReadPos0);
+  if (w.stored & bit(store)) return false;
+  if (store == kVersion0) return !setting.versionZeroElided;
+  if (store == kVersionV) {
+    const uint8_t needed = setting.versionZeroElided ? constructor & ~bit(kVersion0) : constructor;
+    return (w.stored & needed) == needed;
+  }
+  return true;
+}
+
+inline Moves possibleMoves(const World& w, const Setting& setting) {
+  Moves moves;
+  const bool foreignMayBegin = w.foreignLeft > 0 && w.readPos != w.writePos && (w.drained || !setting.foreignWaits);
+  if (w.foreignHas || foreignMayBegin) moves.add(Step::kForeign);
+  if (w.rebuilding) {
+    for (int s = kVersion0; s <= kExpectedV; ++s) {
+      if (storeMayComeNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
+    }
+    return moves;
+  }
+  const bool newbornHeld = setting.assumptionB && w.drainCall && w.rebuildInCall;
+  if (w.pushPhase != 0 || (w.pushesLeft > 0 && !newbornHeld)) moves.add(Step::kPush);
+  const bool rebuildHeld = setting.assumptionB && w.drainCall && w.rebuildBeganInCall;
+  if (w.incarnation < setting.rebuilds && !rebuildHeld) {
+    // An ftruncate to the size that the file has already changes nothing: the rebuild begins with a store.
+    if (setting.capacity[w.incarnation + 1] != w.fileSlots) {
+      moves.add(Step::kTruncate);
+    } else {
+      for (int s = kVersion0; s <= kExpectedV; ++s) {
+        if (storeMayComeNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
+      }
+    }
+  }
+  return moves;
+}
+
+// A producer may be stopped dead by its end at any access, also between a slot's store and write_pos's.
+inline void beginRebuild(World& w, bool consumerOpen) {
+  excuseWhatIsLeft(w);
+  w.rebuilding = 1;
+  w.stored = 0;
+  w.pushPhase = 0;
+  w.pushesLeft = 0;
+  ++w.incarnation;
+  if (w.drainCall) w.rebuildInCall = w.rebuildBeganInCall = 1;
+  if (consumerOpen) ++w.rebuildsWhileOpen;
+}
+
+inline void storeHeader(World& w, const Setting& setting, Store store) {
+  const uint8_t capacity = setting.capacity[w.incarnation];
+  w.stored |= bit(store);
+  switch (store) {
+    case kVersion0:
+      w.version = 0;
+      break;
+    case kExpected0:
+      w.expected = 0;
+      break;
+    case kCapacity:
+      w.capacity = capacity;
+      break;
+    case kMask:
+      w.mask = static_cast<uint8_t>(capacity - 1);
+      break;
+    case kWritePos0:
+      w.writePos = 0;
+      break;
+    case kReadPos0:
+      w.readPos = 0;
+      break;
+    case kVersionV:
+      w.version = setting.version[w.incarnation];
+      w.stored |= bit(kVersion0) | bit(kExpected0);  // what was not stored by now was optimised away
+      break;
+    case kExpectedV:
+      w.expected = setting.version[w.incarnation];
+      w.stored |= bit(kExpected0);
+      break;
+  }
+  if (w.stored == 0xFF) {
+    w.rebuilding = 0;
+    w.stored = 0;
+    w.pushesLeft = setting.pushes[w.incarnation];
+  }
+}
+
+inline void push(World& w) {
+  const uint8_t next = (w.writePos + 1) & w.mask;
+  if (w.pushPhase == 0) {
+    --w.pushesLeft;
+    if (next == w.readPos) {
+      w.refusedAfter |= w.ofIncarnation & valueBit(w.lastValue);
+    } else {
+      w.pushPhase = 1;
+    }
+  } else if (w.pushPhase == 1) {
+    w.slots[w.writePos] = ++w.lastValue;
+    w.pushPhase = 2;
+  } else {
+    w.written |= valueBit(w.lastValue);
+    w.ofIncarnation |= valueBit(w.lastValue);
+    w.writePos = next;
+    w.pushPhase = 0;
+  }
+}
+
+// NIXL's pop: read_pos is loaded, the slot copied, the next position stored without looking again.
+inline void foreign(World& w) {
+  if (w.foreignHas) {
+    w.readPos = (w.foreignAt + 1) & w.mask;
+    w.foreignHas = 0;
+  } else {
+    w.foreignAt = w.readPos;
+    w.foreignHas = 1;
+    --w.foreignLeft;
+  }
+}
+
+inline void make(World& w, const Setting& setting, Move move, bool consumerOpen) {
+  if (setting.costLimit != 0) ++w.cost;
+  switch (move.step) {
+    case Step::kPush:
+      return push(w);
+    case Step::kForeign:
+      return foreign(w);
+    case Step::kTruncate: {
+      beginRebuild(w, consumerOpen);
+      const uint8_t slots = setting.capacity[w.incarnation];
+      for (int i = slots; i < kMaxCapacity; ++i) w.slots[i] = 0;  // cut off, and zeros when the file grows again
+      w.fileSlots = slots;
+      return;
+    }
+    case Step::kStore:
+      if (!w.rebuilding) beginRebuild(w, consumerOpen);
+      return storeHeader(w, setting, move.store);
+  }
+}
+
+inline std::string describe(const World& before, Move move) {
+  const std::string who = move.step == Step::kForeign ? "  foreign: " : "  producer: ";
+  switch (move.step) {
+    case Step::kPush:
+      return who + (before.pushPhase == 0 ? "is there room?" : before.pushPhase == 1 ? "slot" : "write_pos");
+    case Step::kForeign:
+      return who + (before.foreignHas ? "stores read_pos" : "reads read_pos and slot");
+    case Step::kTruncate:
+      return who + "ftruncate";
+    case Step::kStore:
+      return who + "rebuild stores " + kStoreNames[move.store];
+  }
+  return who;
+}
+
+}  // namespace explorer

@@ -1,0 +1,254 @@
+// Draining real files: every wire version from literal bytes, and restarts and truncations under way.
+#include "ring_reader.h"
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <random>
+#include <thread>
+
+#include "check.h"
+#include "ring_event.h"
+#include "ring_observer.h"
+#include "ring_writer.h"
+#include "temporary_directory.h"
+
+using namespace nixl_otel;
+
+namespace {
+
+struct Draining {
+  explicit Draining(const std::string& path) : reader(RingReader::open(path, false, state, reason)) {}
+
+  std::vector<RingEvent> drain(uint64_t budget = UINT64_MAX) {
+    std::vector<RingEvent> events;
+    if (reader == nullptr) return events;
+    reader->drain(budget, buffer, [&](const RingReader::Chunk& chunk) {
+      for (uint32_t i = 0; i < chunk.count; ++i) {
+        events.push_back(decodeSlot(chunk.layout.slot, chunk.slots + size_t{i} * chunk.layout.slot.size));
+      }
+    });
+    return events;
+  }
+
+  RingState state = RingState::kAbsent;
+  std::string reason;
+  ChunkBuffer buffer;
+  std::unique_ptr<RingReader> reader;
+};
+
+// The ring holds its last and its first slot, in this order. Everything else is 0xA5, as padding is garbage in real
+// rings.
+struct Expected {
+  uint64_t timestampUs = 0;
+  int32_t category = 0;
+  uint32_t type = 0;
+  const char* name = "";
+  uint64_t value = 0;
+};
+
+void expectTwo(const Image& image, const Expected& last, const Expected& first) {
+  const TemporaryDirectory directory;
+  image.writeTo(directory / "agent");
+  Draining ring(directory / "agent");
+  RingObserver observer(RingFile::open(directory / "agent", RingAccess::kObserve, false));
+  for (const auto& events : {observer.look(10).events, ring.drain()}) {
+    REQUIRE_EQ(events.size(), 2u);
+    const Expected* expected[] = {&last, &first};
+    for (int i = 0; i < 2; ++i) {
+      CHECK_EQ(events[i].timestampUs, expected[i]->timestampUs);
+      CHECK_EQ(events[i].category, expected[i]->category);
+      CHECK_EQ(events[i].type, expected[i]->type);
+      CHECK_EQ(std::string(events[i].nameView()), std::string(expected[i]->name));
+      CHECK_EQ(events[i].value, expected[i]->value);
+    }
+  }
+  CHECK(ring.drain().empty());
+}
+
+}  // namespace
+
+TEST(readsWireVersion1) {
+  Image image = Image::headerA(1, 4, 56, 1, 3);
+  image.put(40 + 168, uint64_t{77}).put(40 + 176, int32_t{3}).text(40 + 180, "UCX_RETRIES").put(40 + 216, UINT64_MAX);
+  image.put(40, uint64_t{78}).put(48, int32_t{-5}).text(52, "agent_xfer_time").put(88, uint64_t{9});
+  expectTwo(image, {77, 3, 0, "UCX_RETRIES", UINT64_MAX}, {78, -5, 0, "agent_xfer_time", 9});
+}
+
+TEST(readsWireVersion2) {
+  Image image = Image::headerA(2, 4, 16, 1, 3);
+  image.put(40 + 48, int32_t{5}).put(40 + 52, uint32_t{6}).put(40 + 56, UINT64_MAX);
+  image.put(40, int32_t{1}).put(44, uint32_t{0}).put(48, uint64_t{9});
+  expectTwo(image, {0, 5, 6, "", UINT64_MAX}, {0, 1, 0, "", 9});
+}
+
+TEST(readsTheUnreleasedVersion2) {
+  Image image = Image::headerA(2, 4, 48, 1, 3);
+  image.put(40 + 144, int32_t{5}).text(40 + 148, "agent_xfer_time").put(40 + 184, UINT64_MAX);
+  image.put(40, int32_t{1}).text(44, "agent_tx_bytes").put(80, uint64_t{9});
+  expectTwo(image, {0, 5, 0, "agent_xfer_time", UINT64_MAX}, {0, 1, 0, "agent_tx_bytes", 9});
+}
+
+TEST(readsWireVersions3And4) {
+  for (const int32_t version : {3, 4}) {
+    Image image = Image::headerA(version, 4, 16, 1, 3);
+    image.put(40 + 48, uint32_t{20}).put(40 + 56, UINT64_MAX).put(40, uint32_t{4'000'000'000}).put(48, uint64_t{9});
+    expectTwo(image, {0, 0, 20, "", UINT64_MAX}, {0, 0, 4'000'000'000, "", 9});
+  }
+}
+
+TEST(readsDraft5) {
+  Image image = Image::headerB(4, 16, 1, 3);
+  image.put(512 + 48, uint32_t{6}).put(512 + 56, UINT64_MAX).put(512, uint32_t{0}).put(520, uint64_t{9});
+  expectTwo(image, {0, 0, 6, "", UINT64_MAX}, {0, 0, 0, "", 9});
+}
+
+TEST(leavesTheHeaderAsItWasFound) {
+  const TemporaryDirectory directory;
+  Image image = Image::headerA(4, 16, 16, 9, 2);
+  image.writeTo(directory / "agent");
+  {
+    Draining ring(directory / "agent");
+    CHECK_EQ(ring.drain(3).size(), 3u);
+    CHECK_EQ(ring.drain().size(), 4u);
+  }
+  std::vector<uint8_t> bytes(image.bytes().size());
+  const int fd = ::open((directory / "agent").c_str(), O_RDONLY);
+  REQUIRE_EQ(::read(fd, bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+  ::close(fd);
+  CHECK(bytes == image.put(8, uint64_t{9}).bytes());
+}
+
+// The agent comes back in place, with every combination of buffers and versions, while a reader stays attached.
+TEST(followsRestartsToAnyCapacityAndVersion) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  struct Life {
+    int32_t version;
+    uint64_t capacity;
+  };
+  const Life lives[] = {{4, 64}, {4, 64}, {4, 16}, {4, 256}, {1, 64}, {5, 64}, {5, 8}, {2, 512}, {3, 512}};
+  RingWriter first;
+  REQUIRE_EQ(first.create(path, 4, 32), std::string());
+  Draining ring(path);
+  uint64_t value = 0;
+  for (const Life& life : lives) {
+    RingWriter writer;
+    REQUIRE_EQ(writer.create(path, life.version, life.capacity), std::string());
+    ring.drain();  // the new agent pushes later than that
+    std::vector<uint64_t> pushed;
+    for (uint64_t i = 0; i + 1 < life.capacity; ++i) {
+      RingEvent event;
+      event.value = ++value;
+      REQUIRE(writer.push(event));
+      pushed.push_back(value);
+    }
+    std::vector<uint64_t> drained;
+    for (const RingEvent& event : ring.drain()) drained.push_back(event.value);
+    CHECK(drained == pushed);
+  }
+  CHECK_EQ(ring.reader->stats().restarts, std::size(lives));
+  CHECK(!ring.reader->stats().suspect);
+}
+
+// Truncated to nothing, to inside the header and to inside the slots, thousands of times, under a reader's hands.
+TEST(survivesTruncationAtAnyMoment) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  Image::headerA(4, 4096, 16, 4095, 0).writeTo(path);
+  std::atomic<bool> done{false};
+  std::thread vandal([&] {
+    std::mt19937 random(1);
+    const Image image = Image::headerA(4, 4096, 16, 4095, 0);
+    for (int i = 0; i < (check::kSanitized ? 500 : 5000); ++i) {
+      const off_t sizes[] = {0, 1, 17, 39, 40, 4096, 40 + 16 * 100, 40 + 16 * 4096};
+      if (::truncate(path.c_str(), sizes[random() % std::size(sizes)]) != 0) std::abort();
+      std::this_thread::yield();
+      if (random() % 4 == 0) image.writeTo(path);
+    }
+    image.writeTo(path);
+    done = true;
+  });
+  Draining ring(path);
+  uint64_t looks = 0;
+  while (!done) {
+    if (ring.reader == nullptr) {
+      ring.reader = RingReader::open(path, false, ring.state, ring.reason);
+    } else {
+      ring.drain();
+    }
+    ++looks;
+  }
+  vandal.join();
+  CHECK(looks > 100);
+}
+
+// A producer that pushes, and comes back in place again and again: never more than it wrote, never less than that minus
+// what its restarts wiped. As an agent, it pushes no sooner than one flush interval after its ring was made.
+TEST(countsNothingTwiceOverRestartsUnderLoad) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  constexpr int kLives = check::kSanitized ? 20 : 60;
+  std::atomic<bool> done{false};
+  std::atomic<uint64_t> written{0};
+  std::atomic<uint64_t> wiped{0};
+  std::thread agent([&] {
+    const uint64_t capacities[] = {1024, 1024, 256, 4096};
+    uint64_t value = 0;
+    uint64_t left = 0;
+    for (int life = 0; life < kLives; ++life) {
+      wiped += left;
+      RingWriter ring;
+      if (!ring.create(path, 4, capacities[life % 4]).empty()) std::abort();
+      std::this_thread::sleep_for(std::chrono::milliseconds(15));
+      for (int burst = 0; burst < 50; ++burst) {
+        for (int i = 0; i < 100; ++i) {
+          RingEvent event;
+          event.value = value + 1;
+          if (ring.push(event)) ++value, ++written;
+        }
+        std::this_thread::yield();
+      }
+      left = ring.pending();
+    }
+    done = true;
+  });
+  while (!std::filesystem::exists(path)) std::this_thread::yield();
+  Draining ring(path);
+  uint64_t last = 0;
+  uint64_t counted = 0;
+  for (int quiet = 0; quiet < 3; quiet += done) {
+    if (ring.reader == nullptr) ring.reader = RingReader::open(path, false, ring.state, ring.reason);
+    for (const RingEvent& event : ring.drain()) {
+      CHECK(event.value > last);  // in order, and so none twice
+      last = event.value;
+      ++counted;
+    }
+    CHECK(last <= written + 1);  // written is counted right after the push
+    std::this_thread::yield();
+  }
+  agent.join();
+  CHECK(counted <= written);
+  CHECK_WITH(counted + wiped >= written, std::to_string(counted) + " counted and at most " + std::to_string(wiped) +
+                                             " wiped of " + std::to_string(written));
+}
+
+TEST(aForeignConsumerIsNoticed) {
+  const TemporaryDirectory directory;
+  RingWriter writer;
+  REQUIRE_EQ(writer.create(directory / "agent", 4, 64), std::string());
+  Draining ring(directory / "agent");
+  RingEvent event;
+  for (int i = 0; i < 10; ++i) writer.push(event);
+  CHECK_EQ(ring.drain().size(), 10u);
+  for (int i = 0; i < 10; ++i) writer.push(event);
+  const int fd = ::open((directory / "agent").c_str(), O_RDWR);
+  const uint64_t moved = 13;
+  REQUIRE_EQ(::pwrite(fd, &moved, sizeof moved, 8), static_cast<ssize_t>(sizeof moved));
+  ::close(fd);
+  CHECK_EQ(ring.drain().size(), 7u);
+  CHECK_EQ(ring.reader->stats().foreignMoves, 1u);
+  CHECK(ring.reader->stats().suspect);
+}
+
+int main() { return check::run("ring_reader_test"); }

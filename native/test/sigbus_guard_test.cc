@@ -1,0 +1,84 @@
+// A fault inside a claimed mapping is survived and noted; every other one goes to whoever was there before.
+#include "sigbus_guard.h"
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <atomic>
+#include <thread>
+
+#include "check.h"
+#include "temporary_directory.h"
+
+using namespace nixl_otel;
+
+namespace {
+
+uint8_t touch(const std::byte* place) { return *reinterpret_cast<const volatile uint8_t*>(place); }
+
+struct MappedFile {
+  explicit MappedFile(const std::string& path) : fd(::open(path.c_str(), O_CREAT | O_RDWR, 0644)) {
+    if (::ftruncate(fd, 4096) != 0 || mapping.map(fd, 4096, true) != 0) std::abort();
+  }
+  ~MappedFile() { ::close(fd); }
+  int fd;
+  HeaderMapping mapping;
+};
+
+}  // namespace
+
+TEST(aTruncatedFileReadsAsZerosAndSaysSo) {
+  const TemporaryDirectory directory;
+  MappedFile file(directory / "ring");
+  for (int i = 0; i < 1000; ++i) {
+    REQUIRE_EQ(::ftruncate(file.fd, 4096), 0);
+    REQUIRE_EQ(file.mapping.map(file.fd, 4096, true), 0);
+    const MappingClaim claim(file.mapping);
+    file.mapping.base()[0] = std::byte{7};
+    CHECK(!claim.faulted());
+    REQUIRE_EQ(::ftruncate(file.fd, 0), 0);
+    CHECK_EQ(int{touch(file.mapping.base())}, 0);
+    CHECK(claim.faulted());
+  }
+}
+
+TEST(eachThreadHasItsOwnClaim) {
+  const TemporaryDirectory directory;
+  std::vector<std::thread> threads;
+  std::atomic<int> survived{0};
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      MappedFile file(directory / std::to_string(t));
+      for (int i = 0; i < 200; ++i) {
+        if (::ftruncate(file.fd, 4096) != 0 || file.mapping.map(file.fd, 4096, true) != 0) std::abort();
+        const MappingClaim claim(file.mapping);
+        if (::ftruncate(file.fd, 0) != 0) std::abort();
+        if (touch(file.mapping.base()) == 0 && claim.faulted()) ++survived;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK_EQ(survived.load(), 800);
+}
+
+// In a child, which must die of it as it would without us.
+TEST(aFaultOfTheHostsStaysTheHosts) {
+  const TemporaryDirectory directory;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::signal(SIGBUS, SIG_DFL);
+    MappedFile ours(directory / "ours");
+    MappedFile theirs(directory / "theirs");
+    const MappingClaim claim(ours.mapping);
+    if (::ftruncate(theirs.fd, 0) != 0) ::_exit(9);
+    touch(theirs.mapping.base());
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  // A sanitizer's own handler turns the signal into an exit code.
+  CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS) || (check::kSanitized && WEXITSTATUS(status) != 0));
+}
+
+int main() { return check::run("sigbus_guard_test"); }
