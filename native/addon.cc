@@ -218,6 +218,7 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   collector.Set("lateTicks", static_cast<double>(stats.lateTicks));
   collector.Set("maxLagMs", stats.maxLagMs);
   collector.Set("lastLagMs", stats.lastLagMs);
+  collector.Set("sinceTickMs", stats.sinceTickMs);
   result.Set("collector", collector);
   return result;
 }

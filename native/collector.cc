@@ -175,6 +175,7 @@ size_t Collector::problems(const Source& source, size_t most, std::vector<RingPr
 
 CollectorStats Collector::stats() {
   const std::lock_guard lock(mutex_);
+  stats_.sinceTickMs = lastTick_ == Clock::time_point{} ? 0 : toMs(Clock::now() - lastTick_);
   return stats_;
 }
 

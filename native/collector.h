@@ -42,6 +42,7 @@ struct CollectorStats {
   uint64_t lateTicks = 0;
   double maxLagMs = 0;
   double lastLagMs = 0;
+  double sinceTickMs = 0;  // at the time of asking
 };
 
 struct RingProblem {

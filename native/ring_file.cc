@@ -40,6 +40,9 @@ const char* kindOf(mode_t mode) {
   return "a device";
 }
 
+// What is above it was never meant as a version.
+constexpr int32_t kLastPlausibleVersion = 999;
+
 // Shared mappings on these are not, or need not be, one memory for writer and reader.
 const char* incoherentFileSystem(int fd) {
   struct statfs info;
@@ -118,6 +121,9 @@ HeaderFields readHeader(int fd) {
   f.version = loadField<int32_t>(bytes, kVersionOffset);
   f.expectedVersion = loadField<int32_t>(bytes, kVersionOffset + 4);
   if (f.version == 0) return verdict(f, RingState::kInitializing, "the header has no version yet");
+  if (f.version < 0 || f.version > kLastPlausibleVersion) {
+    return verdict(f, RingState::kCorrupt, "no ring: where the wire version stands there is " + std::to_string(f.version));
+  }
   if (!knownVersion(f.version)) {
     return verdict(f, RingState::kIncompatible, "wire version " + std::to_string(f.version) + " is not known (1 to 5)");
   }

@@ -7,9 +7,10 @@ import type { Snapshot } from '../shm-bridge/types.js';
 import { Failure } from './failure.js';
 import { addServingOptions, type ServingOptions, wholeNumber } from './options.js';
 import { print, whenStdoutCloses } from './output.js';
-import type { MetricsPipeline } from './pipeline.js';
 import { amount, countedEvents, rateLine } from './rates.js';
-import { whileServing } from './serving.js';
+import type { MetricsPipeline } from './serve/pipeline.js';
+import { whileServing } from './serve/serving.js';
+import { settingsOf } from './serve/settings.js';
 import { StopRequest } from './stop.js';
 import { TransferSource, type TransferTotals } from './transfer-source.js';
 
@@ -39,8 +40,11 @@ async function demo(options: DemoOptions): Promise<void> {
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   process.once('exit', remove); // for the second signal, which waits for nothing
   try {
-    await whileServing(options, { directories: [directory] }, (pipeline, url) =>
-      watchAgents({ directory, pipeline, url, stop, intervalMs: options.interval }),
+    const { interval: intervalMs, ...flags } = options;
+    // The same in every environment: what is set there is for real agents.
+    const settings = settingsOf(flags, {});
+    await whileServing(settings, { directories: [directory] }, true, ({ pipeline, url }) =>
+      watchAgents({ directory, pipeline, url: url!, stop, intervalMs }),
     );
   } finally {
     remove();

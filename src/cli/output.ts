@@ -22,8 +22,29 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-export function note(line: string): void {
-  process.stderr.write(`nixl-otel: ${line}\n`);
+export type NoteLevel = 'error' | 'warning' | 'info' | 'debug' | 'verbose';
+
+let format: 'text' | 'json' = 'text';
+
+/** Of every further note. */
+export function useNoteFormat(wanted: 'text' | 'json'): void {
+  format = wanted;
+}
+
+/** One line on stderr. Control characters in it, of file names say, stay text. */
+export function note(message: string, level: NoteLevel = 'info'): void {
+  const line =
+    format === 'json'
+      ? JSON.stringify({ time: new Date().toISOString(), level, message })
+      : `nixl-otel: ${level === 'info' ? '' : `${level}: `}${message.replaceAll(CONTROL, escaped)}`;
+  process.stderr.write(`${line}\n`);
+}
+
+// eslint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+function escaped(char: string): string {
+  return `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`;
 }
 
 const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
@@ -37,8 +58,7 @@ const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
 };
 
 /** What the package and OpenTelemetry have to say, at the level of OTEL_LOG_LEVEL. */
-export function useStderrForDiag(): void {
-  const asked = process.env['OTEL_LOG_LEVEL'] || 'info';
+export function useStderrForDiag(asked = process.env['OTEL_LOG_LEVEL'] || 'info'): void {
   const level = LEVELS[asked.toLowerCase()];
   diag.setLogger(stderrLogger(), { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
   // The OpenTelemetry specification wants unknown values of its variables passed over with a warning.
@@ -49,9 +69,9 @@ export function useStderrForDiag(): void {
 
 function stderrLogger(): DiagLogger {
   const at =
-    (level: string) =>
+    (level: NoteLevel) =>
     (...parts: unknown[]) =>
-      note(`${level}: ${parts.map(asText).join(' ')}`);
+      note(parts.map(asText).join(' '), level);
   return { error: at('error'), warn: at('warning'), info: at('info'), debug: at('debug'), verbose: at('verbose') };
 }
 

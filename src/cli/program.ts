@@ -5,7 +5,7 @@ import { PACKAGE_VERSION } from '../instrumentation/version.js';
 import { addDemo } from './demo.js';
 import { Failure } from './failure.js';
 import { muteClosedPipes, note, useStderrForDiag } from './output.js';
-import { addServe } from './serve.js';
+import { addServe } from './serve/command.js';
 
 export const ExitCode = { OK: 0, FAILED: 1, USAGE: 2 } as const;
 
@@ -25,7 +25,7 @@ export async function run(args: readonly string[]): Promise<number> {
       note(`unexpected error: ${(error instanceof Error && error.stack) || String(error)}`);
       return ExitCode.FAILED;
     }
-    note(`error: ${error.message}`);
+    note(error.message, 'error');
     return error instanceof NixlTelemetryError && error.code === 'CONFIG_INVALID' ? ExitCode.USAGE : ExitCode.FAILED;
   }
 }

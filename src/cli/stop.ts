@@ -21,6 +21,9 @@ export class StopRequest {
     for (const signal of SIGNALS) process.on(signal, this.#onSignal);
   }
 
+  /** Waiting for a signal alone would not keep a process alive. */
+  readonly #awake = setInterval(() => {}, 2 ** 30);
+
   /** As the first signal does. */
   request(): void {
     this.#resolve();
@@ -28,6 +31,7 @@ export class StopRequest {
 
   /** Signals do again what they do by default. */
   dispose(): void {
+    clearInterval(this.#awake);
     for (const signal of SIGNALS) process.off(signal, this.#onSignal);
   }
 

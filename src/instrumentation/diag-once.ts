@@ -11,6 +11,10 @@ export class DiagOnce {
     this.#logger = logger;
   }
 
+  debug(subject: string, code: string, message: string): void {
+    if (this.#isNew(subject, code)) this.#logger.debug(message);
+  }
+
   warn(subject: string, code: string, message: string): void {
     if (this.#isNew(subject, code)) this.#logger.warn(message);
   }

@@ -6,7 +6,7 @@ import type { SourceOptions } from '../shm-bridge/types.js';
 import { NOTHING_CONFIGURED, type Settings } from './config.js';
 import { DiagOnce, reasonOf } from './diag-once.js';
 import { Registration } from './registration.js';
-import { type SnapshotFeed, SourceFeed } from './snapshot-feed.js';
+import { LateFeed, SourceFeed } from './snapshot-feed.js';
 
 const SUBJECT = 'instrumentation';
 const LOOK_AGAIN_MS = 1000;
@@ -37,7 +37,6 @@ export class Reporting {
   #byMeter = new WeakMap<Meter, Registration>();
   #running: Registration | undefined;
   #feed: SourceFeed | undefined;
-  readonly #readers = new Set<object>();
   #lookAgain: NodeJS.Timeout | undefined;
 
   constructor({ settings, logger, lookUpGlobalMeter, internals }: ReportingOptions) {
@@ -53,17 +52,7 @@ export class Reporting {
   }
 
   /** For producers, which may be there before the source and after it. */
-  readonly sharedFeed: SnapshotFeed = {
-    join: (reader) => {
-      this.#readers.add(reader);
-      this.#feed?.join(reader);
-    },
-    leave: (reader) => {
-      this.#readers.delete(reader);
-      this.#feed?.leave(reader);
-    },
-    read: (reader) => this.#feed?.read(reader),
-  };
+  readonly sharedFeed = new LateFeed();
 
   enable(): void {
     this.#enabled = true;
@@ -166,7 +155,7 @@ export class Reporting {
     try {
       const source = (this.#internals.openSource ?? openSource)(options);
       this.#feed = new SourceFeed(source, this.#logger);
-      for (const reader of this.#readers) this.#feed.join(reader);
+      this.sharedFeed.attach(this.#feed);
     } catch (error) {
       const code = error instanceof NixlTelemetryError ? error.code : 'open';
       this.#said.error(SUBJECT, code, `NIXL telemetry is off: ${reasonOf(error)}`);
@@ -181,6 +170,7 @@ export class Reporting {
       this.#said.error(SUBJECT, 'close', `closing the rings failed: ${reasonOf(error)}`);
     }
     this.#feed = undefined;
+    this.sharedFeed.attach(undefined);
   }
 
   /**

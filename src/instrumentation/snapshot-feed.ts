@@ -15,8 +15,13 @@ export interface SnapshotFeed {
   read(reader: object): Snapshot | undefined;
 }
 
-/** Worth a line in the log; the other states are how rings come and go. */
-const REPORTED: ReadonlySet<RingState> = new Set(['incompatible', 'corrupt', 'denied', 'busy']);
+/** Worth a line in the log; the other states are how rings come and go. What is no ring at all is nothing to warn of. */
+const REPORTED: Readonly<Partial<Record<RingState, 'warn' | 'debug'>>> = {
+  incompatible: 'warn',
+  denied: 'warn',
+  busy: 'warn',
+  corrupt: 'debug',
+};
 
 export class SourceFeed implements SnapshotFeed {
   readonly source: RingSource;
@@ -52,10 +57,36 @@ export class SourceFeed implements SnapshotFeed {
 
   #report(snapshot: Snapshot): void {
     for (const { path, state, reason } of snapshot.problems) {
-      if (REPORTED.has(state)) this.#said.warn(path, state, `ring ${path} is ${state}: ${reason}`);
+      const level = REPORTED[state];
+      if (level !== undefined) this.#said[level](path, state, `ring ${path} is ${state}: ${reason}`);
     }
     for (const { path, suspect } of snapshot.agents) {
       if (suspect) this.#said.warn(path, 'suspect', `the numbers of ring ${path} may be off: someone else read it too`);
     }
+  }
+}
+
+/** A feed for readers that are made before the source is, and may outlive it. */
+export class LateFeed implements SnapshotFeed {
+  readonly #readers = new Set<object>();
+  #feed: SourceFeed | undefined;
+
+  attach(feed: SourceFeed | undefined): void {
+    this.#feed = feed;
+    for (const reader of this.#readers) feed?.join(reader);
+  }
+
+  join(reader: object): void {
+    this.#readers.add(reader);
+    this.#feed?.join(reader);
+  }
+
+  leave(reader: object): void {
+    this.#readers.delete(reader);
+    this.#feed?.leave(reader);
+  }
+
+  read(reader: object): Snapshot | undefined {
+    return this.#feed?.read(reader);
   }
 }

@@ -118,6 +118,8 @@ export interface CollectorStats {
   maxLagMs: number;
   /** Time between the last tick and the one before it, milliseconds. */
   lastLagMs: number;
+  /** Time since the last tick began, milliseconds: much more than the interval when the thread does not get to run. */
+  sinceTickMs: number;
 }
 
 /** Cumulative, and consumed by nobody: any number of readers agree. */

@@ -57,9 +57,9 @@ describe('nixl-otel serve', () => {
     const [fromEnv, fromFlag] = [temporaryDirectory(), temporaryDirectory()];
     const env = { NIXL_TELEMETRY_DIR: fromEnv };
     const byEnv = start(['serve', '--port', '0'], env);
-    await byEnv.says(new RegExp(`serves .* from ${fromEnv}\n`));
+    await byEnv.says(new RegExp(`serves .* from ${fromEnv} `));
     const byFlag = start(['serve', '--port', '0', '--dir', fromFlag], env);
-    await byFlag.says(new RegExp(`serves .* from ${fromFlag}\n`));
+    await byFlag.says(new RegExp(`serves .* from ${fromFlag} `));
   });
 
   it('drops a dead agent after --dead-ttl', async () => {

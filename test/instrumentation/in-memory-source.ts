@@ -133,7 +133,7 @@ export class InMemorySource implements RingSource {
   readonly taps: InMemoryTap[] = [];
   problems: Snapshot['problems'] = [];
   problemCount: number | undefined;
-  collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, lastLagMs: 20 };
+  collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, lastLagMs: 20, sinceTickMs: 3 };
   failure: Error | undefined;
   readonly #first: InMemoryTap | undefined;
 

@@ -89,11 +89,12 @@ describe('with a provider of its own, the instrumentation', () => {
     const reader = new ManualReader();
     instrumentation().setMeterProvider(providerWith(reader));
     opener.last.problems = [
-      { path: '/rings/x', state: 'corrupt', reason: 'capacity 3' },
+      { path: '/rings/x', state: 'incompatible', reason: 'wire version 6' },
+      { path: '/rings/z', state: 'corrupt', reason: 'no ring' },
       { path: '/rings/y', state: 'initializing', reason: '' },
     ];
     await reader.metrics();
     await reader.metrics();
-    expect(log).toEqual([{ level: 'warn', message: 'ring /rings/x is corrupt: capacity 3' }]);
+    expect(log).toEqual([{ level: 'warn', message: 'ring /rings/x is incompatible: wire version 6' }]);
   });
 });

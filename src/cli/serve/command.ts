@@ -1,0 +1,85 @@
+/** `nixl-otel serve`: rings in, any exporters out, until a signal. */
+import { existsSync } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import { PACKAGE_VERSION } from '../../instrumentation/version.js';
+import { note, useNoteFormat, useStderrForDiag } from '../output.js';
+import { StopRequest } from '../stop.js';
+import { nixlExporter, switchedOff } from './nixl-environment.js';
+import { whileServing } from './serving.js';
+import { addSettings, type ServeSettings, settingsOf } from './settings.js';
+
+interface ServeFlags extends Partial<ServeSettings> {
+  logLevel?: string;
+}
+
+const HELP = `
+A flag goes before the variables beside it, and those count from left to right. OTEL_EXPORTER_OTLP_* (headers, timeout,
+compression, certificate), OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and OTEL_SDK_DISABLED work as OpenTelemetry says,
+NIXL_TELEMETRY_ENABLE as NIXL does, but that unset means on.
+
+Agents write rings only when they run with NIXL_TELEMETRY_ENABLE=y and NIXL_TELEMETRY_DIR=DIR, and with no other
+exporter chosen (NIXL_TELEMETRY_EXPORTER unset, or BUFFER).
+
+Examples:
+  nixl-otel serve --dir /dev/shm/nixl --host 0.0.0.0
+  nixl-otel serve --dir /dev/shm/nixl --exporter prometheus,otlp --otlp-endpoint http://collector:4318`;
+
+export function addServe(program: Command): void {
+  const command = program.command('serve').description('export the metrics of all agents in a directory');
+  addSettings(command)
+    .option('--log-level <level>', 'error, warn, info, debug, verbose or none (env: OTEL_LOG_LEVEL; default: info)')
+    .addHelpText('after', HELP)
+    .action((flags: ServeFlags) => serve(flags, command));
+}
+
+async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Promise<void> {
+  if (logLevel !== undefined) useStderrForDiag(logLevel);
+  const { settings, off } = settingsOrUsage(flags, command);
+  useNoteFormat(settings.logFormat);
+  if (off !== undefined) return note(off);
+  const { dir } = settings;
+  if (dir === undefined) {
+    command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
+  }
+  const { deadTtl, idleTtl } = settings;
+  const rings = { directories: dir, deadTtlMs: deadTtl, ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }) };
+  // Without the exporter that is asked there is nothing to serve but health, which is served when an address is given.
+  const listen = settings.exporter.includes('prometheus') || flags.port !== undefined || flags.host !== undefined;
+  const stop = new StopRequest();
+  try {
+    await whileServing(settings, rings, listen, async ({ url }) => {
+      for (const path of dir.filter((path) => !existsSync(path))) note(`${path} is not there yet; waiting for it`);
+      note(startLine(settings, url));
+      await stop.requested;
+    });
+  } finally {
+    stop.dispose();
+  }
+}
+
+function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): { settings: ServeSettings; off?: string } {
+  try {
+    const off = switchedOff(process.env) ?? nothingToExport(flags);
+    return { settings: settingsOf(flags, process.env), ...(off === undefined ? {} : { off }) };
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    return command.error(`error: ${error.message}`);
+  }
+}
+
+function nothingToExport({ exporter }: Partial<ServeSettings>): string | undefined {
+  if (exporter?.includes('none')) return '--exporter is none: nothing is read or exported';
+  if (exporter !== undefined) return undefined;
+  const asked = process.env['OTEL_METRICS_EXPORTER'] ?? '';
+  if (asked.split(',').some((name) => name.trim() === 'none')) {
+    return 'OTEL_METRICS_EXPORTER is none: nothing is read or exported';
+  }
+  const isNop = asked === '' && nixlExporter(process.env)?.kind === 'none';
+  return isNop ? 'NIXL_TELEMETRY_EXPORTER is NOP: nothing is read or exported' : undefined;
+}
+
+function startLine({ dir, exporter, naming, drainInterval, deadTtl }: ServeSettings, url: string | undefined): string {
+  const what = url === undefined ? 'exports' : `serves ${url}`;
+  const how = `exporters ${exporter.join(', ')}; naming ${naming}; drained every ${drainInterval} ms; dead agents stay ${deadTtl} ms`;
+  return `${PACKAGE_VERSION} ${what} from ${dir!.join(', ')} (${how})`;
+}

@@ -1,0 +1,124 @@
+/** Anyone's own exporter: a module, found, loaded and looked at before anything starts. docs/write-an-exporter.md. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Resource } from '@opentelemetry/resources';
+import { Failure } from '../failure.js';
+import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
+import type { ServeSettings } from './settings.js';
+
+/** What a module's function is called with. */
+export interface ExporterContext {
+  /** As it was asked for. */
+  readonly name: string;
+  readonly settings: Readonly<ServeSettings>;
+  readonly resource: Resource;
+  /** Of this exporter alone. Whoever makes a reader of its own may give it this; one that does not gets it anyway. */
+  readonly metricProducer: MetricProducer;
+  /** NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH, where it is set. */
+  readonly outputPath?: string;
+}
+
+export type CustomExporter =
+  | { readonly kind: 'exporter'; readonly exporter: PushMetricExporter }
+  | { readonly kind: 'reader'; readonly reader: IMetricReader };
+
+const MAKE_LIMIT_MS = 10_000;
+const ALLOWED =
+  'export default (or as "exporter") a PushMetricExporter, a MetricReader, or a function that returns one of them';
+
+/** @throws Failure when it is not there, cannot be loaded, or is none. */
+export async function loadExporter(context: ExporterContext): Promise<CustomExporter> {
+  const { name, settings } = context;
+  const file = locate(name, settings.exporterDir);
+  const module = await guarded(
+    `exporter ${name} cannot be loaded`,
+    () => import(file) as Promise<Record<string, unknown>>,
+  );
+  const found = exportOf(module);
+  if (found === undefined) throw new Failure(`exporter ${name}: the module has no such export; ${ALLOWED}`);
+  const made =
+    typeof found === 'function'
+      ? await guarded(`exporter ${name} failed when it was made`, () => make(found as Maker, context))
+      : found;
+  if (isExporter(made)) return { kind: 'exporter', exporter: made };
+  if (isReader(made)) return { kind: 'reader', reader: made };
+  throw new Failure(`exporter ${name} is ${shapeOf(made)}; ${ALLOWED}`);
+}
+
+type Maker = (context: ExporterContext) => unknown;
+type MakerClass = new (context: ExporterContext) => unknown;
+
+/** A class is called with `new`, as its export default may well be one. */
+function make(maker: Maker, context: ExporterContext): Promise<unknown> {
+  const isClass = /^class\b/.test(Function.prototype.toString.call(maker));
+  const call = (): unknown => (isClass ? new (maker as unknown as MakerClass)(context) : maker(context));
+  let timer: NodeJS.Timeout;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing came of it in ${MAKE_LIMIT_MS} ms`)), MAKE_LIMIT_MS);
+  });
+  return Promise.race([Promise.resolve().then(call), late]).finally(() => clearTimeout(timer));
+}
+
+/** `module.exports = ...` of a CommonJS module is its default export; so is `exports.default` one level further down. */
+function exportOf(module: Record<string, unknown>): unknown {
+  const { default: first, exporter } = module;
+  const nested = typeof first === 'object' && first !== null ? (first as Record<string, unknown>) : {};
+  if (isExporter(first) || isReader(first)) return first;
+  return exporter ?? nested['default'] ?? nested['exporter'] ?? first;
+}
+
+async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new Failure(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** A path if it looks like one; then the folder of exporters; then a package, as seen from here and from the working directory. */
+function locate(name: string, folder: string | undefined): string {
+  const tried: string[] = [];
+  if (/^\.{0,2}\//.test(name)) {
+    const file = path.resolve(name);
+    if (existsSync(file)) return pathToFileURL(file).href;
+    tried.push(file);
+  } else {
+    for (const extension of folder === undefined ? [] : ['mjs', 'js', 'cjs']) {
+      const file = path.resolve(folder!, `${name}.${extension}`);
+      if (existsSync(file)) return pathToFileURL(file).href;
+      tried.push(file);
+    }
+    for (const from of [path.join(process.cwd(), 'noop.js'), import.meta.url]) {
+      try {
+        return pathToFileURL(createRequire(from).resolve(name)).href;
+      } catch {
+        // Not from there.
+      }
+    }
+    tried.push(`the package ${name}`);
+  }
+  throw new Failure(
+    `there is no exporter ${name}; built in are prometheus, otlp and console; looked for ${tried.join(', ')}`,
+  );
+}
+
+function isExporter(value: unknown): value is PushMetricExporter {
+  return hasMethods(value, ['export', 'forceFlush', 'shutdown']);
+}
+
+function isReader(value: unknown): value is IMetricReader {
+  return hasMethods(value, ['collect', 'setMetricProducer', 'forceFlush', 'shutdown']);
+}
+
+function hasMethods(value: unknown, methods: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return methods.every((method) => typeof (value as Record<string, unknown>)[method] === 'function');
+}
+
+function shapeOf(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return `${value === null ? 'null' : typeof value}`;
+  const missing = ['export', 'forceFlush', 'shutdown'].filter((method) => !hasMethods(value, [method]));
+  return `an object without ${missing.join('() and ')}()`;
+}

@@ -1,0 +1,28 @@
+/** Whether serve can serve, in words. Pure. */
+import type { Snapshot } from '../../shm-bridge/types.js';
+
+/** So long the collector thread may be without a turn before it counts as stuck. */
+const LATE_MS = 1000;
+const MAX_LISTED = 20;
+
+/**
+ * Not ready only when serve itself cannot serve. Rings that cannot be read are the pod's business, not a reason to take
+ * its traffic away: they are warnings.
+ */
+export function readiness(snapshot: Snapshot | undefined): { ready: boolean; text: string } {
+  if (snapshot === undefined) return { ready: false, text: 'the rings are closed' };
+  const { collector, agents, problems, problemCount } = snapshot;
+  const lateMs = Math.max(LATE_MS, 10 * collector.drainIntervalMs);
+  if (collector.sinceTickMs > lateMs) {
+    return {
+      ready: false,
+      text: `the collector thread has had no turn for ${Math.round(collector.sinceTickMs)} ms`,
+    };
+  }
+  const lines = [`ready, ${agents.filter(({ exported }) => exported).length} agents`];
+  for (const { path, state, reason } of problems.slice(0, MAX_LISTED)) {
+    lines.push(`warning: ${JSON.stringify(path)} is ${state}: ${reason}`);
+  }
+  if (problemCount > MAX_LISTED) lines.push(`and ${problemCount - MAX_LISTED} more`);
+  return { ready: true, text: lines.join('\n') };
+}

@@ -1,0 +1,50 @@
+/** The OTLP exporter of a protocol. What is not set here, the SDK takes from OTEL_EXPORTER_OTLP_* itself. */
+import {
+  AggregationTemporalityPreference,
+  OTLPMetricExporter as JsonExporter,
+} from '@opentelemetry/exporter-metrics-otlp-http';
+import { OTLPMetricExporter as ProtobufExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { Failure } from '../failure.js';
+import type { PushMetricExporter } from './sdk-types.js';
+import type { ServeSettings } from './settings.js';
+
+const PREFERENCES = {
+  cumulative: AggregationTemporalityPreference.CUMULATIVE,
+  delta: AggregationTemporalityPreference.DELTA,
+  lowmemory: AggregationTemporalityPreference.LOWMEMORY,
+};
+
+const METRICS_PATH = 'v1/metrics';
+
+/** @throws Failure when gRPC is wanted and its package is not installed. */
+export async function otlpExporter({
+  otlpEndpoint,
+  otlpProtocol,
+  temporality,
+}: ServeSettings): Promise<PushMetricExporter> {
+  const options = { temporalityPreference: PREFERENCES[temporality] };
+  if (otlpProtocol === 'grpc') {
+    const { OTLPMetricExporter } = await grpc();
+    return new OTLPMetricExporter({ ...options, ...(otlpEndpoint === undefined ? {} : { url: otlpEndpoint }) });
+  }
+  const withUrl = { ...options, ...(otlpEndpoint === undefined ? {} : { url: metricsUrl(otlpEndpoint) }) };
+  return otlpProtocol === 'http/json' ? new JsonExporter(withUrl) : new ProtobufExporter(withUrl);
+}
+
+/** As OTEL_EXPORTER_OTLP_ENDPOINT a base, unless it has a path already. */
+function metricsUrl(endpoint: string): string {
+  const url = new URL(endpoint);
+  if (url.pathname === '/') url.pathname = METRICS_PATH;
+  return url.href;
+}
+
+async function grpc() {
+  try {
+    return await import('@opentelemetry/exporter-metrics-otlp-grpc');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new Failure(
+      'OTLP over grpc needs a package that is not installed: npm install @opentelemetry/exporter-metrics-otlp-grpc',
+    );
+  }
+}

@@ -1,0 +1,106 @@
+/** Where the metrics go: one reader per exporter, each with a producer of its own, over one source. */
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import type { Resource } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  ConsoleMetricExporter,
+  MeterProvider,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
+import { NixlMetricProducer, type SharedFeed } from '../../instrumentation/metric-producer.js';
+import { loadExporter } from './custom-exporter.js';
+import { GuardedExporter } from './guarded-exporter.js';
+import { pageWriter, type PageWriter } from './metrics-server.js';
+import { otlpExporter } from './otlp.js';
+import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
+import type { ServeSettings } from './settings.js';
+
+export interface Output {
+  readonly name: string;
+  /** Of those that are asked rather than push. */
+  readonly page?: PageWriter;
+  /** Collects and exports once more. */
+  close(): Promise<void>;
+}
+
+export interface OutputContext {
+  readonly settings: ServeSettings;
+  readonly resource: Resource;
+  readonly shared: SharedFeed;
+}
+
+/** @throws Failure */
+export async function openOutput(name: string, context: OutputContext): Promise<Output> {
+  const { settings, resource, shared } = context;
+  switch (name) {
+    case 'prometheus':
+      return prometheusOutput(resource, shared);
+    case 'console':
+      return pushOutput(name, new ConsoleMetricExporter(), context);
+    case 'otlp':
+      return pushOutput(name, await otlpExporter(settings), context);
+    default:
+      return customOutput(name, context);
+  }
+}
+
+export function prometheusOutput(resource: Resource, shared: SharedFeed): Output {
+  const exporter = new PrometheusExporter({
+    metricProducers: [new NixlMetricProducer({}, shared)],
+    preventServerStart: true, // we have our own, with more paths and limits
+    withoutScopeInfo: true, // NIXL's series have NIXL's labels and no others
+  });
+  const provider = new MeterProvider({ resource, readers: [exporter] });
+  return { name: 'prometheus', page: pageWriter(exporter), close: () => provider.shutdown() };
+}
+
+function pushOutput(name: string, exporter: PushMetricExporter, { settings, resource, shared }: OutputContext): Output {
+  const { exportInterval } = settings;
+  // Below the reader's own limit, which is the interval: it would say at every interval that it was reached.
+  const timeout = Math.min(settings.exportTimeout, Math.ceil(exportInterval * 0.9));
+  const reader: PeriodicExportingMetricReader = new PeriodicExportingMetricReader({
+    exporter: new GuardedExporter(name, exporter, timeout),
+    exportIntervalMillis: exportInterval,
+    exportTimeoutMillis: exportInterval,
+    metricProducers: [
+      new NixlMetricProducer({ temporality: (type) => reader.selectAggregationTemporality(type) }, shared),
+    ],
+  });
+  const provider = new MeterProvider({ resource, readers: [reader] });
+  return { name, close: () => provider.shutdown() };
+}
+
+async function customOutput(name: string, context: OutputContext): Promise<Output> {
+  const { settings, resource, shared } = context;
+  const outputPath = process.env['NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH'];
+  const made: { reader?: IMetricReader } = {};
+  const producer = new NixlMetricProducer(
+    { temporality: (type) => made.reader?.selectAggregationTemporality(type) ?? AggregationTemporality.CUMULATIVE },
+    shared,
+  );
+  const metricProducer = withResource(producer, resource);
+  const custom = await loadExporter({
+    name,
+    settings,
+    resource,
+    metricProducer,
+    ...(outputPath ? { outputPath } : {}),
+  });
+  if (custom.kind === 'exporter') {
+    producer.close(); // it would be waited for, as a reader that never reads
+    return pushOutput(name, custom.exporter, context);
+  }
+  made.reader = custom.reader;
+  custom.reader.setMetricProducer(metricProducer);
+  return { name, close: () => custom.reader.shutdown() };
+}
+
+/** A reader without a provider takes the resource from what it collects. */
+function withResource(producer: NixlMetricProducer, resource: Resource): MetricProducer {
+  return {
+    collect: async () => {
+      const { resourceMetrics, errors } = await producer.collect();
+      return { resourceMetrics: { ...resourceMetrics, resource }, errors };
+    },
+  };
+}

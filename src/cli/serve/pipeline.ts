@@ -1,0 +1,106 @@
+/** From rings to exporters: the source, and one output for each exporter. */
+import os from 'node:os';
+import { diag } from '@opentelemetry/api';
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import { type NixlOptions, producerSettings } from '../../instrumentation/config.js';
+import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
+import { openSource } from '../../shm-bridge/index.js';
+import type { Snapshot } from '../../shm-bridge/types.js';
+import { note } from '../output.js';
+import type { PageWriter } from './metrics-server.js';
+import { openOutput, type Output } from './outputs.js';
+import type { ServeSettings } from './settings.js';
+
+export class MetricsPipeline {
+  readonly #feed: SourceFeed;
+  readonly #outputs: readonly Output[];
+
+  private constructor(feed: SourceFeed, outputs: readonly Output[]) {
+    this.#feed = feed;
+    this.#outputs = outputs;
+  }
+
+  /**
+   * The exporters come first: while one of them cannot be had, not a single event is taken out of a ring.
+   * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
+   */
+  static async open(rings: NixlOptions, settings: ServeSettings): Promise<MetricsPipeline> {
+    const { source, naming, hostname } = producerSettings(rings);
+    const feed = new LateFeed();
+    const resource = serviceResource();
+    const outputs: Output[] = [];
+    try {
+      for (const name of settings.exporter) {
+        outputs.push(await openOutput(name, { settings, resource, shared: { feed, naming, hostname } }));
+      }
+      const sourceFeed = new SourceFeed(openSource(source), diag.createComponentLogger({ namespace: PACKAGE_NAME }));
+      feed.attach(sourceFeed);
+      return new MetricsPipeline(sourceFeed, outputs);
+    } catch (error) {
+      await closeAll(outputs, settings.shutdownTimeout);
+      throw error;
+    }
+  }
+
+  /** Of the exporter that is asked, if there is one. */
+  get page(): PageWriter | undefined {
+    return this.#outputs.find(({ page }) => page !== undefined)?.page;
+  }
+
+  /** Drains the rings now, and says what they told so far. */
+  read(): Snapshot | undefined {
+    return this.#feed.read(this);
+  }
+
+  /** What is known without draining anything. */
+  look(): Snapshot | undefined {
+    return this.#feed.source.closed ? undefined : this.#feed.source.snapshot();
+  }
+
+  /** Each output collects and exports once more, all at the same time and within the limit. */
+  async close(limitMs: number): Promise<void> {
+    try {
+      await closeAll(this.#outputs, limitMs);
+    } finally {
+      this.#feed.close();
+    }
+  }
+}
+
+async function closeAll(outputs: readonly Output[], limitMs: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), limitMs);
+  });
+  await Promise.all(
+    outputs.map(async (output) => {
+      const { name } = output;
+      const end = Promise.resolve()
+        .then(() => output.close())
+        .catch((error: unknown) => note(`exporter ${name}: ${String(error)}`, 'warning'));
+      if ((await Promise.race([end, late])) === 'late') {
+        note(`exporter ${name} did not end in ${limitMs} ms: its last export may be missing`, 'warning');
+      }
+    }),
+  );
+  clearTimeout(timer);
+}
+
+/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES go before what this package says of itself. */
+function serviceResource(): Resource {
+  const own = resourceFromAttributes({
+    'service.name': 'nixl-otel',
+    'service.version': PACKAGE_VERSION,
+    'host.name': os.hostname(),
+  });
+  return defaultResource()
+    .merge(own)
+    .merge(detectResources({ detectors: [envDetector] }));
+}
