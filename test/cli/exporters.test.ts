@@ -1,0 +1,286 @@
+/** serve with several exporters at once, against real servers, and with modules that do everything wrong. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Totals } from '../support/live.js';
+import { startOtlpReceiver } from '../support/otlp-receiver.js';
+import { samplesOf } from '../support/page.js';
+import { run, scrape, start, startTransferSource, temporaryDirectory, until } from './command.js';
+
+/** Writes what it was last given, agent by agent, into a file. */
+const FILE_EXPORTER = `
+  import { writeFileSync } from 'node:fs';
+  export default ({ outputPath }) => ({
+    export({ scopeMetrics }, done) {
+      const events = scopeMetrics.flatMap(({ metrics }) => metrics).find((m) => m.descriptor.name === 'nixl.events');
+      const points = events?.dataPoints ?? [];
+      writeFileSync(outputPath, JSON.stringify(points.map((p) => [p.attributes.agent_name, p.attributes.event, p.value])));
+      done({ code: 0 });
+    },
+    forceFlush: async () => {},
+    shutdown: async () => {},
+  });
+`;
+
+function moduleOf(source: string, name = 'mine.mjs'): string {
+  const file = path.join(temporaryDirectory(), name);
+  writeFileSync(file, source);
+  return file;
+}
+
+function sorted(rows: (string | number | undefined)[][]): string[] {
+  return rows.map((row) => JSON.stringify(row)).sort();
+}
+
+describe('several exporters at once', () => {
+  it('agree to the unit, with agents coming and going', async () => {
+    const dir = temporaryDirectory();
+    const receiver = await startOtlpReceiver();
+    const output = path.join(temporaryDirectory(), 'out.json');
+    const exporters = `prometheus,otlp,${moduleOf(FILE_EXPORTER)}`;
+    const flags = ['--otlp-protocol', 'http/json', '--otlp-endpoint', receiver.url, '--export-interval', '200'];
+    const serve = start(['serve', '--dir', dir, '--port', '0', '--exporter', exporters, ...flags], {
+      NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: output,
+    });
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    const runs = ['a', 'b', 'c'].map((name, i) =>
+      startTransferSource([
+        '--dir',
+        dir,
+        '--agents',
+        '2',
+        '--name',
+        name,
+        '--seconds',
+        String(0.5 + i / 2),
+        '--errors',
+        '5',
+      ]),
+    );
+    const written = (await Promise.all(runs.map(({ ended }) => ended)))
+      .map(({ stdout }) => (JSON.parse(stdout.trim().split('\n').at(-1)!) as Totals).totals.written)
+      .reduce((a, b) => a + b);
+    const counted = async () =>
+      samplesOf(await scrape(url!))
+        .filter(({ name }) => name === 'nixl_events_total')
+        .map(({ labels, value }) => [labels['agent_name'], labels['event'], value]);
+    const page = await until(async () => {
+      const rows = await counted();
+      return rows.reduce((sum, row) => sum + Number(row[2]), 0) === written && rows;
+    });
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+    const pushed = receiver
+      .points()
+      .filter(({ metric }) => metric === 'nixl.events')
+      .map(({ attributes, value }) => [attributes['agent_name'], attributes['event'], value]);
+    expect(sorted(pushed)).toEqual(sorted(page));
+    expect(sorted(JSON.parse(readFileSync(output, 'utf8')) as [string, string, number][])).toEqual(sorted(page));
+  });
+
+  it('push protobuf over http by default, with the headers of the environment', async () => {
+    const seen: { type: string | undefined; key: string | undefined; bytes: number }[] = [];
+    const server = createServer((request, response) => {
+      let bytes = 0;
+      request.on('data', (part: Buffer) => (bytes += part.length));
+      request.on('end', () => {
+        seen.push({ type: request.headers['content-type'], key: request.headers['x-key'] as string, bytes });
+        response.end();
+      });
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { port } = server.address() as AddressInfo;
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', 'otlp'], {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=secret',
+    });
+    await serve.says(/exports from/);
+    const { code, stderr } = await serve.stop('SIGTERM');
+    expect(code).toBe(0);
+    expect(seen.at(-1)).toMatchObject({ type: 'application/x-protobuf', key: 'secret' });
+    expect(seen.at(-1)!.bytes).toBeGreaterThan(100);
+    expect(stderr).not.toContain('secret');
+  });
+
+  it('says once that a collector is down, and again when it is back', async () => {
+    const reserved = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => reserved.once('listening', resolve));
+    const { port } = reserved.address() as AddressInfo;
+    await new Promise((resolve) => reserved.close(resolve));
+    const flags = ['--exporter', 'prometheus,otlp', '--port', '0', '--export-interval', '50'];
+    const serve = start(['serve', '--dir', temporaryDirectory(), ...flags], {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '40',
+    });
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    await serve.says(/exporter otlp failed/);
+    expect(await scrape(url!)).toContain('nixl_collector_ticks');
+    const server = createServer((request, response) => void request.resume().on('end', () => response.end('')));
+    server.listen(port, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await serve.says(/exporter otlp works again, after \d+ failed exports/);
+    const { code, stderr } = await serve.stop('SIGTERM');
+    expect(code).toBe(0);
+    expect(stderr.match(/exporter otlp failed/g)).toHaveLength(1);
+  });
+});
+
+const GOOD = 'export(m, done) { done({ code: 0 }) }, async forceFlush() {}, async shutdown() {}';
+
+describe('an exporter of your own', () => {
+  it.each([
+    ['an object', `export default { ${GOOD} };`, 'a.mjs'],
+    ['a named export', `export const exporter = { ${GOOD} };`, 'a.mjs'],
+    ['a class', `export default class { ${GOOD.replaceAll('}, ', '} ')} }`, 'a.mjs'],
+    ['an async function', `export default async () => ({ ${GOOD} });`, 'a.mjs'],
+    ['CommonJS', `module.exports = () => ({ ${GOOD} });`, 'a.cjs'],
+  ])('may be %s', async (_, source, name) => {
+    const file = moduleOf(source, name);
+    const byName = ['--exporter', 'a', '--exporter-dir', path.dirname(file)];
+    const serve = start(['serve', '--dir', temporaryDirectory(), ...byName]);
+    await serve.says(/exports from/);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+  });
+
+  it.each([
+    ['is not there', undefined, /there is no exporter .*; built in are prometheus, otlp and console; looked for/],
+    ['does not parse', 'export default {', /cannot be loaded/],
+    ['throws when it is loaded', 'throw new Error("no licence")', /cannot be loaded: no licence/],
+    ['exports nothing', 'export const other = 1;', /has no such export; export default \(or as "exporter"\)/],
+    ['exports a number', 'export default 7;', /is number; export default/],
+    ['has no shutdown', 'export default { export() {}, async forceFlush() {} };', /an object without shutdown\(\)/],
+    [
+      'throws when it is made',
+      'export default () => { throw new Error("no token") };',
+      /failed when it was made: no token/,
+    ],
+  ])('that %s is refused before a ring is touched', async (_, source, message) => {
+    const file = source === undefined ? './no-such-file.mjs' : moduleOf(source);
+    const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
+    expect(stderr).toMatch(message);
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    [
+      'throws at export',
+      `export() { throw new Error('boom') }, async forceFlush() {}, async shutdown() {}`,
+      'failed: boom',
+    ],
+    [
+      'fails at export',
+      `export(m, done) { done({ code: 1, error: new Error('full') }) }, async forceFlush() {}, async shutdown() {}`,
+      'failed: full',
+    ],
+    ['hangs at export', `export() {}, async forceFlush() {}, async shutdown() {}`, 'nothing came of it in'],
+    [
+      'hangs at shutdown',
+      `export(m, done) { done({ code: 0 }) }, async forceFlush() {}, shutdown: () => new Promise(() => {})`,
+      'did not end in',
+    ],
+    [
+      'throws at shutdown',
+      `export(m, done) { done({ code: 0 }) }, async forceFlush() {}, async shutdown() { throw new Error('stuck') }`,
+      'stuck',
+    ],
+  ])('that %s disturbs no other one', async (_, methods, message) => {
+    const file = moduleOf(`export default { ${methods} };`);
+    const flags = [
+      '--exporter',
+      `${file},prometheus`,
+      '--port',
+      '0',
+      '--export-interval',
+      '50',
+      '--shutdown-timeout',
+      '300',
+    ];
+    const serve = start(['serve', '--dir', temporaryDirectory(), ...flags]);
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    for (let i = 0; i < 3; i++) expect(await scrape(url!)).toContain('nixl_collector_ticks');
+    if (!/end|stuck/.test(message)) await serve.says(new RegExp(message));
+    const { code, stderr } = await serve.stop('SIGTERM');
+    expect(code).toBe(0);
+    expect(stderr).toContain(message);
+  });
+
+  it('may be a reader', async () => {
+    const output = path.join(temporaryDirectory(), 'out');
+    const sdk = import.meta.resolve('@opentelemetry/sdk-metrics');
+    const file = moduleOf(`
+      import { MetricReader } from ${JSON.stringify(sdk)};
+      import { writeFileSync } from 'node:fs';
+      export default class extends MetricReader {
+        async onForceFlush() {}
+        async onShutdown() {
+          const { resourceMetrics } = await this.collect();
+          writeFileSync(${JSON.stringify(output)}, resourceMetrics.resource.attributes['service.name'] + ' ' +
+            resourceMetrics.scopeMetrics[0].metrics.length);
+        }
+      }`);
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
+    await serve.says(/exports from/);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+    expect(readFileSync(output, 'utf8')).toMatch(/^nixl-otel \d+$/);
+  });
+});
+
+describe('the settings of a deployment', () => {
+  it("start serve with NIXL's environment alone", async () => {
+    const dir = temporaryDirectory();
+    const serve = start(['serve'], {
+      NIXL_TELEMETRY_ENABLE: 'y',
+      NIXL_TELEMETRY_DIR: dir,
+      NIXL_TELEMETRY_EXPORTER: 'prometheus',
+      NIXL_TELEMETRY_PROMETHEUS_PORT: '0',
+      NIXL_TELEMETRY_PROMETHEUS_LOCAL: 'y',
+    });
+    const [, url] = await serve.says(/serves (http:\/\/127.0.0.1\S+) from/);
+    expect(await scrape(url!)).toContain('nixl_collector_ticks');
+  });
+
+  it.each([
+    [{ OTEL_SDK_DISABLED: 'true' }, 'OTEL_SDK_DISABLED is true'],
+    [{ NIXL_TELEMETRY_ENABLE: 'n' }, 'NIXL_TELEMETRY_ENABLE is n'],
+    [{ NIXL_TELEMETRY_EXPORTER: 'NOP' }, 'NIXL_TELEMETRY_EXPORTER is NOP'],
+    [{ OTEL_METRICS_EXPORTER: 'none' }, 'OTEL_METRICS_EXPORTER is none'],
+  ])('switch it off with one line: %j', async (environment, line) => {
+    const { code, stderr } = await run(['serve', '--dir', temporaryDirectory()], environment);
+    expect(stderr).toContain(line);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(0);
+  });
+
+  it('refuses a wrong variable by its name', async () => {
+    const { code, stderr } = await run(['serve', '--dir', '/tmp'], { OTEL_METRIC_EXPORT_INTERVAL: 'soon' });
+    expect(stderr).toContain("OTEL_METRIC_EXPORT_INTERVAL is 'soon'");
+    expect(code).toBe(2);
+  });
+
+  it('logs as JSON when asked to', async () => {
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0', '--log-format', 'json']);
+    const [line] = await serve.says(/\{.*serves http.*\}/);
+    expect(JSON.parse(line)).toMatchObject({ level: 'info', message: expect.stringContaining('serves') as string });
+    await serve.stop();
+  });
+});
+
+describe('health', () => {
+  it('is served beside the metrics, which are packed when asked for', async () => {
+    const dir = temporaryDirectory();
+    writeFileSync(path.join(dir, 'notes.txt'), 'this is no ring, but a text that somebody left here');
+    const serve = start(['serve', '--dir', dir, '--port', '0']);
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    const get = (where: string, headers = {}) => fetch(new URL(where, url), { headers });
+    expect([(await get('/livez')).status, await (await get('/livez')).text()]).toEqual([200, 'alive\n']);
+    const text = await until(async () => {
+      const answer = await (await get('/readyz')).text();
+      return answer.includes('warning') && answer;
+    });
+    expect(text).toMatch(/^ready, 0 agents\nwarning: ".*notes.txt" is corrupt: no ring/);
+    expect((await get('/metrics', { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBe('gzip');
+    expect((await get('/metrics', { 'accept-encoding': 'gzip;q=0' })).headers.get('content-encoding')).toBeNull();
+  });
+});

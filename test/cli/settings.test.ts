@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import { nixlExporter, switchedOff } from '../../src/cli/serve/nixl-environment.js';
+import { settingsOf } from '../../src/cli/serve/settings.js';
+
+describe('settings of serve', () => {
+  it('are the defaults where nothing is said', () => {
+    expect(settingsOf({}, {})).toEqual({
+      exporter: ['prometheus'],
+      host: '127.0.0.1',
+      port: 9464,
+      naming: 'nixl',
+      drainInterval: 20,
+      deadTtl: 30_000,
+      exportInterval: 60_000,
+      exportTimeout: 30_000,
+      shutdownTimeout: 10_000,
+      otlpProtocol: 'http/protobuf',
+      temporality: 'cumulative',
+      logFormat: 'text',
+    });
+  });
+
+  it("come from the flag, then OpenTelemetry's variable, then NIXL's", () => {
+    const nixl = { NIXL_TELEMETRY_PROMETHEUS_PORT: '1' };
+    const both = { ...nixl, OTEL_EXPORTER_PROMETHEUS_PORT: '2' };
+    expect(settingsOf({}, nixl).port).toBe(1);
+    expect(settingsOf({}, both).port).toBe(2);
+    expect(settingsOf({ port: 3 }, both).port).toBe(3);
+    expect(settingsOf({}, { ...nixl, OTEL_EXPORTER_PROMETHEUS_PORT: '' }).port).toBe(1);
+  });
+
+  it.each([
+    [{ OTEL_METRICS_EXPORTER: 'otlp, prometheus' }, { exporter: ['otlp', 'prometheus'] }],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, { otlpProtocol: 'grpc' }],
+    [
+      { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'http/json' },
+      { otlpProtocol: 'http/json' },
+    ],
+    [{ OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'Delta' }, { temporality: 'delta' }],
+    [
+      { OTEL_METRIC_EXPORT_INTERVAL: '5000', OTEL_METRIC_EXPORT_TIMEOUT: '400' },
+      { exportInterval: 5000, exportTimeout: 400 },
+    ],
+    [{ NIXL_TELEMETRY_RUN_INTERVAL: '100' }, { drainInterval: 20 }],
+    [{ NIXL_TELEMETRY_RUN_INTERVAL: '40' }, { drainInterval: 8 }],
+    [{ NIXL_TELEMETRY_RUN_INTERVAL: '1' }, { drainInterval: 1 }],
+    [{ NIXL_TELEMETRY_MP_STALE_TTL: '5' }, { deadTtl: 5000 }],
+    [{ NIXL_TELEMETRY_DIR: '/a', NIXL_TELEMETRY_MULTIPROC_DIR: '/b' }, { dir: ['/a'] }],
+    [{ NIXL_TELEMETRY_MULTIPROC_DIR: '/b' }, { dir: ['/b'] }],
+    [{ NIXL_TELEMETRY_EXPORTER: 'BUFFER' }, { exporter: ['prometheus'], port: 9464, host: '127.0.0.1' }],
+    [{ NIXL_TELEMETRY_EXPORTER: 'buffer', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/rings' }, { dir: ['/rings'] }],
+    [{ NIXL_TELEMETRY_EXPORTER: 'Prometheus' }, { exporter: ['prometheus'], port: 9090, host: '0.0.0.0' }],
+    [
+      { NIXL_TELEMETRY_EXPORTER: 'prometheus_mp', NIXL_TELEMETRY_PROMETHEUS_LOCAL: 'Y' },
+      { port: 9090, host: '127.0.0.1' },
+    ],
+    [
+      { NIXL_TELEMETRY_EXPORTER: 'prometheus', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '10.0.0.1:7070' },
+      { host: '10.0.0.1', port: 7070 },
+    ],
+    [{ NIXL_TELEMETRY_EXPORTER: 'otlp' }, { exporter: ['otlp'] }],
+    [
+      { NIXL_TELEMETRY_EXPORTER: 'mine', NIXL_TELEMETRY_EXPORTER_PLUGIN_DIR: '/plugins' },
+      { exporter: ['mine'], exporterDir: '/plugins' },
+    ],
+  ])('take %j as %j', (environment, settings) => {
+    expect(settingsOf({}, environment)).toMatchObject(settings);
+  });
+
+  it.each([
+    [
+      { OTEL_EXPORTER_PROMETHEUS_PORT: 'http' },
+      "OTEL_EXPORTER_PROMETHEUS_PORT is 'http'. Allowed: a whole number, from 0",
+    ],
+    [
+      { OTEL_EXPORTER_OTLP_PROTOCOL: 'http' },
+      "OTEL_EXPORTER_OTLP_PROTOCOL is 'http'. Allowed: http/protobuf, http/json, grpc",
+    ],
+    [{ OTEL_METRIC_EXPORT_INTERVAL: '0' }, 'OTEL_METRIC_EXPORT_INTERVAL'],
+    [{ OTEL_METRICS_EXPORTER: 'otlp,,console' }, 'OTEL_METRICS_EXPORTER'],
+    [{ NIXL_TELEMETRY_PROMETHEUS_LOCAL: 'maybe' }, "NIXL_TELEMETRY_PROMETHEUS_LOCAL is 'maybe'. Allowed: y, yes"],
+    [{ NIXL_TELEMETRY_RUN_INTERVAL: '-1' }, 'NIXL_TELEMETRY_RUN_INTERVAL'],
+    [{ NIXL_TELEMETRY_EXPORTER: 'DOCA' }, 'DOCA is not among the exporters here'],
+    [{ NIXL_TELEMETRY_EXPORTER: 'prometheus', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/f' }, 'address:port'],
+  ])('refuse %j', (environment, message) => {
+    expect(() => settingsOf({}, environment)).toThrow(message);
+  });
+});
+
+describe('switched off', () => {
+  it.each([
+    [{}, undefined],
+    [{ NIXL_TELEMETRY_ENABLE: 'Enable' }, undefined],
+    [{ OTEL_SDK_DISABLED: 'false' }, undefined],
+    [{ OTEL_SDK_DISABLED: 'TRUE' }, 'OTEL_SDK_DISABLED is true'],
+    [{ NIXL_TELEMETRY_ENABLE: 'OFF' }, 'NIXL_TELEMETRY_ENABLE is OFF'],
+  ])('by %j: %s', (environment, reason) => {
+    const found = switchedOff(environment);
+    if (reason === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(reason);
+  });
+
+  it('refuses words that are neither', () => {
+    expect(() => switchedOff({ NIXL_TELEMETRY_ENABLE: 'perhaps' })).toThrow(
+      "NIXL_TELEMETRY_ENABLE is 'perhaps'. Allowed: y",
+    );
+  });
+
+  it('knows NOP', () => {
+    expect(nixlExporter({ NIXL_TELEMETRY_EXPORTER: 'NOP' })).toEqual({ kind: 'none', exporters: [] });
+  });
+});
