@@ -1,0 +1,34 @@
+/** What the documentation says beside what the code does. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SETTINGS } from '../src/cli/serve/settings.js';
+import { ROOT, start, temporaryDirectory } from './cli/command.js';
+
+const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+
+describe('docs/settings.md', () => {
+  const rows = read('docs/settings.md').split('\n');
+
+  it.each(SETTINGS.map((row) => [row.flag.split(' ')[0]!, row] as const))('has %s and its variables', (flag, row) => {
+    const line = rows.find((text) => text.startsWith(`| \`${flag}\``))!;
+    for (const { variable } of row.environment ?? []) {
+      // That NIXL's exporter decides over address and port is told below the table.
+      if (variable !== 'NIXL_TELEMETRY_EXPORTER' || row.key === 'exporter') expect(line).toContain(`\`${variable}\``);
+    }
+    if (typeof row.default === 'number') expect(line).toContain(String(row.default));
+  });
+});
+
+describe('docs/write-an-exporter.md', () => {
+  it('has a template that works as it stands', async () => {
+    const [, template] = /```js\n([\s\S]*?)```/.exec(read('docs/write-an-exporter.md'))!;
+    const file = path.join(temporaryDirectory(), 'my-exporter.mjs');
+    writeFileSync(file, template!);
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
+    await serve.says(/exports from/);
+    const { code, stdout, stderr } = await serve.stop('SIGTERM');
+    expect({ code, warnings: /warning|error/.exec(stderr) }).toEqual({ code: 0, warnings: null });
+    expect(stdout).toContain('nixl.collector.ticks');
+  });
+});
