@@ -122,7 +122,8 @@ HeaderFields readHeader(int fd) {
   f.expectedVersion = loadField<int32_t>(bytes, kVersionOffset + 4);
   if (f.version == 0) return verdict(f, RingState::kInitializing, "the header has no version yet");
   if (f.version < 0 || f.version > kLastPlausibleVersion) {
-    return verdict(f, RingState::kCorrupt, "no ring: where the wire version stands there is " + std::to_string(f.version));
+    return verdict(f, RingState::kCorrupt,
+                   "no ring: where the wire version stands there is " + std::to_string(f.version));
   }
   if (!knownVersion(f.version)) {
     return verdict(f, RingState::kIncompatible, "wire version " + std::to_string(f.version) + " is not known (1 to 5)");
