@@ -92,7 +92,7 @@ test('main thread and worker at once, by require() and by import, count each eve
 });
 
 test('a thousand agents with fresh names, one after another, leave nothing behind', async () => {
-  // Each of them is a process's own, or its death could not be seen: an agent's last words must not be cut short.
+  // On a machine that is very busy an agent can be gone before its process was seen: the idle TTL is for those.
   const result = await resultOf<{
     counted: number;
     written: number;
@@ -107,7 +107,7 @@ test('a thousand agents with fresh names, one after another, leave nothing behin
     const { openSource, tallyOptions } = await import(${JSON.stringify(dist('shm-bridge/index.js'))}).then(async (bridge) => ({
       ...bridge, ...(await import(${JSON.stringify(dist('mapping/index.js'))})),
     }));
-    const source = openSource({ directories: [arg.directory], tally: tallyOptions(), deadTtlMs: 0 });
+    const source = openSource({ directories: [arg.directory], tally: tallyOptions(), deadTtlMs: 0, idleTtlMs: 3000 });
     const reader = source.openReader();
     const resident = () => Number(/VmRSS:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024;
     const looks = { fds: [], residentMb: [] };
@@ -122,7 +122,7 @@ test('a thousand agents with fresh names, one after another, leave nothing behin
       return agents.length;
     };
     for (let batch = 0; batch < 12; batch++) {
-      const flags = ['--agents', '100', '--transfers', '5', '--rate', '1000', '--name', 'fresh-' + batch];
+      const flags = ['--agents', '100', '--transfers', '5', '--rate', '8', '--name', 'fresh-' + batch];
       const { stdout } = await promisify(execFile)(arg.program, ['--dir', arg.directory, ...flags]);
       written += JSON.parse(stdout.trim().split('\\n').at(-1)).totals.written;
       while (look() > 0) await new Promise((resolve) => setTimeout(resolve, 20));
