@@ -1,11 +1,8 @@
 /** The program that the demo watches, as a child process: it moves real memory and writes rings as agents do. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { findNativeFile, howToBuild, platformName } from '../shm-bridge/native-files.js';
 import { Failure } from './failure.js';
-
-const PROGRAM = fileURLToPath(new URL('../../native/build/transfer-source', import.meta.url));
 
 /** Two agents in processes of their own, about half a gigabyte per second in all: visible, and light on the machine. */
 const FLAGS = [
@@ -30,10 +27,11 @@ export class TransferSource {
   readonly ended: Promise<TransferTotals | undefined>;
   readonly #child: ChildProcess;
 
-  /** @throws Failure when it has not been built. */
+  /** @throws Failure when there is none for this platform. */
   constructor(directory: string) {
-    if (!existsSync(PROGRAM)) throw new Failure(`${PROGRAM} is missing: build it with npm run setup`);
-    this.#child = spawn(PROGRAM, [...FLAGS, '--dir', directory, '--ready', '--with-parent', String(process.pid)], {
+    const program = findNativeFile('transfer-source');
+    if (program === undefined) throw new Failure(`no transfer-source for ${platformName()}; ${howToBuild()}`);
+    this.#child = spawn(program, [...FLAGS, '--dir', directory, '--ready', '--with-parent', String(process.pid)], {
       // A Ctrl-C in the terminal is for us: we stop it, then read what it wrote last.
       detached: true,
       env: ownEnvironment(),

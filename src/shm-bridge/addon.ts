@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
 import { NixlTelemetryError } from '../errors.js';
+import { howToBuild, nativeFiles, platformName } from './native-files.js';
 import type { CollectorStats, RingEvent, RingProblem, RingState, TapBatch, TapStats, TallyOptions } from './types.js';
 
 /** Something of the addon's that JavaScript only passes back. */
@@ -77,16 +78,30 @@ let loaded: Addon | undefined;
 
 /** Loads the native part on first use, so that importing this package never fails for want of it. */
 export function addon(): Addon {
-  if (loaded) return loaded;
-  const path = fileURLToPath(new URL('../../native/build/nixl_otel.node', import.meta.url));
-  try {
-    loaded = createRequire(import.meta.url)(path) as Addon;
-  } catch (cause) {
-    throw new NixlTelemetryError(
-      'ADDON_MISSING',
-      `the native part cannot be loaded on ${process.platform} ${process.arch}: ${path}; build it with "npm run setup"`,
-      { path, cause },
-    );
-  }
+  loaded ??= loadFirst(nativeFiles('nixl_otel.node'));
   return loaded;
+}
+
+/** @throws NixlTelemetryError ADDON_MISSING, with what was tried and why it failed. */
+export function loadFirst(paths: readonly string[]): Addon {
+  const require = createRequire(import.meta.url);
+  const tried: string[] = [];
+  let cause: unknown;
+  for (const path of paths) {
+    if (!existsSync(path)) {
+      tried.push(`${path}: not there`);
+      continue;
+    }
+    try {
+      return require(path) as Addon;
+    } catch (error) {
+      tried.push(`${path}: ${(error as Error).message}`);
+      cause = error; // go on: an own build for another machine must not hide a binary that fits
+    }
+  }
+  throw new NixlTelemetryError(
+    'ADDON_MISSING',
+    [`no native part for ${platformName()} could be loaded; tried`, ...tried, howToBuild()].join('\n  '),
+    { path: paths[0]!, cause },
+  );
 }

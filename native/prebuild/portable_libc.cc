@@ -1,0 +1,92 @@
+// Debian's libstdc++.a is compiled for glibc 2.36. These are the functions that it or we take from libc and that glibc
+// 2.17 or musl lack. Hidden: nobody else in the process gets to see them.
+#include <errno.h>
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <new>
+
+namespace {
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+// A slice bounds how late a wait can end when the wall clock is set back meanwhile.
+constexpr int64_t kSliceNs = 10'000'000;
+
+int64_t remainingNs(clockid_t clock, const timespec& until) {
+  timespec now;
+  ::clock_gettime(clock, &now);
+  return (until.tv_sec - now.tv_sec) * kNsPerSecond + (until.tv_nsec - now.tv_nsec);
+}
+
+// What thread_local objects want done when their thread ends, newest first.
+struct AtThreadEnd {
+  void (*run)(void*);
+  void* object;
+  AtThreadEnd* next;
+};
+
+void runAtThreadEnd(void* list) {
+  for (auto* entry = static_cast<AtThreadEnd*>(list); entry != nullptr;) {
+    AtThreadEnd* next = entry->next;
+    entry->run(entry->object);
+    delete entry;
+    entry = next;
+  }
+}
+
+pthread_key_t atThreadEndKey() {
+  static pthread_key_t key;
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  ::pthread_once(&once, [] { ::pthread_key_create(&key, runAtThreadEnd); });
+  return key;
+}
+
+}  // namespace
+
+extern "C" {
+
+// glibc 2.32. libstdc++ skips atomic operations where it is true; false is always right.
+__attribute__((visibility("hidden"))) char __libc_single_threaded = 0;
+
+// glibc 2.35. Not found: libgcc's unwinder then asks dl_iterate_phdr.
+__attribute__((visibility("hidden"))) int _dl_find_object(void*, void*) { return -1; }
+
+// musl has it under its plain name only. libgcc asks whether an arm64 machine has the newer atomic instructions.
+__attribute__((visibility("hidden"))) unsigned long __getauxval(unsigned long type) { return ::getauxval(type); }
+
+// glibc 2.18. The library that holds the destructor is never unloaded (-z nodelete), so its handle is not needed. On
+// the main thread nothing is run: at the end of the process only memory would be given back.
+__attribute__((visibility("hidden"))) int __cxa_thread_atexit_impl(void (*run)(void*), void* object, void*) {
+  const pthread_key_t key = atThreadEndKey();
+  auto* entry = new (std::nothrow) AtThreadEnd{run, object, static_cast<AtThreadEnd*>(::pthread_getspecific(key))};
+  if (entry == nullptr) return -1;
+  return ::pthread_setspecific(key, entry);
+}
+
+// glibc 2.25.
+__attribute__((visibility("hidden"))) ssize_t getrandom(void* bytes, size_t size, unsigned flags) {
+  return ::syscall(SYS_getrandom, bytes, size, flags);
+}
+
+// glibc 2.30. What is taken as a condition's own clock is the wall clock, which may be set while we wait: so wait in
+// slices, and say of each that it woke for no reason, which condition variables are allowed to do.
+__attribute__((visibility("hidden"))) int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                                                 clockid_t clock, const timespec* until) {
+  const int64_t left = remainingNs(clock, *until);
+  if (left <= 0) return ETIMEDOUT;
+  timespec wake;
+  ::clock_gettime(CLOCK_REALTIME, &wake);
+  wake.tv_nsec += left < kSliceNs ? left : kSliceNs;
+  if (wake.tv_nsec >= kNsPerSecond) {
+    wake.tv_nsec -= kNsPerSecond;
+    wake.tv_sec += 1;
+  }
+  const int result = ::pthread_cond_timedwait(condition, mutex, &wake);
+  if (result != ETIMEDOUT) return result;
+  return remainingNs(clock, *until) <= 0 ? ETIMEDOUT : 0;
+}
+}
