@@ -6,9 +6,12 @@ export type NativeFile = 'nixl_otel.node' | 'transfer-source';
 
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The C library of this process. Its own mappings tell without starting a program or collecting a report. */
+/**
+ * The C library of this process. Its own mappings tell without starting a program or collecting a report: glibc's file has
+ * one of two names, musl's stands under another in every distribution.
+ */
 export function libc(maps: string = ownMappings()): 'glibc' | 'musl' {
-  return /\/(ld-musl-|libc\.musl-)/.test(maps) ? 'musl' : 'glibc';
+  return maps === '' || /\/libc(\.so\.6|-[\d.]+\.so)$/m.test(maps) ? 'glibc' : 'musl';
 }
 
 function ownMappings(): string {

@@ -9,6 +9,8 @@ test.each([
   ['7f00 r-xp 0 00:00 0 /usr/lib/x86_64-linux-gnu/libc.so.6\n', 'glibc'],
   ['7f00 r-xp 0 00:00 0 /lib/ld-musl-aarch64.so.1\n', 'musl'],
   ['7f00 r-xp 0 00:00 0 /lib/libc.musl-x86_64.so.1\n', 'musl'],
+  ['7f00 r-xp 0 00:00 0 /usr/lib/x86_64-linux-musl/libc.so\n', 'musl'],
+  ['7f00 r-xp 0 00:00 0 /lib64/libc-2.28.so\n', 'glibc'],
   ['', 'glibc'],
 ])('the C library is told from the mappings %j', (maps, expected) => {
   expect(libc(maps)).toBe(expected);
