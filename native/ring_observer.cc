@@ -43,8 +43,8 @@ Observation RingObserver::look(size_t most) {
   seen.reason = header.reason;
   if (header.state != RingState::kReady) return seen;
   seen.layout = header.layout;
-  // Both the header and the slots are read by pread, which orders nothing: on arm64 slots could be read before write_pos.
-  // Pairs with the producer's release store of write_pos.
+  // Both the header and the slots are read by pread, which orders nothing: on arm64 slots could be read before
+  // write_pos. Pairs with the producer's release store of write_pos.
   std::atomic_thread_fence(std::memory_order_acquire);
   const uint64_t mask = header.capacity - 1;
   const bool rebuilt = header.layout != file_.header.layout || header.capacity != file_.header.capacity;
