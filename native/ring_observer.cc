@@ -45,7 +45,9 @@ Observation RingObserver::look(size_t most) {
   seen.layout = header.layout;
   // Both the header and the slots are read by pread, which orders nothing: on arm64 slots could be read before
   // write_pos. Pairs with the producer's release store of write_pos.
+#ifndef __SANITIZE_THREAD__  // which knows no fences, and does not see what pread does either
   std::atomic_thread_fence(std::memory_order_acquire);
+#endif
   const uint64_t mask = header.capacity - 1;
   const bool rebuilt = header.layout != file_.header.layout || header.capacity != file_.header.capacity;
   if (rebuilt) {
