@@ -1,0 +1,78 @@
+/** Zero code: `node --import .../register app.mjs`, in real programs that start an SDK of their own, sooner or later. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { RunningCommand } from '../cli/command.js';
+import { dist } from '../support/child.js';
+import { temporaryDirectory } from '../support/live.js';
+
+const REGISTER = new URL(dist('register.js')).pathname;
+const SDK = import.meta.resolve('@opentelemetry/sdk-metrics');
+const API = import.meta.resolve('@opentelemetry/api');
+
+/** A service that sets its provider `when`, and prints what a reader of its own collects as soon as there is something. */
+function program(when: 'at once' | 'later' | 'never'): string {
+  return `
+    import { metrics } from ${JSON.stringify(API)};
+    import { AggregationTemporality, MeterProvider, MetricReader } from ${JSON.stringify(SDK)};
+    class Reader extends MetricReader {
+      constructor() { super({ aggregationTemporalitySelector: () => AggregationTemporality.CUMULATIVE }); }
+      async onForceFlush() {}
+      async onShutdown() {}
+    }
+    const reader = new Reader();
+    const register = () => metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
+    const when = ${JSON.stringify(when)};
+    if (when === 'at once') register();
+    if (when === 'later') setTimeout(register, 1500);
+    if (when !== 'never') {
+      const timer = setInterval(async () => {
+        if (when === 'later' && metrics.getMeterProvider().constructor.name !== 'MeterProvider') return;
+        const { resourceMetrics } = await reader.collect();
+        const all = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
+        const bytes = all.find((m) => m.descriptor.name === 'agent_tx_bytes_total')?.dataPoints ?? [];
+        if (bytes.length === 0) return;
+        console.log('bytes', bytes[0].value);
+        clearInterval(timer);
+      }, 50);
+    }
+    console.log('started');
+  `;
+}
+
+function run(directory: string | undefined, when: Parameters<typeof program>[0], flag = '--import'): RunningCommand {
+  const file = path.join(temporaryDirectory(), 'app.mjs');
+  writeFileSync(file, program(when));
+  const env = directory === undefined ? {} : { NIXL_TELEMETRY_DIR: directory };
+  return new RunningCommand(process.execPath, [flag, REGISTER, file], env);
+}
+
+function ringWith(bytes: bigint): string {
+  const directory = temporaryDirectory();
+  const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 });
+  writer.push({ type: 0, value: bytes });
+  writer.close();
+  return directory;
+}
+
+test.each([
+  ['at once', '--import'],
+  ['later', '--import'],
+  ['at once', '--require'],
+] as const)('a provider that comes %s gets the numbers (%s)', async (when, flag) => {
+  const { code, stdout, stderr } = await run(ringWith(42n), when, flag).ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toBe('started\nbytes 42\n');
+});
+
+test('a program without an SDK, or without a directory, runs as ever and ends by itself', async () => {
+  for (const directory of [undefined, ringWith(1n)]) {
+    expect(await run(directory, 'never').ended).toMatchObject({ code: 0, stdout: 'started\n' });
+  }
+});
+
+test('a directory that is not there disturbs nobody', async () => {
+  const child = run('/tmp/nixl\u0001/none', 'never');
+  expect(await child.ended).toMatchObject({ code: 0, stdout: 'started\n' });
+});
