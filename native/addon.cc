@@ -369,6 +369,44 @@ Napi::Value ringStats(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// What stands in a file, without taking or holding anything.
+Napi::Value inspectRing(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const RingFile file = RingFile::open(text(info[0]), RingAccess::kObserve, info[1].ToBoolean());
+  auto result = ringInfo(env, file.state, file.reason);
+  if (file.state != RingState::kReady) return result;
+  const HeaderFields& header = file.header;
+  result.Set("wireVersion", header.version);
+  result.Set("capacity", static_cast<double>(header.capacity));
+  result.Set("slotBytes", header.layout->slot.size);
+  result.Set("writePos", static_cast<double>(header.writePos));
+  result.Set("readPos", static_cast<double>(header.readPos));
+  result.Set("pending", static_cast<double>((header.writePos - header.readPos) & (header.capacity - 1)));
+  result.Set("consumed", isMark(header.expectedVersion));
+  return result;
+}
+
+// (paths): the process that writes each of them, 0 where none can be seen.
+Napi::Value findWriters(const Napi::CallbackInfo& info) {
+  const auto paths = info[0].As<Napi::Array>();
+  std::vector<FileId> files;
+  for (uint32_t i = 0; i < paths.Length(); ++i) {
+    struct stat file{};
+    ::lstat(text(paths.Get(i)).c_str(), &file);
+    files.push_back({file.st_dev, file.st_ino});
+  }
+  WriterSearch search;
+  search.begin({files.begin(), files.end()});
+  while (!search.step(Clock::time_point::max())) {
+  }
+  auto pids = Napi::Array::New(info.Env(), files.size());
+  for (uint32_t i = 0; i < files.size(); ++i) {
+    const auto writer = search.found().find(files[i]);
+    pids.Set(i, writer == search.found().end() ? 0.0 : static_cast<double>(writer->second.pid));
+  }
+  return pids;
+}
+
 Napi::Value openObserver(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   RingFile file = RingFile::open(text(info[0]), RingAccess::kObserve, info[1].ToBoolean());
@@ -440,6 +478,8 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   add("closeRing", closeRing);
   add("drainRing", drainRing);
   add("ringStats", ringStats);
+  add("inspectRing", inspectRing);
+  add("findWriters", findWriters);
   add("openObserver", openObserver);
   add("closeObserver", closeObserver);
   add("observe", observe);

@@ -7,11 +7,18 @@ export class NixlTelemetryError extends Error {
   readonly code: NixlTelemetryErrorCode;
   /** The file that the error is about, where there is one. */
   readonly path?: string;
+  /** With RING_UNAVAILABLE: absent, initializing, incompatible, corrupt, busy or denied. */
+  readonly state?: string;
 
-  constructor(code: NixlTelemetryErrorCode, message: string, options: { path?: string; cause?: unknown } = {}) {
+  constructor(
+    code: NixlTelemetryErrorCode,
+    message: string,
+    options: { path?: string; state?: string; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'NixlTelemetryError';
     this.code = code;
     if (options.path !== undefined) this.path = options.path;
+    if (options.state !== undefined) this.state = options.state;
   }
 }

@@ -1,2 +1,37 @@
+/** What a command ends with. */
+export const ExitCode = {
+  OK: 0,
+  FAILED: 1,
+  USAGE: 2,
+  NO_RINGS: 3,
+  /** A ring of an unknown version, or a file that is none. */
+  INCOMPATIBLE: 4,
+  /** Not permitted, or another consumer holds the ring. */
+  DENIED: 5,
+} as const;
+
+export type ExitCodeNumber = (typeof ExitCode)[keyof typeof ExitCode];
+
 /** Something that the user can understand and act on: shown as one line, without a stack. */
-export class Failure extends Error {}
+export class Failure extends Error {
+  readonly exitCode: ExitCodeNumber;
+
+  constructor(message: string, exitCode: ExitCodeNumber = ExitCode.FAILED) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+const CODES_OF_STATES: Readonly<Record<string, ExitCodeNumber>> = {
+  absent: ExitCode.NO_RINGS,
+  initializing: ExitCode.NO_RINGS,
+  incompatible: ExitCode.INCOMPATIBLE,
+  corrupt: ExitCode.INCOMPATIBLE,
+  busy: ExitCode.DENIED,
+  denied: ExitCode.DENIED,
+};
+
+/** Of a ring that cannot be used, by its state. */
+export function exitCodeOf(state: string | undefined): ExitCodeNumber {
+  return CODES_OF_STATES[state ?? ''] ?? ExitCode.FAILED;
+}

@@ -40,6 +40,23 @@ export function note(message: string, level: NoteLevel = 'info'): void {
   process.stderr.write(`${line}\n`);
 }
 
+/** Names come from files that anyone may have written: what would move a cursor or hide a line becomes \\xNN. */
+export function harmless(text: string): string {
+  return text.replaceAll(/[\n\t]/g, escaped).replaceAll(CONTROL, escaped);
+}
+
+/** Waits while whoever reads stdout cannot keep up. */
+export function printChunk(text: string): Promise<void> | undefined {
+  if (text === '' || process.stdout.write(text) || process.stdout.destroyed) return undefined;
+  return new Promise((resolve) => {
+    const done = (): void => {
+      process.stdout.off('drain', done).off('close', done).off('error', done);
+      resolve();
+    };
+    process.stdout.on('drain', done).on('close', done).on('error', done);
+  });
+}
+
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 

@@ -3,14 +3,14 @@ import { Command, CommanderError } from 'commander';
 import { NixlTelemetryError } from '../errors.js';
 import { PACKAGE_VERSION } from '../instrumentation/version.js';
 import { addDemo } from './demo.js';
-import { Failure } from './failure.js';
+import { ExitCode, exitCodeOf, Failure } from './failure.js';
+import { addList } from './list/command.js';
 import { muteClosedPipes, note, useStderrForDiag } from './output.js';
+import { addRead } from './read/command.js';
 import { addServe } from './serve/command.js';
 
-export const ExitCode = { OK: 0, FAILED: 1, USAGE: 2 } as const;
-
 const EXIT_CODES = `
-Exit codes: 0 ok, 1 failed, 2 wrong usage.`;
+Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, 5 not permitted or busy.`;
 
 /** @returns the exit code. Never rejects. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -21,13 +21,21 @@ export async function run(args: readonly string[]): Promise<number> {
     return ExitCode.OK;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.OK : ExitCode.USAGE;
-    if (!(error instanceof NixlTelemetryError) && !(error instanceof Failure)) {
-      note(`unexpected error: ${(error instanceof Error && error.stack) || String(error)}`);
-      return ExitCode.FAILED;
-    }
-    note(error.message, 'error');
-    return error instanceof NixlTelemetryError && error.code === 'CONFIG_INVALID' ? ExitCode.USAGE : ExitCode.FAILED;
+    return report(error);
   }
+}
+
+function report(error: unknown): number {
+  if (error instanceof Failure) {
+    note(error.message, 'error');
+    return error.exitCode;
+  }
+  if (error instanceof NixlTelemetryError) {
+    note(error.message, 'error');
+    return error.code === 'CONFIG_INVALID' ? ExitCode.USAGE : exitCodeOf(error.state);
+  }
+  note(`unexpected error: ${(error instanceof Error && error.stack) || String(error)}`, 'error');
+  return ExitCode.FAILED;
 }
 
 function buildProgram(): Command {
@@ -38,6 +46,8 @@ function buildProgram(): Command {
     .showHelpAfterError('--help shows the usage.')
     .helpCommand(false);
   addServe(program);
+  addRead(program);
+  addList(program);
   addDemo(program);
   for (const command of [program, ...program.commands]) {
     command.version(PACKAGE_VERSION, '-V, --version', 'show the version').helpOption('-h, --help', 'show this help');

@@ -2,7 +2,16 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { NixlTelemetryError } from '../errors.js';
 import { howToBuild, nativeFiles, platformName } from './native-files.js';
-import type { CollectorStats, RingEvent, RingProblem, RingState, TapBatch, TapStats, TallyOptions } from './types.js';
+import type {
+  CollectorStats,
+  RingEvent,
+  RingInspection,
+  RingProblem,
+  RingState,
+  TapBatch,
+  TapStats,
+  TallyOptions,
+} from './types.js';
 
 /** Something of the addon's that JavaScript only passes back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -62,6 +71,8 @@ export interface Addon {
     foreignMoves: number;
     suspect: boolean;
   };
+  inspectRing(path: string, force: boolean): RingInspection;
+  findWriters(paths: readonly string[]): number[];
   openObserver(path: string, force: boolean): RawOpened;
   closeObserver(observer: Handle): void;
   observe(

@@ -1,7 +1,7 @@
 import { NixlTelemetryError } from '../errors.js';
 import { addon, type Handle } from './addon.js';
 import { pathText, wholeNumber } from './checks.js';
-import type { ObserveResult, RingEvent, RingStats } from './types.js';
+import type { ObserveResult, RingEvent, RingInspection, RingState, RingStats } from './types.js';
 
 const MOST_EVENTS = 2 ** 24;
 
@@ -91,6 +91,18 @@ export function observeRing(path: string, options: OpenRingOptions = {}): RingOb
   throw unavailable(path, opened.state, opened.reason);
 }
 
-function unavailable(path: string, state: string, reason: string): NixlTelemetryError {
-  return new NixlTelemetryError('RING_UNAVAILABLE', `${path} is ${state}: ${reason}`, { path });
+/** Looks at a ring's header, and takes, holds and changes nothing. */
+export function inspectRing(path: string, options: OpenRingOptions = {}): RingInspection {
+  return addon().inspectRing(pathText('path', path), options.force ?? false);
+}
+
+/** Of each file, the process that writes it; undefined where none can be seen (any more). */
+export function findWriters(paths: readonly string[]): (number | undefined)[] {
+  return addon()
+    .findWriters(paths.map((path) => pathText('path', path)))
+    .map((pid) => (pid === 0 ? undefined : pid));
+}
+
+function unavailable(path: string, state: RingState, reason: string): NixlTelemetryError {
+  return new NixlTelemetryError('RING_UNAVAILABLE', `${path} is ${state}: ${reason}`, { path, state });
 }

@@ -200,6 +200,23 @@ export interface RingInfo {
   slotBytes: number;
 }
 
+/** What stands in a ring's header. The numbers are there when it is ready. */
+export interface RingInspection {
+  state: RingState;
+  /** Empty when ready; else what was found, in words. */
+  reason: string;
+  wireVersion?: number;
+  capacity?: number;
+  slotBytes?: number;
+  /** Slot indices. */
+  writePos?: number;
+  readPos?: number;
+  /** Events in the ring, not yet consumed. */
+  pending?: number;
+  /** True while a consumer of this package has its mark in it. */
+  consumed?: boolean;
+}
+
 export interface RingStats extends RingInfo {
   /** Events in the ring, not yet consumed. */
   pending: number;

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { ROOT, run, temporaryDirectory } from './command.js';
 
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
-const COMMANDS = [[], ['serve'], ['demo']];
+const COMMANDS = [[], ['serve'], ['read'], ['list'], ['demo']];
 
 describe.each(COMMANDS)('nixl-otel %s', (...command) => {
   it.each(['--help', '-h'])('answers %s on stdout', async (flag) => {
     const { code, stdout, stderr } = await run([...command, flag]);
     expect(stdout).toContain(`Usage: ${['nixl-otel', ...command].join(' ')}`);
-    expect(stdout).toContain('Exit codes: 0 ok, 1 failed, 2 wrong usage.');
+    expect(stdout).toContain('Exit codes: 0 ok, 1 failed, 2 wrong usage');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 

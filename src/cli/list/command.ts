@@ -1,0 +1,125 @@
+/** `nixl-otel list`: the rings of a directory and what stands in their headers. Takes and changes nothing. */
+import { lstatSync, type Stats } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { DIRECTORY_VARIABLE } from '../../instrumentation/config.js';
+import { findWriters, inspectRing } from '../../shm-bridge/index.js';
+import type { RingInspection } from '../../shm-bridge/types.js';
+import { ExitCode, Failure } from '../failure.js';
+import { listOf, notEmpty } from '../options.js';
+import { harmless, note, print } from '../output.js';
+import { ageText, table } from './table.js';
+
+interface ListOptions {
+  dir?: string[];
+  json?: boolean;
+}
+
+interface Row extends RingInspection {
+  path: string;
+  agent: string;
+  owner: number;
+  pid?: number;
+  /** Milliseconds since the file was made or truncated. */
+  ageMs: number;
+}
+
+/** As sources search: an agent's name may have folders in it. */
+const MAX_DEPTH = 3;
+
+const HELP = `
+held: a consumer of this package drains the ring. PID: the process that writes it, where it can be seen. AGE: since the file
+was made, or its agent came back.`;
+
+export function addList(program: Command): void {
+  const command = program
+    .command('list')
+    .description('show the rings of a directory')
+    .option(
+      '--dir <dir>',
+      `directory of rings; may be repeated (env: ${DIRECTORY_VARIABLE})`,
+      listOf(notEmpty('a path')),
+    )
+    .option('--json', 'one JSON object per ring')
+    .addHelpText('after', HELP);
+  command.action((options: ListOptions) => list(options, command));
+}
+
+function list({ dir, json }: ListOptions, command: Command): void {
+  const directories = dir ?? fromEnvironment();
+  if (directories === undefined) {
+    command.error(`error: nothing says where the rings are: give --dir <dir> or set ${DIRECTORY_VARIABLE}`);
+  }
+  const rows = directories.flatMap((directory) => rowsIn(path.resolve(directory)));
+  if (rows.length === 0) throw new Failure(`no rings in ${directories.join(', ')}`, ExitCode.NO_RINGS);
+  const writers = findWriters(rows.map((row) => row.path));
+  rows.forEach((row, i) => {
+    if (writers[i] !== undefined) row.pid = writers[i];
+  });
+  if (json === true) for (const row of rows) print(JSON.stringify(row));
+  else print(table(HEADINGS, rows.map(cells)));
+  if (!rows.some(({ state }) => state === 'ready')) {
+    throw new Failure('none of these files is a ring that can be read', ExitCode.INCOMPATIBLE);
+  }
+}
+
+function fromEnvironment(): string[] | undefined {
+  const dir = process.env[DIRECTORY_VARIABLE];
+  return dir ? [dir] : undefined;
+}
+
+function rowsIn(directory: string): Row[] {
+  return filesIn(directory, '', 0).map((agent) => {
+    const file = path.join(directory, agent);
+    const { uid, ctimeMs } = statOf(file) ?? { uid: -1, ctimeMs: Date.now() };
+    return {
+      path: file,
+      agent,
+      owner: uid,
+      ageMs: Math.max(0, Math.round(Date.now() - ctimeMs)),
+      ...inspectRing(file),
+    };
+  });
+}
+
+function filesIn(directory: string, folder: string, depth: number): string[] {
+  let entries;
+  try {
+    entries = readdirSync(path.join(directory, folder), { withFileTypes: true });
+  } catch (error) {
+    note(`${path.join(directory, folder)} cannot be read: ${(error as Error).message}`, 'warning');
+    return [];
+  }
+  return entries
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const name = path.join(folder, entry.name);
+      if (!entry.isDirectory()) return [name];
+      return depth < MAX_DEPTH ? filesIn(directory, name, depth + 1) : [];
+    });
+}
+
+function statOf(file: string): Stats | undefined {
+  return lstatSync(file, { throwIfNoEntry: false });
+}
+
+const HEADINGS = ['AGENT', 'WIRE', 'SLOTS', 'FILL', 'WRITE', 'READ', 'OWNER', 'PID', 'AGE', 'STATE'];
+
+function cells(row: Row): string[] {
+  const { agent, state, reason, wireVersion, capacity, pending, writePos, readPos, consumed, owner, pid, ageMs } = row;
+  const number = (value: number | undefined): string => (value === undefined ? '-' : String(value));
+  const condition = state === 'ready' ? (consumed === true ? 'ready, held' : 'ready') : `${state}: ${reason}`;
+  return [
+    harmless(agent),
+    number(wireVersion),
+    number(capacity),
+    number(pending),
+    number(writePos),
+    number(readPos),
+    number(owner),
+    number(pid),
+    ageText(ageMs),
+    harmless(condition),
+  ];
+}

@@ -1,0 +1,142 @@
+/** `nixl-otel read`: the events of rings, printed. Looks on by default and takes nothing. */
+import path from 'node:path';
+import { type Command, Option } from 'commander';
+import { observeRing, openRing } from '../../shm-bridge/index.js';
+import type { RingEvent } from '../../shm-bridge/types.js';
+import { listOf, notEmpty, wholeNumber } from '../options.js';
+import { note, printChunk, whenStdoutCloses } from '../output.js';
+import { StopRequest } from '../stop.js';
+import { duration, eventFilter, type FilterOptions } from './event-filter.js';
+import { eventWriter, READ_FORMATS, type ReadFormat } from './event-text.js';
+
+interface ReadOptions extends FilterOptions {
+  format: ReadFormat;
+  utc?: boolean;
+  consume?: boolean;
+  follow?: boolean;
+  maxEvents?: number;
+}
+
+/** One ring as this command sees it. */
+interface Reading {
+  readonly agent: string;
+  /** The events since the last call, at most `most`. */
+  take(most: number): RingEvent[];
+  close(): void;
+}
+
+const BATCH_EVENTS = 16_384;
+/** Half of what the fastest agent needs to go round a ring of 4096 events. */
+const FOLLOW_INTERVAL_MS = 50;
+
+const HELP = `
+Without --consume nothing is taken: the agents and whoever drains the rings notice nothing. But slots that were drained
+are written again, so events can be missed where a ring goes round between two looks; a note says so.
+
+Values in JSON are exact, also above 2^53. Times stand in rings of NIXL 0.5.1 to 1.0.1 only.
+
+Examples:
+  nixl-otel read /dev/shm/nixl/agent-0
+  nixl-otel read --follow --errors --format line /dev/shm/nixl/*
+  nixl-otel read --slow 10ms --format json /dev/shm/nixl/agent-0 | jq .value`;
+
+export function addRead(program: Command): void {
+  program
+    .command('read')
+    .description('print the events of rings')
+    .argument('<ring...>', 'files that agents write')
+    .addOption(new Option('--format <format>', 'of the events').choices(READ_FORMATS).default('text'))
+    .option('--utc', 'times in UTC (default: local time)')
+    .option('--consume', 'take the events out of the ring; refused while a collector holds it')
+    .option('--follow', 'go on until Ctrl-C')
+    .option('--event <glob>', 'only events of this name, with * and ?; may be repeated', listOf(notEmpty('a name')))
+    .option('--errors', 'only errors')
+    .option('--slow <time>', 'only transfer and post times of at least this, as in 10ms', duration)
+    .option('--max-events <n>', 'end after so many', wholeNumber(1))
+    .addHelpText('after', HELP)
+    .action(read);
+}
+
+async function read(rings: string[], options: ReadOptions): Promise<void> {
+  const stop = new StopRequest();
+  let stopping = false;
+  void stop.requested.then(() => (stopping = true));
+  whenStdoutCloses(() => stop.request());
+  const readings: Reading[] = [];
+  try {
+    for (const ring of rings)
+      readings.push(options.consume === true ? consuming(ring) : observing(ring, options.follow === true));
+    const counts = { printed: 0, seen: 0 };
+    const isDone = (): boolean => stopping || counts.printed >= (options.maxEvents ?? Infinity);
+    const printer = new Printer(options, counts);
+    await printer.begin();
+    while (!isDone()) {
+      const before = counts.seen;
+      for (const reading of readings) if (!isDone()) await printer.print(reading);
+      if (counts.seen > before) continue;
+      if (options.follow !== true) break;
+      await Promise.race([stop.requested, new Promise((resolve) => setTimeout(resolve, FOLLOW_INTERVAL_MS))]);
+    }
+    note(`${counts.printed} of ${counts.seen} events printed, from ${rings.length} ring${rings.length > 1 ? 's' : ''}`);
+  } finally {
+    for (const reading of readings) reading.close();
+    stop.dispose();
+  }
+}
+
+class Printer {
+  readonly #writer;
+  readonly #shows;
+  readonly #most: number;
+  readonly #counts: { printed: number; seen: number };
+
+  constructor(options: ReadOptions, counts: { printed: number; seen: number }) {
+    this.#writer = eventWriter(options.format, options.utc ?? false);
+    this.#shows = eventFilter(options);
+    this.#most = options.maxEvents ?? Infinity;
+    this.#counts = counts;
+  }
+
+  async begin(): Promise<void> {
+    await printChunk(this.#writer.header);
+  }
+
+  async print(reading: Reading): Promise<void> {
+    const counts = this.#counts;
+    let text = '';
+    // No more than may be printed: what is consumed and not shown would be gone.
+    for (const event of reading.take(Math.min(BATCH_EVENTS, this.#most - counts.printed))) {
+      counts.seen++;
+      if (!this.#shows(event)) continue;
+      counts.printed++;
+      text += this.#writer.write(reading.agent, event);
+    }
+    await printChunk(text);
+  }
+}
+
+function consuming(file: string): Reading {
+  const ring = openRing(file);
+  return { agent: path.basename(file), take: (most) => ring.drain(most), close: () => ring.close() };
+}
+
+function observing(file: string, following: boolean): Reading {
+  const observer = observeRing(file);
+  const said = new Set<string>();
+  const sayOnce = (message: string): void => {
+    if (!said.has(message)) note(message, 'warning');
+    said.add(message);
+  };
+  return {
+    agent: path.basename(file),
+    take: (most) => {
+      const { events, lapped, stalled } = observer.look(most);
+      if (lapped) sayOnce(`${file} went round between two looks: events are missing`);
+      if (stalled && following) {
+        sayOnce(`${file} is full and stands still: nobody drains it, and its agent drops what is new`);
+      }
+      return events;
+    },
+    close: () => observer.close(),
+  };
+}

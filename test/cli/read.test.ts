@@ -1,0 +1,199 @@
+/** read and list, on real rings in real processes. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import type { Totals } from '../support/live.js';
+import { run, start, startTransferSource, temporaryDirectory } from './command.js';
+
+const AT = 1_700_000_000_123_456n; // 2023-11-14 22:13:20.123456 UTC
+
+/** A ring of wire version 1 with three events, named agent. */
+function namedRing(directory = temporaryDirectory()): string {
+  const file = path.join(directory, 'agent');
+  const writer = new RingWriter(file, { wireVersion: 1 });
+  writer.push({ timestampUs: AT, category: 1, name: 'agent_tx_bytes', value: 2n ** 64n - 1n });
+  writer.push({ timestampUs: AT + 1n, category: 4, name: 'NIXL_ERR_BACKEND', value: 1n });
+  writer.push({ timestampUs: AT + 1_000_000n, category: 5, name: 'agent_xfer_time', value: 20_000n });
+  writer.close();
+  return file;
+}
+
+const BLOCK = (time: string, category: string, event: string, value: string) => [
+  '',
+  '=== NIXL Telemetry Event ===',
+  `Timestamp: ${time}`,
+  `Category: ${category}`,
+  `Event: ${event}`,
+  `Value: ${value}`,
+  '===========================',
+];
+
+describe('nixl-otel read', () => {
+  it("prints the blocks that NIXL's readers print, in local time", async () => {
+    const { code, stdout, stderr } = await run(['read', namedRing()], { TZ: 'Asia/Kolkata' });
+    expect(stdout.split('\n')).toEqual([
+      ...BLOCK('2023-11-15 03:43:20.123456', 'TRANSFER', 'agent_tx_bytes', '18446744073709551615'),
+      ...BLOCK('2023-11-15 03:43:20.123457', 'ERROR', 'NIXL_ERR_BACKEND', '1'),
+      ...BLOCK('2023-11-15 03:43:21.123456', 'PERFORMANCE', 'agent_xfer_time', '20000'),
+      '',
+    ]);
+    expect(stderr).toContain('3 of 3 events printed, from 1 ring');
+    expect(code).toBe(0);
+  });
+
+  it.each([
+    ['line', '2023-11-14 22:13:20.123456Z agent TRANSFER agent_tx_bytes 18446744073709551615'],
+    [
+      'json',
+      '{"agent":"agent","timestamp":"2023-11-14 22:13:20.123456Z","category":"TRANSFER","event":"agent_tx_bytes","value":18446744073709551615}',
+    ],
+    ['csv', 'agent,timestamp,category,event,value'],
+  ])('speaks %s', async (format, first) => {
+    const { stdout } = await run(['read', '--utc', '--format', format, namedRing()]);
+    expect(stdout.split('\n')[0]).toBe(first);
+    expect(stdout.trim().split('\n')).toHaveLength(format === 'csv' ? 4 : 3);
+  });
+
+  it.each([
+    [['--errors'], ['NIXL_ERR_BACKEND']],
+    [
+      ['--event', 'agent_*'],
+      ['agent_tx_bytes', 'agent_xfer_time'],
+    ],
+    [['--event', 'agent_t?_bytes', '--event', 'nothing'], ['agent_tx_bytes']],
+    [['--slow', '20ms'], ['agent_xfer_time']],
+    [['--slow', '20.1ms'], []],
+    [
+      ['--max-events', '2'],
+      ['agent_tx_bytes', 'NIXL_ERR_BACKEND'],
+    ],
+  ])('filters with %j', async (flags, events) => {
+    const { stdout } = await run(['read', '--format', 'json', ...flags, namedRing()]);
+    const found = stdout
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => (JSON.parse(line) as { event: string }).event);
+    expect(found).toEqual(events);
+  });
+
+  it('takes nothing, unless it is told to', async () => {
+    const file = namedRing();
+    for (const [flags, count] of [
+      [[], 3],
+      [[], 3],
+      [['--consume', '--max-events', '2'], 2],
+      [['--consume'], 1],
+      [[], 0],
+    ] as const) {
+      const { stdout } = await run(['read', '--format', 'json', ...flags, file]);
+      expect(stdout.split('\n').filter(Boolean)).toHaveLength(count);
+    }
+  });
+
+  it('shows names of any bytes without harm', async () => {
+    const file = path.join(temporaryDirectory(), 'agent');
+    const writer = new RingWriter(file, { wireVersion: 1 });
+    writer.push({ category: 3, name: '=cmd,"\u001b[2J\n\u0007', value: 1n });
+    writer.close();
+    for (const format of ['text', 'line', 'csv']) {
+      const { stdout } = await run(['read', '--format', format, file]);
+      for (const char of ['\u001b', '\u0007']) expect(stdout).not.toContain(char);
+      expect(stdout).toContain('\\x1b[2J\\x0a\\x07');
+    }
+    const { stdout } = await run(['read', '--format', 'json', file]);
+    expect(JSON.parse(stdout)).toMatchObject({ event: '=cmd,"\u001b[2J\n\u0007' });
+  });
+
+  it('follows live agents and agrees with them to the unit', async () => {
+    const directory = temporaryDirectory();
+    const source = startTransferSource([
+      '--dir',
+      directory,
+      '--exact-name',
+      '--name',
+      'a',
+      '--seconds',
+      '2',
+      '--ready',
+    ]);
+    await source.says(/ready/);
+    const reading = start(['read', '--follow', '--consume', '--format', 'json', path.join(directory, 'a')]);
+    const { stdout: totals } = await source.ended;
+    const { written, events } = (JSON.parse(totals.trim().split('\n').at(-1)!) as Totals).totals;
+    const lines = () => reading.stdout.split('\n').filter(Boolean);
+    await expect.poll(() => lines().length, { timeout: 20_000 }).toBe(written);
+    expect(await reading.stop('SIGINT')).toMatchObject({ code: 0 });
+    const bytes = lines()
+      .map((line) => JSON.parse(line) as { event: string; value: number })
+      .filter(({ event }) => event === 'agent_tx_bytes')
+      .reduce((sum, { value }) => sum + value, 0);
+    expect(String(bytes)).toBe(events['agent_tx_bytes']!.sum);
+  });
+
+  it('ends quietly when whoever reads it goes away', async () => {
+    const reading = start(['read', '--follow', namedRing()]);
+    await reading.says(/Value/);
+    reading.child.stdout!.destroy();
+    reading.child.kill('SIGINT');
+    expect(await reading.ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('EPIPE') as string });
+  });
+
+  it('says by its exit code what is wrong', async () => {
+    const directory = temporaryDirectory();
+    const text = path.join(directory, 'text');
+    writeFileSync(text, 'this is a text, and a text is no ring at all, however long');
+    expect((await run(['read', path.join(directory, 'nothing')])).code).toBe(3);
+    expect((await run(['read', text])).code).toBe(4);
+    const held = namedRing(directory);
+    const serve = start(['serve', '--dir', directory, '--port', '0']);
+    await serve.says(/serves/);
+    await expect.poll(async () => (await run(['read', '--consume', held])).code, { timeout: 20_000 }).toBe(5);
+    expect((await run(['read', '--slow', 'soon', held])).code).toBe(2);
+  });
+});
+
+describe('nixl-otel list', () => {
+  it('shows each ring, who writes it and who drains it', async () => {
+    const directory = temporaryDirectory();
+    const source = startTransferSource([
+      '--dir',
+      directory,
+      '--exact-name',
+      '--name',
+      'busy/one',
+      '--seconds',
+      '0',
+      '--ready',
+    ]);
+    await source.says(/ready/);
+    writeFileSync(path.join(directory, 'notes.txt'), 'not a ring, but a text that somebody left lying about here');
+    namedRing(directory);
+    const rows = async () => {
+      const { stdout } = await run(['list', '--json', '--dir', directory]);
+      return stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    };
+    expect(await rows()).toMatchObject([
+      { agent: 'agent', state: 'ready', wireVersion: 1, capacity: 4096, pending: 3, consumed: false },
+      { agent: 'busy/one', state: 'ready', wireVersion: 4, pid: source.child.pid },
+      { agent: 'notes.txt', state: 'corrupt' },
+    ]);
+    const serve = start(['serve', '--dir', directory, '--port', '0']);
+    await serve.says(/serves/);
+    await expect.poll(async () => (await rows())[0], { timeout: 20_000 }).toMatchObject({ consumed: true, pending: 0 });
+    const { stdout } = await run(['list', '--dir', directory]);
+    expect(stdout).toMatch(/^AGENT +WIRE +SLOTS +FILL/);
+    expect(stdout).toMatch(/^busy\/one +4 +4096 .* ready, held$/m);
+  });
+
+  it('says by its exit code what is wrong', async () => {
+    const directory = temporaryDirectory();
+    expect((await run(['list'])).code).toBe(2);
+    expect((await run(['list', '--dir', directory])).code).toBe(3);
+    writeFileSync(path.join(directory, 'x'), 'no ring');
+    expect((await run(['list', '--dir', directory])).code).toBe(4);
+  });
+});
