@@ -1,10 +1,12 @@
 /** Options of the instrumentation and the producer, and what they come to. */
 import os from 'node:os';
+import type { DiagLogger } from '@opentelemetry/api';
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
 import type { AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
 import { NixlTelemetryError } from '../errors.js';
-import { type Naming, tallyOptions } from '../mapping/index.js';
+import { type Allowlist, allowlist, type Naming, tallyOptions } from '../mapping/index.js';
 import type { SourceOptions } from '../shm-bridge/types.js';
+import { DIRECTORY_VARIABLE, optionsFromEnvironment } from './environment.js';
 import { checkOptions, type SettingName } from './settings.js';
 
 export interface NixlOptions {
@@ -16,7 +18,10 @@ export interface NixlOptions {
   naming?: Naming;
   /** The label `hostname` of naming `nixl`. Default: os.hostname(). */
   hostname?: string;
-  /** 1 to 10000, default 20. At most a fifth of the agents' flush interval, or a late drain loses events. */
+  /**
+   * 1 to 10000. At most a fifth of the agents' flush interval, or a late drain loses events. Default: 20, or less where the
+   * environment's NIXL_TELEMETRY_RUN_INTERVAL is below 100.
+   */
   drainIntervalMs?: number;
   /** How long the last values of a dead agent stay, default 30000. Longer than the export interval. */
   deadTtlMs?: number;
@@ -24,7 +29,15 @@ export interface NixlOptions {
   idleTtlMs?: number;
   /** Also reads rings on network and FUSE file systems. Default false. */
   force?: boolean;
-  /** Upper bounds, microseconds, in both namings. Default: NIXL's own, 10 us to 10 s. */
+  /**
+   * Which events are exported: globs over base event names (`agent_tx_bytes`), with commas between them or in an array;
+   * `!` in front excludes. Default: the environment's NIXL_TELEMETRY_ENABLED_METRICS, else everything.
+   */
+  enabledMetrics?: string | readonly string[];
+  /**
+   * Upper bounds, microseconds, in both namings. Default: the environment's NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US, else
+   * NIXL's own, 10 us to 10 s.
+   */
   durationBoundsUs?: readonly number[];
   /** Upper bounds, bytes. */
   sizeBounds?: readonly number[];
@@ -54,6 +67,7 @@ export interface Settings {
   readonly naming: Naming;
   readonly hostname: string;
   readonly seriesLimit: number;
+  readonly events: Allowlist;
   /** Undefined when neither options nor environment say where the rings are. */
   readonly source: SourceOptions | undefined;
 }
@@ -67,12 +81,12 @@ const COMMON: readonly SettingName[] = [
   'deadTtlMs',
   'idleTtlMs',
   'force',
+  'enabledMetrics',
   'durationBoundsUs',
   'sizeBounds',
   'throughputBounds',
 ];
 
-export const DIRECTORY_VARIABLE = 'NIXL_TELEMETRY_DIR';
 export const NOTHING_CONFIGURED = `no rings to read: set the option "directories" (or "globs"), or the environment variable ${DIRECTORY_VARIABLE}`;
 const DEFAULT_SERIES_LIMIT = 1900;
 
@@ -95,14 +109,28 @@ export function checkReaderOptions(options: object): void {
   checkOptions(options, ['temporality', 'naming', 'hostname']);
 }
 
-function resolved(options: NixlOptions, seriesLimit = DEFAULT_SERIES_LIMIT): Settings {
-  const { naming = 'nixl', hostname = os.hostname() } = options;
-  return { naming, hostname, seriesLimit, source: sourceOptions(options) };
+/** An entry that matches nothing is worth a word, but may be right: backends have events of their own. */
+export function warnOfUnmatched({ unmatched }: Allowlist, logger: Pick<DiagLogger, 'warn'>): void {
+  if (unmatched.length > 0) logger.warn(`enabledMetrics: no known event matches ${unmatched.join(', ')}`);
+}
+
+function resolved(given: NixlOptions, seriesLimit = DEFAULT_SERIES_LIMIT): Settings {
+  const options = withEnvironment(given);
+  const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
+  const events = allowlist((listed(enabledMetrics) ?? []).flatMap((entry) => entry.split(',')));
+  return { naming, hostname, seriesLimit, events, source: sourceOptions(options) };
+}
+
+/** Options go before the environment; its directory is only for those who name no place at all. */
+function withEnvironment(options: NixlOptions): NixlOptions {
+  const { directories, ...environment } = optionsFromEnvironment();
+  const places = options.globs === undefined ? defined({ directories }) : {};
+  return { ...places, ...environment, ...defined(options) };
 }
 
 function sourceOptions(options: NixlOptions): SourceOptions | undefined {
   const globs = listed(options.globs);
-  const directories = listed(options.directories) ?? (globs === undefined ? fromEnvironment() : undefined);
+  const directories = listed(options.directories);
   if (directories === undefined && globs === undefined) return undefined;
   const { drainIntervalMs, deadTtlMs, idleTtlMs, force, durationBoundsUs, sizeBounds, throughputBounds } = options;
   return {
@@ -111,11 +139,6 @@ function sourceOptions(options: NixlOptions): SourceOptions | undefined {
     ...defined({ drainIntervalMs, deadTtlMs, idleTtlMs, force }),
     tally: tallyOptions(defined({ durationBoundsUs, sizeBounds, throughputBounds })),
   };
-}
-
-function fromEnvironment(): string[] | undefined {
-  const directory = process.env[DIRECTORY_VARIABLE];
-  return directory === undefined || directory === '' ? undefined : [directory];
 }
 
 function listed(value: string | readonly string[] | undefined): readonly string[] | undefined {

@@ -6,6 +6,7 @@ import {
   instrumentationSettings,
   type NixlInstrumentationConfig,
   type NixlMetricProducerOptions,
+  warnOfUnmatched,
 } from './config.js';
 import { reasonOf } from './diag-once.js';
 import { NixlMetricProducer } from './metric-producer.js';
@@ -41,6 +42,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
       lookUpGlobalMeter: () => this._lookUpGlobalMeter(),
       internals,
     });
+    warnOfUnmatched(settings.events, this._diag);
     this._reporting.useMeter(this.meter);
     if (config.enabled !== false) this.enable();
   }
@@ -82,9 +84,9 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
   metricProducer(options: SharedProducerOptions = {}): NixlMetricProducer {
     checkReaderOptions(options);
     const reporting = this._reporting!;
-    const { naming, hostname } = reporting.settings;
+    const { naming, hostname, events } = reporting.settings;
     reporting.handOverToProducers();
-    return new NixlMetricProducer(options, { feed: reporting.sharedFeed, naming, hostname });
+    return new NixlMetricProducer(options, { feed: reporting.sharedFeed, naming, hostname, events });
   }
 
   override setMeterProvider(provider: MeterProvider): void {

@@ -10,6 +10,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import {
   type AgentReading,
+  type Allowlist,
   hostAttributes,
   type Metric,
   metricsOf,
@@ -19,7 +20,7 @@ import {
 import { openSource } from '../shm-bridge/index.js';
 import type { Snapshot } from '../shm-bridge/types.js';
 import { AgentSeriesCache } from './agent-series.js';
-import { type NixlMetricProducerOptions, producerSettings, type Temporality } from './config.js';
+import { type NixlMetricProducerOptions, producerSettings, type Temporality, warnOfUnmatched } from './config.js';
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
 import { type AgentView, increase, type Moment } from './readings.js';
 import { SELF_METRICS } from './self-metrics.js';
@@ -31,6 +32,7 @@ export interface SharedFeed {
   readonly feed: SnapshotFeed;
   readonly naming: Naming;
   readonly hostname: string;
+  readonly events: Allowlist;
 }
 
 interface Deltas {
@@ -63,8 +65,9 @@ export class NixlMetricProducer implements MetricProducer {
    * ADDON_MISSING when the native part cannot be loaded.
    */
   constructor(options: NixlMetricProducerOptions = {}, shared?: SharedFeed) {
-    const { feed, naming, hostname, close } = shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
-    const metrics = metricsOf(naming);
+    const { feed, naming, hostname, events, close } =
+      shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
+    const metrics = metricsOf(naming, events);
     this.#feed = feed;
     this.#close = close;
     this.#naming = naming;
@@ -168,13 +171,15 @@ interface Feed extends SharedFeed {
 }
 
 function ownFeed(options: NixlMetricProducerOptions): Feed {
-  const { naming, hostname, source } = producerSettings(options);
-  const feed = new SourceFeed(openSource(source), diag.createComponentLogger({ namespace: PACKAGE_NAME }));
-  return { feed, naming, hostname, close: () => feed.close() };
+  const { source, ...settings } = producerSettings(options);
+  const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
+  warnOfUnmatched(settings.events, logger);
+  const feed = new SourceFeed(openSource(source), logger);
+  return { ...settings, feed, close: () => feed.close() };
 }
 
-function sharedFeed(options: NixlMetricProducerOptions, { feed, naming, hostname }: SharedFeed): Feed {
-  return { feed, naming: options.naming ?? naming, hostname: options.hostname ?? hostname, close: () => {} };
+function sharedFeed({ naming, hostname }: NixlMetricProducerOptions, shared: SharedFeed): Feed {
+  return { ...shared, naming: naming ?? shared.naming, hostname: hostname ?? shared.hostname, close: () => {} };
 }
 
 const SCOPE = { name: PACKAGE_NAME, version: PACKAGE_VERSION };

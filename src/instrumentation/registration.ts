@@ -42,9 +42,9 @@ export class Registration {
 
   constructor(options: RegistrationOptions) {
     const { meter, settings, said } = options;
-    const { naming, hostname, seriesLimit, source } = settings;
+    const { naming, hostname, seriesLimit, source, events } = settings;
     this.#options = options;
-    const metrics = metricsOf(naming);
+    const metrics = metricsOf(naming, events);
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
     this.noop = isNoop(instruments);
     this.tap = { types: [...instruments.durations.keys()] };

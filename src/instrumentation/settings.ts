@@ -44,6 +44,7 @@ export const SETTINGS = {
   deadTtlMs: { allowed: 'a number of milliseconds, 0 or more', check: isNumber(0, Number.MAX_SAFE_INTEGER) },
   idleTtlMs: { allowed: 'a number of milliseconds, 1 or more', check: isNumber(1, Number.MAX_SAFE_INTEGER) },
   force: { allowed: 'true or false', check: isBoolean },
+  enabledMetrics: { allowed: 'text or an array of texts: globs over event names', check: isTextOrTexts },
   durationBoundsUs: { allowed: bounds, check: isBounds },
   sizeBounds: { allowed: bounds, check: isBounds },
   throughputBounds: { allowed: bounds, check: isBounds },

@@ -1,4 +1,6 @@
 /** Metrics about an agent and its ring as such: alive, idle, memory in use, how full, how trustworthy. */
+import { Category } from './categories.js';
+import { type EventRow, EVENTS } from './events.js';
 import type { Exact, NumberMetric } from './metric.js';
 import type { AgentReading } from './tally.js';
 
@@ -27,8 +29,13 @@ function unknownEvents(agent: AgentReading): number {
   return count;
 }
 
-/** The same names in both namings. */
-export function agentMetrics(): NumberMetric[] {
+/** The same names in both namings. `rows`: the events that are exported. */
+export function agentMetrics(rows: readonly EventRow[] = EVENTS): NumberMetric[] {
+  const memory = rows.some(({ category }) => category === Category.MEMORY) ? memoryMetrics() : [];
+  return [...memory, ...lifeAndRingMetrics()];
+}
+
+function memoryMetrics(): NumberMetric[] {
   return [
     metric(
       'nixl.memory.usage',
@@ -44,6 +51,11 @@ export function agentMetrics(): NumberMetric[] {
       '1 when events of this agent were missed, so that its memory usage may be off.',
       (agent) => (agent.memoryApproximate ? 1 : 0),
     ),
+  ];
+}
+
+function lifeAndRingMetrics(): NumberMetric[] {
+  return [
     metric('nixl.events.unknown', 'counter', '{event}', 'Events that the event table does not know.', unknownEvents),
     // 1 where life cannot be seen: an alert on 0 must mean that a process was seen to go. The idle time tells the rest.
     metric('nixl.agent.up', 'gauge', '1', '0 once the agent process was seen to be gone, else 1.', (agent) =>

@@ -24,7 +24,10 @@ export function eventKind(event: EventReading): EventKind {
   return row?.kind ?? defaultKind(event.category);
 }
 
-const seen = (event: EventReading): boolean => event.count > 0;
+/** By base event name. The overflow key is nobody's: it is always told. */
+export type EventSelection = (event: string) => boolean;
+
+const ALL: EventSelection = () => true;
 
 function numbers(
   name: string,
@@ -37,7 +40,8 @@ function numbers(
 }
 
 /** Values of an unknown event have no unit that could be told: event.value and event.last carry none. */
-export function keyMetrics(): Metric[] {
+export function keyMetrics(selects: EventSelection = ALL): Metric[] {
+  const seen = (event: EventReading): boolean => event.count > 0 && (event.overflow || selects(eventName(event)));
   const distribution: HistogramMetric = {
     name: 'nixl.event.distribution',
     description: 'Values of performance events that have no metric of their own.',

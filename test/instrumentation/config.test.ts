@@ -1,3 +1,4 @@
+import { EVERYTHING } from '../../src/mapping/index.js';
 import os from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NixlTelemetryError } from '../../src/errors.js';
@@ -58,6 +59,7 @@ describe('settings', () => {
     expect(instrumentationSettings({})).toEqual({
       naming: 'nixl',
       hostname: os.hostname(),
+      events: EVERYTHING,
       seriesLimit: 1900,
       source: undefined,
     });

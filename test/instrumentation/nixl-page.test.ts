@@ -1,5 +1,6 @@
 /** In naming `nixl` a scrape must show what NIXL's own exporter shows: names, types, labels and buckets. */
 import { describe, expect, it } from 'vitest';
+import { EVERYTHING } from '../../src/mapping/index.js';
 import { NixlMetricProducer } from '../../src/instrumentation/index.js';
 import { agentSnapshot, feedOf, InMemorySource } from './in-memory-source.js';
 import { scrape } from './readers.js';
@@ -45,7 +46,9 @@ function samplesOf(page: string): Sample[] {
 }
 
 async function pageOf(source: InMemorySource): Promise<string> {
-  return scrape(new NixlMetricProducer({}, { feed: feedOf(source), naming: 'nixl', hostname: 'vm' }));
+  return scrape(
+    new NixlMetricProducer({}, { feed: feedOf(source), naming: 'nixl', hostname: 'vm', events: EVERYTHING }),
+  );
 }
 
 describe('a scrape of an agent that has told nothing yet', async () => {

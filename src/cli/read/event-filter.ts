@@ -1,6 +1,6 @@
 /** Which events `read` shows. Pure. */
 import { InvalidArgumentError } from 'commander';
-import { Category } from '../../mapping/index.js';
+import { Category, globPattern } from '../../mapping/index.js';
 import type { RingEvent } from '../../shm-bridge/types.js';
 import { eventCategory, eventName } from './event-text.js';
 
@@ -28,11 +28,6 @@ export function eventFilter({ event: globs, errors, slow }: FilterOptions): Even
     filters.push((event) => event.value >= least && TIMES.has(eventName(event)));
   }
   return (event) => filters.every((filter) => filter(event));
-}
-
-function globPattern(glob: string): RegExp {
-  const escaped = glob.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&');
-  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');
 }
 
 const UNITS_US: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1_000_000 };

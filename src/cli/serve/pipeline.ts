@@ -8,7 +8,7 @@ import {
   type Resource,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { type NixlOptions, producerSettings } from '../../instrumentation/config.js';
+import { type NixlOptions, producerSettings, warnOfUnmatched } from '../../instrumentation/config.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { openSource } from '../../shm-bridge/index.js';
@@ -32,15 +32,17 @@ export class MetricsPipeline {
    * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
    */
   static async open(rings: NixlOptions, settings: ServeSettings): Promise<MetricsPipeline> {
-    const { source, naming, hostname } = producerSettings(rings);
+    const { source, ...settingsOfRings } = producerSettings(rings);
+    const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
+    warnOfUnmatched(settingsOfRings.events, logger);
     const feed = new LateFeed();
     const resource = serviceResource();
     const outputs: Output[] = [];
     try {
       for (const name of settings.exporter) {
-        outputs.push(await openOutput(name, { settings, resource, shared: { feed, naming, hostname } }));
+        outputs.push(await openOutput(name, { settings, resource, shared: { ...settingsOfRings, feed } }));
       }
-      const sourceFeed = new SourceFeed(openSource(source), diag.createComponentLogger({ namespace: PACKAGE_NAME }));
+      const sourceFeed = new SourceFeed(openSource(source), logger);
       feed.attach(sourceFeed);
       return new MetricsPipeline(sourceFeed, outputs);
     } catch (error) {
