@@ -42,6 +42,33 @@ test('a second process is told busy, takes nothing, and takes over when the firs
   expect(second.snapshot()).toMatchObject({ problems: [], agents: [{ suspect: false }] });
 });
 
+test('a second serve beside a first says busy on its page, counts nothing, and takes over', async () => {
+  const directory = temporaryDirectory();
+  const write = ringIn(directory);
+  const serve = async () => {
+    const command = start(['serve', '--dir', directory, '--port', '0']);
+    const [url] = await command.says(/http:\S+metrics/);
+    return { command, page: () => scrape(url) };
+  };
+  const events = (page: string) => valueOf(page, 'nixl_events_total');
+  const first = await serve();
+  write(100);
+  await until(async () => events(await first.page()) === 100);
+
+  const second = await serve();
+  const busy = async () => valueOf(await second.page(), 'nixl_collector_problems', 'state="busy"');
+  await until(async () => (await busy()) === 1);
+  write(10);
+  await until(async () => events(await first.page()) === 110);
+  expect(events(await second.page())).toBe(0);
+
+  await first.command.stop('SIGKILL');
+  write(7);
+  await until(async () => events(await second.page()) >= 7);
+  expect(events(await second.page())).toBe(7);
+  expect(await busy()).toBe(0);
+});
+
 test('two sources in one process, on one directory and on different ones', () => {
   const [a, b] = [temporaryDirectory(), temporaryDirectory()];
   const [writeA, writeB] = [ringIn(a), ringIn(b)];
@@ -56,6 +83,7 @@ test('main thread and worker at once, by require() and by import, count each eve
   const directory = temporaryDirectory();
   const result = await resultOf<Record<string, number>>(
     `
+    import { readdirSync, readFileSync } from 'node:fs';
     import { createRequire } from 'node:module';
     import path from 'node:path';
     import { Worker } from 'node:worker_threads';
@@ -79,16 +107,18 @@ test('main thread and worker at once, by require() and by import, count each eve
     for (let i = 0; i < 50; i++) writer.push({ type: 0, value: 1n });
     worker.postMessage('count');
     const inWorker = await answer();
+    const names = readdirSync('/proc/self/task').map((task) => readFileSync('/proc/self/task/' + task + '/comm', 'utf8'));
+    const collectors = names.filter((name) => name.startsWith('nixl-otel')).length;
     await worker.terminate();
     for (let i = 0; i < 20; i++) writer.push({ type: 0, value: 1n });
     one.drainNow();
     const count = (source) => source.snapshot().agents[0].events[0].count;
-    console.log(JSON.stringify({ inWorker, one: count(one), other: count(other) }));
+    console.log(JSON.stringify({ collectors, inWorker, one: count(one), other: count(other) }));
     process.exit(0);
   `,
     directory,
   );
-  expect(result).toEqual({ inWorker: 50, one: 70, other: 70 });
+  expect(result).toEqual({ collectors: 1, inWorker: 50, one: 70, other: 70 });
 });
 
 test('a thousand agents with fresh names, one after another, leave nothing behind', async () => {

@@ -1,72 +1,46 @@
 /** Rings of every wire version, as agents write them: every event exactly once, and every number exact, to the end. */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NixlMetricProducer } from '../../src/index.js';
 import { DURATION_BOUNDS_US, EVENTS, type Naming, NAMINGS } from '../../src/mapping/index.js';
-import { observeRing, openRing, type RingEvent, RingWriter, type WriteEvent } from '../../src/shm-bridge/index.js';
+import { observeRing, openRing, type RingEvent } from '../../src/shm-bridge/index.js';
 import { scrape } from '../instrumentation/readers.js';
 import { temporaryDirectory } from '../support/live.js';
 import { type OtlpPoint, startOtlpReceiver } from '../support/otlp-receiver.js';
 import { type Sample, samplesOf } from '../support/page.js';
-
-/** What doubles cannot tell apart, and what does not fit the usual number types. */
-const VALUES = [0n, 1n, 10n, 11n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
-
-/** Every event type twice, each time with other values. */
-const everyType = [...EVENTS, ...EVENTS].map(({ type }, i) => ({ type, value: VALUES[i % VALUES.length]! }));
-const unknownTypes = [21, 4_000_000_000].map((type, i) => ({ type, value: VALUES[7 + i]! }));
-
-/** As `everyType`, in the words of wire version 1, and what backends send beside them in all eight categories. */
-const everyName = everyType.map(({ type, value }, i) => {
-  const { event, wireVersion1Name, category } = EVENTS[type]!;
-  return { name: wireVersion1Name ?? event, category, timestampUs: BigInt(i), value };
-});
-const backendNames = [0, 1, 2, 3, 4, 5, 6, 7].map((category) => ({
-  name: `backend.${category} "quoted"`,
-  category,
-  timestampUs: 5n,
-  value: VALUES[category + 1]!,
-}));
-
-function eventsFor(wireVersion: number): (WriteEvent & RingEvent)[] {
-  if (wireVersion === 1) return [...everyName, ...backendNames];
-  if (wireVersion > 2) return [...everyType, ...unknownTypes];
-  return [...everyType, ...unknownTypes].map((e) => ({ ...e, category: EVENTS[e.type]?.category ?? 7 }));
-}
-
-/** A ring that was emptied `rounds` slots further on before these events were written, so that they wrap round. */
-function writeRing(file: string, wireVersion: number, events: readonly WriteEvent[], skipped = 0): void {
-  const writer = new RingWriter(file, { wireVersion, capacity: 64 });
-  const drain = openRing(file);
-  for (let i = 0; i < skipped; i++) {
-    writer.push({ value: 1n });
-    drain.drain();
-  }
-  drain.close();
-  for (const event of events) expect(writer.push(event)).toBe(true);
-  writer.close();
-}
+import { eventsFor, fullRing, header, spoilPadding, writeRing } from '../support/rings.js';
 
 const WIRE_VERSIONS = [1, 2, 3, 4, 5];
 
-describe('one ring, observed and drained', () => {
+const RINGS = [
+  ['partly filled', 0, eventsFor],
+  ['wrapped round', 40, eventsFor],
+  ['full', 0, fullRing],
+  ['full and wrapped round', 40, fullRing],
+] as const;
+
+describe('one ring, observed and drained, and left as it was found', () => {
   for (const wireVersion of WIRE_VERSIONS) {
-    for (const skipped of [0, 40]) {
-      test(`wire version ${wireVersion}, from slot ${skipped}`, () => {
-        const file = path.join(temporaryDirectory(), 'agent');
-        const events = eventsFor(wireVersion);
-        writeRing(file, wireVersion, events, skipped);
-        const observer = observeRing(file);
-        expect(observer.look().events).toEqual(events);
-        observer.close();
-        const ring = openRing(file);
-        expect(ring.drain()).toEqual(events);
-        expect(ring.stats()).toMatchObject({ pending: 0, drained: BigInt(events.length), suspect: false });
-        ring.close();
-      });
-    }
+    test.each(RINGS)(`wire version ${wireVersion}, %s`, (_, skipped, eventsOf) => {
+      const file = path.join(temporaryDirectory(), 'agent');
+      const events = eventsOf(wireVersion);
+      writeRing(file, wireVersion, events, skipped);
+      spoilPadding(file, wireVersion);
+      const found = readFileSync(file);
+      const observer = observeRing(file);
+      expect(observer.look().events).toEqual(events);
+      observer.close();
+      expect(readFileSync(file).equals(found)).toBe(true);
+      const ring = openRing(file);
+      expect(ring.drain()).toEqual(events);
+      expect(ring.stats()).toMatchObject({ pending: 0, drained: BigInt(events.length), suspect: false });
+      ring.close();
+      found.copy(found, header(wireVersion).readPos, 0, 8); // all is read: read_pos is write_pos
+      expect(readFileSync(file).equals(found)).toBe(true);
+    });
   }
 });
 
@@ -137,19 +111,29 @@ describe('from the ring to a page and to a push', () => {
             inPush: [count, sum, last],
           });
         }
-        expectDurations({ samples, points }, naming, events);
+        for (const duration of DURATIONS) expectHistogram({ samples, points }, naming, duration, events);
       });
     }
   }
 });
 
-function expectDurations({ samples, points }: Exported, naming: Naming, events: readonly RingEvent[]): void {
+const DURATIONS = [
+  { event: 'agent_xfer_time', nixl: 'agent_xfer_time_us', otel: 'nixl.transfer.duration' },
+  { event: 'agent_xfer_post_time', nixl: 'agent_xfer_post_time_us', otel: 'nixl.transfer.post.duration' },
+];
+
+function expectHistogram(
+  { samples, points }: Exported,
+  naming: Naming,
+  duration: (typeof DURATIONS)[number],
+  events: readonly RingEvent[],
+): void {
   const divisor = naming === 'nixl' ? 1 : 1e6;
-  const values = events.filter((event) => labelOf(event) === 'agent_xfer_time').map(({ value }) => value);
+  const name = duration[naming];
+  const values = events.filter((event) => labelOf(event) === duration.event).map(({ value }) => value);
   const bounds = DURATION_BOUNDS_US.map((bound) => bound / divisor);
   const upTo = DURATION_BOUNDS_US.map((bound) => values.filter((value) => value <= BigInt(bound)).length);
   const sum = Number(values.reduce((a, b) => a + b, 0n)) / divisor;
-  const name = naming === 'nixl' ? 'agent_xfer_time_us' : 'nixl.transfer.duration';
 
   const { histogram } = points.find(({ metric }) => metric === name)!;
   const cumulative = histogram!.buckets.map((_, i) => histogram!.buckets.slice(0, i + 1).reduce((a, b) => a + b));

@@ -1,0 +1,62 @@
+/** Rings as agents leave them: every event type, values at the edges, wrapped round, full, with garbage in their padding. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { EVENTS } from '../../src/mapping/index.js';
+import { openRing, type RingEvent, RingWriter, type WriteEvent } from '../../src/shm-bridge/index.js';
+
+/** What doubles cannot tell apart, and what does not fit the usual number types. */
+const VALUES = [0n, 1n, 10n, 11n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
+
+/** Every event type twice, each time with other values. */
+const everyType = [...EVENTS, ...EVENTS].map(({ type }, i) => ({ type, value: VALUES[i % VALUES.length]! }));
+const unknownTypes = [21, 4_000_000_000].map((type, i) => ({ type, value: VALUES[7 + i]! }));
+
+/** As `everyType`, in the words of wire version 1, and what backends send beside them in all eight categories. */
+const everyName = everyType.map(({ type, value }, i) => {
+  const { event, wireVersion1Name, category } = EVENTS[type]!;
+  return { name: wireVersion1Name ?? event, category, timestampUs: BigInt(i), value };
+});
+const backendNames = [0, 1, 2, 3, 4, 5, 6, 7].map((category) => ({
+  name: `backend.${category} "quoted"`,
+  category,
+  timestampUs: 5n,
+  value: VALUES[category + 1]!,
+}));
+
+/** What a ring of this wire version can say, at the edges of what it can hold. */
+export function eventsFor(wireVersion: number): (WriteEvent & RingEvent)[] {
+  if (wireVersion === 1) return [...everyName, ...backendNames];
+  if (wireVersion > 2) return [...everyType, ...unknownTypes];
+  return [...everyType, ...unknownTypes].map((e) => ({ ...e, category: EVENTS[e.type]?.category ?? 7 }));
+}
+
+/** A ring that was emptied `skipped` slots further on before these events were written, so that they wrap round. */
+export function writeRing(file: string, wireVersion: number, events: readonly WriteEvent[], skipped = 0): void {
+  const writer = new RingWriter(file, { wireVersion, capacity: 64 });
+  const drain = openRing(file);
+  for (let i = 0; i < skipped; i++) {
+    writer.push({ value: 1n });
+    drain.drain();
+  }
+  drain.close();
+  for (const event of events) expect(writer.push(event)).toBe(true);
+  writer.close();
+}
+
+/** As many of the events, over and over, as a ring of 64 slots takes. */
+export function fullRing(wireVersion: number): (WriteEvent & RingEvent)[] {
+  const events = eventsFor(wireVersion);
+  return Array.from({ length: 63 }, (_, i) => events[i % events.length]!);
+}
+
+export const header = (wireVersion: number) =>
+  wireVersion === 5 ? { size: 512, readPos: 256 } : { size: 40, readPos: 8 };
+
+/** Fills what no field of a slot uses, as real rings have it: a producer copies whole structs, padding and all. */
+export function spoilPadding(file: string, wireVersion: number): void {
+  if (wireVersion === 2) return; // has no padding
+  const bytes = readFileSync(file);
+  const [slot, from] = wireVersion === 1 ? [56, 44] : [16, 4];
+  for (let at = header(wireVersion).size; at < bytes.length; at += slot) bytes.fill(0xa5, at + from, at + from + 4);
+  writeFileSync(file, bytes);
+}
