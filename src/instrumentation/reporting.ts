@@ -9,7 +9,8 @@ import { Registration } from './registration.js';
 import { LateFeed, SourceFeed } from './snapshot-feed.js';
 
 const SUBJECT = 'instrumentation';
-const LOOK_AGAIN_MS = 1000;
+const FIRST_LOOK_MS = 10;
+const LONGEST_LOOK_MS = 1000;
 
 /** What tests put in the place of the real thing. */
 export interface Internals {
@@ -175,11 +176,18 @@ export class Reporting {
 
   /**
    * The API has no meter that turns real later, and some set-ups never hand instrumentations the real provider: so the
-   * global one is looked up again, at once and then every second until it is there.
+   * global one is looked up again, at once and then at doubling distances up to a second until it is there.
    */
   #startLookingAgain(): void {
-    this.#lookAgain = setInterval(() => this.#lookUp(), LOOK_AGAIN_MS).unref();
+    this.#lookLater(FIRST_LOOK_MS);
     this.#lookUp();
+  }
+
+  #lookLater(delayMs: number): void {
+    this.#lookAgain = setTimeout(() => {
+      this.#lookLater(Math.min(LONGEST_LOOK_MS, 2 * delayMs));
+      this.#lookUp(); // stops the timer when it finds one
+    }, delayMs).unref();
   }
 
   #lookUp(): void {
@@ -191,7 +199,7 @@ export class Reporting {
   }
 
   #stopLookingAgain(): void {
-    clearInterval(this.#lookAgain);
+    clearTimeout(this.#lookAgain);
     this.#lookAgain = undefined;
   }
 }

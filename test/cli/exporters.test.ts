@@ -170,6 +170,16 @@ describe('an exporter of your own', () => {
       'failed: boom',
     ],
     [
+      'rejects at export',
+      `async export() { throw new Error('token expired') }, async forceFlush() {}, async shutdown() {}`,
+      'failed: token expired',
+    ],
+    [
+      'reports nothing at export',
+      `export(m, done) { done() }, async forceFlush() {}, async shutdown() {}`,
+      'failed: it did not say why',
+    ],
+    [
       'fails at export',
       `export(m, done) { done({ code: 1, error: new Error('full') }) }, async forceFlush() {}, async shutdown() {}`,
       'failed: full',
@@ -204,6 +214,13 @@ describe('an exporter of your own', () => {
     const { code, stderr } = await serve.stop('SIGTERM');
     expect(code).toBe(0);
     expect(stderr).toContain(message);
+  });
+
+  it('that hangs while it is loaded can be stopped', async () => {
+    const file = moduleOf(`console.error('loading'); await new Promise((resolve) => setTimeout(resolve, 2 ** 30));`);
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
+    await serve.says(/loading/);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ signal: 'SIGTERM' });
   });
 
   it('may be a reader', async () => {

@@ -45,15 +45,17 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   const rings = { directories: dir, deadTtlMs: deadTtl, ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }) };
   // Without the exporter that is asked there is nothing to serve but health, which is served when an address is given.
   const listen = settings.exporter.includes('prometheus') || flags.port !== undefined || flags.host !== undefined;
-  const stop = new StopRequest();
+  let stop: StopRequest | undefined;
   try {
     await whileServing(settings, rings, listen, async ({ url }) => {
+      // Not sooner: until here nothing was taken out of a ring, and a signal may well end a module that hangs.
+      stop = new StopRequest();
       for (const path of dir.filter((path) => !existsSync(path))) note(`${path} is not there yet; waiting for it`);
       note(startLine(settings, url));
       await stop.requested;
     });
   } finally {
-    stop.dispose();
+    stop?.dispose();
   }
 }
 

@@ -24,7 +24,8 @@ export type CustomExporter =
   | { readonly kind: 'exporter'; readonly exporter: PushMetricExporter }
   | { readonly kind: 'reader'; readonly reader: IMetricReader };
 
-const MAKE_LIMIT_MS = 10_000;
+/** For loading it, and again for making it. */
+const LOAD_LIMIT_MS = 10_000;
 const ALLOWED =
   'export default (or as "exporter") a PushMetricExporter, a MetricReader, or a function that returns one of them';
 
@@ -32,9 +33,8 @@ const ALLOWED =
 export async function loadExporter(context: ExporterContext): Promise<CustomExporter> {
   const { name, settings } = context;
   const file = locate(name, settings.exporterDir);
-  const module = await guarded(
-    `exporter ${name} cannot be loaded`,
-    () => import(file) as Promise<Record<string, unknown>>,
+  const module = await guarded(`exporter ${name} cannot be loaded`, () =>
+    inTime(import(file) as Promise<Record<string, unknown>>),
   );
   const found = exportOf(module);
   if (found === undefined) throw new Failure(`exporter ${name}: the module has no such export; ${ALLOWED}`);
@@ -54,11 +54,15 @@ type MakerClass = new (context: ExporterContext) => unknown;
 function make(maker: Maker, context: ExporterContext): Promise<unknown> {
   const isClass = /^class\b/.test(Function.prototype.toString.call(maker));
   const call = (): unknown => (isClass ? new (maker as unknown as MakerClass)(context) : maker(context));
+  return inTime(Promise.resolve().then(call));
+}
+
+function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing came of it in ${MAKE_LIMIT_MS} ms`)), MAKE_LIMIT_MS);
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing came of it in ${LOAD_LIMIT_MS} ms`)), LOAD_LIMIT_MS);
   });
-  return Promise.race([Promise.resolve().then(call), late]).finally(() => clearTimeout(timer));
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
 /** `module.exports = ...` of a CommonJS module is its default export; so is `exports.default` one level further down. */

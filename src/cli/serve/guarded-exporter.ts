@@ -43,14 +43,19 @@ export class GuardedExporter implements PushMetricExporter {
     const timer = setTimeout(() => end(`nothing came of it in ${this.#timeoutMs} ms`), this.#timeoutMs).unref();
     if (this.#busy) return end('it is still busy with an earlier one');
     this.#busy = true;
-    try {
-      this.#inner.export(metrics, ({ code, error }) => {
-        this.#busy = false;
-        end((code as number) === SUCCESS ? undefined : (error?.message ?? 'it did not say why'));
-      });
-    } catch (error) {
+    const broke = (error: unknown): void => {
       this.#busy = false;
       end(error instanceof Error ? error.message : String(error));
+    };
+    try {
+      const returned: unknown = this.#inner.export(metrics, (result) => {
+        this.#busy = false;
+        end((result?.code as number) === SUCCESS ? undefined : (result?.error?.message ?? 'it did not say why'));
+      });
+      // An asynchronous export() is easily written, and its rejection would end the process.
+      Promise.resolve(returned).catch(broke);
+    } catch (error) {
+      broke(error);
     }
   }
 
