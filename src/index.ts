@@ -14,6 +14,10 @@ export {
 
 // Meaning: NIXL's events and what they are called in metrics.
 export {
+  type AttributeSource,
+  type AttributeSpec,
+  type AttributeType,
+  type AttributeValue,
   CATEGORIES,
   Category,
   type CategoryNumber,
@@ -22,6 +26,7 @@ export {
   type EventKind,
   type EventRow,
   EVENTS,
+  gpuIdentifier,
   type Metric,
   metricsOf,
   type Naming,

@@ -1,5 +1,6 @@
 /** The agents that the instrumentation reports: the attributes of each, and who is folded into agent `other`. */
 import { type AgentReading, type Attributes, type EventReading, type Metric, type Naming } from '../mapping/index.js';
+import type { AgentAttributes } from './agent-attributes.js';
 import { AgentSeries, AgentSeriesCache, type EventSeries } from './agent-series.js';
 import { FOLDED_AGENT, SeriesLimit } from './series-limit.js';
 
@@ -14,6 +15,7 @@ export interface AgentRosterOptions {
   readonly hostname: string;
   readonly metrics: readonly Metric[];
   readonly seriesLimit: number;
+  readonly agentAttributes: AgentAttributes;
   /** Called once, with the first agent that is folded. */
   readonly onFold: (agent: string) => void;
 }
@@ -23,15 +25,22 @@ export class AgentRoster {
   readonly limit: SeriesLimit;
   readonly #cache: AgentSeriesCache;
   readonly #onFold: (agent: string) => void;
+  readonly #agentAttributes: AgentAttributes;
   #entries: readonly RosterEntry[] = [];
   #byId: ReadonlyMap<number, RosterEntry> = new Map();
+  readonly #unsettled = new Set<number>();
   #saidSo = false;
 
-  constructor({ naming, hostname, metrics, seriesLimit, onFold }: AgentRosterOptions) {
-    this.#cache = new AgentSeriesCache({ naming, hostname, metrics, sticky: true });
-    this.other = new AgentSeries(naming, metrics, { agent: FOLDED_AGENT, hostname });
+  constructor({ naming, hostname, metrics, seriesLimit, agentAttributes, onFold }: AgentRosterOptions) {
+    this.#cache = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: true });
+    this.other = new AgentSeries(naming, metrics, {
+      agent: FOLDED_AGENT,
+      hostname,
+      attributes: agentAttributes.shared(),
+    });
     this.limit = new SeriesLimit(seriesLimit, Math.max(...metrics.map(({ points }) => points.length)));
     this.#onFold = onFold;
+    this.#agentAttributes = agentAttributes;
   }
 
   get entries(): readonly RosterEntry[] {
@@ -42,9 +51,18 @@ export class AgentRoster {
     return this.#byId.get(id);
   }
 
-  /** Takes the agents of a fresh snapshot; first come, first served with series. */
-  refresh(agents: readonly AgentReading[]): void {
-    const exported = agents.filter((agent) => agent.exported);
+  /**
+   * Takes the agents of a fresh snapshot; first come, first served with series. An agent whose attributes are not settled
+   * yet stays out: its sums wait, and lose nothing by it.
+   */
+  refresh({ agents, takenMs }: { readonly agents: readonly AgentReading[]; readonly takenMs: number }): void {
+    const exported: AgentReading[] = [];
+    this.#unsettled.clear();
+    for (const agent of agents) {
+      if (!agent.exported) continue;
+      if (this.#byId.has(agent.id) || this.#agentAttributes.settled(agent, takenMs)) exported.push(agent);
+      else this.#unsettled.add(agent.id);
+    }
     const series = this.#cache.of(exported);
     this.#entries = exported.map((agent, i) => {
       const own = series[i]!;
@@ -52,6 +70,10 @@ export class AgentRoster {
       return { agent, series: own, folded: own.folded };
     });
     this.#byId = new Map(this.#entries.map((entry) => [entry.agent.id, entry]));
+  }
+
+  unsettled(id: number): boolean {
+    return this.#unsettled.has(id);
   }
 
   /** The event's series, with the decision whether its agent can have it. */

@@ -13,6 +13,7 @@ import {
   sameEvent,
   withLabels,
 } from '../mapping/index.js';
+import type { AgentAttributes } from './agent-attributes.js';
 
 /** The series of one event key of one agent. */
 export interface EventSeries {
@@ -32,6 +33,8 @@ interface KeyedSeries {
 /** One agent's attributes: per metric and point, and per event key. */
 export class AgentSeries {
   readonly directory: string | undefined;
+  /** The configured ones: another object once they change. */
+  readonly attributes: Attributes | undefined;
   /** Tells this agent's series from those of others. */
   readonly key: string;
   /** Set by the roster: this agent is reported under agent `other`. */
@@ -48,6 +51,7 @@ export class AgentSeries {
   constructor(naming: Naming, metrics: readonly Metric[], identity: AgentIdentity) {
     const base = agentAttributes(naming, identity);
     this.directory = identity.directory;
+    this.attributes = identity.attributes;
     this.key = `${identity.agent}\0${identity.directory ?? ''}`;
     this.#naming = naming;
     this.#base = base;
@@ -92,9 +96,11 @@ export interface AgentSeriesOptions {
   readonly naming: Naming;
   readonly hostname: string;
   readonly metrics: readonly Metric[];
+  readonly agentAttributes: AgentAttributes;
   /**
    * Keeps the attributes that an agent got first, also when another one of its name turns up: the SDK would go on
-   * exporting the old series beside the new one. Without it both agents get their directory as soon as there are two.
+   * exporting the old series beside the new one. Without it both agents get their directory as soon as there are two,
+   * and an agent that comes back in another process gets the attributes of that.
    */
   readonly sticky: boolean;
 }
@@ -117,14 +123,17 @@ export class AgentSeriesCache {
       return series;
     });
     this.#byId = byId;
+    this.#options.agentAttributes.keep(agents);
     return all;
   }
 
   #seriesOf(agent: AgentReading, directory: string | undefined): AgentSeries {
-    const { naming, hostname, metrics, sticky } = this.#options;
+    const { naming, hostname, metrics, sticky, agentAttributes } = this.#options;
     const before = this.#byId.get(agent.id);
-    if (before !== undefined && (sticky || before.directory === directory)) return before;
-    const identity = { agent: agent.agent, hostname, ...(directory === undefined ? {} : { directory }) };
+    if (before !== undefined && sticky) return before;
+    const attributes = agentAttributes.of(agent);
+    if (before !== undefined && before.directory === directory && before.attributes === attributes) return before;
+    const identity = { agent: agent.agent, hostname, attributes, ...(directory === undefined ? {} : { directory }) };
     return new AgentSeries(naming, metrics, identity);
   }
 }

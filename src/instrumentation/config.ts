@@ -4,7 +4,14 @@ import type { DiagLogger } from '@opentelemetry/api';
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
 import type { AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
 import { NixlTelemetryError } from '../errors.js';
-import { type Allowlist, allowlist, type Naming, tallyOptions } from '../mapping/index.js';
+import {
+  type Allowlist,
+  allowlist,
+  AttributeRegistry,
+  type AttributeSpec,
+  type Naming,
+  tallyOptions,
+} from '../mapping/index.js';
 import type { SourceOptions } from '../shm-bridge/types.js';
 import { DIRECTORY_VARIABLE, optionsFromEnvironment } from './environment.js';
 import { checkOptions, type SettingName } from './settings.js';
@@ -34,6 +41,13 @@ export interface NixlOptions {
    * `!` in front excludes. Default: the environment's NIXL_TELEMETRY_ENABLED_METRICS, else everything.
    */
   enabledMetrics?: string | readonly string[];
+  /** Attributes of one's own on every series of an agent. */
+  attributes?: readonly AttributeSpec[];
+  /**
+   * The variable in an agent's environment that holds its local rank. Default: what this process's environment names in
+   * NIXL_TELEMETRY_RANK_ENV, else LOCAL_RANK.
+   */
+  rankVariable?: string;
   /**
    * Upper bounds, microseconds, in both namings. Default: the environment's NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US, else
    * NIXL's own, 10 us to 10 s.
@@ -68,6 +82,8 @@ export interface Settings {
   readonly hostname: string;
   readonly seriesLimit: number;
   readonly events: Allowlist;
+  readonly attributes: AttributeRegistry;
+  readonly rankVariable: string;
   /** Undefined when neither options nor environment say where the rings are. */
   readonly source: SourceOptions | undefined;
 }
@@ -82,6 +98,8 @@ const COMMON: readonly SettingName[] = [
   'idleTtlMs',
   'force',
   'enabledMetrics',
+  'attributes',
+  'rankVariable',
   'durationBoundsUs',
   'sizeBounds',
   'throughputBounds',
@@ -89,6 +107,7 @@ const COMMON: readonly SettingName[] = [
 
 export const NOTHING_CONFIGURED = `no rings to read: set the option "directories" (or "globs"), or the environment variable ${DIRECTORY_VARIABLE}`;
 const DEFAULT_SERIES_LIMIT = 1900;
+const DEFAULT_RANK_VARIABLE = 'LOCAL_RANK';
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
 export function instrumentationSettings(options: NixlInstrumentationConfig): Settings {
@@ -117,8 +136,10 @@ export function warnOfUnmatched({ unmatched }: Allowlist, logger: Pick<DiagLogge
 function resolved(given: NixlOptions, seriesLimit = DEFAULT_SERIES_LIMIT): Settings {
   const options = withEnvironment(given);
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
+  const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
   const events = allowlist((listed(enabledMetrics) ?? []).flatMap((entry) => entry.split(',')));
-  return { naming, hostname, seriesLimit, events, source: sourceOptions(options) };
+  const attributes = new AttributeRegistry(options.attributes);
+  return { naming, hostname, seriesLimit, events, attributes, rankVariable, source: sourceOptions(options) };
 }
 
 /** Options go before the environment; its directory is only for those who name no place at all. */

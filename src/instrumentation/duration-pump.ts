@@ -21,8 +21,9 @@ const COST_SMOOTHING = 0.2;
 /** One garbage collection in a slice must not look as if recording had become a hundred times dearer. */
 const MAX_COST_RISE = 4;
 
-/** Records one value; false when nothing is known of the agent (any more). */
-export type RecordDuration = (agentId: number, type: number, value: number) => boolean;
+/** What became of a value: `unknown` when nothing is known of its agent (any more), `later` when it cannot be told yet. */
+export type Recorded = 'recorded' | 'unknown' | 'later';
+export type RecordDuration = (agentId: number, type: number, value: number) => Recorded;
 
 export interface DurationPumpOptions {
   readonly tap: EventTap;
@@ -122,8 +123,10 @@ export class DurationPump {
     let taken = 0;
     let now = start;
     while (now - start < allowedMs && this.#refill()) {
-      taken += this.#recordSome(EVENTS_PER_CLOCK_CHECK);
+      const some = this.#recordSome(EVENTS_PER_CLOCK_CHECK);
+      taken += some;
       now = this.#now();
+      if (some === 0) break; // the rest waits in the queue behind the one that cannot be told yet
     }
     this.#budget.spend(now - start);
     if (taken >= EVENTS_PER_CLOCK_CHECK) this.#learnCost((now - start) / taken);
@@ -145,13 +148,15 @@ export class DurationPump {
   #recordSome(most: number): number {
     const { agentIds, types, values, length } = this.#batch!;
     const end = Math.min(length, this.#next + most);
-    const taken = end - this.#next;
-    while (this.#next < end) {
-      const i = this.#next++;
-      if (this.#options.record(agentIds[i]!, types[i]!, values[i]!)) this.#recorded++;
+    const begin = this.#next;
+    for (; this.#next < end; this.#next++) {
+      const i = this.#next;
+      const became = this.#options.record(agentIds[i]!, types[i]!, values[i]!);
+      if (became === 'later') break;
+      if (became === 'recorded') this.#recorded++;
       else this.#orphaned++;
     }
-    return taken;
+    return this.#next - begin;
   }
 
   #adjustSampling(): void {

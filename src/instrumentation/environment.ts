@@ -8,6 +8,7 @@ export const DIRECTORY_VARIABLE = 'NIXL_TELEMETRY_DIR';
 const ENABLED_METRICS = 'NIXL_TELEMETRY_ENABLED_METRICS';
 const BUCKETS = 'NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US';
 const RUN_INTERVAL = 'NIXL_TELEMETRY_RUN_INTERVAL';
+const RANK_VARIABLE = 'NIXL_TELEMETRY_RANK_ENV';
 
 /** Rings are emptied five times in one flush interval of the agents, and not less often than by default. */
 const DRAINS_PER_FLUSH = 5;
@@ -20,12 +21,13 @@ const MAX_BOUNDS = 256;
  */
 export function optionsFromEnvironment(environment: Environment = process.env): NixlOptions {
   const { [DIRECTORY_VARIABLE]: directory, [ENABLED_METRICS]: metrics } = environment;
-  const { [BUCKETS]: buckets, [RUN_INTERVAL]: interval } = environment;
+  const { [BUCKETS]: buckets, [RUN_INTERVAL]: interval, [RANK_VARIABLE]: rank } = environment;
   return {
     ...(directory ? { directories: directory } : {}),
     ...(metrics ? { enabledMetrics: metrics } : {}),
     ...(buckets ? { durationBoundsUs: boundsIn(buckets) } : {}),
     ...(interval ? { drainIntervalMs: drainIntervalFor(interval) } : {}),
+    ...(rank ? { rankVariable: rank } : {}),
   };
 }
 

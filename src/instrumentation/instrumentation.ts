@@ -84,9 +84,16 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
   metricProducer(options: SharedProducerOptions = {}): NixlMetricProducer {
     checkReaderOptions(options);
     const reporting = this._reporting!;
-    const { naming, hostname, events } = reporting.settings;
+    const { naming, hostname, events, attributes, rankVariable } = reporting.settings;
     reporting.handOverToProducers();
-    return new NixlMetricProducer(options, { feed: reporting.sharedFeed, naming, hostname, events });
+    return new NixlMetricProducer(options, {
+      feed: reporting.sharedFeed,
+      naming,
+      hostname,
+      events,
+      attributes,
+      rankVariable,
+    });
   }
 
   override setMeterProvider(provider: MeterProvider): void {

@@ -11,6 +11,7 @@ import {
 import {
   type AgentReading,
   type Allowlist,
+  type AttributeRegistry,
   hostAttributes,
   type Metric,
   metricsOf,
@@ -19,6 +20,7 @@ import {
 } from '../mapping/index.js';
 import { openSource } from '../shm-bridge/index.js';
 import type { Snapshot } from '../shm-bridge/types.js';
+import { AgentAttributes } from './agent-attributes.js';
 import { AgentSeriesCache } from './agent-series.js';
 import { type NixlMetricProducerOptions, producerSettings, type Temporality, warnOfUnmatched } from './config.js';
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
@@ -33,6 +35,8 @@ export interface SharedFeed {
   readonly naming: Naming;
   readonly hostname: string;
   readonly events: Allowlist;
+  readonly attributes: AttributeRegistry;
+  readonly rankVariable: string;
 }
 
 interface Deltas {
@@ -65,7 +69,7 @@ export class NixlMetricProducer implements MetricProducer {
    * ADDON_MISSING when the native part cannot be loaded.
    */
   constructor(options: NixlMetricProducerOptions = {}, shared?: SharedFeed) {
-    const { feed, naming, hostname, events, close } =
+    const { feed, naming, hostname, events, attributes, rankVariable, close } =
       shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
     const metrics = metricsOf(naming, events);
     this.#feed = feed;
@@ -74,7 +78,8 @@ export class NixlMetricProducer implements MetricProducer {
     this.#hostname = hostname;
     this.#temporality = options.temporality ?? 'cumulative';
     this.#metrics = metrics;
-    this.#series = new AgentSeriesCache({ naming, hostname, metrics, sticky: false });
+    const agentAttributes = new AgentAttributes({ registry: attributes, hostname, rankVariable });
+    this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
     feed.join(this);
   }
 

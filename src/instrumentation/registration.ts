@@ -2,10 +2,11 @@
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
 import { metricsOf } from '../mapping/index.js';
 import type { EventTap, RingSource, TapOptions } from '../shm-bridge/index.js';
+import { AgentAttributes } from './agent-attributes.js';
 import { AgentRoster, pointAttributes, type RosterEntry } from './agent-roster.js';
 import type { Settings } from './config.js';
 import { type DiagOnce, reasonOf } from './diag-once.js';
-import { DurationPump } from './duration-pump.js';
+import { DurationPump, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
 import { Observation } from './observation.js';
 import type { SourceFeed } from './snapshot-feed.js';
@@ -42,7 +43,7 @@ export class Registration {
 
   constructor(options: RegistrationOptions) {
     const { meter, settings, said } = options;
-    const { naming, hostname, seriesLimit, source, events } = settings;
+    const { naming, hostname, seriesLimit, source, events, attributes, rankVariable } = settings;
     this.#options = options;
     const metrics = metricsOf(naming, events);
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
@@ -54,8 +55,10 @@ export class Registration {
         'fold',
         `too many series for the SDK: agent ${agent} and further ones are reported together as "other"; ${REMEDY}`,
       );
-    const roster = (this.#roster = new AgentRoster({ naming, hostname, metrics, seriesLimit, onFold }));
-    this.#observation = new Observation({ naming, hostname, metrics, instruments, roster });
+    const agentAttributes = new AgentAttributes({ registry: attributes, hostname, rankVariable });
+    const common = { naming, hostname, metrics };
+    const roster = (this.#roster = new AgentRoster({ ...common, seriesLimit, agentAttributes, onFold }));
+    this.#observation = new Observation({ ...common, instruments, roster });
   }
 
   start(feed: SourceFeed): void {
@@ -81,7 +84,7 @@ export class Registration {
     this.#guarded('collect', () => {
       const snapshot = this.#feed?.read(this);
       if (snapshot === undefined) return;
-      this.#roster.refresh(snapshot.agents);
+      this.#roster.refresh(snapshot);
       this.#pump?.flush();
       this.#observation.observe(result, snapshot, this.#pump?.stats());
     });
@@ -105,22 +108,23 @@ export class Registration {
     });
   }
 
-  #record(agentId: number, type: number, value: number): boolean {
+  #record(agentId: number, type: number, value: number): Recorded {
     const instrument = this.#instruments.durations.get(type);
-    if (instrument === undefined) return false;
+    if (instrument === undefined) return 'unknown';
     const entry = this.#roster.get(agentId) ?? this.#lookUp(agentId);
-    if (entry === undefined) return false;
+    if (entry === undefined || entry === 'later') return entry ?? 'unknown';
     instrument.histogram.record(value / instrument.divisor, pointAttributes(this.#roster, entry, instrument.metric, 0));
-    return true;
+    return 'recorded';
   }
 
   /** An agent that came after the last collect: one look at a snapshot per new agent. */
-  #lookUp(agentId: number): RosterEntry | undefined {
+  #lookUp(agentId: number): RosterEntry | 'later' | undefined {
     const source = this.#feed?.source;
     if (source === undefined || this.#unknownIds.has(agentId)) return undefined;
-    this.#roster.refresh(source.snapshot().agents);
+    this.#roster.refresh(source.snapshot());
     const entry = this.#roster.get(agentId);
     if (entry !== undefined) return entry;
+    if (this.#roster.unsettled(agentId)) return 'later';
     if (this.#unknownIds.size >= MAX_UNKNOWN_IDS) this.#unknownIds.clear();
     this.#unknownIds.add(agentId);
     return undefined;

@@ -27,9 +27,20 @@ function hasTransfers(rows: readonly EventRow[]): boolean {
 
 export { type Allowlist, allowlist, EVERYTHING, globPattern } from './allowlist.js';
 
+export { ATTRIBUTE_TYPES, type AttributeType, type AttributeValue, plainWord } from './attribute-values.js';
+export {
+  AttributeRegistry,
+  type AttributeSource,
+  type AttributeSpec,
+  type AttributeSubject,
+  PLAIN_SOURCES,
+  type PlainSource,
+  type ProcessFacts,
+} from './attributes.js';
 export { type Bounds, DEFAULT_BOUNDS, DURATION_BOUNDS_US, SIZE_BOUNDS, THROUGHPUT_BOUNDS } from './bounds.js';
 export { BAD_CATEGORY, CATEGORIES, Category, type CategoryNumber, categoryName, type EventKind } from './categories.js';
 export { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './events.js';
+export { gpuIdentifier, gpuWord } from './gpu-identifier.js';
 export { eventKind, eventLabels } from './key-metrics.js';
 export {
   type Distribution,
@@ -51,6 +62,7 @@ export {
   type Labels,
   NAMINGS,
   type Naming,
+  TAKEN_ATTRIBUTE_NAMES,
   withLabels,
 } from './naming.js';
 export { tallyOptions, type TallyTable } from './tally-options.js';

@@ -1,4 +1,5 @@
 /** The two namings of the same numbers, and how labels are spelled in each. */
+import type { AttributeValue } from './attribute-values.js';
 
 /** `nixl`: the names of NIXL's own Prometheus exporter. `otel`: names in the manner of the semantic conventions. */
 export type Naming = 'nixl' | 'otel';
@@ -10,7 +11,7 @@ export type LabelKey = 'category' | 'event' | 'status' | 'direction' | 'life' | 
 export type Labels = Readonly<Partial<Record<LabelKey, string>>>;
 
 /** The shape of OpenTelemetry attributes, without importing it. */
-export type Attributes = Record<string, string>;
+export type Attributes = Record<string, AttributeValue>;
 
 const LABEL_NAMES: Readonly<Record<Naming, Readonly<Record<LabelKey, string>>>> = {
   nixl: {
@@ -33,20 +34,34 @@ const LABEL_NAMES: Readonly<Record<Naming, Readonly<Record<LabelKey, string>>>> 
   },
 };
 
+const AGENT_NAMES: Readonly<Record<Naming, readonly string[]>> = {
+  nixl: ['hostname', 'agent_name', 'ring_directory'],
+  otel: ['nixl.agent.name', 'nixl.ring.directory'],
+};
+
+/** Names that attributes of one's own cannot have, in either naming. */
+export const TAKEN_ATTRIBUTE_NAMES: readonly string[] = NAMINGS.flatMap((naming) => [
+  ...AGENT_NAMES[naming],
+  ...Object.values(LABEL_NAMES[naming]),
+]);
+
 /** Who an agent is. The hostname is left out in naming `otel`: there the resource says it (`host.name`). */
 export interface AgentIdentity {
   readonly agent: string;
   readonly hostname: string;
   /** Given only where another agent in another directory has the same name. */
   readonly directory?: string;
+  /** Those of the configuration. */
+  readonly attributes?: Attributes;
 }
 
-export function agentAttributes(naming: Naming, identity: AgentIdentity): Attributes {
-  const { agent, hostname, directory } = identity;
+export function agentAttributes(naming: Naming, { agent, hostname, directory, attributes }: AgentIdentity): Attributes {
   if (naming === 'nixl') {
-    return { hostname, agent_name: agent, ...(directory === undefined ? {} : { ring_directory: directory }) };
+    const place = directory === undefined ? {} : { ring_directory: directory };
+    return { hostname, agent_name: agent, ...place, ...attributes };
   }
-  return { 'nixl.agent.name': agent, ...(directory === undefined ? {} : { 'nixl.ring.directory': directory }) };
+  const place = directory === undefined ? {} : { 'nixl.ring.directory': directory };
+  return { 'nixl.agent.name': agent, ...place, ...attributes };
 }
 
 /** Attributes of series that belong to no agent. */

@@ -37,6 +37,7 @@ export interface AgentReading {
   readonly agent: string;
   readonly directory: string;
   readonly life: 'alive' | 'dead' | 'unknown';
+  readonly pid?: number;
   readonly startTimeMs: number;
   readonly lastEventMs?: number;
   readonly exported: boolean;

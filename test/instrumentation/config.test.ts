@@ -1,4 +1,4 @@
-import { EVERYTHING } from '../../src/mapping/index.js';
+import { AttributeRegistry, EVERYTHING } from '../../src/mapping/index.js';
 import os from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NixlTelemetryError } from '../../src/errors.js';
@@ -34,6 +34,34 @@ describe('a wrong option', () => {
     [{ throughputBounds: () => [1] }, /throughputBounds is a function/],
     [{ seriesLimit: 2000 }, /seriesLimit is 2000; allowed: an integer from 20 to 1900/],
     [{ enabled: 'true' }, /enabled is "true"/],
+    [{ attributes: {} }, /attributes is \{\}; allowed: an array/],
+    [{ attributes: [{ name: 'a' }] }, /attributes\[0\] has no "source"; it needs name, source/],
+    [{ attributes: [{ name: '9', source: 'agent' }] }, /attributes\[0\].name is "9"; allowed: letters/],
+    [
+      { attributes: [{ name: 'hostname', source: 'agent' }] },
+      /attributes\[0\].name is hostname, which the metrics use/,
+    ],
+    [{ attributes: [{ name: 'a', source: 'agnet' }] }, /attributes\[0\].source is "agnet"; allowed: one of "agent", /],
+    [{ attributes: [{ name: 'a', source: { env: '' } }] }, /attributes\[0\].source.env is ""/],
+    [{ attributes: [{ name: 'a', source: { env: 'A', x: 1 } }] }, /attributes\[0\].source.x is unknown; there are env/],
+    [
+      { attributes: [{ name: 'a', source: { pattern: '(?<role>a)', group: 'rank' } }] },
+      /attributes\[0\].source has no group rank in its pattern; there are role/,
+    ],
+    [
+      { attributes: [{ name: 'a', source: { pattern: '(', group: 'rank' } }] },
+      /attributes\[0\].source has a pattern that is no regular expression/,
+    ],
+    [{ attributes: [{ name: 'a', source: 'pid', type: 'int' }] }, /attributes\[0\].type is "int"; allowed: one of/],
+    [
+      {
+        attributes: [
+          { name: 'a', source: 'pid' },
+          { name: 'a', source: 'agent' },
+        ],
+      },
+      /attributes has a twice/,
+    ],
   ])('%o is refused with its name, its value and what is allowed', (options, message) => {
     const error = wrong(options);
     expect(error).toBeInstanceOf(NixlTelemetryError);
@@ -60,6 +88,8 @@ describe('settings', () => {
       naming: 'nixl',
       hostname: os.hostname(),
       events: EVERYTHING,
+      attributes: new AttributeRegistry(),
+      rankVariable: 'LOCAL_RANK',
       seriesLimit: 1900,
       source: undefined,
     });

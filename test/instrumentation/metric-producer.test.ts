@@ -8,6 +8,7 @@ import { metricIn, metricsIn, pointsIn, producerOn, valuesOf } from './readers.j
 
 const opener = new SourceOpener();
 vi.mock('../../src/shm-bridge/index.js', () => ({
+  readAgentProcess: () => undefined,
   openSource: (options: never) => opener.openSource(options),
 }));
 

@@ -1,9 +1,7 @@
 /** In naming `nixl` a scrape must show what NIXL's own exporter shows: names, types, labels and buckets. */
 import { describe, expect, it } from 'vitest';
-import { EVERYTHING } from '../../src/mapping/index.js';
-import { NixlMetricProducer } from '../../src/instrumentation/index.js';
-import { agentSnapshot, feedOf, InMemorySource } from './in-memory-source.js';
-import { scrape } from './readers.js';
+import { agentSnapshot, InMemorySource } from './in-memory-source.js';
+import { producerOn, scrape } from './readers.js';
 
 // prettier-ignore
 const FAMILIES: Record<string, 'counter' | 'gauge' | 'histogram'> = {
@@ -46,9 +44,7 @@ function samplesOf(page: string): Sample[] {
 }
 
 async function pageOf(source: InMemorySource): Promise<string> {
-  return scrape(
-    new NixlMetricProducer({}, { feed: feedOf(source), naming: 'nixl', hostname: 'vm', events: EVERYTHING }),
-  );
+  return scrape(producerOn(source, { hostname: 'vm' }));
 }
 
 describe('a scrape of an agent that has told nothing yet', async () => {

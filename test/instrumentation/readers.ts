@@ -10,7 +10,7 @@ import {
   type MetricProducer,
   MetricReader,
 } from '@opentelemetry/sdk-metrics';
-import { EVERYTHING } from '../../src/mapping/index.js';
+import { AttributeRegistry, type AttributeSpec, EVERYTHING } from '../../src/mapping/index.js';
 import { NixlMetricProducer, type NixlMetricProducerOptions } from '../../src/instrumentation/index.js';
 import { feedOf, type InMemorySource } from './in-memory-source.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -82,6 +82,17 @@ export function metricIn(result: CollectionResult, name: string): MetricData {
 }
 
 /** As the instrumentation would make it: on a feed that is somebody else's. */
-export function producerOn(source: InMemorySource, options: NixlMetricProducerOptions = {}): NixlMetricProducer {
-  return new NixlMetricProducer(options, { feed: feedOf(source), naming: 'nixl', hostname: 'h', events: EVERYTHING });
+export function producerOn(
+  source: InMemorySource,
+  options: NixlMetricProducerOptions = {},
+  attributes: readonly AttributeSpec[] = [],
+): NixlMetricProducer {
+  return new NixlMetricProducer(options, {
+    feed: feedOf(source),
+    naming: 'nixl',
+    hostname: 'h',
+    events: EVERYTHING,
+    attributes: new AttributeRegistry(attributes),
+    rankVariable: 'LOCAL_RANK',
+  });
 }

@@ -49,7 +49,7 @@ class Machine {
     record: (_id, _type, value) => {
       this.nowMs += this.costMs;
       this.recorded.push(value);
-      return true;
+      return 'recorded';
     },
     onSampling: (oneIn) => this.warnings.push(oneIn),
     onError: (error) => this.errors.push(error),
@@ -148,9 +148,41 @@ describe('the duration pump', () => {
 
   it('counts durations of agents that nobody knows as lost', () => {
     const tap = new InMemoryTap([6]);
-    const pump = new DurationPump({ tap, now: () => 0, record: () => false, onSampling: () => {}, onError: () => {} });
+    const pump = new DurationPump({
+      tap,
+      now: () => 0,
+      record: () => 'unknown',
+      onSampling: () => {},
+      onError: () => {},
+    });
     tap.push(1, 6, 5);
     pump.flush();
     expect(pump.stats()).toMatchObject({ recorded: 0, lost: 1 });
+  });
+
+  it('keeps what cannot be told yet, and all behind it, in order', () => {
+    const tap = new InMemoryTap([6]);
+    const recorded: number[] = [];
+    let ready = false;
+    const pump = new DurationPump({
+      tap,
+      now: () => 0,
+      record: (id, _type, value) => {
+        if (id === 2 && !ready) return 'later';
+        recorded.push(value);
+        return 'recorded';
+      },
+      onSampling: () => {},
+      onError: () => {},
+    });
+    tap.push(1, 6, 10);
+    tap.push(2, 6, 20);
+    tap.push(1, 6, 30);
+    expect(pump.flush()).toBe(1);
+    expect(pump.flush()).toBe(0);
+    ready = true;
+    expect(pump.flush()).toBe(2);
+    expect(recorded).toEqual([10, 20, 30]);
+    expect(pump.stats()).toMatchObject({ recorded: 3, lost: 0 });
   });
 });

@@ -13,10 +13,15 @@ export interface Finished {
   stderr: string;
 }
 
-/** Runs an ES module to its end. `arg` is there as `arg`. */
-export async function runProgram(source: string, arg: unknown = null): Promise<Finished> {
+/** Runs an ES module to its end. `arg` is there as `arg`. `through`: a command that starts it. */
+export async function runProgram(
+  source: string,
+  arg: unknown = null,
+  through: readonly string[] = [],
+): Promise<Finished> {
   const program = `const arg = ${JSON.stringify(arg)};\n${source}`;
-  const child = spawn(process.execPath, ['--input-type=module', '--expose-gc', '-e', program], {
+  const command = [...through, process.execPath, '--input-type=module', '--expose-gc', '-e', program];
+  const child = spawn(command[0]!, command.slice(1), {
     cwd: new URL('../..', import.meta.url).pathname,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -30,8 +35,8 @@ export async function runProgram(source: string, arg: unknown = null): Promise<F
 }
 
 /** As runProgram(); the last line that it printed is JSON. */
-export async function resultOf<T>(source: string, arg: unknown = null): Promise<T> {
-  const { code, stdout, stderr } = await runProgram(source, arg);
+export async function resultOf<T>(source: string, arg: unknown = null, through: readonly string[] = []): Promise<T> {
+  const { code, stdout, stderr } = await runProgram(source, arg, through);
   if (code !== 0) throw new Error(`the program ended with ${code}: ${stderr}`);
   return JSON.parse(stdout.trim().split('\n').at(-1)!) as T;
 }

@@ -1,0 +1,168 @@
+/**
+ * What a value of the configuration may be: a check that names the first thing that is wrong, and the same as JSON
+ * Schema for editors, side by side so that they agree.
+ */
+
+export type Path = readonly (string | number)[];
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export interface Problem {
+  /** From the value that was checked to the part that is wrong. */
+  readonly path: Path;
+  /** To be read after the name of the part: `is 5; allowed: true or false`. */
+  readonly text: string;
+}
+
+export interface Shape {
+  /** In words. */
+  readonly allowed: string;
+  /** Undefined for what no file can hold, such as a function. */
+  readonly schema: JsonSchema | undefined;
+  problem(value: unknown, path?: Path): Problem | undefined;
+}
+
+/** A value that is right or wrong as a whole. */
+export function value(allowed: string, schema: JsonSchema | undefined, check: (value: unknown) => boolean): Shape {
+  return {
+    allowed,
+    schema,
+    problem: (value, path = []) => (check(value) ? undefined : { path, text: wrong(value, allowed) }),
+  };
+}
+
+export const boolean = value('true or false', { type: 'boolean' }, (given) => typeof given === 'boolean');
+
+const isText = (given: unknown): boolean => typeof given === 'string' && given !== '' && !given.includes('\0');
+export const text = value('a non-empty string', { type: 'string', minLength: 1 }, isText);
+
+export const texts = value(
+  'a non-empty string or a non-empty array of them',
+  { anyOf: [text.schema, { type: 'array', minItems: 1, items: text.schema }] },
+  (given) => isText(given) || (Array.isArray(given) && given.length > 0 && given.every(isText)),
+);
+
+export function number(allowed: string, minimum: number, maximum: number, { integer = false } = {}): Shape {
+  const schema = {
+    type: integer ? 'integer' : 'number',
+    minimum,
+    ...(maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
+  };
+  const fits = (given: unknown): boolean =>
+    typeof given === 'number' && given >= minimum && given <= maximum && (!integer || Number.isInteger(given));
+  return value(allowed, schema, fits);
+}
+
+export function word(words: readonly string[]): Shape {
+  const quoted = words.map((one) => `"${one}"`);
+  const allowed = quoted.length === 2 ? quoted.join(' or ') : `one of ${quoted.join(', ')}`;
+  return value(allowed, { enum: words }, (given) => words.includes(given as string));
+}
+
+/** An array of one shape each. */
+export function list(item: Shape, { minItems = 0 } = {}): Shape {
+  const allowed = `an array, each of it ${item.allowed}`;
+  return {
+    allowed,
+    schema: item.schema && { type: 'array', minItems, items: item.schema },
+    problem(given, path = []) {
+      if (!Array.isArray(given) || given.length < minItems) return { path, text: wrong(given, allowed) };
+      for (const [i, one] of given.entries()) {
+        const found = item.problem(one, [...path, i]);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+  };
+}
+
+export interface Fields {
+  readonly [name: string]: Shape;
+}
+
+/** Keys that are undefined count as not given. */
+export function object(fields: Fields, required: readonly string[] = []): Shape {
+  const names = Object.keys(fields);
+  const allowed = `an object with ${names.join(', ')}`;
+  return {
+    allowed,
+    schema: {
+      type: 'object',
+      additionalProperties: false,
+      ...(required.length === 0 ? {} : { required }),
+      properties: Object.fromEntries(
+        Object.entries(fields).flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema]])),
+      ),
+    },
+    problem(given, path = []) {
+      if (!isObject(given)) return { path, text: wrong(given, allowed) };
+      for (const name of required) {
+        if (given[name] === undefined)
+          return { path, text: `has no ${JSON.stringify(name)}; it needs ${required.join(', ')}` };
+      }
+      for (const [name, one] of Object.entries(given)) {
+        if (!Object.hasOwn(fields, name)) {
+          return { path: [...path, name], text: `is unknown; there are ${names.join(', ')}` };
+        }
+        const found = one === undefined ? undefined : fields[name]!.problem(one, [...path, name]);
+        if (found !== undefined) return found;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** One of several objects, told apart by the key that only one of them has; or one of the words. */
+export function wordOrObject(words: Shape, byKey: Readonly<Record<string, Shape>>): Shape {
+  const keys = Object.keys(byKey);
+  const allowed = `${words.allowed}, or an object with ${keys.join(' or ')}`;
+  return {
+    allowed,
+    schema: { anyOf: [words.schema, ...Object.values(byKey).map(({ schema }) => schema)] },
+    problem(given, path = []) {
+      if (!isObject(given)) return words.problem(given, path) && { path, text: wrong(given, allowed) };
+      const key = keys.find((one) => Object.hasOwn(given, one));
+      return key === undefined ? { path, text: wrong(given, allowed) } : byKey[key]!.problem(given, path);
+    },
+  };
+}
+
+/** Further checks that no JSON Schema can tell; they come after the shape's own. */
+export function also(shape: Shape, check: (value: never) => string | undefined): Shape {
+  return {
+    ...shape,
+    problem(given, path = []) {
+      const found = shape.problem(given, path);
+      if (found !== undefined) return found;
+      const text = check(given as never);
+      return text === undefined ? undefined : { path, text };
+    },
+  };
+}
+
+/** `attributes[0].source` */
+export function pathText(path: Path): string {
+  return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`)).join('');
+}
+
+function isObject(given: unknown): given is Record<string, unknown> {
+  return typeof given === 'object' && given !== null && !Array.isArray(given);
+}
+
+function wrong(given: unknown, allowed: string): string {
+  return `is ${shown(given)}; allowed: ${allowed}`;
+}
+
+/** A wrong value in words; short, because it may be anything. */
+export function shown(given: unknown): string {
+  if (typeof given === 'function') return 'a function';
+  const text = typeof given === 'number' ? String(given) : json(given);
+  return text.length > 100 ? `${text.slice(0, 97)}...` : text;
+}
+
+function json(given: unknown): string {
+  try {
+    return JSON.stringify(given, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? typeof given;
+  } catch {
+    return typeof given;
+  }
+}

@@ -1,0 +1,166 @@
+/** Who is behind each agent, from real processes: eight of them, and what can be seen of them by whom. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type AttributeSpec, NixlMetricProducer } from '../../src/index.js';
+import { pointsIn } from '../instrumentation/readers.js';
+import { dist, resultOf } from '../support/child.js';
+import { temporaryDirectory, transferSourcePath } from '../support/live.js';
+
+const ATTRIBUTES: AttributeSpec[] = [
+  { name: 'pid', source: 'pid', type: 'integer' },
+  { name: 'local_rank', source: 'local_rank', type: 'integer' },
+  { name: 'role', source: { pattern: '^(?<role>prefill|decode)-', group: 'role' } },
+  { name: 'model', source: { agentEnv: 'MODEL' }, default: 'none' },
+];
+const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+interface AgentOptions {
+  readonly env?: Record<string, string>;
+  readonly uid?: number;
+  readonly program?: string;
+}
+
+function startAgent(directory: string, name: string, { env = {}, uid, program }: AgentOptions = {}): ChildProcess {
+  const args = [
+    '--dir',
+    directory,
+    '--name',
+    name,
+    '--exact-name',
+    '--agents',
+    '1',
+    '--rate',
+    '20',
+    '--seconds',
+    '300',
+  ];
+  const child = spawn(program ?? transferSourcePath, args, {
+    stdio: 'ignore',
+    env,
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+interface Seen {
+  readonly up: number;
+  readonly pid: unknown;
+  readonly rank: unknown;
+  readonly role: unknown;
+  readonly model: unknown;
+}
+
+async function seenBy(producer: NixlMetricProducer): Promise<Record<string, Seen>> {
+  const points = pointsIn(await producer.collect(), 'nixl.agent.up');
+  return Object.fromEntries(
+    points.map(({ attributes: { agent_name: name, pid, local_rank: rank, role, model }, value }) => [
+      String(name),
+      { up: value as number, pid, rank, role, model },
+    ]),
+  );
+}
+
+const WAIT = { timeout: 20_000, interval: 50 };
+
+describe('the process behind each agent', () => {
+  it('is told by its attributes: eight at once, one killed, one back in another process', async () => {
+    const directory = temporaryDirectory();
+    const names = ['prefill', 'decode'].flatMap((role) => [0, 1, 2, 3].map((i) => `${role}-${i}`));
+    const agents = new Map(
+      names.map((name, rank) => [
+        name,
+        startAgent(directory, name, { env: { LOCAL_RANK: String(rank), MODEL: 'Llama 3' } }),
+      ]),
+    );
+    const producer = new NixlMetricProducer({ directories: directory, attributes: ATTRIBUTES });
+    onTestFinished(() => producer.close());
+    const expected = Object.fromEntries(
+      names.map((name, rank) => [
+        name,
+        { up: 1, pid: agents.get(name)!.pid, rank, role: name.split('-')[0], model: 'llama_3' },
+      ]),
+    );
+    await expect.poll(() => seenBy(producer), WAIT).toEqual(expected);
+
+    agents.get('decode-0')!.kill('SIGKILL');
+    agents.get('decode-1')!.kill('SIGKILL');
+    await expect.poll(async () => (await seenBy(producer))['decode-1']?.up, WAIT).toBe(0);
+    const back = startAgent(directory, 'decode-1', { env: { LOCAL_RANK: '17' } });
+    await expect
+      .poll(() => seenBy(producer), WAIT)
+      .toEqual({
+        ...expected,
+        'decode-0': { ...expected['decode-0'], up: 0 },
+        'decode-1': { up: 1, pid: back.pid, rank: 17, role: 'decode', model: 'none' },
+      });
+  });
+
+  it('names the variable of the rank as NIXL_TELEMETRY_RANK_ENV says', async () => {
+    const directory = temporaryDirectory();
+    startAgent(directory, 'a', { env: { LOCAL_RANK: '1', MY_RANK: '2' } });
+    const producer = new NixlMetricProducer({
+      directories: directory,
+      attributes: ATTRIBUTES,
+      rankVariable: 'MY_RANK',
+    });
+    onTestFinished(() => producer.close());
+    await expect.poll(async () => (await seenBy(producer))['a']?.rank, WAIT).toBe(2);
+  });
+
+  const LOOK = `
+    const { NixlMetricProducer, openSource, tallyOptions } = await import(arg.main);
+    const producer = new NixlMetricProducer({ directories: arg.directory, attributes: arg.attributes });
+    const source = openSource({ directories: [arg.directory], tally: tallyOptions() });
+    // Longer than a search of all processes takes: what is still unknown then stays so.
+    const begin = Date.now();
+    let seen = [];
+    while (Date.now() - begin < 60000) {
+      seen = source.snapshot().agents.filter(({ exported }) => exported);
+      const age = Date.now() - Math.max(...seen.map(({ startTimeMs }) => startTimeMs));
+      if (seen.length === arg.agents && (age > 3000 || seen.every(({ life }) => life === 'alive'))) break;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const { resourceMetrics } = await producer.collect();
+    const up = resourceMetrics.scopeMetrics[0].metrics.find(({ descriptor }) => descriptor.name === 'nixl.agent.up');
+    console.log(JSON.stringify(Object.fromEntries(seen.map(({ agent, life, pid }) => {
+      const { attributes, value } = up.dataPoints.find(({ attributes }) => attributes.agent_name === agent);
+      return [agent, { life, pid, up: value, attribute: attributes.pid, rank: attributes.local_rank }];
+    }))));`;
+
+  function lookThrough(directory: string, agents: number, through: string[]): Promise<Record<string, unknown>> {
+    return resultOf(LOOK, { main: dist('index.js'), directory, attributes: ATTRIBUTES, agents }, through);
+  }
+
+  /** A copy that other users can run, wherever the checkout is. */
+  function programForAll(): string {
+    const directory = temporaryDirectory();
+    chmodSync(directory, 0o755);
+    const program = join(directory, 'transfer-source');
+    copyFileSync(transferSourcePath, program);
+    chmodSync(program, 0o755);
+    return program;
+  }
+
+  it.runIf(isRoot)('of another user is seen by root, and is unknown without the right to look', async () => {
+    const directory = temporaryDirectory();
+    chmodSync(directory, 0o777);
+    const { pid } = startAgent(directory, 'a', { env: { LOCAL_RANK: '3' }, uid: NOBODY, program: programForAll() });
+    await expect.poll(() => existsSync(join(directory, 'a'))).toBe(true);
+    // Any of the three opens /proc/*/maps, by the kernel's version.
+    const withoutTheRight = ['setpriv', '--bounding-set=-sys_ptrace,-perfmon,-sys_admin', '--inh-caps=-all'];
+    expect(await lookThrough(directory, 1, withoutTheRight)).toEqual({ a: { life: 'unknown', up: 1 } });
+    expect(await lookThrough(directory, 1, [])).toEqual({ a: { life: 'alive', pid, up: 1, attribute: pid, rank: 3 } });
+  });
+
+  it.runIf(isRoot)('of another PID namespace is unknown', async () => {
+    const directory = temporaryDirectory();
+    startAgent(directory, 'a', { env: { LOCAL_RANK: '3' } });
+    await expect.poll(() => existsSync(join(directory, 'a'))).toBe(true);
+    const elsewhere = ['unshare', '--pid', '--fork', '--mount-proc'];
+    expect(await lookThrough(directory, 1, elsewhere)).toEqual({ a: { life: 'unknown', up: 1 } });
+  });
+});
