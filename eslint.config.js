@@ -14,6 +14,10 @@ export default tseslint.config(
     },
   },
   {
+    files: ['src/cli/page/browser/*.ts'],
+    languageOptions: { parserOptions: { project: './src/cli/page/browser/tsconfig.json' } },
+  },
+  {
     files: ['**/*.mjs', '**/*.js', '**/*.cjs'],
     languageOptions: {
       globals: {

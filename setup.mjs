@@ -5,7 +5,7 @@
 //   node setup.mjs --no-build   only checks the tools and installs the packages
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { rmdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -132,36 +132,52 @@ const native = {
 const typescript = {
   isDone() {
     if (!existsSync(at('src'))) return true; // a published package: it carries dist
-    return readIfThere(STAMP) === typescriptInput() && sources().every((source) => existsSync(outputOf(source)));
+    return readIfThere(STAMP) === typescriptInput() && isAllBuilt();
   },
   do() {
     say('compiling TypeScript (tsc)');
     const failure = 'the TypeScript does not compile';
     rmSync(STAMP, { force: true });
-    if (!sources().every((source) => existsSync(outputOf(source)))) {
-      rmSync(at('dist/.tsbuildinfo'), { force: true }); // it believes that what it wrote once is still there
+    if (!isAllBuilt()) {
+      // They believe that what they wrote once is still there.
+      for (const file of ['dist/.tsbuildinfo', 'dist/cli/page/.tsbuildinfo']) rmSync(at(file), { force: true });
     }
     const input = typescriptInput();
-    run(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'], { failure });
+    for (const project of PROJECTS) {
+      run(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', project], { failure });
+    }
     removeOrphans();
+    for (const asset of assets()) copyFileSync(at('src', asset), at('dist', asset));
     writeFileSync(STAMP, input);
   },
 };
 
 const STAMP = at('dist/.build-stamp');
+/** What runs in Node, and what runs in a browser. */
+const PROJECTS = ['tsconfig.json', 'src/cli/page/browser/tsconfig.json'];
 
 function sources() {
-  return readdirSync(at('src'), { recursive: true })
-    .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+  return below('src', /(?<!\.d)\.ts$/);
+}
+
+/** Of the live page: served as they stand. */
+function assets() {
+  return below('src', /\.(html|css|svg)$/);
+}
+
+function below(folder, pattern) {
+  return readdirSync(at(folder), { recursive: true })
+    .filter((file) => pattern.test(file))
     .sort();
 }
 
-function outputOf(source) {
-  return at('dist', source.replace(/\.ts$/, '.js'));
+function isAllBuilt() {
+  return [...sources(), ...assets()].every((source) => existsSync(at('dist', source.replace(/\.ts$/, '.js'))));
 }
 
 function typescriptInput() {
-  const files = ['tsconfig.json', 'package.json', 'package-lock.json', ...sources().map((file) => `src/${file}`)];
+  const read = [...sources(), ...assets()].map((file) => `src/${file}`);
+  const files = [...PROJECTS, 'package.json', 'package-lock.json', ...read];
   const hash = createHash('sha256');
   for (const file of files) {
     const info = statSync(at(file), { throwIfNoEntry: false });
@@ -172,10 +188,11 @@ function typescriptInput() {
 
 /** What a deleted or renamed source left in dist would still be found by imports, and be published. */
 function removeOrphans() {
-  const kept = new Set(sources().map((source) => source.replace(/\.ts$/, '')));
+  const kept = new Set([...sources().map((source) => source.replace(/\.ts$/, '')), ...assets()]);
   for (const file of readdirSync(at('dist'), { recursive: true })) {
     const stem = file.replace(/\.(d\.ts|js|js\.map)$/, '');
-    if (stem !== file && !kept.has(stem)) rmSync(at('dist', file));
+    const isOutput = stem !== file || /\.(html|css|svg)$/.test(file);
+    if (isOutput && !kept.has(stem)) rmSync(at('dist', file));
   }
 }
 

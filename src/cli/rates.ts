@@ -1,6 +1,9 @@
 /** Snapshots in words: rates from the difference of two, totals from one. Pure. */
 import { Category, EVENTS, eventOfType } from '../mapping/index.js';
 import type { AgentSnapshot, Snapshot } from '../shm-bridge/types.js';
+import { amount, bytes } from './numbers.js';
+
+export { amount, bytes };
 
 /** What a line of rates is made of, each summed over agents. */
 interface Sums {
@@ -52,7 +55,7 @@ const TX_REQUESTS = typeOf('agent_tx_requests_num');
 const RX_REQUESTS = typeOf('agent_rx_requests_num');
 const DROPPED = typeOf('agent_telemetry_events_dropped');
 
-function typeOf(event: string): number {
+export function typeOf(event: string): number {
   return EVENTS.findIndex((row) => row.event === event);
 }
 
@@ -66,7 +69,7 @@ function sumsOf(agent: AgentSnapshot): Sums {
   };
 }
 
-function sumOf(agent: AgentSnapshot, type: number): bigint {
+export function sumOf(agent: AgentSnapshot, type: number): bigint {
   return eventOfType(agent, type)?.sum ?? 0n;
 }
 
@@ -78,27 +81,6 @@ function loss({ agents }: Snapshot): string[] {
     `${amount(Number(lost))} lost`,
     ...(full === 0 ? [] : [`rings found full ${amount(full)} times: more may be lost`]),
   ];
-}
-
-const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
-
-/** In powers of 1000: `0 B`, `999 B`, `1.2 kB`, `412 MB`. */
-export function bytes(value: number): string {
-  let scaled = value;
-  let unit = 0;
-  // 999.6 would be printed as 1000 of its unit.
-  while (Math.round(scaled) >= 1000 && unit < BYTE_UNITS.length - 1) {
-    scaled /= 1000;
-    unit++;
-  }
-  return `${amount(scaled)} ${BYTE_UNITS[unit]!}`;
-}
-
-/** Two digits below 10, whole numbers with separators above; something is never shown as 0. */
-export function amount(value: number): string {
-  if (value > 0 && value < 0.1) return '<0.1';
-  const digits = value < 9.95 ? 1 : 0;
-  return value.toLocaleString('en-US', { maximumFractionDigits: digits });
 }
 
 /** Everything that was counted, over all agents. */

@@ -15,7 +15,7 @@ function metric(name: string, kind: Kind, unit: string, description: string, rea
 }
 
 /** A ring of capacity c holds at most c - 1 events; one that was replaced by a smaller one may have held more. */
-function utilization({ peakPending, capacity }: AgentReading): number {
+export function utilization({ peakPending, capacity }: AgentReading): number {
   return capacity > 1 ? Math.min(1, peakPending / (capacity - 1)) : 0;
 }
 

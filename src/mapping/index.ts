@@ -25,6 +25,7 @@ function hasTransfers(rows: readonly EventRow[]): boolean {
   return has('agent_xfer_time') && (has('agent_tx_bytes') || has('agent_rx_bytes'));
 }
 
+export { utilization } from './agent-metrics.js';
 export { type Allowlist, allowlist, EVERYTHING, globPattern } from './allowlist.js';
 
 export { ATTRIBUTE_TYPES, type AttributeType, type AttributeValue, plainWord } from './attribute-values.js';

@@ -16,6 +16,7 @@ describe('settings of serve', () => {
       shutdownTimeout: 10_000,
       otlpProtocol: 'http/protobuf',
       temporality: 'cumulative',
+      page: 'on',
       logFormat: 'text',
     });
   });

@@ -7,7 +7,8 @@ import { Failure } from '../failure.js';
 
 /** Answers in its own time, once: with a status and a text. */
 export type PageWriter = (request: IncomingMessage, answer: Answer) => void;
-export type Answer = (status: number, text: string, contentType?: string) => void;
+export type Answer = (status: number, text: string, contentType?: string, headers?: Headers) => void;
+type Headers = Readonly<Record<string, string>>;
 
 export interface MetricsServer {
   /** Of the page of metrics. */
@@ -19,6 +20,8 @@ export interface MetricsServer {
 }
 
 const METRICS = '/metrics';
+/** What is at `/` for who is no browser. */
+export const INDEX = `nixl-otel: metrics of NVIDIA NIXL agents. They are at ${METRICS}`;
 const TEXT = 'text/plain; charset=utf-8';
 /** The format that the exporter writes; it names only `text/plain`, which Prometheus 3 warns about. */
 const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
@@ -41,7 +44,7 @@ const CLOSE_DEADLINE_MS = 2_000;
 /** @throws Failure when the address cannot be had. */
 export async function listenOn(host: string, port: number): Promise<MetricsServer> {
   const pages = new Map<string, PageWriter>([
-    ['/', (_, answer) => answer(200, `nixl-otel: metrics of NVIDIA NIXL agents. They are at ${METRICS}`)],
+    ['/', (_, answer) => answer(200, INDEX)],
     ['/livez', (_, answer) => answer(200, 'alive')],
     ['/readyz', (_, answer) => answer(503, 'starting')],
     [METRICS, (_, answer) => answer(503, 'Starting.')],
@@ -75,9 +78,9 @@ export function pageWriter(exporter: PrometheusExporter): PageWriter {
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, pages: ReadonlyMap<string, PageWriter>): void {
-  const answer: Answer = (status, text, contentType = TEXT) => {
+  const answer: Answer = (status, text, contentType = TEXT, headers = {}) => {
     const body = text.endsWith('\n') ? text : `${text}\n`;
-    send(request, response, status, contentType, body);
+    send(request, response, status, { 'content-type': contentType, ...headers }, body);
   };
   const page = pages.get(request.url?.split('?', 1)[0] ?? '');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -94,10 +97,10 @@ function send(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
-  contentType: string,
+  own: Headers,
   body: string,
 ): void {
-  const headers = { 'content-type': contentType, vary: 'accept-encoding', 'x-content-type-options': 'nosniff' };
+  const headers = { vary: 'accept-encoding', 'x-content-type-options': 'nosniff', ...own };
   if (body.length < GZIP_FROM_BYTES || !acceptsGzip(request)) {
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
     return;

@@ -1,5 +1,6 @@
 /** What serve and demo have in common: an address, a pipeline behind it, and the order in which the two come and go. */
 import type { NixlOptions } from '../../instrumentation/config.js';
+import { publishPage } from '../page/routes.js';
 import { readiness } from './health.js';
 import { listenOn, type MetricsServer } from './metrics-server.js';
 import { MetricsPipeline } from './pipeline.js';
@@ -29,6 +30,7 @@ export async function whileServing(
       settings,
     );
     publish(server, pipeline);
+    if (server !== undefined && settings.page === 'on') publishPage(server, pipeline, rings);
     await work({ pipeline, url: server?.url });
   } finally {
     // Whoever asks now is sent elsewhere, while the last numbers go out.

@@ -10,6 +10,7 @@ import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';
 export type Protocol = 'http/protobuf' | 'http/json' | 'grpc';
 export type TemporalityPreference = 'cumulative' | 'delta' | 'lowmemory';
 export type LogFormat = 'text' | 'json';
+export type OnOff = 'on' | 'off';
 
 export interface ServeSettings {
   dir?: string[];
@@ -28,6 +29,7 @@ export interface ServeSettings {
   otlpEndpoint?: string;
   otlpProtocol: Protocol;
   temporality: TemporalityPreference;
+  page: OnOff;
   logFormat: LogFormat;
 }
 
@@ -200,6 +202,13 @@ export const SETTINGS: readonly SettingRow[] = [
     parse: (text) => oneOf<TemporalityPreference>(['cumulative', 'delta', 'lowmemory'])(text.toLowerCase()),
     default: 'cumulative',
     environment: [{ variable: 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE' }],
+  },
+  {
+    key: 'page',
+    flag: '--page <on-or-off>',
+    description: 'the live page for browsers at /',
+    parse: oneOf<OnOff>(['on', 'off']),
+    default: 'on',
   },
   {
     key: 'logFormat',

@@ -1,0 +1,35 @@
+/** Numbers for people. Pure, and without imports: the live page has it too. */
+
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+
+/** In powers of 1000: `0 B`, `999 B`, `1.2 kB`, `412 MB`. */
+export function bytes(value: number): string {
+  let scaled = value;
+  let unit = 0;
+  // 999.6 would be printed as 1000 of its unit.
+  while (Math.round(scaled) >= 1000 && unit < BYTE_UNITS.length - 1) {
+    scaled /= 1000;
+    unit++;
+  }
+  return `${amount(scaled)} ${BYTE_UNITS[unit]!}`;
+}
+
+/** Two digits below 10, whole numbers with separators above; something is never shown as 0. */
+export function amount(value: number): string {
+  if (value > 0 && value < 0.1) return '<0.1';
+  const digits = value < 9.95 ? 1 : 0;
+  return value.toLocaleString('en-US', { maximumFractionDigits: digits });
+}
+
+/** Microseconds: `840 us`, `2.1 ms`, `1.5 s`. */
+export function duration(us: number): string {
+  if (us < 999.5) return `${amount(us)} us`;
+  return us < 999_500 ? `${amount(us / 1e3)} ms` : `${amount(us / 1e6)} s`;
+}
+
+/** `42%`; some is never shown as none, and not quite all never as all. */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.01) return '<1%';
+  if (share < 1 && share > 0.99) return '>99%';
+  return `${Math.round(share * 100)}%`;
+}

@@ -1,0 +1,145 @@
+/** One row per agent: sorted by any column, and a button in each that narrows the page down to it. */
+import { amount, bytes, duration, percent } from '../../numbers.js';
+import { quantile } from '../../quantile.js';
+import type { AgentData, PageData } from '../data.js';
+import { byId, element, named, setNumber, setRows, setText } from './dom.js';
+import { errorsOf, type History, type Sample } from './history.js';
+
+interface Row {
+  readonly agent: AgentData;
+  readonly sample: Sample | undefined;
+  readonly durationUs: readonly number[];
+}
+
+interface Column {
+  readonly heading: string;
+  /** NaN: nothing is known. */
+  readonly value: (row: Row) => number;
+  readonly words: (value: number) => string;
+  readonly isBad?: (value: number) => boolean;
+}
+
+const rate = (words: (value: number) => string) => (value: number) => `${words(value)}/s`;
+const isSome = (value: number): boolean => value > 0;
+const soFar = (q: number) => (row: Row) => quantile(row.durationUs, row.agent.durations, q) ?? NaN;
+
+const COLUMNS: readonly Column[] = [
+  { heading: 'tx rate', value: ({ sample }) => sample?.tx ?? NaN, words: rate(bytes) },
+  { heading: 'rx rate', value: ({ sample }) => sample?.rx ?? NaN, words: rate(bytes) },
+  { heading: 'requests', value: ({ sample }) => sample?.requests ?? NaN, words: rate(amount) },
+  { heading: 'p50', value: ({ sample }) => sample?.p50 ?? NaN, words: duration },
+  { heading: 'p99', value: ({ sample }) => sample?.p99 ?? NaN, words: duration },
+  { heading: 'p99 so far', value: soFar(0.99), words: duration },
+  { heading: 'tx bytes', value: ({ agent }) => agent.txBytes, words: bytes },
+  { heading: 'rx bytes', value: ({ agent }) => agent.rxBytes, words: bytes },
+  { heading: 'tx requests', value: ({ agent }) => agent.txRequests, words: amount },
+  { heading: 'rx requests', value: ({ agent }) => agent.rxRequests, words: amount },
+  { heading: 'errors', value: ({ agent }) => errorsOf(agent), words: amount, isBad: isSome },
+  { heading: 'memory', value: ({ agent }) => agent.memory, words: bytes },
+  { heading: 'ring fill', value: ({ agent }) => agent.fill, words: percent },
+  { heading: 'dropped', value: ({ agent }) => agent.dropped, words: amount, isBad: isSome },
+  { heading: 'found full', value: ({ agent }) => agent.foundFull, words: amount, isBad: isSome },
+  { heading: 'restarts', value: ({ agent }) => agent.restarts, words: amount },
+  { heading: 'idle', value: ({ agent }) => agent.idleMs * 1000, words: duration },
+];
+
+export class AgentsTable {
+  readonly #body = byId('agents-body');
+  readonly #headings: HTMLElement[] = [];
+  readonly #onChoice: (agent: number | undefined) => void;
+  /** Index of a column; undefined: by name. */
+  #sortedBy: number | undefined;
+  #descending = false;
+  #chosen: number | undefined;
+  #redraw = (): void => {};
+
+  constructor(onChoice: (agent: number | undefined) => void) {
+    this.#onChoice = onChoice;
+    const line = byId('agents-head');
+    for (const [i, heading] of ['agent', ...COLUMNS.map((column) => column.heading)].entries()) {
+      const button = element('button', { type: 'button' }, heading);
+      button.addEventListener('click', () => this.#sortBy(i === 0 ? undefined : i - 1));
+      const cell = element('th', { scope: 'col' }, button);
+      this.#headings.push(cell);
+      line.append(cell);
+    }
+    this.#markHeadings();
+  }
+
+  show(data: PageData, history: History, chosen: number | undefined): void {
+    this.#chosen = chosen;
+    this.#redraw = () => {
+      const durationUs = data.bounds.durationUs;
+      const rows = data.agents.map((agent) => ({ agent, sample: history.now(agent.id), durationUs }));
+      rows.sort((a, b) => this.#compare(a, b));
+      setRows(
+        this.#body,
+        rows,
+        () => this.#emptyRow(),
+        (line, row) => this.#fill(line, row),
+      );
+    };
+    this.#redraw();
+  }
+
+  #sortBy(column: number | undefined): void {
+    this.#descending = this.#sortedBy === column ? !this.#descending : column !== undefined;
+    this.#sortedBy = column;
+    this.#markHeadings();
+    this.#redraw();
+  }
+
+  #markHeadings(): void {
+    const sorted = this.#sortedBy === undefined ? 0 : this.#sortedBy + 1;
+    this.#headings.forEach((cell, i) => {
+      cell.setAttribute('aria-sort', i !== sorted ? 'none' : this.#descending ? 'descending' : 'ascending');
+    });
+  }
+
+  #compare(a: Row, b: Row): number {
+    const byName = a.agent.name.localeCompare(b.agent.name, 'en', { numeric: true }) || a.agent.id - b.agent.id;
+    const sign = this.#descending ? -1 : 1;
+    if (this.#sortedBy === undefined) return sign * byName;
+    const { value } = COLUMNS[this.#sortedBy]!;
+    const [x, y] = [value(a), value(b)];
+    if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y)) || byName;
+    return sign * (x - y) || byName;
+  }
+
+  #emptyRow(): HTMLElement {
+    const button = element('button', { type: 'button' }, named(''));
+    const state = element('span', { class: 'soft state' });
+    const line = element('tr', {}, element('th', { scope: 'row' }, button, state));
+    line.append(...COLUMNS.map(() => element('td', {}, element('data'))));
+    button.addEventListener('click', () => {
+      const id = Number(line.dataset['agent']);
+      this.#onChoice(id === this.#chosen ? undefined : id);
+    });
+    return line;
+  }
+
+  #fill(line: HTMLElement, row: Row): void {
+    const { id, name } = row.agent;
+    line.dataset['agent'] = String(id);
+    const [button, state] = line.children[0]!.children as unknown as [HTMLElement, HTMLElement];
+    setText(button.firstElementChild!, name);
+    button.setAttribute('aria-pressed', String(id === this.#chosen));
+    setText(state, stateOf(row.agent));
+    COLUMNS.forEach(({ value, words, isBad }, i) => {
+      const cell = line.children[i + 1]!;
+      const number = value(row);
+      const isKnown = !Number.isNaN(number);
+      setNumber(cell.firstElementChild as HTMLDataElement, isKnown ? number : 0, isKnown ? words(number) : '–');
+      cell.classList.toggle('bad', isBad?.(number) ?? false);
+    });
+  }
+}
+
+function stateOf({ life, suspect, memoryApproximate }: AgentData): string {
+  const words = [
+    ...(life === 'alive' ? [] : [life === 'dead' ? 'ended' : 'life unknown']),
+    ...(suspect ? ['numbers may be off'] : []),
+    ...(memoryApproximate ? ['memory seen only in part'] : []),
+  ];
+  return words.length === 0 ? '' : ` ${words.join(', ')}`;
+}

@@ -1,0 +1,66 @@
+/** Distributions and errors as tables with bars: the numbers are there for every reader, the bars for the eye. */
+import { amount } from '../../numbers.js';
+import { element, setNumber, setRows, setText } from './dom.js';
+
+export interface BarRow {
+  readonly label: string;
+  readonly values: readonly number[];
+}
+
+/** Of the buckets from the first to the last that holds something. */
+export function bucketRows(bounds: readonly number[], columns: readonly number[][], format: (n: number) => string) {
+  const label = (i: number): string => (i < bounds.length ? `≤ ${format(bounds[i]!)}` : `> ${format(bounds.at(-1)!)}`);
+  const rows = Array.from({ length: bounds.length + 1 }, (_, i): BarRow => {
+    return { label: label(i), values: columns.map((counts) => counts[i] ?? 0) };
+  });
+  const isFilled = ({ values }: BarRow): boolean => values.some((value) => value > 0);
+  return rows.slice(Math.max(0, rows.findIndex(isFilled)), rows.findLastIndex(isFilled) + 1);
+}
+
+export class BarTable {
+  readonly #body: HTMLElement;
+  readonly #empty: HTMLElement;
+  readonly #table: HTMLTableElement;
+  readonly #colours: readonly string[];
+
+  /** @param columns heading and colour of each. */
+  constructor(place: HTMLElement, caption: string, first: string, columns: readonly (readonly [string, string])[]) {
+    this.#colours = columns.map(([, colour]) => colour);
+    this.#body = element('tbody');
+    const headings = [first, ...columns.map(([heading]) => heading)];
+    this.#table = element(
+      'table',
+      { class: 'bars' },
+      element('caption', { class: 'unseen' }, caption),
+      element('thead', {}, element('tr', {}, ...headings.map((text) => element('th', { scope: 'col' }, text)))),
+      this.#body,
+    );
+    this.#empty = element('p', { class: 'soft' }, 'None.');
+    place.append(this.#empty, this.#table);
+  }
+
+  show(rows: readonly BarRow[]): void {
+    this.#table.hidden = rows.length === 0;
+    this.#empty.hidden = rows.length > 0;
+    const most = Math.max(1, ...rows.flatMap(({ values }) => values));
+    const make = (): HTMLElement =>
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'row' }),
+        ...this.#colours.map((colour) => {
+          const bar = element('span', { class: `bar ${colour}`, 'aria-hidden': 'true' });
+          return element('td', {}, element('data'), bar);
+        }),
+      );
+    setRows(this.#body, rows, make, (row, { label, values }) => {
+      setText(row.children[0]!, label);
+      values.forEach((value, i) => {
+        const [number, bar] = row.children[i + 1]!.children as unknown as [HTMLDataElement, HTMLElement];
+        setNumber(number, value, amount(value));
+        bar.style.setProperty('--share', String(value / most));
+        bar.classList.toggle('some', value > 0);
+      });
+    });
+  }
+}

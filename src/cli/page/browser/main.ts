@@ -1,0 +1,112 @@
+/** The live page: asks, remembers, shows. */
+import { amount, bytes, duration } from '../../numbers.js';
+import type { AgentData, PageData } from '../data.js';
+import { AgentsTable } from './agents-table.js';
+import { BarTable, bucketRows } from './bars.js';
+import { byId, element, named, setRows, setText } from './dom.js';
+import { chosen, History } from './history.js';
+import { makeCharts } from './panels.js';
+import { Poll } from './poll.js';
+import { TotalsView } from './totals.js';
+
+const history = new History();
+const charts = makeCharts();
+const totals = new TotalsView();
+const durations = new BarTable(byId('durations'), 'Transfers by the time they took', 'time', [['transfers', 'tx']]);
+const posts = new BarTable(byId('post-durations'), 'Transfers by the time it took to post them', 'time', [
+  ['transfers', 'tx'],
+]);
+const sizes = new BarTable(byId('sizes'), 'Transfers by size and direction', 'size', [
+  ['tx', 'tx'],
+  ['rx', 'rx'],
+]);
+const errors = new BarTable(byId('errors'), 'Errors by status', 'status', [['errors', 'high']]);
+const agents = new AgentsTable((agent) => choose(agent));
+const span = byId('span') as HTMLSelectElement;
+const distributionSpan = byId('distribution-span') as HTMLSelectElement;
+const pause = byId('pause');
+const allAgents = byId('all-agents');
+
+let agent: number | undefined;
+
+const poll = new Poll('page/data.json', {
+  onData(data) {
+    history.add(data);
+    say('live', 'Live');
+    show();
+  },
+  onFailure(reason) {
+    say('stale', `No answer (${reason}). Trying again; the numbers below are old.`);
+  },
+});
+
+pause.addEventListener('click', () => {
+  poll.paused = !poll.paused;
+  pause.setAttribute('aria-pressed', String(poll.paused));
+  if (poll.paused) say('paused', 'Paused');
+});
+allAgents.addEventListener('click', () => choose(undefined));
+for (const select of [span, distributionSpan]) select.addEventListener('change', () => show());
+
+function choose(wanted: number | undefined): void {
+  agent = wanted;
+  show();
+}
+
+function say(state: 'live' | 'paused' | 'stale', text: string): void {
+  document.documentElement.dataset['state'] = state;
+  setText(byId('state'), text);
+}
+
+function show(): void {
+  const data = history.latest;
+  if (data === undefined) return;
+  const found = chosen(data, agent);
+  showHeader(data, found);
+  const spanMs = Number(span.value) * 1000;
+  for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures), spanMs / 1000);
+  totals.show(history, agent, found);
+  const lastMinute = distributionSpan.value === 'minute';
+  const counts = (key: 'durations' | 'postDurations' | 'txSizes' | 'rxSizes') =>
+    history.buckets(agent, key, lastMinute);
+  durations.show(bucketRows(data.bounds.durationUs, [counts('durations')], duration));
+  posts.show(bucketRows(data.bounds.durationUs, [counts('postDurations')], duration));
+  sizes.show(bucketRows(data.bounds.sizeBytes, [counts('txSizes'), counts('rxSizes')], bytes));
+  errors.show(errorRows(data, found));
+  agents.show(data, history, agent);
+  showProblems(data);
+}
+
+function errorRows({ errorStatuses }: PageData, found: readonly AgentData[]) {
+  return errorStatuses
+    .map((label, i) => ({ label, values: [found.reduce((sum, one) => sum + (one.errors[i] ?? 0), 0)] }))
+    .filter(({ values: [count] }) => count! > 0);
+}
+
+function showHeader(data: PageData, found: readonly AgentData[]): void {
+  setText(byId('host'), data.hostname);
+  setText(byId('version'), data.version);
+  const present = data.agents.length + Math.max(0, data.folded - 1);
+  const dead = data.agents.filter(({ life }) => life === 'dead').length;
+  setText(
+    byId('count'),
+    `${present === 1 ? '1 agent' : `${amount(present)} agents`}${dead > 0 ? `, ${dead} ended` : ''}`,
+  );
+  byId('none').hidden = data.agents.length > 0;
+  setText(byId('directories'), data.directories.join(', '));
+  const isOne = agent !== undefined;
+  byId('chosen').hidden = !isOne;
+  if (isOne) setText(byId('chosen-name'), found[0]?.name ?? 'an agent that is gone');
+}
+
+function showProblems({ problems, problemCount }: PageData): void {
+  byId('problems').hidden = problemCount === 0;
+  const make = (): HTMLElement => element('li', {}, named(''), '');
+  setRows(byId('problem-list'), problems, make, (line, { path, state, reason }) => {
+    setText(line.firstElementChild!, path);
+    const words = ` is ${state}: ${reason}`;
+    if (line.lastChild!.textContent !== words) line.lastChild!.textContent = words;
+  });
+  const unlisted = problemCount - problems.length;
+  setText(byId('more-problems'), unlisted > 0 ? `and ${amount(unlisted)} more` : '');
+}

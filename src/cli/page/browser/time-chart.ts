@@ -1,0 +1,139 @@
+/** One chart over time: the lines, a legend that is also its text, and a cursor for mouse and arrow keys. */
+import { byId, element, setText } from './dom.js';
+import type { Measure } from './history.js';
+import uPlot from './uplot.js';
+
+export interface Line {
+  readonly label: string;
+  readonly measure: Measure;
+  /** Name of a colour in page.css. */
+  readonly colour: string;
+  /** Lines differ in more than their colour. */
+  readonly dash?: readonly number[];
+}
+
+export interface ChartOptions {
+  readonly title: string;
+  readonly lines: readonly Line[];
+  readonly format: (value: number) => string;
+  /** The least that the axis reaches up to. */
+  readonly atLeast: number;
+}
+
+const HEIGHT_PX = 180;
+const AXIS_PX = 76;
+
+export class TimeChart {
+  readonly measures: readonly Measure[];
+  readonly #options: ChartOptions;
+  readonly #plot: uPlot;
+  readonly #values: readonly HTMLElement[];
+  readonly #time: HTMLElement;
+  #columns: uPlot.AlignedData = [[]];
+  /** Where the cursor is; undefined: the newest values are told. */
+  #at: number | undefined;
+
+  /** Fills the element of this id, a figure. */
+  constructor(id: string, options: ChartOptions) {
+    const figure = byId(id);
+    this.#options = options;
+    this.measures = options.lines.map(({ measure }) => measure);
+    this.#values = options.lines.map(() => element('span', { class: 'value' }, '–'));
+    this.#time = element('span', { class: 'when' }, 'now');
+    const entries = options.lines.map(({ label, colour, dash }, i) => {
+      const swatch = element('span', { class: `swatch ${colour}${dash ? ' dashed' : ''}`, 'aria-hidden': 'true' });
+      return element('li', {}, swatch, `${label} `, this.#values[i]!);
+    });
+    const legend = element('ul', { class: 'legend' }, ...entries, element('li', {}, this.#time));
+    const frame = element('div', {
+      class: 'chart',
+      tabindex: '0',
+      role: 'application',
+      'aria-roledescription': 'chart',
+      'aria-label': `${options.title} over time. Left and right arrow keys move through it.`,
+    });
+    figure.append(element('figcaption', {}, element('h2', {}, options.title), legend), frame);
+    this.#plot = new uPlot(this.#plotOptions(frame.clientWidth), [[]], frame);
+    new ResizeObserver(() => this.#plot.setSize({ width: frame.clientWidth, height: HEIGHT_PX })).observe(frame);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#plot.redraw(false, true));
+    frame.addEventListener('keydown', (event) => this.#onKey(event, legend));
+    frame.addEventListener('blur', () => this.#leave(legend));
+  }
+
+  show(columns: (number | null)[][], spanSeconds: number): void {
+    this.#columns = columns as unknown as uPlot.AlignedData;
+    this.#plot.setData(this.#columns, false);
+    const newest = this.#columns[0].at(-1) ?? Date.now() / 1000;
+    this.#plot.setScale('x', { min: newest - spanSeconds, max: newest });
+    this.#tell();
+  }
+
+  #plotOptions(width: number): uPlot.Options {
+    const { lines, format, atLeast } = this.#options;
+    const text = (): string => colour('--soft');
+    const grid = { stroke: () => colour('--line'), width: 1 };
+    const font = '12px system-ui, sans-serif';
+    const axis = { stroke: text, grid, ticks: grid, font };
+    return {
+      width,
+      height: HEIGHT_PX,
+      legend: { show: false },
+      cursor: { drag: { x: false, y: false }, y: false },
+      hooks: {
+        setCursor: [
+          ({ cursor }) => {
+            this.#at = cursor.idx ?? undefined;
+            this.#tell();
+          },
+        ],
+      },
+      scales: { y: { range: (_, __, max) => [0, Math.max(atLeast, (max ?? 0) * 1.1)] } },
+      axes: [
+        { ...axis, values: '{HH}:{mm}:{ss}', space: 80 },
+        { ...axis, values: (_, splits) => splits.map((split) => format(split)), size: AXIS_PX },
+      ],
+      series: [
+        {},
+        ...lines.map(({ colour: name, dash }) => ({
+          stroke: () => colour(`--${name}`),
+          width: 2,
+          points: { show: false },
+          ...(dash === undefined ? {} : { dash: [...dash] }),
+        })),
+      ],
+    };
+  }
+
+  #tell(): void {
+    const [times, ...values] = this.#columns;
+    const at = this.#at === undefined || this.#at >= times.length ? times.length - 1 : this.#at;
+    values.forEach((column, i) => {
+      const value = column[at];
+      setText(this.#values[i]!, value === null || value === undefined ? '–' : this.#options.format(value));
+    });
+    const isNewest = at === times.length - 1;
+    setText(this.#time, isNewest ? 'now' : new Date(times[at]! * 1000).toLocaleTimeString());
+  }
+
+  #onKey(event: KeyboardEvent, legend: HTMLElement): void {
+    const last = this.#columns[0].length - 1;
+    const from = this.#at ?? last;
+    const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: last }[event.key];
+    if (event.key === 'Escape') return this.#leave(legend);
+    if (to === undefined || last < 0) return;
+    event.preventDefault();
+    legend.setAttribute('aria-live', 'polite');
+    const at = Math.min(last, Math.max(0, to));
+    const left = this.#plot.valToPos(this.#columns[0][at]!, 'x');
+    this.#plot.setCursor({ left, top: HEIGHT_PX / 2 });
+  }
+
+  #leave(legend: HTMLElement): void {
+    legend.removeAttribute('aria-live');
+    this.#plot.setCursor({ left: -10, top: -10 });
+  }
+}
+
+function colour(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name);
+}

@@ -1,0 +1,47 @@
+/** What the live page asks for once a second. Counts and sums are since `startTimeMs` of their agent. */
+
+export interface PageData {
+  readonly version: string;
+  readonly hostname: string;
+  readonly directories: readonly string[];
+  /** Of the process: another one knows other agents by the same ids. */
+  readonly startedMs: number;
+  readonly takenMs: number;
+  readonly bounds: { readonly durationUs: readonly number[]; readonly sizeBytes: readonly number[] };
+  /** In the order of `AgentData.errors`. */
+  readonly errorStatuses: readonly string[];
+  readonly agents: readonly AgentData[];
+  /** How many agents the last entry of `agents` stands for; 0 when it is an agent like the others. */
+  readonly folded: number;
+  readonly problems: readonly { readonly path: string; readonly state: string; readonly reason: string }[];
+  readonly problemCount: number;
+}
+
+/** One agent. Bytes, unless a name says otherwise. */
+export interface AgentData {
+  readonly id: number;
+  /** Control characters are told as \xNN. */
+  readonly name: string;
+  readonly life: 'alive' | 'dead' | 'unknown';
+  readonly startTimeMs: number;
+  readonly idleMs: number;
+  readonly txBytes: number;
+  readonly rxBytes: number;
+  readonly txRequests: number;
+  readonly rxRequests: number;
+  readonly errors: readonly number[];
+  readonly memory: number;
+  readonly memoryApproximate: boolean;
+  readonly dropped: number;
+  /** Drains that found the ring full. */
+  readonly foundFull: number;
+  /** Highest share of the ring that was found filled lately, 0 to 1. */
+  readonly fill: number;
+  readonly restarts: number;
+  readonly suspect: boolean;
+  /** Counts per bucket of `bounds`, and one more for what is above. */
+  readonly durations: readonly number[];
+  readonly postDurations: readonly number[];
+  readonly txSizes: readonly number[];
+  readonly rxSizes: readonly number[];
+}

@@ -1,0 +1,120 @@
+/** A snapshot as the live page takes it. Pure. */
+import { ambiguousNames, Category, EVENTS, eventOfType, tallyOptions, utilization } from '../../mapping/index.js';
+import type { AgentSnapshot, Snapshot } from '../../shm-bridge/types.js';
+import { harmless } from '../output.js';
+import { sumOf, typeOf } from '../rates.js';
+import type { AgentData, PageData } from './data.js';
+
+/** More are added up: an answer is to stay below a megabyte. */
+export const MAX_LISTED_AGENTS = 256;
+const LONG_IDLE_MS = 60_000;
+const MAX_LISTED_PROBLEMS = 50;
+
+export type PageFacts = Pick<PageData, 'version' | 'hostname' | 'directories' | 'startedMs'>;
+
+const ERRORS = EVENTS.filter(({ category }) => category === Category.ERROR);
+const STATUSES = ERRORS.map(({ event }) => event.replace('agent_err_', ''));
+const TX_BYTES = typeOf('agent_tx_bytes');
+const RX_BYTES = typeOf('agent_rx_bytes');
+const TX_REQUESTS = typeOf('agent_tx_requests_num');
+const RX_REQUESTS = typeOf('agent_rx_requests_num');
+const DURATION = typeOf('agent_xfer_time');
+const POST_DURATION = typeOf('agent_xfer_post_time');
+const DROPPED = typeOf('agent_telemetry_events_dropped');
+
+/** Those agents that are exported, as on the page of metrics. */
+export function pageData(snapshot: Snapshot, facts: PageFacts): PageData {
+  const { takenMs, problems, problemCount } = snapshot;
+  const exported = snapshot.agents.filter((agent) => agent.exported);
+  const ambiguous = ambiguousNames(exported);
+  const all = exported.map((agent) => agentData(agent, takenMs, ambiguous.has(agent.agent)));
+  const { listed, folded } = fold(all);
+  return {
+    ...facts,
+    takenMs,
+    bounds: boundsOf(exported),
+    errorStatuses: STATUSES,
+    agents: listed,
+    folded,
+    problems: problems
+      .slice(0, MAX_LISTED_PROBLEMS)
+      .map(({ path, state, reason }) => ({ path: harmless(path), state, reason: harmless(reason) })),
+    problemCount,
+  };
+}
+
+function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean): AgentData {
+  const sum = (type: number): number => Number(sumOf(agent, type));
+  const counts = (type: number): readonly number[] => eventOfType(agent, type)?.histogram?.counts ?? [];
+  const { transmit, receive } = agent.transfers;
+  return {
+    id: agent.id,
+    name: harmless(withDirectory ? agent.path : agent.agent),
+    life: agent.life,
+    startTimeMs: agent.startTimeMs,
+    idleMs: Math.max(0, takenMs - (agent.lastEventMs ?? agent.startTimeMs)),
+    txBytes: sum(TX_BYTES),
+    rxBytes: sum(RX_BYTES),
+    txRequests: sum(TX_REQUESTS),
+    rxRequests: sum(RX_REQUESTS),
+    errors: ERRORS.map(({ type }) => sum(type)),
+    memory: Number(agent.memoryInUse),
+    memoryApproximate: agent.memoryApproximate,
+    dropped: sum(DROPPED),
+    foundFull: agent.foundFull,
+    fill: utilization(agent),
+    restarts: agent.restarts,
+    suspect: agent.suspect || agent.foreignMoves > 0,
+    durations: counts(DURATION),
+    postDurations: counts(POST_DURATION),
+    txSizes: transmit.size.counts,
+    rxSizes: receive.size.counts,
+  };
+}
+
+/** All agents of a source have the same bounds. */
+function boundsOf([first]: readonly AgentSnapshot[]): PageData['bounds'] {
+  const { durationBoundsUs, sizeBounds } = tallyOptions();
+  return {
+    durationUs: first?.transfers.transmit.duration.bounds ?? durationBoundsUs,
+    sizeBytes: first?.transfers.transmit.size.bounds ?? sizeBounds,
+  };
+}
+
+function fold(agents: readonly AgentData[]): { listed: readonly AgentData[]; folded: number } {
+  if (agents.length <= MAX_LISTED_AGENTS) return { listed: agents, folded: 0 };
+  // The same ones at each look, as far as they are at work: rates come of two looks at one agent.
+  const isIdle = ({ idleMs }: AgentData): number => (idleMs > LONG_IDLE_MS ? 1 : 0);
+  const inOrder = [...agents].sort((a, b) => isIdle(a) - isIdle(b) || a.id - b.id);
+  const rest = inOrder.slice(MAX_LISTED_AGENTS);
+  const others = rest.reduce(added);
+  return {
+    listed: [...inOrder.slice(0, MAX_LISTED_AGENTS), { ...others, id: -1, name: `${rest.length} others` }],
+    folded: rest.length,
+  };
+}
+
+function added(a: AgentData, b: AgentData): AgentData {
+  const sums = (one: readonly number[], other: readonly number[]): number[] => one.map((n, i) => n + (other[i] ?? 0));
+  return {
+    ...a,
+    life: a.life === b.life ? a.life : 'unknown',
+    idleMs: Math.min(a.idleMs, b.idleMs),
+    txBytes: a.txBytes + b.txBytes,
+    rxBytes: a.rxBytes + b.rxBytes,
+    txRequests: a.txRequests + b.txRequests,
+    rxRequests: a.rxRequests + b.rxRequests,
+    errors: sums(a.errors, b.errors),
+    memory: a.memory + b.memory,
+    memoryApproximate: a.memoryApproximate || b.memoryApproximate,
+    dropped: a.dropped + b.dropped,
+    foundFull: a.foundFull + b.foundFull,
+    fill: Math.max(a.fill, b.fill),
+    restarts: a.restarts + b.restarts,
+    suspect: a.suspect || b.suspect,
+    durations: sums(a.durations, b.durations),
+    postDurations: sums(a.postDurations, b.postDurations),
+    txSizes: sums(a.txSizes, b.txSizes),
+    rxSizes: sums(a.rxSizes, b.rxSizes),
+  };
+}
