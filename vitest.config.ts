@@ -3,7 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/package/**'], // they need binaries and a registry: npm run test:package
+    // They need binaries and a registry, or a browser: npm run test:package, npm run test:page.
+    exclude: ['test/package/**', 'test/page/**'],
     // Real rings, threads and processes on a small machine: a test waits for a condition and needs room to.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -14,6 +14,16 @@ export function bytes(value: number): string {
   return `${amount(scaled)} ${BYTE_UNITS[unit]!}`;
 }
 
+const BINARY_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** In powers of 1024, for bounds that are powers of two: `64 KiB`. */
+export function binaryBytes(value: number): string {
+  let scaled = value;
+  let unit = 0;
+  for (; scaled >= 1024 && unit < BINARY_UNITS.length - 1; unit++) scaled /= 1024;
+  return `${amount(scaled)} ${BINARY_UNITS[unit]!}`;
+}
+
 /** Two digits below 10, whole numbers with separators above; something is never shown as 0. */
 export function amount(value: number): string {
   if (value > 0 && value < 0.1) return '<0.1';

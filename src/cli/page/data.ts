@@ -30,7 +30,10 @@ export interface AgentData {
   readonly txRequests: number;
   readonly rxRequests: number;
   readonly errors: readonly number[];
+  /** Registered and not yet deregistered. */
   readonly memory: number;
+  /** Ever registered. */
+  readonly registered: number;
   readonly memoryApproximate: boolean;
   readonly dropped: number;
   /** Drains that found the ring full. */

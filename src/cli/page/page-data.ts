@@ -18,6 +18,7 @@ const TX_BYTES = typeOf('agent_tx_bytes');
 const RX_BYTES = typeOf('agent_rx_bytes');
 const TX_REQUESTS = typeOf('agent_tx_requests_num');
 const RX_REQUESTS = typeOf('agent_rx_requests_num');
+const REGISTERED = typeOf('agent_memory_registered');
 const DURATION = typeOf('agent_xfer_time');
 const POST_DURATION = typeOf('agent_xfer_post_time');
 const DROPPED = typeOf('agent_telemetry_events_dropped');
@@ -59,6 +60,7 @@ function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean
     rxRequests: sum(RX_REQUESTS),
     errors: ERRORS.map(({ type }) => sum(type)),
     memory: Number(agent.memoryInUse),
+    registered: sum(REGISTERED),
     memoryApproximate: agent.memoryApproximate,
     dropped: sum(DROPPED),
     foundFull: agent.foundFull,
@@ -106,6 +108,7 @@ function added(a: AgentData, b: AgentData): AgentData {
     rxRequests: a.rxRequests + b.rxRequests,
     errors: sums(a.errors, b.errors),
     memory: a.memory + b.memory,
+    registered: a.registered + b.registered,
     memoryApproximate: a.memoryApproximate || b.memoryApproximate,
     dropped: a.dropped + b.dropped,
     foundFull: a.foundFull + b.foundFull,

@@ -93,13 +93,7 @@ function respond(request: IncomingMessage, response: ServerResponse, pages: Read
   }
 }
 
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  status: number,
-  own: Headers,
-  body: string,
-): void {
+function send(request: IncomingMessage, response: ServerResponse, status: number, own: Headers, body: string): void {
   const headers = { vary: 'accept-encoding', 'x-content-type-options': 'nosniff', ...own };
   if (body.length < GZIP_FROM_BYTES || !acceptsGzip(request)) {
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);

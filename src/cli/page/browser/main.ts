@@ -1,5 +1,5 @@
 /** The live page: asks, remembers, shows. */
-import { amount, bytes, duration } from '../../numbers.js';
+import { amount, binaryBytes, duration } from '../../numbers.js';
 import type { AgentData, PageData } from '../data.js';
 import { AgentsTable } from './agents-table.js';
 import { BarTable, bucketRows } from './bars.js';
@@ -64,14 +64,14 @@ function show(): void {
   const found = chosen(data, agent);
   showHeader(data, found);
   const spanMs = Number(span.value) * 1000;
-  for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures), spanMs / 1000);
+  for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures));
   totals.show(history, agent, found);
   const lastMinute = distributionSpan.value === 'minute';
   const counts = (key: 'durations' | 'postDurations' | 'txSizes' | 'rxSizes') =>
     history.buckets(agent, key, lastMinute);
   durations.show(bucketRows(data.bounds.durationUs, [counts('durations')], duration));
   posts.show(bucketRows(data.bounds.durationUs, [counts('postDurations')], duration));
-  sizes.show(bucketRows(data.bounds.sizeBytes, [counts('txSizes'), counts('rxSizes')], bytes));
+  sizes.show(bucketRows(data.bounds.sizeBytes, [counts('txSizes'), counts('rxSizes')], binaryBytes));
   errors.show(errorRows(data, found));
   agents.show(data, history, agent);
   showProblems(data);

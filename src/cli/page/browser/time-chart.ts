@@ -22,6 +22,8 @@ export interface ChartOptions {
 
 const HEIGHT_PX = 180;
 const AXIS_PX = 76;
+const TIME_AXIS_PX = 30;
+const LEAST_SPAN_S = 60;
 
 export class TimeChart {
   readonly measures: readonly Measure[];
@@ -60,11 +62,12 @@ export class TimeChart {
     frame.addEventListener('blur', () => this.#leave(legend));
   }
 
-  show(columns: (number | null)[][], spanSeconds: number): void {
+  show(columns: (number | null)[][]): void {
     this.#columns = columns as unknown as uPlot.AlignedData;
     this.#plot.setData(this.#columns, false);
-    const newest = this.#columns[0].at(-1) ?? Date.now() / 1000;
-    this.#plot.setScale('x', { min: newest - spanSeconds, max: newest });
+    const [times] = this.#columns;
+    const newest = times.at(-1) ?? Date.now() / 1000;
+    this.#plot.setScale('x', { min: Math.min(times[0] ?? newest, newest - LEAST_SPAN_S), max: newest });
     this.#tell();
   }
 
@@ -89,7 +92,7 @@ export class TimeChart {
       },
       scales: { y: { range: (_, __, max) => [0, Math.max(atLeast, (max ?? 0) * 1.1)] } },
       axes: [
-        { ...axis, values: '{HH}:{mm}:{ss}', space: 80 },
+        { ...axis, values: '{HH}:{mm}:{ss}', space: 80, size: TIME_AXIS_PX },
         { ...axis, values: (_, splits) => splits.map((split) => format(split)), size: AXIS_PX },
       ],
       series: [

@@ -54,9 +54,9 @@ const TOTALS: readonly Total[] = [
   {
     label: 'Memory registered',
     now: (sample) => told(sample?.memory, bytes),
-    value: sum(({ memoryApproximate }) => (memoryApproximate ? 1 : 0)),
-    words: amount,
-    note: 'agents seen only in part',
+    value: sum(({ registered }) => registered),
+    words: bytes,
+    note: 'ever registered',
   },
   {
     label: 'Events dropped',

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { MAX_LISTED_AGENTS, pageData } from '../../../src/cli/page/page-data.js';
+import type { AgentSnapshot, Snapshot } from '../../../src/shm-bridge/types.js';
+import { agentSnapshot, START_MS } from '../../instrumentation/in-memory-source.js';
+
+const FACTS = { version: '1.2.3', hostname: 'h', directories: ['/dir'], startedMs: 1 };
+const ERR_BACKEND = 10;
+
+function dataOf(agents: AgentSnapshot[], about: Partial<Snapshot> = {}) {
+  return pageData({ takenMs: START_MS + 5000, agents, problems: [], problemCount: 0, ...about } as Snapshot, FACTS);
+}
+
+describe('page data', () => {
+  it('has the sums of an agent as doubles, its errors in the order of their names, its histograms as counts', () => {
+    const values = { 0: [2n ** 53n + 1n, 2n ** 53n], 2: [1n, 1n], 6: [7n, 30n], [ERR_BACKEND]: [1n, 1n, 1n] };
+    const { agents, errorStatuses } = dataOf([agentSnapshot({ id: 3, agent: 'a', lastEventMs: START_MS }, values)]);
+    expect(agents).toMatchObject([{ id: 3, name: 'a', txBytes: 2 ** 54, txRequests: 2, rxBytes: 0, idleMs: 5000 }]);
+    expect(agents[0]!.errors[errorStatuses.indexOf('backend')]).toBe(3);
+    expect(agents[0]!.durations.slice(0, 4)).toEqual([1, 0, 1, 0]);
+  });
+
+  it('leaves out what is not exported, and tells agents of one name apart by their paths', () => {
+    const { agents } = dataOf([
+      agentSnapshot({ id: 1, agent: 'a', path: '/x/a' }),
+      agentSnapshot({ id: 2, agent: 'a', path: '/y/a' }),
+      agentSnapshot({ id: 3, agent: 'b', path: '/y/b' }),
+      agentSnapshot({ id: 4, agent: 'old', exported: false }),
+    ]);
+    expect(agents.map(({ name }) => name)).toEqual(['/x/a', '/y/a', 'b']);
+  });
+
+  it('makes control characters in names and paths visible', () => {
+    const problem = { path: '/dir/\n\u0000', state: 'corrupt', reason: 'bad' } as const;
+    const data = dataOf([agentSnapshot({ id: 1, agent: 'a\u001b[2J\nb' })], { problems: [problem], problemCount: 1 });
+    expect(data.agents[0]!.name).toBe('a\\x1b[2J\\x0ab');
+    expect(data.problems[0]!.path).toBe('/dir/\\x0a\\x00');
+  });
+
+  it('adds up agents beyond the listed ones: nothing is missing from the whole, and an answer stays small', () => {
+    const idle = (id: number) => (id <= 10 ? { lastEventMs: START_MS - 3_600_000 } : { lastEventMs: START_MS });
+    const agents = Array.from({ length: 2000 }, (_, i) =>
+      agentSnapshot({ id: i + 1, agent: `agent-${i + 1}`, ...idle(i + 1) }, { 0: [10n], 6: [5n] }),
+    );
+    const data = dataOf(agents);
+    expect(data.agents).toHaveLength(MAX_LISTED_AGENTS + 1);
+    expect(data.agents.slice(0, 2).map(({ id }) => id)).toEqual([11, 12]);
+    const others = data.agents.at(-1)!;
+    expect(others).toMatchObject({ id: -1, name: `${2000 - MAX_LISTED_AGENTS} others` });
+    expect(data.folded).toBe(2000 - MAX_LISTED_AGENTS);
+    const sum = (read: (agent: (typeof data.agents)[number]) => number) =>
+      data.agents.reduce((all, agent) => all + read(agent), 0);
+    expect(sum(({ txBytes }) => txBytes)).toBe(20_000);
+    expect(sum(({ durations }) => durations[0]!)).toBe(2000);
+    expect(JSON.stringify(data).length).toBeLessThan(1e6);
+  });
+
+  it('lists at most fifty problems, and says how many there are', () => {
+    const problems = Array.from({ length: 1000 }, (_, i) => ({ path: `/${i}`, state: 'corrupt', reason: '' }) as const);
+    const data = dataOf([], { problems, problemCount: 5000 });
+    expect([data.problems.length, data.problemCount]).toEqual([50, 5000]);
+  });
+});
