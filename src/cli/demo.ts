@@ -68,6 +68,7 @@ async function watchAgents({ directory, pipeline, url, stop, intervalMs }: Watch
   try {
     await source.ready;
     print(`Two agents are moving memory; their rings are in ${directory}`);
+    print(`Live page: ${new URL('/', url).href}`);
     print(`Metrics: ${url}`);
     print('Ctrl-C ends it.');
     const stopPrinting = printRates(pipeline, intervalMs);

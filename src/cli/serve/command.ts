@@ -80,8 +80,12 @@ function nothingToExport({ exporter }: Partial<ServeSettings>): string | undefin
   return isNop ? 'NIXL_TELEMETRY_EXPORTER is NOP: nothing is read or exported' : undefined;
 }
 
-function startLine({ dir, exporter, naming, drainInterval, deadTtl }: ServeSettings, url: string | undefined): string {
+function startLine(
+  { dir, exporter, naming, drainInterval, deadTtl, page }: ServeSettings,
+  url: string | undefined,
+): string {
   const what = url === undefined ? 'exports' : `serves ${url}`;
-  const how = `exporters ${exporter.join(', ')}; naming ${naming}; drained every ${drainInterval} ms; dead agents stay ${deadTtl} ms`;
+  const look = url !== undefined && page === 'on' ? 'live page at /; ' : '';
+  const how = `${look}exporters ${exporter.join(', ')}; naming ${naming}; drained every ${drainInterval} ms; dead agents stay ${deadTtl} ms`;
   return `${PACKAGE_VERSION} ${what} from ${dir!.join(', ')} (${how})`;
 }

@@ -1,0 +1,13 @@
+/** Which browser the tests of the live page use. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** CHROMIUM, or what is in PATH. */
+export function chromiumPath(): string | undefined {
+  const named = process.env['CHROMIUM'];
+  if (named) return named;
+  const folders = (process.env['PATH'] ?? '').split(path.delimiter);
+  return NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name))).find((file) => existsSync(file));
+}
