@@ -5,7 +5,16 @@
 //   node setup.mjs --no-build   only checks the tools and installs the packages
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { rmdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -154,7 +163,7 @@ const typescript = {
 
 const STAMP = at('dist/.build-stamp');
 /** What runs in Node, and what runs in a browser. */
-const PROJECTS = ['tsconfig.json', 'src/cli/page/browser/tsconfig.json'];
+const PROJECTS = ['tsconfig.json', 'src/cli/page/browser/tsconfig.json'].filter((file) => existsSync(at(file)));
 
 function sources() {
   return below('src', /(?<!\.d)\.ts$/);

@@ -24,7 +24,7 @@ interface Violation {
 
 async function violations(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
-  const found = (await page.evaluate('axe.run().then(({ violations }) => violations)')) as Violation[];
+  const found = await page.evaluate<Violation[]>('axe.run().then(({ violations }) => violations)');
   return found.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join('\n')}`);
 }
 
@@ -66,11 +66,11 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     const stops: string[] = [];
     for (let i = 0; i < 60; i++) {
       await page.keyboard.press('Tab');
-      const [tag, name, outline] = (await page.evaluate(
+      const [tag, name, outline] = await page.evaluate<[string, string, string]>(
         `(({ tagName, id, innerText }, label, style) => [tagName, label ?? (id || innerText), style.outlineStyle])(
           document.activeElement, document.activeElement.getAttribute('aria-label'),
           getComputedStyle(document.activeElement))`,
-      )) as [string, string, string];
+      );
       if (tag === 'BODY') break; // the last one is behind us
       stops.push(name);
       expect({ name, outline }).toEqual({ name, outline: expect.not.stringMatching('none') as string });
