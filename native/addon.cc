@@ -53,6 +53,19 @@ std::vector<double> numbers(const Napi::Value& value) {
   return out;
 }
 
+uint32_t boundsIndex(const Napi::Value& value) {
+  return value.IsNumber() ? static_cast<uint32_t>(number(value)) : TallyOptions::kNoBounds;
+}
+
+HistogramRule histogramRule(const Napi::Object& o) {
+  HistogramRule rule;
+  if (o.Get("type").IsNumber()) rule.type = static_cast<uint32_t>(number(o.Get("type")));
+  if (o.Get("name").IsString()) rule.name = text(o.Get("name"));
+  if (o.Get("category").IsNumber()) rule.category = static_cast<int32_t>(number(o.Get("category")));
+  rule.bounds = boundsIndex(o.Get("bounds"));
+  return rule;
+}
+
 SourceOptions sourceOptions(const Napi::Object& o) {
   SourceOptions options;
   const auto places = o.Get("places").As<Napi::Array>();
@@ -69,30 +82,45 @@ SourceOptions sourceOptions(const Napi::Object& o) {
   for (uint32_t type = 0; type < types.Length(); ++type) {
     const auto row = types.Get(type).As<Napi::Object>();
     options.tally.typeCategories.push_back(static_cast<int32_t>(number(row.Get("category"))));
+    options.tally.typeBounds.push_back(boundsIndex(row.Get("bounds")));
     const auto names = row.Get("names").As<Napi::Array>();
     for (uint32_t i = 0; i < names.Length(); ++i) options.tally.typeNames.emplace_back(text(names.Get(i)), type);
   }
-  options.tally.durationBoundsUs = numbers(tally.Get("durationBoundsUs"));
+  const auto bounds = tally.Get("bounds").As<Napi::Array>();
+  for (uint32_t i = 0; i < bounds.Length(); ++i) options.tally.bounds.push_back(numbers(bounds.Get(i)));
+  const auto rules = tally.Get("rules").As<Napi::Array>();
+  for (uint32_t i = 0; i < rules.Length(); ++i) {
+    options.tally.rules.push_back(histogramRule(rules.Get(i).As<Napi::Object>()));
+  }
   options.tally.sizeBounds = numbers(tally.Get("sizeBounds"));
   options.tally.throughputBounds = numbers(tally.Get("throughputBounds"));
   return options;
 }
 
-uint64_t typeMask(const Napi::Value& types) {
-  uint64_t mask = 0;
-  for (const double type : numbers(types)) mask |= uint64_t{1} << static_cast<uint32_t>(type);
-  return mask;
+// The numbers of known types, or 'all' for every event.
+TapWants tapWants(const Napi::Value& types) {
+  TapWants wants;
+  wants.all = types.IsString();
+  if (wants.all) return wants;
+  for (const double type : numbers(types)) wants.types |= uint64_t{1} << static_cast<uint32_t>(type);
+  return wants;
 }
 
-// (options, tapTypes, tapCapacity): without types there is no tap.
+// (options, taps: [types, capacity][])
 Napi::Value openSource(const Napi::CallbackInfo& info) {
-  std::shared_ptr<Tap> tap;
-  if (info[1].IsArray()) tap = std::make_shared<Tap>(typeMask(info[1]), static_cast<size_t>(number(info[2])));
-  auto source = Collector::instance().open(sourceOptions(info[0].As<Napi::Object>()), tap);
+  std::vector<std::shared_ptr<Tap>> taps;
+  const auto asked = info[1].As<Napi::Array>();
+  auto handles = Napi::Array::New(info.Env(), asked.Length());
+  for (uint32_t i = 0; i < asked.Length(); ++i) {
+    const auto one = asked.Get(i).As<Napi::Array>();
+    taps.push_back(std::make_shared<Tap>(tapWants(one.Get(0u)), static_cast<size_t>(number(one.Get(1u)))));
+    handles.Set(i, wrap(info.Env(), taps.back()));
+  }
+  auto source = Collector::instance().open(sourceOptions(info[0].As<Napi::Object>()), std::move(taps));
   environmentOf(info).sources.insert(source);
   auto opened = Napi::Object::New(info.Env());
   opened.Set("source", wrap(info.Env(), std::move(source)));
-  if (tap != nullptr) opened.Set("tap", wrap(info.Env(), std::move(tap)));
+  opened.Set("taps", handles);
   return opened;
 }
 
@@ -168,12 +196,13 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
     words.put(uint64_t{event.type});
     words.put(static_cast<uint64_t>(static_cast<int64_t>(event.category)));
     const bool named = !event.overflow && event.type == EventTally::kNoType;
-    words.put(uint64_t{event.known} | uint64_t{event.overflow} << 1 | uint64_t{!event.durations.empty()} << 2 |
-              uint64_t{named} << 3);
+    const bool histogram = event.buckets != nullptr;
+    words.put(uint64_t{event.known} | uint64_t{event.overflow} << 1 | uint64_t{histogram} << 2 | uint64_t{named} << 3 |
+              uint64_t{histogram ? event.bounds : 0} << 8);
     words.put(event.count);
     words.put(event.sum);
     words.put(event.last);
-    words.put(event.durations);
+    words.put(event.counts);
     if (named) strings.push_back(toUtf8(event.name));
   }
   putTransfers(words, tally.transmit());
@@ -226,7 +255,7 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
 // --- taps ---
 
 Napi::Value openTap(const Napi::CallbackInfo& info) {
-  return wrap(info.Env(), Collector::instance().openTap(held<Source>(info), typeMask(info[1]),
+  return wrap(info.Env(), Collector::instance().openTap(held<Source>(info), tapWants(info[1]),
                                                         static_cast<size_t>(number(info[2]))));
 }
 
@@ -243,7 +272,7 @@ Napi::Value takeTapped(const Napi::CallbackInfo& info) {
   auto values = Napi::Float64Array::New(env, events.size());
   for (size_t i = 0; i < events.size(); ++i) {
     ids[i] = static_cast<double>(events[i].agentId);
-    types[i] = events[i].type;
+    types[i] = events[i].key;
     values[i] = static_cast<double>(events[i].value);
   }
   auto batch = Napi::Object::New(env);
@@ -251,6 +280,29 @@ Napi::Value takeTapped(const Napi::CallbackInfo& info) {
   batch.Set("agentIds", ids);
   batch.Set("types", types);
   batch.Set("values", values);
+  return batch;
+}
+
+// As takeTapped(), with all that is known of each event.
+Napi::Value takeEvents(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::vector<TappedEvent> events = held<Tap>(info)->take(static_cast<size_t>(number(info[1])));
+  auto ids = Napi::Float64Array::New(env, events.size());
+  auto keys = Napi::Uint32Array::New(env, events.size());
+  auto values = Napi::BigUint64Array::New(env, events.size());
+  auto times = Napi::Float64Array::New(env, events.size());
+  for (size_t i = 0; i < events.size(); ++i) {
+    ids[i] = static_cast<double>(events[i].agentId);
+    keys[i] = events[i].key;
+    values[i] = events[i].value;
+    times[i] = static_cast<double>(events[i].timeUs);
+  }
+  auto batch = Napi::Object::New(env);
+  batch.Set("length", static_cast<double>(events.size()));
+  batch.Set("agentIds", ids);
+  batch.Set("keys", keys);
+  batch.Set("values", values);
+  batch.Set("timesUs", times);
   return batch;
 }
 
@@ -472,6 +524,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   add("openTap", openTap);
   add("closeTap", closeTap);
   add("takeTapped", takeTapped);
+  add("takeEvents", takeEvents);
   add("setSampling", setSampling);
   add("tapStats", tapStats);
   add("openRing", openRing);

@@ -67,10 +67,13 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
 void Agent::fold(Attached& attached, const RingReader::Chunk& chunk) {
   enterIncarnation(attached, chunk.incarnation);
   for (const auto& slot : tallies_) {
-    uint64_t mask = 0;
-    for (const auto& tap : slot->taps) mask |= tap->typeMask();
+    TapWants wants;
+    for (const auto& tap : slot->taps) {
+      wants.types |= tap->wants().types;
+      wants.all |= tap->wants().all;
+    }
     tapped_.clear();
-    slot->tally.fold(chunk, mask, tapped_);
+    slot->tally.fold(chunk, wants, tapped_);
     if (tapped_.empty()) continue;
     for (const auto& tap : slot->taps) tap->put(tapped_);
   }

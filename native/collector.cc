@@ -70,9 +70,9 @@ Collector& Collector::instance() {
   return *collector;
 }
 
-std::shared_ptr<Source> Collector::open(SourceOptions options, std::shared_ptr<Tap> tap) {
+std::shared_ptr<Source> Collector::open(SourceOptions options, std::vector<std::shared_ptr<Tap>> taps) {
   auto source = std::make_shared<Source>(std::move(options));
-  if (tap != nullptr) source->taps_.push_back(std::move(tap));
+  source->taps_ = std::move(taps);
   const std::lock_guard lifecycle(lifecycle_);
   const std::lock_guard lock(mutex_);
   sources_.push_back(source);
@@ -106,8 +106,8 @@ void Collector::close(const std::shared_ptr<Source>& source) {
   if (last.joinable()) last.join();
 }
 
-std::shared_ptr<Tap> Collector::openTap(const std::shared_ptr<Source>& source, uint64_t typeMask, size_t capacity) {
-  auto tap = std::make_shared<Tap>(typeMask, capacity);
+std::shared_ptr<Tap> Collector::openTap(const std::shared_ptr<Source>& source, const TapWants& wants, size_t capacity) {
+  auto tap = std::make_shared<Tap>(wants, capacity);
   const std::lock_guard lock(mutex_);
   source->taps_.push_back(tap);
   for (auto& [path, seen] : source->agents_) seen.agent->addTap(*seen.slot, tap);

@@ -80,12 +80,12 @@ class Collector {
  public:
   static Collector& instance();
 
-  // Starts the thread if it does not run. `tap`, where given, gets every event that the source counts.
-  std::shared_ptr<Source> open(SourceOptions options, std::shared_ptr<Tap> tap = nullptr);
+  // Starts the thread if it does not run. The taps see every event that the source counts.
+  std::shared_ptr<Source> open(SourceOptions options, std::vector<std::shared_ptr<Tap>> taps = {});
   // Ends and joins the thread with the last source. Not from the collector's thread.
   void close(const std::shared_ptr<Source>& source);
 
-  std::shared_ptr<Tap> openTap(const std::shared_ptr<Source>& source, uint64_t typeMask, size_t capacity);
+  std::shared_ptr<Tap> openTap(const std::shared_ptr<Source>& source, const TapWants& wants, size_t capacity);
   void closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<Tap>& tap);
 
   // Waits until the thread has looked for new rings and drained all of them after this call; not longer than `limit`.

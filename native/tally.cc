@@ -1,12 +1,11 @@
 #include "tally.h"
 
+#include <fnmatch.h>
 #include <time.h>
 
 #include <atomic>
 #include <cstring>
 #include <utility>
-
-#include "ring_event.h"
 
 namespace nixl_otel {
 namespace {
@@ -56,19 +55,19 @@ Tally::Tally(std::shared_ptr<const TallyPlan> plan)
     event.type = type;
     event.category = options().typeCategories[type];
     event.known = true;
-    if (event.category == kPerformance) event.durations.resize(plan_->durationBuckets.count());
+    setHistogram(event, options().typeBounds[type]);
     events_.push_back(std::move(event));
   }
   wholeTransfers_ = knownTypes_ > kXferPostTime;
   for (uint32_t type = 0; type <= kXferPostTime && wholeTransfers_; ++type) {
-    wholeTransfers_ = events_[type].durations.empty() == (type != kXferTime && type != kXferPostTime);
+    wholeTransfers_ = (events_[type].buckets == nullptr) == (type != kXferTime && type != kXferPostTime);
   }
   for (const auto& [name, type] : options().typeNames) {
     if (type < knownTypes_) knownNames_.emplace(name, type);
   }
   for (TransferTally& transfer : transfers_) {
     transfer.sizes.resize(plan_->sizeBuckets.count());
-    transfer.durations.resize(plan_->durationBuckets.count());
+    transfer.durations.resize(plan_->at(plan_->transferBounds())->count());
     transfer.throughputs.resize(plan_->throughputBuckets.count());
   }
 }
@@ -88,20 +87,20 @@ Tally::Tally(std::shared_ptr<const TallyPlan> plan)
   ++transfer.throughputs[plan_->throughputBuckets.find(throughput)];
 }
 
-void Tally::fold(const RingReader::Chunk& chunk, uint64_t tapMask, Tapped& tapped) {
+void Tally::fold(const RingReader::Chunk& chunk, const TapWants& wants, Tapped& tapped) {
   const SlotLayout layout = chunk.layout.slot;
   if (chunk.layout.named()) {
-    foldEach(layout, chunk.slots, chunk.count, tapMask, tapped,
+    foldEach(layout, chunk.slots, chunk.count, wants, tapped,
              [&](const std::byte* slot) { return indexOfName(slot, layout); });
   } else if (chunk.layout.categorised()) {
-    foldEach(layout, chunk.slots, chunk.count, tapMask, tapped, [&](const std::byte* slot) {
+    foldEach(layout, chunk.slots, chunk.count, wants, tapped, [&](const std::byte* slot) {
       const auto category = loadField<int32_t>(slot, layout.category);
       const auto type = loadField<uint32_t>(slot, layout.type);
       // A stored category that is not the type's own makes it another event.
       return type < knownTypes_ && events_[type].category == category ? type : indexOfType(category, type);
     });
   } else {
-    foldTyped(layout, chunk.slots, chunk.count, tapMask, tapped);
+    foldTyped(layout, chunk.slots, chunk.count, wants, tapped);
   }
   if (chunk.gapAfter) {
     // The two halves of a transfer that was cut here must not be joined with halves of others.
@@ -111,9 +110,9 @@ void Tally::fold(const RingReader::Chunk& chunk, uint64_t tapMask, Tapped& tappe
 }
 
 template <typename IndexOf>
-inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, uint32_t count, uint64_t tapMask,
+inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, uint32_t count, const TapWants& wants,
                             Tapped& tapped, IndexOf&& indexOf) {
-  const IntegerBuckets& durationBuckets = plan_->durationBuckets;
+  const uint64_t drainedUs = wants.all ? static_cast<uint64_t>(wallClockMs() * 1e3) : 0;
   Assembly assembly = assembly_;  // a copy: stores to the tallies could not change it, and the compiler knows that
   const std::byte* slot = slots;
   for (uint32_t i = 0; i < count; ++i, slot += layout.size) {
@@ -124,12 +123,15 @@ inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, ui
     event.sum += value;
     event.last = value;
     size_t bucket = 0;
-    if (!event.durations.empty()) {
-      bucket = durationBuckets.find(value);
-      ++event.durations[bucket];
+    if (event.buckets != nullptr) {
+      bucket = event.buckets->find(value);
+      ++event.counts[bucket];
     }
     // The mask has bits for known types only, and an unknown event's index is no type.
-    if (index < 64 && (tapMask >> index & 1) != 0 && index < knownTypes_) tapped.push_back({id_, index, value});
+    if (wants.all || (index < 64 && (wants.types >> index & 1) != 0 && index < knownTypes_)) {
+      const uint64_t timeUs = layout.timestampUs == kAbsent ? drainedUs : loadField<uint64_t>(slot, layout.timestampUs);
+      tapped.push_back({id_, index, value, timeUs});
+    }
     if (index <= kXferTime && index < knownTypes_) {
       assemble(assembly, index, value, bucket);
     } else {
@@ -139,15 +141,15 @@ inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, ui
   assembly_ = assembly;
 }
 
-void Tally::foldTyped(const SlotLayout& layout, const std::byte* slots, uint32_t count, uint64_t tapMask,
+void Tally::foldTyped(const SlotLayout& layout, const std::byte* slots, uint32_t count, const TapWants& wants,
                       Tapped& tapped) {
   const auto indexOf = [&](const std::byte* slot) {
     const auto type = loadField<uint32_t>(slot, layout.type);
     // Category CUSTOM: nothing says what an unknown number is.
     return type < knownTypes_ ? type : indexOfType(kCustom, type);
   };
-  const bool whole = wholeTransfers_ && (tapMask & kTransferTypes) == 0;
-  if (!whole) return foldEach(layout, slots, count, tapMask, tapped, indexOf);
+  const bool whole = wholeTransfers_ && !wants.all && (wants.types & kTransferTypes) == 0;
+  if (!whole) return foldEach(layout, slots, count, wants, tapped, indexOf);
   const auto mayBegin = [](uint32_t type) { return type == kXferPostTime || type == kXferTime; };
   for (uint32_t done = 0; done < count;) {
     const std::byte* slot = slots + size_t{done} * kTypedSlot.size;
@@ -157,7 +159,7 @@ void Tally::foldTyped(const SlotLayout& layout, const std::byte* slots, uint32_t
     if (taken != 0) continue;
     uint32_t others = 1;  // events until something stands there that may begin a transfer
     while (done + others < count && !mayBegin(typeAt(slot + size_t{others} * kTypedSlot.size))) ++others;
-    foldEach(kTypedSlot, slot, others, tapMask, tapped, indexOf);
+    foldEach(kTypedSlot, slot, others, wants, tapped, indexOf);
     done += others;
   }
 }
@@ -169,7 +171,8 @@ uint32_t Tally::foldTransfers(const std::byte* slots, uint32_t count) {
   constexpr uint32_t kEvents = kPosted ? 4 : 3;
   EventTally& posts = events_[kXferPostTime];
   EventTally& times = events_[kXferTime];
-  const IntegerBuckets& durationBuckets = plan_->durationBuckets;
+  const IntegerBuckets& postBuckets = *posts.buckets;
+  const IntegerBuckets& timeBuckets = *times.buckets;
   const uint64_t before[2] = {transfers_[0].count, transfers_[1].count};
   const WideSum bytesBefore[2] = {transfers_[0].sizeSum, transfers_[1].sizeSum};
   uint64_t lastBytes[2] = {events_[kTxBytes].last, events_[kRxBytes].last};
@@ -186,13 +189,13 @@ uint32_t Tally::foldTransfers(const std::byte* slots, uint32_t count) {
     if constexpr (kPosted) {
       posts.last = valueAt(slot);
       posts.sum += posts.last;
-      ++posts.durations[durationBuckets.find(posts.last)];
+      ++posts.counts[postBuckets.find(posts.last)];
     }
     const uint64_t durationUs = valueAt(time);
-    const size_t bucket = durationBuckets.find(durationUs);
+    const size_t bucket = timeBuckets.find(durationUs);
     times.sum += durationUs;
     times.last = durationUs;
-    ++times.durations[bucket];
+    ++times.counts[bucket];
     lastBytes[direction] = valueAt(bytes);
     finishTransfer(direction, lastBytes[direction], durationUs, bucket);
     slot = request + kTypedSlot.size;
@@ -293,7 +296,7 @@ uint32_t Tally::indexOfUnknown(std::string key, int32_t category, uint32_t type,
     event.type = type;
     event.category = category;
     event.name = std::move(name);
-    if (category == kPerformance) event.durations.resize(plan_->durationBuckets.count());
+    setHistogram(event, boundsOfUnknown(event));
   } else {
     if (events_.back().overflow) return static_cast<uint32_t>(events_.size() - 1);
     event.category = -1;
@@ -303,6 +306,23 @@ uint32_t Tally::indexOfUnknown(std::string key, int32_t category, uint32_t type,
   if (!event.overflow) unknownKeys_.emplace(std::move(key), index);
   events_.push_back(std::move(event));
   return index;
+}
+
+void Tally::setHistogram(EventTally& event, uint32_t bounds) const {
+  event.bounds = bounds;
+  event.buckets = plan_->at(bounds);
+  if (event.buckets != nullptr) event.counts.resize(event.buckets->count());
+}
+
+uint32_t Tally::boundsOfUnknown(const EventTally& event) const {
+  for (const HistogramRule& rule : options().rules) {
+    const bool named = event.type == EventTally::kNoType;
+    if (rule.type && (named || *rule.type != event.type)) continue;
+    if (rule.name && (!named || ::fnmatch(rule.name->c_str(), event.name.c_str(), 0) != 0)) continue;
+    if (rule.category && *rule.category != event.category) continue;
+    return rule.bounds;
+  }
+  return event.category == kPerformance ? 0 : TallyOptions::kNoBounds;
 }
 
 }  // namespace nixl_otel

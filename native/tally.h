@@ -4,22 +4,36 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "histogram.h"
+#include "ring_event.h"
 #include "ring_reader.h"
 
 namespace nixl_otel {
 
+// A histogram for keys that the event table does not know. What is not set matches anything.
+struct HistogramRule {
+  std::optional<uint32_t> type;
+  std::optional<std::string> name;  // as fnmatch(3) has it
+  std::optional<int32_t> category;
+  uint32_t bounds = 0;  // index into TallyOptions::bounds
+  bool operator==(const HistogramRule&) const = default;
+};
+
 struct TallyOptions {
+  static constexpr uint32_t kNoBounds = UINT32_MAX;
   std::vector<int32_t> typeCategories;                      // category by type number: the known types
+  std::vector<uint32_t> typeBounds;                         // beside them: index into `bounds`, or kNoBounds
   std::vector<std::pair<std::string, uint32_t>> typeNames;  // how wire version 1 spells them
-  std::vector<double> durationBoundsUs;
-  std::vector<double> sizeBounds;        // bytes
-  std::vector<double> throughputBounds;  // bytes per second
+  std::vector<std::vector<double>> bounds;                  // the first one: durations, microseconds
+  std::vector<HistogramRule> rules;                         // the first that matches counts
+  std::vector<double> sizeBounds;                           // bytes
+  std::vector<double> throughputBounds;                     // bytes per second
   bool operator==(const TallyOptions&) const = default;
 };
 
@@ -27,11 +41,19 @@ struct TallyOptions {
 struct TallyPlan {
   explicit TallyPlan(TallyOptions from)
       : options(std::move(from)),
-        durationBuckets(options.durationBoundsUs),
+        buckets(options.bounds.begin(), options.bounds.end()),
         sizeBuckets(options.sizeBounds),
         throughputBuckets(options.throughputBounds) {}
   const TallyOptions options;
-  const IntegerBuckets durationBuckets;
+  // Of a known type; nullptr: it has no histogram.
+  const IntegerBuckets* bucketsOf(uint32_t type) const { return at(options.typeBounds[type]); }
+  const IntegerBuckets* at(uint32_t index) const { return index < buckets.size() ? &buckets[index] : nullptr; }
+  // Transfers are measured by their time, so they share its buckets.
+  uint32_t transferBounds() const {
+    const uint32_t index = kXferTime < options.typeBounds.size() ? options.typeBounds[kXferTime] : 0;
+    return index < buckets.size() ? index : 0;
+  }
+  const std::vector<IntegerBuckets> buckets;  // beside options.bounds
   const IntegerBuckets sizeBuckets;
   const RealBuckets throughputBuckets;
 };
@@ -50,7 +72,9 @@ struct EventTally {
   uint64_t count = 0;
   WideSum sum = 0;
   uint64_t last = 0;
-  BucketCounts durations;  // category PERFORMANCE only, else empty
+  uint32_t bounds = TallyOptions::kNoBounds;  // index into TallyOptions::bounds
+  const IntegerBuckets* buckets = nullptr;    // of the plan; nullptr where there is no histogram
+  BucketCounts counts;                        // beside them
 };
 
 struct TransferTally {
@@ -65,8 +89,15 @@ struct TransferTally {
 
 struct TappedEvent {
   uint64_t agentId;
-  uint32_t type;
+  uint32_t key;  // where it stands among the tally's events: a known type's number, or above
   uint64_t value;
+  uint64_t timeUs;  // the event's own (wire version 1), else when it was drained; since the Unix epoch
+};
+
+// Which events somebody wants to have one by one.
+struct TapWants {
+  uint64_t types = 0;  // bit t: known type t (t < 64)
+  bool all = false;    // also those that the table does not know
 };
 
 class Tally {
@@ -75,8 +106,8 @@ class Tally {
 
   explicit Tally(std::shared_ptr<const TallyPlan> plan);
 
-  // `tapMask`: bit t asks for the events of known type t (t < 64) to be appended to `tapped`.
-  void fold(const RingReader::Chunk& chunk, uint64_t tapMask, std::vector<TappedEvent>& tapped);
+  // What `wants` asks for is appended to `tapped`.
+  void fold(const RingReader::Chunk& chunk, const TapWants& wants, std::vector<TappedEvent>& tapped);
 
   // A new incarnation of the agent has nothing registered; sums go on.
   void restart();
@@ -114,18 +145,21 @@ class Tally {
   using Tapped = std::vector<TappedEvent>;
 
   template <typename IndexOf>
-  void foldEach(const SlotLayout& layout, const std::byte* slots, uint32_t count, uint64_t tapMask, Tapped& tapped,
+  void foldEach(const SlotLayout& layout, const std::byte* slots, uint32_t count, const TapWants& wants, Tapped& tapped,
                 IndexOf&& indexOf);
   void assemble(Assembly& assembly, uint32_t type, uint64_t value, size_t bucket);
   void finishTransfer(uint32_t direction, uint64_t bytes, uint64_t durationUs, size_t durationBucket);
 
   // Nearly all that an agent writes are whole transfers, so these have a path of their own.
-  void foldTyped(const SlotLayout& layout, const std::byte* slots, uint32_t count, uint64_t tapMask, Tapped& tapped);
+  void foldTyped(const SlotLayout& layout, const std::byte* slots, uint32_t count, const TapWants& wants,
+                 Tapped& tapped);
   template <bool kPosted>
   uint32_t foldTransfers(const std::byte* slots, uint32_t count);
   uint32_t indexOfName(const std::byte* slot, const SlotLayout& layout);
   uint32_t indexOfType(int32_t category, uint32_t type);
   uint32_t indexOfUnknown(std::string key, int32_t category, uint32_t type, std::string name);
+  void setHistogram(EventTally& event, uint32_t bounds) const;
+  uint32_t boundsOfUnknown(const EventTally& event) const;
 
   std::shared_ptr<const TallyPlan> plan_;
   uint64_t id_;

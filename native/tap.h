@@ -21,15 +21,15 @@ struct TapStats {
 
 class Tap {
  public:
-  // `typeMask`: bit t asks for known type t.
-  Tap(uint64_t typeMask, size_t capacity) : typeMask_(typeMask), capacity_(capacity) {}
+  Tap(const TapWants& wants, size_t capacity) : wants_(wants), capacity_(capacity) {}
 
-  uint64_t typeMask() const { return typeMask_; }
+  const TapWants& wants() const { return wants_; }
 
   void put(const std::vector<TappedEvent>& events) {
     const std::lock_guard lock(mutex_);
     for (const TappedEvent& event : events) {
-      if ((typeMask_ >> event.type & 1) == 0) continue;
+      // What another tap asked for: its bits are of known types only, so they take no other key for one.
+      if (!wants_.all && (event.key >= 64 || (wants_.types >> event.key & 1) == 0)) continue;
       // Evenly: every n-th of those seen, whatever batches they came in.
       if (stats_.seen++ % keepOneIn_ != 0) {
         ++stats_.sampledOut;
@@ -62,7 +62,7 @@ class Tap {
 
  private:
   mutable std::mutex mutex_;
-  const uint64_t typeMask_;
+  const TapWants wants_;
   const size_t capacity_;
   uint64_t keepOneIn_ = 1;
   std::deque<TappedEvent> queue_;

@@ -2,6 +2,14 @@
 
 // OpenTelemetry: the instrumentation for services with a MeterProvider, the producer for whoever builds the reader.
 export {
+  type AgentEvent,
+  type BuilderName,
+  ComprehensiveBuilder,
+  type EventGain,
+  type EventRecord,
+  type MetricBuilder,
+  MetricProcessor,
+  type MetricProcessorOptions,
   NixlInstrumentation,
   type NixlInstrumentationConfig,
   NixlMetricProducer,
@@ -23,6 +31,7 @@ export {
   type CategoryNumber,
   categoryName,
   DURATION_BOUNDS_US,
+  type CustomEvent,
   type EventKind,
   type EventRow,
   EVENTS,

@@ -56,8 +56,11 @@ inline TallyOptions tallyOptions() {
                          "agent_rx_requests_num", "agent_memory_registered", "agent_memory_deregistered",
                          "agent_xfer_time",       "agent_xfer_post_time"};
   for (uint32_t type = 0; type < std::size(names); ++type) options.typeNames.emplace_back(names[type], type);
-  options.durationBoundsUs = {10,    25,    50,    100,    250,    500,    1000,    2500,    5000,
-                              10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 10000000};
+  options.bounds = {{10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000,
+                     2500000, 10000000}};
+  for (const int32_t category : options.typeCategories) {
+    options.typeBounds.push_back(category == kPerformance ? 0 : TallyOptions::kNoBounds);
+  }
   for (double bound = 1024; bound <= 1e11; bound *= 4) options.sizeBounds.push_back(bound);
   for (double bound = 1e6; bound <= 1e12; bound *= 4) options.throughputBounds.push_back(bound);
   return options;

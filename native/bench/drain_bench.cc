@@ -109,7 +109,9 @@ Figures measure(const Case& c, const std::string& directory) {
   Tally tally(std::make_shared<const TallyPlan>(tallyOptions()));
   std::vector<TappedEvent> tapped;
   figures.tallyNs = perEvent(
-      [&] { reader->drain(c.capacity, buffer, [&](const RingReader::Chunk& chunk) { tally.fold(chunk, 0, tapped); }); },
+      [&] {
+        reader->drain(c.capacity, buffer, [&](const RingReader::Chunk& chunk) { tally.fold(chunk, {}, tapped); });
+      },
       nothing);
   return figures;
 }

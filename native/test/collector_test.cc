@@ -57,7 +57,7 @@ TEST(countsEveryEventOfSeveralProducersWhileEverythingComesAndGoes) {
   std::thread visitor([&] {
     while (!done) {
       const auto other = collector.open(optionsFor(directory.path));
-      const auto tap = collector.openTap(other, 0b11, 64);
+      const auto tap = collector.openTap(other, {.types = 0b11}, 64);
       collector.drainNow(milliseconds(1000));
       counted(*other);
       tap->take(10);

@@ -10,24 +10,35 @@ using namespace nixl_otel;
 
 namespace {
 
-std::shared_ptr<const TallyPlan> plan() {
+TallyOptions options() {
   TallyOptions o;
   for (uint32_t type = 0; type < 21; ++type) {
     const int32_t category = type < 4 ? kTransfer : type < 6 ? kMemory : type < 8 ? kPerformance : kError;
     o.typeCategories.push_back(type == kEventsDropped ? kSystem : category);
   }
   o.typeNames = {{"agent_tx_bytes", kTxBytes}};
-  o.durationBoundsUs = {10, 99.5, 1000};
+  for (const int32_t category : o.typeCategories) {
+    o.typeBounds.push_back(category == kPerformance ? 0 : TallyOptions::kNoBounds);
+  }
+  o.bounds = {{10, 99.5, 1000}};
   o.sizeBounds = {100, 10000};
   o.throughputBounds = {1e6, 1e9};
-  return std::make_shared<const TallyPlan>(o);
+  return o;
 }
 
-void fold(Tally& tally, const RingLayout& layout, const std::vector<RingEvent>& events, bool gapAfter = false) {
+std::shared_ptr<const TallyPlan> plan() { return std::make_shared<const TallyPlan>(options()); }
+
+std::vector<TappedEvent> foldTapped(Tally& tally, const RingLayout& layout, const std::vector<RingEvent>& events,
+                                    const TapWants& wants, bool gapAfter = false) {
   std::vector<std::byte> slots(events.size() * layout.slot.size);
   for (size_t i = 0; i < events.size(); ++i) encodeSlot(layout.slot, slots.data() + i * layout.slot.size, events[i]);
   std::vector<TappedEvent> tapped;
-  tally.fold({layout, slots.data(), static_cast<uint32_t>(events.size()), gapAfter, 0}, 0, tapped);
+  tally.fold({layout, slots.data(), static_cast<uint32_t>(events.size()), gapAfter, 0}, wants, tapped);
+  return tapped;
+}
+
+void fold(Tally& tally, const RingLayout& layout, const std::vector<RingEvent>& events, bool gapAfter = false) {
+  foldTapped(tally, layout, events, {}, gapAfter);
 }
 
 RingEvent typed(uint32_t type, uint64_t value) {
@@ -59,7 +70,7 @@ TEST(valuesFallIntoTheBucketWhoseBoundTheyDoNotPass) {
   fold(tally, *releasedLayout(4),
        {typed(kXferTime, 0), typed(kXferTime, 10), typed(kXferTime, 11), typed(kXferTime, 99), typed(kXferTime, 100),
         typed(kXferTime, 1000), typed(kXferTime, 1001), typed(kXferTime, UINT64_MAX)});
-  CHECK(tally.events()[kXferTime].durations == (std::vector<uint64_t>{2, 2, 2, 2}));
+  CHECK(tally.events()[kXferTime].counts == (std::vector<uint64_t>{2, 2, 2, 2}));
 }
 
 TEST(aTransferIsPutTogetherFromConsecutiveEventsOnly) {
@@ -106,6 +117,53 @@ TEST(namesAreKnownBySpellingAndCategory) {
   CHECK_EQ(tally.events()[kTxBytes].count, 1u);
   CHECK_EQ(tally.events().size(), 22u);
   CHECK_EQ(tally.events().back().name, std::string("agent_tx_bytes"));
+}
+
+TEST(histogramsHaveTheBoundsThatTheyWereGiven) {
+  TallyOptions own = options();
+  own.bounds.push_back({5, 50});
+  own.bounds.push_back({1000});
+  own.typeBounds[kXferTime] = 1;
+  own.typeBounds[kMemoryRegistered] = 2;
+  own.rules = {{.type = std::nullopt, .name = "queue_*", .category = kCustom, .bounds = 1},
+               {.type = 77, .name = std::nullopt, .category = std::nullopt, .bounds = 2}};
+  Tally tally(std::make_shared<const TallyPlan>(own));
+  const RingLayout& v4 = *releasedLayout(4);
+  fold(tally, v4, {typed(kXferPostTime, 20), typed(kXferTime, 20), typed(kTxBytes, 50), typed(kTxRequests, 1)});
+  CHECK(tally.events()[kXferPostTime].counts == (std::vector<uint64_t>{0, 1, 0, 0}));
+  CHECK(tally.events()[kXferTime].counts == (std::vector<uint64_t>{0, 1, 0}));
+  CHECK(tally.transmit().durations == (std::vector<uint64_t>{0, 1, 0}));
+  fold(tally, v4, {typed(kMemoryRegistered, 1001), typed(77, 5), typed(78, 5)});
+  CHECK(tally.events()[kMemoryRegistered].counts == (std::vector<uint64_t>{0, 1}));
+  CHECK(tally.events()[21].counts == (std::vector<uint64_t>{1, 0}));
+  CHECK(tally.events()[22].counts.empty());
+  fold(tally, *releasedLayout(1), {named("queue_depth", kCustom, 7), named("queue_depth", kSystem, 7)});
+  CHECK(tally.events()[23].counts == (std::vector<uint64_t>{0, 1, 0}));
+  CHECK(tally.events()[24].counts.empty());
+}
+
+TEST(aTapGetsWhatItAskedFor) {
+  Tally tally(plan());
+  const std::vector<RingEvent> events = {typed(kXferTime, 20), typed(kTxBytes, 50), typed(kTxRequests, 1),
+                                         typed(99, 4)};
+  const RingLayout& v4 = *releasedLayout(4);
+  const auto times = foldTapped(tally, v4, events, {.types = uint64_t{1} << kXferTime});
+  CHECK_EQ(times.size(), 1u);
+  CHECK_EQ(times[0].value, 20u);
+  const auto before = static_cast<uint64_t>(wallClockMs() * 1e3);
+  const auto all = foldTapped(tally, v4, events, {.all = true});
+  CHECK_EQ(all.size(), 4u);
+  CHECK_EQ(all[3].key, 21u);
+  CHECK_EQ(all[3].agentId, tally.id());
+  CHECK(all[0].timeUs >= before && all[0].timeUs <= static_cast<uint64_t>(wallClockMs() * 1e3));
+  CHECK_EQ(tally.transmit().count, 2u);
+
+  RingEvent dated = named("agent_tx_bytes", kTransfer, UINT64_MAX);
+  dated.timestampUs = 1234;
+  const auto old = foldTapped(tally, *releasedLayout(1), {dated, named("own", kCustom, 1)}, {.all = true});
+  CHECK_EQ(old[0].timeUs, 1234u);
+  CHECK_EQ(old[0].value, UINT64_MAX);
+  CHECK_EQ(old[1].key, 22u);
 }
 
 int main() { return check::run("tally_test"); }

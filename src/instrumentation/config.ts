@@ -9,10 +9,13 @@ import {
   allowlist,
   AttributeRegistry,
   type AttributeSpec,
+  type CustomEvent,
   type Naming,
   tallyOptions,
 } from '../mapping/index.js';
 import type { SourceOptions } from '../shm-bridge/types.js';
+import type { MetricBuilder } from './metric-builder.js';
+import type { BuilderName } from './metric-processor.js';
 import { DIRECTORY_VARIABLE, optionsFromEnvironment } from './environment.js';
 import { checkOptions, type SettingName } from './settings.js';
 
@@ -53,6 +56,15 @@ export interface NixlOptions {
    * NIXL's own, 10 us to 10 s.
    */
   durationBoundsUs?: readonly number[];
+  /** Upper bounds of single events' histograms, by base event name and in the event's own unit. */
+  histogramBounds?: Readonly<Record<string, readonly number[]>>;
+  /** Events that NIXL does not know, with metrics of their own. */
+  customEvents?: readonly CustomEvent[];
+  /**
+   * Which metrics are built, in this order: names of built-in builders, and builders of your own. Default: `legacy`,
+   * `transfers`, `events`, `custom`, `agents` and `records`.
+   */
+  builders?: readonly (BuilderName | MetricBuilder)[];
   /** Upper bounds, bytes. */
   sizeBounds?: readonly number[];
   /** Upper bounds, bytes per second. */
@@ -76,14 +88,20 @@ export interface NixlMetricProducerOptions extends NixlOptions {
   temporality?: Temporality;
 }
 
-/** Options after validation, with defaults. */
-export interface Settings {
+/** What is told of agents, and in which words: the same for all who read one source. */
+export interface Profile {
   readonly naming: Naming;
   readonly hostname: string;
-  readonly seriesLimit: number;
   readonly events: Allowlist;
   readonly attributes: AttributeRegistry;
   readonly rankVariable: string;
+  readonly customEvents: readonly CustomEvent[];
+  readonly builders: readonly (BuilderName | MetricBuilder)[] | undefined;
+}
+
+/** Options after validation, with defaults. */
+export interface Settings extends Profile {
+  readonly seriesLimit: number;
   /** Undefined when neither options nor environment say where the rings are. */
   readonly source: SourceOptions | undefined;
 }
@@ -100,6 +118,9 @@ const COMMON: readonly SettingName[] = [
   'enabledMetrics',
   'attributes',
   'rankVariable',
+  'customEvents',
+  'builders',
+  'histogramBounds',
   'durationBoundsUs',
   'sizeBounds',
   'throughputBounds',
@@ -128,6 +149,14 @@ export function checkReaderOptions(options: object): void {
   checkOptions(options, ['temporality', 'naming', 'hostname']);
 }
 
+/** Builders of one's own are the same only if they are the same object. */
+export function sameSettings(a: Settings, b: Settings): boolean {
+  const { builders: before = [], ...restBefore } = a;
+  const { builders: after = [], ...restAfter } = b;
+  const sameBuilders = before.length === after.length && before.every((one, i) => one === after[i]);
+  return sameBuilders && JSON.stringify(restBefore) === JSON.stringify(restAfter);
+}
+
 /** An entry that matches nothing is worth a word, but may be right: backends have events of their own. */
 export function warnOfUnmatched({ unmatched }: Allowlist, logger: Pick<DiagLogger, 'warn'>): void {
   if (unmatched.length > 0) logger.warn(`enabledMetrics: no known event matches ${unmatched.join(', ')}`);
@@ -137,9 +166,21 @@ function resolved(given: NixlOptions, seriesLimit = DEFAULT_SERIES_LIMIT): Setti
   const options = withEnvironment(given);
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
-  const events = allowlist((listed(enabledMetrics) ?? []).flatMap((entry) => entry.split(',')));
+  const { customEvents = [], builders } = options;
+  const declared = customEvents.map(({ event }) => (typeof event === 'number' ? `type_${event}` : event));
+  const entries = (listed(enabledMetrics) ?? []).flatMap((entry) => entry.split(','));
   const attributes = new AttributeRegistry(options.attributes);
-  return { naming, hostname, seriesLimit, events, attributes, rankVariable, source: sourceOptions(options) };
+  return {
+    naming,
+    hostname,
+    seriesLimit,
+    events: allowlist(entries, declared),
+    attributes,
+    rankVariable,
+    customEvents,
+    builders,
+    source: sourceOptions(options),
+  };
 }
 
 /** Options go before the environment; its directory is only for those who name no place at all. */
@@ -153,12 +194,13 @@ function sourceOptions(options: NixlOptions): SourceOptions | undefined {
   const globs = listed(options.globs);
   const directories = listed(options.directories);
   if (directories === undefined && globs === undefined) return undefined;
-  const { drainIntervalMs, deadTtlMs, idleTtlMs, force, durationBoundsUs, sizeBounds, throughputBounds } = options;
+  const { drainIntervalMs, deadTtlMs, idleTtlMs, force } = options;
+  const { durationBoundsUs, sizeBounds, throughputBounds, histogramBounds, customEvents } = options;
   return {
     ...(directories === undefined ? {} : { directories }),
     ...(globs === undefined ? {} : { globs }),
     ...defined({ drainIntervalMs, deadTtlMs, idleTtlMs, force }),
-    tally: tallyOptions(defined({ durationBoundsUs, sizeBounds, throughputBounds })),
+    tally: tallyOptions(defined({ durationBoundsUs, sizeBounds, throughputBounds, histogramBounds, customEvents })),
   };
 }
 

@@ -6,6 +6,9 @@ export type {
   Temporality,
   TemporalitySelector,
 } from './config.js';
+export { ComprehensiveBuilder } from './comprehensive-builder.js';
+export type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
+export { type BuilderName, MetricProcessor, type MetricProcessorOptions } from './metric-processor.js';
 export { NixlInstrumentation, type SharedProducerOptions } from './instrumentation.js';
 export { NixlMetricProducer } from './metric-producer.js';
 export { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';

@@ -10,6 +10,7 @@ import {
 } from './config.js';
 import { reasonOf } from './diag-once.js';
 import { NixlMetricProducer } from './metric-producer.js';
+import type { MetricProcessor } from './metric-processor.js';
 import { type Internals, Reporting } from './reporting.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
 
@@ -84,16 +85,13 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
   metricProducer(options: SharedProducerOptions = {}): NixlMetricProducer {
     checkReaderOptions(options);
     const reporting = this._reporting!;
-    const { naming, hostname, events, attributes, rankVariable } = reporting.settings;
     reporting.handOverToProducers();
-    return new NixlMetricProducer(options, {
-      feed: reporting.sharedFeed,
-      naming,
-      hostname,
-      events,
-      attributes,
-      rankVariable,
-    });
+    return new NixlMetricProducer(options, reporting.shared);
+  }
+
+  /** Runs the builders; takes records of the service's own, and further builders. */
+  get processor(): MetricProcessor {
+    return this._reporting!.processor;
   }
 
   override setMeterProvider(provider: MeterProvider): void {

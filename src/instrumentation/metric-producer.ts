@@ -7,11 +7,10 @@ import {
   InstrumentType,
   type MetricData,
   type MetricProducer,
+  type ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
 import {
   type AgentReading,
-  type Allowlist,
-  type AttributeRegistry,
   hostAttributes,
   type Metric,
   metricsOf,
@@ -22,27 +21,37 @@ import { openSource } from '../shm-bridge/index.js';
 import type { Snapshot } from '../shm-bridge/types.js';
 import { AgentAttributes } from './agent-attributes.js';
 import { AgentSeriesCache } from './agent-series.js';
-import { type NixlMetricProducerOptions, producerSettings, type Temporality, warnOfUnmatched } from './config.js';
+import { BuilderMetrics } from './builder-metrics.js';
+import {
+  type NixlMetricProducerOptions,
+  producerSettings,
+  type Profile,
+  type Temporality,
+  warnOfUnmatched,
+} from './config.js';
+import { type MetricProcessor, tallyBuilders } from './metric-processor.js';
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
 import { type AgentView, increase, type Moment } from './readings.js';
 import { SELF_METRICS } from './self-metrics.js';
 import { type SnapshotFeed, SourceFeed } from './snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
 
-/** What the instrumentation hands to the producers that share its source. */
-export interface SharedFeed {
+/** What the instrumentation, and serve, hand to the producers that share a source. */
+export interface SharedFeed extends Profile {
   readonly feed: SnapshotFeed;
-  readonly naming: Naming;
-  readonly hostname: string;
-  readonly events: Allowlist;
-  readonly attributes: AttributeRegistry;
-  readonly rankVariable: string;
+  readonly builderMetrics?: BuilderMetrics;
 }
 
 interface Deltas {
   readonly counters: boolean;
   readonly histograms: boolean;
 }
+
+/** Sums that also fall say nothing without where they began. */
+const NEVER_DELTA: readonly InstrumentType[] = [
+  InstrumentType.UP_DOWN_COUNTER,
+  InstrumentType.OBSERVABLE_UP_DOWN_COUNTER,
+];
 
 /** The collector thread is no older than this process: before it, its counts stood at 0. */
 const PROCESS_START = hrTimeOf(performance.timeOrigin);
@@ -60,6 +69,7 @@ export class NixlMetricProducer implements MetricProducer {
   readonly #temporality: Temporality;
   readonly #metrics: readonly Metric[];
   readonly #series: AgentSeriesCache;
+  readonly #builderMetrics: BuilderMetrics | undefined;
   #closed = false;
   #previous: { readonly snapshot: Snapshot; readonly agents: ReadonlyMap<number, AgentReading> } | undefined;
 
@@ -69,9 +79,10 @@ export class NixlMetricProducer implements MetricProducer {
    * ADDON_MISSING when the native part cannot be loaded.
    */
   constructor(options: NixlMetricProducerOptions = {}, shared?: SharedFeed) {
-    const { feed, naming, hostname, events, attributes, rankVariable, close } =
+    const { feed, builderMetrics, close, ...profile } =
       shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
-    const metrics = metricsOf(naming, events);
+    const { naming, hostname, events, attributes, rankVariable, customEvents } = profile;
+    const metrics = metricsOf(naming, { events, customEvents, builders: tallyBuilders(profile.builders) });
     this.#feed = feed;
     this.#close = close;
     this.#naming = naming;
@@ -80,16 +91,26 @@ export class NixlMetricProducer implements MetricProducer {
     this.#metrics = metrics;
     const agentAttributes = new AgentAttributes({ registry: attributes, hostname, rankVariable });
     this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
+    this.#builderMetrics = builderMetrics;
+    builderMetrics?.join(this, (type) => this.#temporalityOf(type));
     feed.join(this);
   }
 
+  /** Runs the builders; takes records and further builders. */
+  get processor(): MetricProcessor | undefined {
+    return this.#builderMetrics?.processor;
+  }
+
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
-  collect(): Promise<CollectionResult> {
+  async collect(): Promise<CollectionResult> {
     try {
       const snapshot = this.#closed ? undefined : this.#feed.read(this);
-      return Promise.resolve(result(snapshot === undefined ? [] : this.#metricsFrom(snapshot), []));
+      if (snapshot === undefined) return result([], []);
+      const own = this.#metricsFrom(snapshot);
+      const { scopeMetrics = [], errors = [] } = (await this.#builderMetrics?.collect(this, snapshot)) ?? {};
+      return result(own, errors, scopeMetrics);
     } catch (error) {
-      return Promise.resolve(result([], [error]));
+      return result([], [error]);
     }
   }
 
@@ -98,6 +119,7 @@ export class NixlMetricProducer implements MetricProducer {
     if (this.#closed) return;
     this.#closed = true;
     this.#previous = undefined;
+    this.#builderMetrics?.leave(this);
     this.#feed.leave(this);
     this.#close();
   }
@@ -162,12 +184,16 @@ export class NixlMetricProducer implements MetricProducer {
 
   /** The tallies are sums that are read, so counters are what the SDK calls observable ones. */
   #deltas(): Deltas {
-    const temporality = this.#temporality;
-    if (typeof temporality !== 'function') {
-      return { counters: temporality === 'delta', histograms: temporality === 'delta' };
-    }
-    const isDelta = (type: InstrumentType) => temporality(type) === AggregationTemporality.DELTA;
+    const isDelta = (type: InstrumentType) => this.#temporalityOf(type) === AggregationTemporality.DELTA;
     return { counters: isDelta(InstrumentType.OBSERVABLE_COUNTER), histograms: isDelta(InstrumentType.HISTOGRAM) };
+  }
+
+  #temporalityOf(type: InstrumentType): AggregationTemporality {
+    const temporality = this.#temporality;
+    if (typeof temporality === 'function') return temporality(type);
+    return temporality === 'delta' && !NEVER_DELTA.includes(type)
+      ? AggregationTemporality.DELTA
+      : AggregationTemporality.CUMULATIVE;
   }
 }
 
@@ -176,11 +202,18 @@ interface Feed extends SharedFeed {
 }
 
 function ownFeed(options: NixlMetricProducerOptions): Feed {
-  const { source, ...settings } = producerSettings(options);
+  const { source: sourceOptions, ...profile } = producerSettings(options);
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-  warnOfUnmatched(settings.events, logger);
-  const feed = new SourceFeed(openSource(source), logger);
-  return { ...settings, feed, close: () => feed.close() };
+  warnOfUnmatched(profile.events, logger);
+  const builderMetrics = BuilderMetrics.of(profile, logger);
+  const source = openSource({ ...sourceOptions, ...builderMetrics.wants });
+  const feed = new SourceFeed(source, logger);
+  builderMetrics.attach(source);
+  const close = (): void => {
+    builderMetrics.close();
+    feed.close();
+  };
+  return { ...profile, feed, builderMetrics, close };
 }
 
 function sharedFeed({ naming, hostname }: NixlMetricProducerOptions, shared: SharedFeed): Feed {
@@ -190,7 +223,7 @@ function sharedFeed({ naming, hostname }: NixlMetricProducerOptions, shared: Sha
 const SCOPE = { name: PACKAGE_NAME, version: PACKAGE_VERSION };
 
 /** The resource is the reader's: the SDK takes no notice of this one. */
-function result(metrics: MetricData[], errors: unknown[]): CollectionResult {
-  const scopeMetrics = metrics.length === 0 ? [] : [{ scope: SCOPE, metrics }];
-  return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors };
+function result(metrics: MetricData[], errors: unknown[], more: ScopeMetrics[] = []): CollectionResult {
+  const own = metrics.length === 0 ? [] : [{ scope: SCOPE, metrics }];
+  return { resourceMetrics: { resource: emptyResource(), scopeMetrics: [...own, ...more] }, errors };
 }

@@ -70,13 +70,14 @@ export class Observation {
   #observePoints(
     result: BatchObservableResult,
     observable: Observable,
-    { points, divisor }: NumberMetric,
+    { points, divisor, kind }: NumberMetric,
     m: number,
     entry: RosterEntry,
     takenMs: number,
   ): void {
     const { agent, folded } = entry;
-    const previous = folded ? this.#previous.get(agent.id) : undefined;
+    // Only counters look back, and what reads a rate must be asked once.
+    const previous = folded && kind === 'counter' ? this.#previous.get(agent.id) : undefined;
     for (let p = 0; p < points.length; p++) {
       const value = points[p]!.read(agent, takenMs);
       if (value === undefined) continue;

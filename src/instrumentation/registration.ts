@@ -8,6 +8,8 @@ import type { Settings } from './config.js';
 import { type DiagOnce, reasonOf } from './diag-once.js';
 import { DurationPump, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
+import { BuilderRun } from './builder-run.js';
+import { type MetricProcessor, tallyBuilders } from './metric-processor.js';
 import { Observation } from './observation.js';
 import type { SourceFeed } from './snapshot-feed.js';
 
@@ -19,6 +21,7 @@ const MAX_UNKNOWN_IDS = 1000;
 export interface RegistrationOptions {
   readonly meter: Meter;
   readonly settings: Settings;
+  readonly processor: MetricProcessor;
   readonly said: DiagOnce;
   readonly now: (() => number) | undefined;
 }
@@ -35,6 +38,7 @@ export class Registration {
   readonly #instruments: InstrumentSet;
   readonly #roster: AgentRoster;
   readonly #observation: Observation;
+  readonly #builders: BuilderRun;
   #feed: SourceFeed | undefined;
   #tap: EventTap | undefined;
   #pump: DurationPump | undefined;
@@ -43,9 +47,9 @@ export class Registration {
 
   constructor(options: RegistrationOptions) {
     const { meter, settings, said } = options;
-    const { naming, hostname, seriesLimit, source, events, attributes, rankVariable } = settings;
+    const { naming, hostname, seriesLimit, source, events, attributes, rankVariable, customEvents } = settings;
     this.#options = options;
-    const metrics = metricsOf(naming, events);
+    const metrics = metricsOf(naming, { events, customEvents, builders: tallyBuilders(settings.builders) });
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
     this.noop = isNoop(instruments);
     this.tap = { types: [...instruments.durations.keys()] };
@@ -58,6 +62,7 @@ export class Registration {
     const agentAttributes = new AgentAttributes({ registry: attributes, hostname, rankVariable });
     const common = { naming, hostname, metrics };
     const roster = (this.#roster = new AgentRoster({ ...common, seriesLimit, agentAttributes, onFold }));
+    this.#builders = new BuilderRun({ processor: options.processor, agentAttributes, said });
     this.#observation = new Observation({ ...common, instruments, roster });
   }
 
@@ -65,6 +70,10 @@ export class Registration {
     this.#feed = feed;
     feed.join(this);
     this.#startPump(feed.source);
+    this.#guarded('builders', () => {
+      this.#builders.useMeter(this.#instruments.meter);
+      this.#builders.attach(feed.source);
+    });
     this.#instruments.meter.addBatchObservableCallback(this.#callback, this.#instruments.observables);
   }
 
@@ -73,6 +82,7 @@ export class Registration {
     // From the meter and with the very observables that it was added with: any others would leave it in place.
     this.#instruments.meter.removeBatchObservableCallback(this.#callback, this.#instruments.observables);
     const tap = this.#tap;
+    this.#guarded('builders', () => this.#builders.detach());
     this.#guarded('leave', () => this.#feed?.leave(this));
     this.#guarded('pump', () => this.#pump?.flush());
     this.#pump?.stop();
@@ -86,6 +96,7 @@ export class Registration {
       if (snapshot === undefined) return;
       this.#roster.refresh(snapshot);
       this.#pump?.flush();
+      this.#builders.collect(snapshot);
       this.#observation.observe(result, snapshot, this.#pump?.stats());
     });
 

@@ -3,8 +3,11 @@ import type { DiagLogger, Meter } from '@opentelemetry/api';
 import { NixlTelemetryError } from '../errors.js';
 import { openSource, type RingSource } from '../shm-bridge/index.js';
 import type { SourceOptions } from '../shm-bridge/types.js';
-import { NOTHING_CONFIGURED, type Settings } from './config.js';
+import { BuilderMetrics } from './builder-metrics.js';
+import { NOTHING_CONFIGURED, sameSettings, type Settings } from './config.js';
 import { DiagOnce, reasonOf } from './diag-once.js';
+import type { SharedFeed } from './metric-producer.js';
+import type { MetricProcessor } from './metric-processor.js';
 import { Registration } from './registration.js';
 import { LateFeed, SourceFeed } from './snapshot-feed.js';
 
@@ -32,6 +35,7 @@ export class Reporting {
   readonly #lookUpGlobalMeter: () => void;
   readonly #internals: Internals;
   #settings: Settings;
+  #builderMetrics: BuilderMetrics;
   #enabled = false;
   #producersTaken = false;
   #meter: Meter | undefined;
@@ -42,6 +46,7 @@ export class Reporting {
 
   constructor({ settings, logger, lookUpGlobalMeter, internals }: ReportingOptions) {
     this.#settings = settings;
+    this.#builderMetrics = BuilderMetrics.of(settings, logger);
     this.#logger = logger;
     this.#said = new DiagOnce(logger);
     this.#lookUpGlobalMeter = lookUpGlobalMeter;
@@ -50,6 +55,15 @@ export class Reporting {
 
   get settings(): Settings {
     return this.#settings;
+  }
+
+  get processor(): MetricProcessor {
+    return this.#builderMetrics.processor;
+  }
+
+  /** For producers. */
+  get shared(): SharedFeed {
+    return { ...this.#settings, feed: this.sharedFeed, builderMetrics: this.#builderMetrics };
   }
 
   /** For producers, which may be there before the source and after it. */
@@ -71,10 +85,12 @@ export class Reporting {
   }
 
   configure(settings: Settings): void {
-    if (JSON.stringify(settings) === JSON.stringify(this.#settings)) return;
+    if (sameSettings(settings, this.#settings)) return;
     this.#stopInstruments();
     this.#closeSource();
     this.#settings = settings;
+    // Producers that were taken keep the builders that they were made with.
+    if (!this.#producersTaken) this.#builderMetrics = BuilderMetrics.of(settings, this.#logger);
     this.#byMeter = new WeakMap();
     this.#arrange();
   }
@@ -110,7 +126,8 @@ export class Reporting {
     if (this.#producersTaken) {
       this.#stopLookingAgain();
       this.#stopInstruments();
-      this.#openSource(this.#settings.source);
+      this.#openSource({ ...this.#settings.source, ...this.#builderMetrics.wants });
+      if (this.#feed !== undefined) this.#builderMetrics.attach(this.#feed.source);
       return;
     }
     const registration = this.#registrationOn(this.#meter);
@@ -123,7 +140,7 @@ export class Reporting {
     this.#stopLookingAgain();
     if (registration === this.#running) return;
     this.#stopInstruments();
-    const feed = this.#openSource({ ...this.#settings.source, tap: registration.tap });
+    const feed = this.#openSource({ ...this.#settings.source, ...this.#builderMetrics.wants, tap: registration.tap });
     if (feed === undefined) return;
     this.#running = registration;
     registration.start(feed);
@@ -139,7 +156,13 @@ export class Reporting {
     if (meter === undefined) return undefined;
     let registration = this.#byMeter.get(meter);
     if (registration === undefined) {
-      registration = new Registration({ meter, settings: this.#settings, said: this.#said, now: this.#internals.now });
+      registration = new Registration({
+        meter,
+        settings: this.#settings,
+        processor: this.processor,
+        said: this.#said,
+        now: this.#internals.now,
+      });
       this.#byMeter.set(meter, registration);
     }
     return registration;
@@ -166,6 +189,7 @@ export class Reporting {
 
   #closeSource(): void {
     try {
+      this.#builderMetrics.detach();
       this.#feed?.close();
     } catch (error) {
       this.#said.error(SUBJECT, 'close', `closing the rings failed: ${reasonOf(error)}`);

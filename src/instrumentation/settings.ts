@@ -2,20 +2,9 @@
 import { NixlTelemetryError } from '../errors.js';
 import { NAMINGS } from '../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
+import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
 import { boolean, number, type Path, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
 
-const MAX_BOUNDS = 256;
-const bounds = value(
-  `1 to ${MAX_BOUNDS} positive, strictly increasing numbers`,
-  { type: 'array', minItems: 1, maxItems: MAX_BOUNDS, items: { type: 'number', exclusiveMinimum: 0 } },
-  (given) =>
-    Array.isArray(given) &&
-    given.length > 0 &&
-    given.length <= MAX_BOUNDS &&
-    given.every(
-      (bound: unknown, i) => Number.isFinite(bound) && (bound as number) > (i === 0 ? 0 : (given[i - 1] as number)),
-    ),
-);
 const MOST = Number.MAX_SAFE_INTEGER;
 
 export const SETTINGS = {
@@ -31,9 +20,12 @@ export const SETTINGS = {
   enabledMetrics: { ...texts, allowed: 'text or an array of texts: globs over event names' },
   attributes: ATTRIBUTES,
   rankVariable: text,
-  durationBoundsUs: bounds,
-  sizeBounds: bounds,
-  throughputBounds: bounds,
+  customEvents: CUSTOM_EVENTS,
+  builders: BUILDERS,
+  histogramBounds: HISTOGRAM_BOUNDS,
+  durationBoundsUs: BOUNDS,
+  sizeBounds: BOUNDS,
+  throughputBounds: BOUNDS,
   seriesLimit: number('an integer from 20 to 1900', 20, 1900, { integer: true }),
   temporality: value(
     '"cumulative", "delta" or a function from instrument type to AggregationTemporality',

@@ -60,7 +60,11 @@ export class SourceFeed implements SnapshotFeed {
       const level = REPORTED[state];
       if (level !== undefined) this.#said[level](path, state, `ring ${path} is ${state}: ${reason}`);
     }
-    for (const { path, suspect } of snapshot.agents) {
+    for (const { path, suspect, events } of snapshot.agents) {
+      if (events.at(-1)?.overflow === true) {
+        const message = `ring ${path} has more than 256 kinds of events that are not known: further ones are counted as "overflow"`;
+        this.#said.warn(path, 'overflow', message);
+      }
       if (suspect) this.#said.warn(path, 'suspect', `the numbers of ring ${path} may be off: someone else read it too`);
     }
   }

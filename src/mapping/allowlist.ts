@@ -13,9 +13,10 @@ export const EVERYTHING: Allowlist = { selects: () => true, entries: [], unmatch
 
 /**
  * Entries are globs with `*` and `?` over base event names; `!` in front excludes. With nothing but exclusions, everything
- * else is in; without entries, everything is.
+ * else is in; without entries, everything is. `declared`: events besides those of the table that are known to be.
  */
-export function allowlist(entries: readonly string[]): Allowlist {
+export function allowlist(entries: readonly string[], declared: readonly string[] = []): Allowlist {
+  const known = [...EVENTS.map(({ event }) => event), ...declared];
   const trimmed = entries.map((entry) => entry.trim()).filter((entry) => entry !== '' && entry !== '!');
   if (trimmed.length === 0) return EVERYTHING;
   const rules = trimmed.map((entry) => ({
@@ -29,9 +30,7 @@ export function allowlist(entries: readonly string[]): Allowlist {
   return {
     selects: (event) => (included.length === 0 || matches(event, included)) && !matches(event, excluded),
     entries: trimmed,
-    unmatched: rules
-      .filter(({ pattern }) => !EVENTS.some(({ event }) => pattern.test(event)))
-      .map(({ entry }) => entry),
+    unmatched: rules.filter(({ pattern }) => !known.some((event) => pattern.test(event))).map(({ entry }) => entry),
   };
 }
 

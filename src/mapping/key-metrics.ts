@@ -1,5 +1,6 @@
 /** Metrics with one series per category and event that an agent has sent, whether the event table knows it or not. */
 import { categoryName, defaultKind, type EventKind } from './categories.js';
+import { eventName } from './event-name.js';
 import { EVENTS } from './events.js';
 import type { EventPoint, Exact, HistogramMetric, Metric, NumberMetric } from './metric.js';
 import type { Labels } from './naming.js';
@@ -11,11 +12,6 @@ const OVERFLOW = 'overflow';
 export function eventLabels(event: EventReading): Labels {
   if (event.overflow) return { category: OVERFLOW, event: OVERFLOW };
   return { category: categoryName(event.category), event: eventName(event) };
-}
-
-function eventName(event: EventReading): string {
-  if (event.type === undefined) return event.name ?? '';
-  return (event.known ? EVENTS[event.type]?.event : undefined) ?? `type_${event.type}`;
 }
 
 export function eventKind(event: EventReading): EventKind {
@@ -39,8 +35,14 @@ function numbers(
   return { name, description, unit, divisor: 1, kind, points: [], perEvent };
 }
 
-/** Values of an unknown event have no unit that could be told: event.value and event.last carry none. */
-export function keyMetrics(selects: EventSelection = ALL): Metric[] {
+/**
+ * Values of an unknown event have no unit that could be told: event.value and event.last carry none.
+ * `hasOwnHistogram`: events that are declared with one.
+ */
+export function keyMetrics(
+  selects: EventSelection = ALL,
+  hasOwnHistogram: (event: EventReading) => boolean = () => false,
+): Metric[] {
   const seen = (event: EventReading): boolean => event.count > 0 && (event.overflow || selects(eventName(event)));
   const distribution: HistogramMetric = {
     name: 'nixl.event.distribution',
@@ -51,7 +53,11 @@ export function keyMetrics(selects: EventSelection = ALL): Metric[] {
     points: [],
     perEvent: {
       applies: (event) =>
-        !event.known && event.histogram !== undefined && seen(event) && eventKind(event) === 'counter-gauge-histogram',
+        !event.known &&
+        event.histogram !== undefined &&
+        seen(event) &&
+        eventKind(event) === 'counter-gauge-histogram' &&
+        !hasOwnHistogram(event),
       read: (event) => ({ bounds: event.histogram!.bounds, counts: event.histogram!.counts, sum: event.sum }),
     },
   };

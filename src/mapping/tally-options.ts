@@ -1,21 +1,53 @@
 /** The event table reduced to what a tally must know: numbers and spellings. */
 import { type Bounds, DEFAULT_BOUNDS } from './bounds.js';
+import { Category } from './categories.js';
+import type { CustomEvent } from './custom-events.js';
 import { EVENTS } from './events.js';
 
 /** The bridge's TallyOptions has this shape. */
 export interface TallyTable extends Bounds {
-  /** Indexed by type number. `names`: the spelling of wire version 1 first. */
-  readonly types: readonly { readonly category: number; readonly names: readonly string[] }[];
+  /** Indexed by type number. `names`: the spelling of wire version 1 first. `bounds`: where they are not the default. */
+  readonly types: readonly {
+    readonly category: number;
+    readonly names: readonly string[];
+    readonly bounds?: readonly number[];
+  }[];
+  /** Of declared events. */
+  readonly histograms: readonly {
+    readonly type?: number;
+    readonly name?: string;
+    readonly category?: number;
+    readonly bounds: readonly number[];
+  }[];
 }
 
-/** `bounds`: what to use in place of the default bounds. */
-export function tallyOptions(bounds: Partial<Bounds> = {}): TallyTable {
+export interface TallyTableOptions extends Partial<Bounds> {
+  /** By base event name, for the histogram of that event alone; in the event's own unit. */
+  readonly histogramBounds?: Readonly<Record<string, readonly number[]>>;
+  readonly customEvents?: readonly CustomEvent[];
+}
+
+/** Events that have a histogram, whose bounds can be set one by one. */
+export const HISTOGRAM_EVENTS: readonly string[] = EVENTS.filter(({ kind }) => kind === 'counter-gauge-histogram').map(
+  ({ event }) => event,
+);
+
+export function tallyOptions(options: TallyTableOptions = {}): TallyTable {
+  const { histogramBounds = {}, customEvents = [], ...bounds } = options;
+  const all: Bounds = { ...DEFAULT_BOUNDS, ...bounds };
   return {
-    ...DEFAULT_BOUNDS,
-    ...bounds,
+    ...all,
     types: EVENTS.map(({ category, event, wireVersion1Name }) => ({
       category,
       names: wireVersion1Name === undefined ? [event] : [wireVersion1Name, event],
+      ...(histogramBounds[event] === undefined ? {} : { bounds: histogramBounds[event] }),
     })),
+    histograms: customEvents
+      .filter(({ kind }) => kind === 'histogram')
+      .map(({ event, category, bounds: own = all.durationBoundsUs }) => ({
+        ...(typeof event === 'number' ? { type: event } : { name: event }),
+        ...(category === undefined ? {} : { category: Category[category] }),
+        bounds: own,
+      })),
   };
 }

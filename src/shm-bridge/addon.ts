@@ -2,15 +2,16 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { NixlTelemetryError } from '../errors.js';
 import { howToBuild, nativeFiles, platformName } from './native-files.js';
+import type { RawTally } from './raw-tally.js';
 import type {
   CollectorStats,
+  EventBatch,
   RingEvent,
   RingInspection,
   RingProblem,
   RingState,
   TapBatch,
   TapStats,
-  TallyOptions,
 } from './types.js';
 
 /** Something of the addon's that JavaScript only passes back. */
@@ -41,19 +42,19 @@ export interface Addon {
       deadTtlMs: number;
       idleTtlMs: number;
       force: boolean;
-      tally: TallyOptions;
+      tally: RawTally;
     },
-    tapTypes: readonly number[] | undefined,
-    tapCapacity: number | undefined,
-  ): { source: Handle; tap?: Handle };
+    taps: readonly (readonly [types: readonly number[] | 'all', capacity: number])[],
+  ): { source: Handle; taps: Handle[] };
   closeSource(source: Handle): void;
   drainNow(limitMs: number): boolean;
   addReader(source: Handle): number;
   removeReader(source: Handle, reader: number): void;
   snapshot(source: Handle, reader: number): RawSnapshot;
-  openTap(source: Handle, types: readonly number[], capacity: number): Handle;
+  openTap(source: Handle, types: readonly number[] | 'all', capacity: number): Handle;
   closeTap(source: Handle, tap: Handle): void;
   takeTapped(tap: Handle, most: number): TapBatch;
+  takeEvents(tap: Handle, most: number): EventBatch;
   setSampling(tap: Handle, keepOneIn: number): void;
   tapStats(tap: Handle): TapStats;
   openRing(path: string, force: boolean): RawOpened;

@@ -1,13 +1,6 @@
 import type { RawSnapshot } from './addon.js';
-import type {
-  AgentLife,
-  AgentSnapshot,
-  EventTally,
-  HistogramTally,
-  Snapshot,
-  TallyOptions,
-  TransferTally,
-} from './types.js';
+import { type RawTally, transferBounds } from './raw-tally.js';
+import type { AgentLife, AgentSnapshot, EventTally, HistogramTally, Snapshot, TransferTally } from './types.js';
 
 const LIVES: readonly AgentLife[] = ['unknown', 'alive', 'dead'];
 const NO_TYPE = 0xffff_ffff;
@@ -61,7 +54,7 @@ class WordReader {
 }
 
 /** Turns what the addon handed over into the public snapshot. */
-export function decodeSnapshot(raw: RawSnapshot, tally: TallyOptions): Snapshot {
+export function decodeSnapshot(raw: RawSnapshot, tally: RawTally): Snapshot {
   const words = new WordReader(raw.words);
   const strings = raw.strings[Symbol.iterator]();
   const text = () => strings.next().value as string;
@@ -71,7 +64,7 @@ export function decodeSnapshot(raw: RawSnapshot, tally: TallyOptions): Snapshot 
   return { takenMs, agents, problems, problemCount, collector };
 }
 
-function decodeAgent(words: WordReader, text: () => string, tally: TallyOptions): AgentSnapshot {
+function decodeAgent(words: WordReader, text: () => string, tally: RawTally): AgentSnapshot {
   const agent = text();
   const directory = text();
   const path = text();
@@ -118,7 +111,7 @@ function decodeAgent(words: WordReader, text: () => string, tally: TallyOptions)
   };
 }
 
-function decodeEvent(words: WordReader, text: () => string, tally: TallyOptions): EventTally {
+function decodeEvent(words: WordReader, text: () => string, tally: RawTally): EventTally {
   const type = words.count();
   const category = words.signed();
   const flags = words.count();
@@ -134,17 +127,17 @@ function decodeEvent(words: WordReader, text: () => string, tally: TallyOptions)
     last,
   };
   if (type !== NO_TYPE) event.type = type;
-  if ((flags & 4) !== 0) event.histogram = words.histogram(tally.durationBoundsUs);
+  if ((flags & 4) !== 0) event.histogram = words.histogram(tally.bounds[flags >> 8]!);
   if ((flags & 8) !== 0) event.name = text();
   return event;
 }
 
-function decodeTransfers(words: WordReader, tally: TallyOptions): TransferTally {
+function decodeTransfers(words: WordReader, tally: RawTally): TransferTally {
   const count = words.count();
   const sizeSum = words.wide();
   const size = { ...words.histogram(tally.sizeBounds), sum: sizeSum };
   const durationSum = words.wide();
-  const duration = { ...words.histogram(tally.durationBoundsUs), sum: durationSum };
+  const duration = { ...words.histogram(transferBounds(tally)), sum: durationSum };
   const throughputSum = words.double();
   const throughput = { ...words.histogram(tally.throughputBounds), sum: throughputSum };
   return { count, size, duration, throughput };

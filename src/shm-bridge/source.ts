@@ -1,9 +1,19 @@
 import { basename, dirname, resolve } from 'node:path';
 import { NixlTelemetryError } from '../errors.js';
 import { addon, type Handle } from './addon.js';
-import { increasing, pathText, wholeNumber } from './checks.js';
+import { pathText, wholeNumber } from './checks.js';
+import { rawTally, type RawTally } from './raw-tally.js';
 import { decodeSnapshot } from './snapshot.js';
-import type { Snapshot, SourceOptions, TallyOptions, TapBatch, TapOptions, TapStats } from './types.js';
+import type {
+  EventBatch,
+  EventQueueOptions,
+  Snapshot,
+  SourceOptions,
+  TallyOptions,
+  TapBatch,
+  TapOptions,
+  TapStats,
+} from './types.js';
 
 /** How long drainNow() waits for the collector's thread, milliseconds: only a frozen disk or debugger takes as long. */
 const DRAIN_LIMIT_MS = 2000;
@@ -17,6 +27,14 @@ export interface EventTap {
   take(maxEvents: number): TapBatch;
   /** Keeps one event in n, evenly; 1 keeps all. */
   setSampling(n: number): void;
+  stats(): TapStats;
+  close(): void;
+}
+
+/** All raw events, in a bounded queue. What did not fit is counted in stats(), and metrics do not depend on it. */
+export interface EventQueue {
+  /** The oldest events, at most `maxEvents`. */
+  take(maxEvents: number): EventBatch;
   stats(): TapStats;
   close(): void;
 }
@@ -40,6 +58,10 @@ export interface RingSource {
   readonly tap: EventTap | undefined;
   /** A further tap: of what is drained from now on. */
   openTap(options: TapOptions): EventTap;
+  /** The queue that was asked for in the options, until it is closed. */
+  readonly events: EventQueue | undefined;
+  /** A further queue: of what is drained from now on. */
+  openEvents(options?: EventQueueOptions): EventQueue;
   close(): void;
   readonly closed: boolean;
 }
@@ -51,27 +73,34 @@ export interface RingSource {
  */
 export function openSource(options: SourceOptions): RingSource {
   const { tally } = options;
-  increasing('tally.durationBoundsUs', tally.durationBoundsUs);
-  increasing('tally.sizeBounds', tally.sizeBounds);
-  increasing('tally.throughputBounds', tally.throughputBounds);
+  const raw = rawTally(tally);
   const settings = {
     places: placesOf(options),
     drainIntervalMs: wholeNumber('drainIntervalMs', options.drainIntervalMs ?? 20, 1, 10_000),
     deadTtlMs: wholeNumber('deadTtlMs', options.deadTtlMs ?? 30_000, 0, 2 ** 40),
     idleTtlMs: wholeNumber('idleTtlMs', options.idleTtlMs ?? 0, 0, 2 ** 40),
     force: options.force ?? false,
-    tally,
+    tally: raw,
   };
-  const tap = options.tap && checkedTap(options.tap, tally);
-  return new NativeSource(addon().openSource(settings, tap?.types, tap?.capacity), options);
+  const taps: [readonly number[] | 'all', number][] = [];
+  if (options.tap !== undefined) {
+    const { types, capacity } = checkedTap(options.tap, tally);
+    taps.push([types, capacity]);
+  }
+  if (options.events !== undefined) taps.push(['all', queueCapacity(options.events)]);
+  return new NativeSource(addon().openSource(settings, taps), options, raw);
 }
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
 function checkedTap(options: TapOptions, tally: TallyOptions): Required<TapOptions> {
-  const capacity = wholeNumber('tap capacity', options.capacity ?? 65_536, 1, 1_048_576);
+  const capacity = queueCapacity(options);
   const most = Math.min(63, tally.types.length - 1);
   for (const type of options.types) wholeNumber('tap type', type, 0, most);
   return { types: options.types, capacity };
+}
+
+function queueCapacity({ capacity = 65_536 }: EventQueueOptions): number {
+  return wholeNumber('tap capacity', capacity, 1, 1_048_576);
 }
 
 function placesOf(options: SourceOptions): [string, string][] {
@@ -91,16 +120,28 @@ function placesOf(options: SourceOptions): [string, string][] {
 class NativeSource implements RingSource {
   #handle: Handle | undefined;
   #tap: EventTap | undefined;
+  #events: EventQueue | undefined;
   readonly #options: SourceOptions;
+  readonly #tally: RawTally;
 
-  constructor({ source, tap }: { source: Handle; tap?: Handle }, options: SourceOptions) {
+  constructor({ source, taps }: { source: Handle; taps: Handle[] }, options: SourceOptions, tally: RawTally) {
     this.#handle = source;
     this.#options = options;
-    if (tap !== undefined) this.#tap = this.#eventTap(source, tap, () => (this.#tap = undefined));
+    this.#tally = tally;
+    if (options.tap !== undefined) {
+      this.#tap = this.#eventTap(source, taps.shift()!, () => (this.#tap = undefined));
+    }
+    if (options.events !== undefined) {
+      this.#events = this.#eventQueue(source, taps.shift()!, () => (this.#events = undefined));
+    }
   }
 
   get tap(): EventTap | undefined {
     return this.#tap;
+  }
+
+  get events(): EventQueue | undefined {
+    return this.#events;
   }
 
   get closed(): boolean {
@@ -121,7 +162,7 @@ class NativeSource implements RingSource {
   }
 
   #snapshotFor(reader: number): Snapshot {
-    return decodeSnapshot(addon().snapshot(this.#open(), reader), this.#options.tally);
+    return decodeSnapshot(addon().snapshot(this.#open(), reader), this.#tally);
   }
 
   drainNow(): void {
@@ -135,9 +176,28 @@ class NativeSource implements RingSource {
     return this.#eventTap(source, addon().openTap(source, types, capacity), () => {});
   }
 
+  openEvents(options: EventQueueOptions = {}): EventQueue {
+    const source = this.#open();
+    return this.#eventQueue(source, addon().openTap(source, 'all', queueCapacity(options)), () => {});
+  }
+
   close(): void {
     if (this.#handle !== undefined) addon().closeSource(this.#handle);
     this.#handle = undefined;
+  }
+
+  #eventQueue(source: Handle, tap: Handle, onClose: () => void): EventQueue {
+    let closed = false;
+    return {
+      take: (maxEvents) => addon().takeEvents(tap, wholeNumber('maxEvents', maxEvents, 1, 1_048_576)),
+      stats: () => addon().tapStats(tap),
+      close: () => {
+        if (closed) return;
+        closed = true;
+        addon().closeTap(source, tap);
+        onClose();
+      },
+    };
   }
 
   #eventTap(source: Handle, tap: Handle, onClose: () => void): EventTap {

@@ -45,7 +45,7 @@ export interface EventTally {
   /** Exact. */
   sum: bigint;
   last: bigint;
-  /** Microseconds; only for events of category PERFORMANCE. */
+  /** Of events of category PERFORMANCE (microseconds), and of those that were given bounds. */
   histogram?: HistogramTally;
 }
 
@@ -134,8 +134,16 @@ export interface Snapshot {
 
 /** What the tally must know of events: the mapping's table, reduced to numbers. */
 export interface TallyOptions {
-  /** Indexed by type number, without gaps. `names`: how wire version 1 spells it. */
-  types: readonly { category: number; names: readonly string[] }[];
+  /**
+   * Indexed by type number, without gaps. `names`: how wire version 1 spells it. `bounds`: of its histogram; default:
+   * `durationBoundsUs` in category PERFORMANCE, in others it has none.
+   */
+  types: readonly { category: number; names: readonly string[]; bounds?: readonly number[] }[];
+  /**
+   * Histograms of events that `types` does not have. `name` may hold `*` and `?`; what is left out matches anything. The
+   * first that matches counts; where none does, those of category PERFORMANCE have one over `durationBoundsUs`.
+   */
+  histograms?: readonly { type?: number; name?: string; category?: number; bounds: readonly number[] }[];
   /** Upper bounds, strictly increasing, positive; fractions allowed. Microseconds. */
   durationBoundsUs: readonly number[];
   /** Bytes. */
@@ -160,6 +168,25 @@ export interface SourceOptions {
   tally: TallyOptions;
   /** A tap that is there before the first ring is drained: it sees every event that the sums hold. */
   tap?: TapOptions;
+  /** A queue of all events as they are, from the first one on. */
+  events?: EventQueueOptions;
+}
+
+export interface EventQueueOptions {
+  /** Most events that wait for JavaScript, 1 to 1048576; default 65536. */
+  capacity?: number;
+}
+
+/** Raw events, column by column: entry i of each array is one event. In the order of each ring. */
+export interface EventBatch {
+  length: number;
+  /** AgentSnapshot.id. */
+  agentIds: Float64Array;
+  /** Where the event's key stands in AgentSnapshot.events. */
+  keys: Uint32Array;
+  values: BigUint64Array;
+  /** Microseconds since the Unix epoch: the event's own in wire version 1, else when it was drained. */
+  timesUs: Float64Array;
 }
 
 /** Events that crossed to JavaScript, column by column: entry i of each array is one event. */

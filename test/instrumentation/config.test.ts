@@ -90,6 +90,8 @@ describe('settings', () => {
       events: EVERYTHING,
       attributes: new AttributeRegistry(),
       rankVariable: 'LOCAL_RANK',
+      customEvents: [],
+      builders: undefined,
       seriesLimit: 1900,
       source: undefined,
     });

@@ -141,6 +141,11 @@ export class InMemorySource implements RingSource {
     if (tap !== undefined) this.#first = this.openTap(tap);
   }
 
+  readonly events = undefined;
+  openEvents(): never {
+    throw new Error('not in memory');
+  }
+
   get tap(): InMemoryTap | undefined {
     return this.#first?.closed === false ? this.#first : undefined;
   }

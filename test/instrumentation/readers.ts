@@ -94,5 +94,7 @@ export function producerOn(
     events: EVERYTHING,
     attributes: new AttributeRegistry(attributes),
     rankVariable: 'LOCAL_RANK',
+    customEvents: [],
+    builders: undefined,
   });
 }

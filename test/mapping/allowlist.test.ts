@@ -30,7 +30,7 @@ describe('an allowlist', () => {
   });
 
   it('selects all series of an event, and of its own only', () => {
-    const names = (...entries: string[]) => metricsOf('nixl', allowlist(entries)).map(({ name }) => name);
+    const names = (...entries: string[]) => metricsOf('nixl', { events: allowlist(entries) }).map(({ name }) => name);
     const bytes = names('agent_tx_bytes');
     expect(bytes).toEqual(
       expect.arrayContaining(['agent_tx_bytes_total', 'agent_tx_last_bytes', 'nixl.agent.up', 'nixl.events']),

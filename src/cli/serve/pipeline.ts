@@ -8,6 +8,7 @@ import {
   type Resource,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
+import { BuilderMetrics } from '../../instrumentation/builder-metrics.js';
 import { type NixlOptions, producerSettings, warnOfUnmatched } from '../../instrumentation/config.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
@@ -21,10 +22,12 @@ import type { ServeSettings } from './settings.js';
 export class MetricsPipeline {
   readonly #feed: SourceFeed;
   readonly #outputs: readonly Output[];
+  readonly #builderMetrics: BuilderMetrics;
 
-  private constructor(feed: SourceFeed, outputs: readonly Output[]) {
+  private constructor(feed: SourceFeed, outputs: readonly Output[], builderMetrics: BuilderMetrics) {
     this.#feed = feed;
     this.#outputs = outputs;
+    this.#builderMetrics = builderMetrics;
   }
 
   /**
@@ -32,19 +35,21 @@ export class MetricsPipeline {
    * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
    */
   static async open(rings: NixlOptions, settings: ServeSettings): Promise<MetricsPipeline> {
-    const { source, ...settingsOfRings } = producerSettings(rings);
+    const { source: sourceOptions, ...profile } = producerSettings(rings);
     const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-    warnOfUnmatched(settingsOfRings.events, logger);
+    warnOfUnmatched(profile.events, logger);
+    const builderMetrics = BuilderMetrics.of(profile, logger);
     const feed = new LateFeed();
     const resource = serviceResource();
     const outputs: Output[] = [];
     try {
       for (const name of settings.exporter) {
-        outputs.push(await openOutput(name, { settings, resource, shared: { ...settingsOfRings, feed } }));
+        outputs.push(await openOutput(name, { settings, resource, shared: { ...profile, feed, builderMetrics } }));
       }
-      const sourceFeed = new SourceFeed(openSource(source), logger);
+      const sourceFeed = new SourceFeed(openSource({ ...sourceOptions, ...builderMetrics.wants }), logger);
+      builderMetrics.attach(sourceFeed.source);
       feed.attach(sourceFeed);
-      return new MetricsPipeline(sourceFeed, outputs);
+      return new MetricsPipeline(sourceFeed, outputs, builderMetrics);
     } catch (error) {
       await closeAll(outputs, settings.shutdownTimeout);
       throw error;
@@ -71,6 +76,7 @@ export class MetricsPipeline {
     try {
       await closeAll(this.#outputs, limitMs);
     } finally {
+      this.#builderMetrics.close();
       this.#feed.close();
     }
   }

@@ -1,0 +1,107 @@
+/** The instruments of builders where no MeterProvider is at hand: a provider of their own, read by each producer. */
+import type { AggregationTemporality } from '@opentelemetry/sdk-metrics';
+import { type InstrumentType, MeterProvider, MetricReader, type ScopeMetrics } from '@opentelemetry/sdk-metrics';
+import type { DiagLogger } from '@opentelemetry/api';
+import type { RingSource } from '../shm-bridge/index.js';
+import type { Snapshot, SourceOptions } from '../shm-bridge/types.js';
+import { AgentAttributes } from './agent-attributes.js';
+import { BuilderRun, type BuilderRunOptions } from './builder-run.js';
+import type { Profile } from './config.js';
+import { DiagOnce } from './diag-once.js';
+import { MetricProcessor } from './metric-processor.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
+
+type TemporalityOf = (type: InstrumentType) => AggregationTemporality;
+
+/** Reads when a producer is read. */
+class ProducerReader extends MetricReader {
+  constructor(aggregationTemporalitySelector: TemporalityOf) {
+    super({ aggregationTemporalitySelector });
+  }
+  protected override async onForceFlush(): Promise<void> {}
+  protected override async onShutdown(): Promise<void> {}
+}
+
+export class BuilderMetrics {
+  readonly #run: BuilderRun;
+  readonly #options: BuilderRunOptions;
+  readonly #readers = new Map<object, ProducerReader>();
+  #provider: MeterProvider | undefined;
+
+  constructor(options: BuilderRunOptions) {
+    this.#options = options;
+    this.#run = new BuilderRun(options);
+  }
+
+  static of(profile: Profile, logger: DiagLogger): BuilderMetrics {
+    const { attributes, hostname, rankVariable, builders } = profile;
+    const made: BuilderMetrics = new BuilderMetrics({
+      processor: new MetricProcessor({
+        attributes,
+        hostname,
+        onMeterNeeded: () => made.start(),
+        ...(builders === undefined ? {} : { builders }),
+      }),
+      agentAttributes: new AgentAttributes({ registry: attributes, hostname, rankVariable }),
+      said: new DiagOnce(logger),
+    });
+    return made;
+  }
+
+  get processor(): MetricProcessor {
+    return this.#options.processor;
+  }
+
+  /** What a source must be opened with. */
+  get wants(): Pick<SourceOptions, 'events'> {
+    return this.processor.takesEvents ? { events: {} } : {};
+  }
+
+  /** Before start(): the SDK's provider takes no further readers. */
+  join(producer: object, temporalityOf: TemporalityOf): void {
+    if (this.#provider === undefined) {
+      this.#readers.set(producer, new ProducerReader(temporalityOf));
+      return;
+    }
+    this.#options.said.warn(
+      'builders',
+      'late',
+      'a producer that came after the first collect has no metrics of builders',
+    );
+  }
+
+  /** When all producers are there, or at the first collect or record. */
+  start(): void {
+    if (this.#provider !== undefined || this.#readers.size === 0) return;
+    this.#provider = new MeterProvider({ readers: [...this.#readers.values()] });
+    this.#run.useMeter(this.#provider.getMeter(`${PACKAGE_NAME}/builders`, PACKAGE_VERSION));
+  }
+
+  attach(source: RingSource): void {
+    this.#run.attach(source);
+  }
+
+  /** Before the source is closed. */
+  detach(): void {
+    this.#run.detach();
+  }
+
+  async collect(producer: object, snapshot: Snapshot): Promise<{ scopeMetrics: ScopeMetrics[]; errors: unknown[] }> {
+    const reader = this.#readers.get(producer);
+    if (this.#provider === undefined && this.#options.processor.needsMeter) this.start();
+    if (this.#provider === undefined || reader === undefined) return { scopeMetrics: [], errors: [] };
+    this.#run.collect(snapshot);
+    const { resourceMetrics, errors } = await reader.collect();
+    return { scopeMetrics: resourceMetrics.scopeMetrics.filter(({ metrics }) => metrics.length > 0), errors };
+  }
+
+  leave(producer: object): void {
+    void this.#readers.get(producer)?.shutdown();
+    this.#readers.delete(producer);
+  }
+
+  close(): void {
+    this.detach();
+    this.#options.processor.close();
+  }
+}

@@ -1,0 +1,116 @@
+/** Builders at work on one source: events from its queue, gains from its snapshots. */
+import type { Meter, Observable, ObservableResult } from '@opentelemetry/api';
+import type { EventQueue, RingSource } from '../shm-bridge/index.js';
+import type { Snapshot } from '../shm-bridge/types.js';
+import type { AgentAttributes } from './agent-attributes.js';
+import { type DiagOnce, reasonOf } from './diag-once.js';
+import { EventDirectory } from './event-directory.js';
+import { EventPump } from './event-pump.js';
+import type { MetricProcessor } from './metric-processor.js';
+
+const SUBJECT = 'builders';
+const DELIVERED = { outcome: 'delivered' };
+const LOST = { outcome: 'lost' };
+
+export interface BuilderRunOptions {
+  readonly processor: MetricProcessor;
+  readonly agentAttributes: AgentAttributes;
+  readonly said: DiagOnce;
+}
+
+export class BuilderRun {
+  readonly #options: BuilderRunOptions;
+  readonly #directory: EventDirectory;
+  #source: RingSource | undefined;
+  #queue: EventQueue | undefined;
+  #pump: EventPump | undefined;
+  #observable: Observable | undefined;
+
+  constructor(options: BuilderRunOptions) {
+    this.#options = options;
+    this.#directory = new EventDirectory(options.agentAttributes);
+  }
+
+  /** Builders count into this meter from now on. */
+  useMeter(meter: Meter): void {
+    const { processor } = this.#options;
+    this.#observable?.removeCallback(this.#onObserve);
+    processor.useMeter(meter);
+    if (!processor.takesEvents) return;
+    this.#observable = meter.createObservableCounter('nixl.builders.events', {
+      unit: '{event}',
+      description: 'Events that went to builders of your own, and those that were lost on the way; sums miss none.',
+    });
+    this.#observable.addCallback(this.#onObserve);
+  }
+
+  attach(source: RingSource): void {
+    this.#source = source;
+    this.#startPump();
+  }
+
+  /** For a collect: builders get all that the snapshot holds. */
+  collect(snapshot: Snapshot): void {
+    const { processor } = this.#options;
+    if (!processor.takesEvents && !processor.observes) return;
+    this.#guarded('collect', () => {
+      this.#directory.update(snapshot.agents);
+      this.#startPump(); // for builders that were added later
+      this.#pump?.flush();
+      this.#sayLoss();
+      if (processor.observes) processor.observe(this.#directory.gains(snapshot.agents));
+    });
+  }
+
+  /** Leaves no timer, queue or callback behind; what was queued goes to the builders. */
+  detach(): void {
+    this.#guarded('flush', () => this.#pump?.flush());
+    this.#pump?.stop();
+    this.#guarded('queue', () => this.#queue?.close());
+    this.#observable?.removeCallback(this.#onObserve);
+    this.#observable = this.#pump = this.#queue = this.#source = undefined;
+  }
+
+  readonly #onObserve = (result: ObservableResult): void => {
+    const stats = this.#pump?.stats();
+    if (stats === undefined) return;
+    result.observe(stats.delivered, DELIVERED);
+    result.observe(stats.lost, LOST);
+  };
+
+  #startPump(): void {
+    const source = this.#source;
+    const { processor } = this.#options;
+    if (source === undefined || this.#pump !== undefined || !processor.takesEvents) return;
+    const queue = (this.#queue = source.events ?? source.openEvents());
+    this.#pump = new EventPump({
+      queue,
+      directory: this.#directory,
+      refresh: () => this.#directory.update(source.snapshot().agents),
+      use: (events) => processor.take(events),
+      onError: (error) => this.#say('pump', error),
+    });
+    this.#pump.start();
+  }
+
+  #sayLoss(): void {
+    if ((this.#pump?.stats().lost ?? 0) === 0) return;
+    this.#options.said.warn(
+      SUBJECT,
+      'lost',
+      'builders of your own are too slow: events passed them by (nixl.builders.events); all other metrics are exact',
+    );
+  }
+
+  #guarded(code: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#say(code, error);
+    }
+  }
+
+  #say(code: string, error: unknown): void {
+    this.#options.said.error(SUBJECT, code, `builders: ${code} failed: ${reasonOf(error)}`);
+  }
+}

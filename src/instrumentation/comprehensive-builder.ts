@@ -1,0 +1,56 @@
+/** Builder `comprehensive`: one counter of everything that happens, with all configured attributes. */
+import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
+import { type Attributes, plainWord } from '../mapping/index.js';
+import type { EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
+
+const NAME = 'nixl.comprehensive.events';
+const DESCRIPTION = 'Events of agents, and records, with all configured attributes.';
+const MAX_NAMES = 256;
+const OPTIONS = { unit: '{event}', description: DESCRIPTION, valueType: ValueType.DOUBLE };
+
+export class ComprehensiveBuilder implements MetricBuilder {
+  readonly name: string;
+  readonly #inNames: boolean;
+  #meter: Meter | undefined;
+  #counters = new Map<string, Counter>();
+
+  /** `inNames`: the values become part of the metric's name, in the attributes' order, for backends without attributes. */
+  constructor({ inNames = false }: { readonly inNames?: boolean } = {}) {
+    this.name = inNames ? 'comprehensive_names' : 'comprehensive';
+    this.#inNames = inNames;
+  }
+
+  create(meter: Meter): void {
+    this.#meter = meter;
+    this.#counters = new Map();
+    if (!this.#inNames) this.#counter(NAME);
+  }
+
+  observe(gains: readonly EventGain[]): void {
+    for (const { count, attributes, category, event } of gains) this.#add(count, { ...attributes, category, event });
+  }
+
+  process(_record: EventRecord, attributes: Attributes): void {
+    this.#add(1, attributes);
+  }
+
+  #add(count: number, attributes: Attributes): void {
+    if (this.#inNames) this.#counter([NAME, ...Object.values(attributes).map(part)].join('.')).add(count);
+    else this.#counter(NAME).add(count, attributes);
+  }
+
+  /** At most 256 names: what comes after them shares one. */
+  #counter(name: string): Counter {
+    const known = this.#counters.get(name);
+    if (known !== undefined) return known;
+    const full = this.#counters.size >= MAX_NAMES - 1;
+    const admitted = full ? `${NAME}.other` : name;
+    const counter = this.#counters.get(admitted) ?? this.#meter!.createCounter(admitted, OPTIONS);
+    this.#counters.set(admitted, counter);
+    return counter;
+  }
+}
+
+function part(value: unknown): string {
+  return plainWord(String(value)) || '_';
+}

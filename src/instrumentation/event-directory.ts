@@ -1,0 +1,77 @@
+/** Whose events the queue holds, and what they are called: the queue has numbers only. */
+import { type AgentReading, type Attributes, categoryName, eventName } from '../mapping/index.js';
+import type { AgentAttributes } from './agent-attributes.js';
+import type { EventGain } from './metric-builder.js';
+
+interface Words {
+  readonly event: string;
+  readonly category: string;
+}
+
+export interface KnownEvent extends Words {
+  readonly agent: string;
+  readonly attributes: Attributes;
+}
+
+const OVERFLOW: Words = { event: 'overflow', category: 'overflow' };
+
+export class EventDirectory {
+  readonly #attributes: AgentAttributes;
+  /** As the last snapshot had them; and the one before, whose events may still be queued. */
+  #agents: ReadonlyMap<number, AgentReading> = new Map();
+  #before: ReadonlyMap<number, AgentReading> = new Map();
+  #words = new Map<number, Words[]>();
+  /** As of the last call of gains(). */
+  #counted: ReadonlyMap<number, AgentReading> = new Map();
+
+  constructor(attributes: AgentAttributes) {
+    this.#attributes = attributes;
+  }
+
+  update(agents: readonly AgentReading[]): void {
+    this.#before = this.#agents;
+    this.#agents = new Map(agents.map((agent) => [agent.id, agent]));
+    if (this.#words.size <= 2 * agents.length) return;
+    for (const id of this.#words.keys()) if (this.#reading(id) === undefined) this.#words.delete(id);
+  }
+
+  /** Undefined: the last snapshot did not have it. */
+  of(id: number, key: number): KnownEvent | undefined {
+    const agent = this.#reading(id);
+    const words = agent && this.#wordsOf(agent, key);
+    return words && { ...words, agent: agent.agent, attributes: this.#attributes.of(agent) };
+  }
+
+  /** What came on top since the last call, by agent and event. */
+  gains(agents: readonly AgentReading[]): EventGain[] {
+    const gains: EventGain[] = [];
+    for (const agent of agents) {
+      const before = this.#counted.get(agent.id);
+      agent.events.forEach(({ count, sum }, key) => {
+        const counted = before?.events[key];
+        const gained = count - (counted?.count ?? 0);
+        if (gained <= 0) return;
+        const words = this.#wordsOf(agent, key)!;
+        const attributes = this.#attributes.of(agent);
+        gains.push({ ...words, agent: agent.agent, count: gained, sum: sum - (counted?.sum ?? 0n), attributes });
+      });
+    }
+    this.#counted = new Map(agents.map((agent) => [agent.id, agent]));
+    return gains;
+  }
+
+  #reading(id: number): AgentReading | undefined {
+    return this.#agents.get(id) ?? this.#before.get(id);
+  }
+
+  /** Keys are only ever appended, so what a place is called never changes. */
+  #wordsOf({ id, events }: AgentReading, key: number): Words | undefined {
+    let words = this.#words.get(id);
+    if (words === undefined) this.#words.set(id, (words = []));
+    const event = events[key];
+    if (event === undefined) return undefined;
+    return (words[key] ??= event.overflow
+      ? OVERFLOW
+      : { event: eventName(event), category: categoryName(event.category) });
+  }
+}

@@ -1,0 +1,99 @@
+/** Hands the raw events of a source to builders, some at a time, so that no turn of the event loop gets long. */
+import type { EventQueue } from '../shm-bridge/index.js';
+import type { EventDirectory } from './event-directory.js';
+import type { AgentEvent } from './metric-builder.js';
+
+const BATCH_EVENTS = 1024;
+/** Longest time that the timer keeps the event loop, milliseconds; one batch takes what the builders take. */
+const SLICE_MS = 5;
+const BUSY_DELAY_MS = 10;
+const IDLE_DELAY_MS = 100;
+
+export interface EventPumpOptions {
+  readonly queue: EventQueue;
+  readonly directory: EventDirectory;
+  /** Brings the directory up to date. */
+  readonly refresh: () => void;
+  readonly use: (events: readonly AgentEvent[]) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface EventPumpStats {
+  readonly delivered: number;
+  /** Queue full, or of an agent that was gone. */
+  readonly lost: number;
+}
+
+export class EventPump {
+  readonly #options: EventPumpOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #delivered = 0;
+  #orphaned = 0;
+
+  constructor(options: EventPumpOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#timer ??= this.#later(BUSY_DELAY_MS);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** All that is queued now; what comes in meanwhile has its next turn. */
+  flush(): void {
+    const { kept } = this.#options.queue.stats();
+    for (;;) {
+      const taken = this.#batch();
+      if (taken < BATCH_EVENTS || this.#delivered + this.#orphaned >= kept) return;
+    }
+  }
+
+  stats(): EventPumpStats {
+    return { delivered: this.#delivered, lost: this.#options.queue.stats().overflowed + this.#orphaned };
+  }
+
+  /** Unref'd: telemetry must not keep a process alive that has nothing else to do. */
+  #later(delayMs: number): NodeJS.Timeout {
+    return setTimeout(() => this.#onTimer(), delayMs).unref();
+  }
+
+  #onTimer(): void {
+    let taken = BATCH_EVENTS;
+    try {
+      const end = performance.now() + SLICE_MS;
+      while (taken === BATCH_EVENTS && performance.now() < end) taken = this.#batch();
+    } catch (error) {
+      taken = 0;
+      this.#options.onError(error);
+    }
+    this.#timer = this.#later(taken === BATCH_EVENTS ? BUSY_DELAY_MS : IDLE_DELAY_MS);
+  }
+
+  #batch(): number {
+    const { queue, directory, refresh, use } = this.#options;
+    const { length, agentIds, keys, values, timesUs } = queue.take(BATCH_EVENTS);
+    const events: AgentEvent[] = [];
+    let fresh = false;
+    for (let i = 0; i < length; i++) {
+      let known = directory.of(agentIds[i]!, keys[i]!);
+      if (known === undefined && !fresh) {
+        refresh();
+        fresh = true;
+        known = directory.of(agentIds[i]!, keys[i]!);
+      }
+      if (known === undefined) {
+        this.#orphaned++;
+        continue;
+      }
+      const exact = values[i]!;
+      events.push({ ...known, value: Number(exact), exact, timeMs: timesUs[i]! / 1000 });
+    }
+    this.#delivered += events.length;
+    if (events.length > 0) use(events);
+    return length;
+  }
+}

@@ -1,0 +1,93 @@
+/** What declared events, histogram bounds and builders of the configuration may look like. */
+import {
+  CATEGORY_WORDS,
+  CUSTOM_EVENT_KINDS,
+  type CustomEvent,
+  EVENTS,
+  HISTOGRAM_EVENTS,
+  NAMINGS,
+} from '../mapping/index.js';
+import { BUILDER_NAMES } from './metric-processor.js';
+import { also, list, object, type Shape, text, value, word } from './shape.js';
+
+const MAX_BOUNDS = 256;
+
+/** Upper bounds of a histogram. */
+export const BOUNDS = value(
+  `1 to ${MAX_BOUNDS} positive, strictly increasing numbers`,
+  { type: 'array', minItems: 1, maxItems: MAX_BOUNDS, items: { type: 'number', exclusiveMinimum: 0 } },
+  (given) =>
+    Array.isArray(given) &&
+    given.length > 0 &&
+    given.length <= MAX_BOUNDS &&
+    given.every(
+      (bound: unknown, i) => Number.isFinite(bound) && (bound as number) > (i === 0 ? 0 : (given[i - 1] as number)),
+    ),
+);
+
+export const HISTOGRAM_BOUNDS = object(Object.fromEntries(HISTOGRAM_EVENTS.map((event) => [event, BOUNDS])));
+
+const METRIC_NAME = /^[A-Za-z][A-Za-z0-9_.\-/]{0,254}$/;
+const metricName = value(
+  'a letter, then letters, digits and _ . - /, at most 255',
+  { type: 'string', pattern: METRIC_NAME.source },
+  (given) => typeof given === 'string' && METRIC_NAME.test(given),
+);
+const eachNaming = object(Object.fromEntries(NAMINGS.map((naming) => [naming, metricName])), NAMINGS);
+const names: Shape = {
+  allowed: `${metricName.allowed}; or an object with ${NAMINGS.join(' and ')}`,
+  schema: { anyOf: [metricName.schema, eachNaming.schema] },
+  problem: (given, path) =>
+    (typeof given === 'object' && given !== null ? eachNaming : metricName).problem(given, path),
+};
+
+const MAX_TYPE = 2 ** 32 - 1;
+const eventKey = value(
+  `a name or a glob, or a type number from ${EVENTS.length} to ${MAX_TYPE}`,
+  {
+    anyOf: [
+      { type: 'string', minLength: 1 },
+      { type: 'integer', minimum: EVENTS.length, maximum: MAX_TYPE },
+    ],
+  },
+  (given) =>
+    (typeof given === 'string' && given !== '') ||
+    (Number.isInteger(given) && (given as number) >= EVENTS.length && (given as number) <= MAX_TYPE),
+);
+
+const customEvent = also(
+  object(
+    {
+      event: eventKey,
+      category: word(CATEGORY_WORDS),
+      kind: word(CUSTOM_EVENT_KINDS),
+      name: names,
+      description: text,
+      unit: text,
+      bounds: BOUNDS,
+    },
+    ['event', 'kind', 'name'],
+  ),
+  ({ kind, bounds }: CustomEvent) =>
+    bounds !== undefined && kind !== 'histogram' ? `has bounds, but is a ${kind}` : undefined,
+);
+
+export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent[]) => {
+  const all = events.flatMap(({ name }) => (typeof name === 'string' ? [name] : [...new Set(Object.values(name))]));
+  const twice = all.find((name, i) => all.indexOf(name) !== i);
+  return twice === undefined ? undefined : `has the metric ${twice} twice`;
+});
+
+const builderName = word(BUILDER_NAMES);
+const builder: Shape = {
+  allowed: `${builderName.allowed}, or an object with name and create()`,
+  schema: builderName.schema,
+  problem(given, path = []) {
+    if (typeof given !== 'object' || given === null) return builderName.problem(given, path);
+    const { name, create } = given as { name?: unknown; create?: unknown };
+    if (typeof name === 'string' && typeof create === 'function') return undefined;
+    return { path, text: 'is an object without name and create()' };
+  },
+};
+
+export const BUILDERS: Shape = list(builder);

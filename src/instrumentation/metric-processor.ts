@@ -1,0 +1,165 @@
+/** Runs the builders: built-in ones by name, and anyone's own, in their order. */
+import os from 'node:os';
+import { diag, type Meter } from '@opentelemetry/api';
+import {
+  AttributeRegistry,
+  type AttributeSpec,
+  type Attributes,
+  DEFAULT_BUILDERS,
+  TALLY_BUILDERS,
+  type TallyBuilderName,
+} from '../mapping/index.js';
+import { ComprehensiveBuilder } from './comprehensive-builder.js';
+import { reasonOf } from './diag-once.js';
+import type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
+import { PACKAGE_NAME } from './version.js';
+import { gpusIn, RecordsBuilder } from './records-builder.js';
+
+const MAX_WAITING = 1024;
+
+const COUNTING_BUILDERS = {
+  comprehensive: () => new ComprehensiveBuilder(),
+  comprehensive_names: () => new ComprehensiveBuilder({ inNames: true }),
+  records: () => new RecordsBuilder(),
+} satisfies Record<string, () => MetricBuilder>;
+
+export type BuilderName = TallyBuilderName | keyof typeof COUNTING_BUILDERS;
+export const BUILDER_NAMES = [...TALLY_BUILDERS, ...Object.keys(COUNTING_BUILDERS)] as BuilderName[];
+
+/** Those that are metrics read off the tally. */
+export function tallyBuilders(
+  chosen: readonly (BuilderName | MetricBuilder)[] = DEFAULT_BUILDERS,
+): readonly TallyBuilderName[] {
+  return chosen.filter((one): one is TallyBuilderName => TALLY_BUILDERS.includes(one as never));
+}
+
+export interface MetricProcessorOptions {
+  /** Only these, in this order. Default: NIXL's own series and what stands beside them; records are counted too. */
+  readonly builders?: readonly (BuilderName | MetricBuilder)[];
+  /** Of records. Default: none. */
+  readonly attributes?: AttributeRegistry | readonly AttributeSpec[];
+  /** Default: os.hostname(). */
+  readonly hostname?: string;
+  /** Called when a record comes and there is no meter yet. */
+  readonly onMeterNeeded?: () => void;
+  /** Called once per builder with what it threw. Default: diag.error(). */
+  readonly onError?: (builder: string, reason: string) => void;
+}
+
+export class MetricProcessor {
+  readonly #builders: MetricBuilder[];
+  readonly #options: MetricProcessorOptions;
+  readonly #attributes: AttributeRegistry;
+  readonly #reported = new Set<MetricBuilder>();
+  readonly #broken = new WeakSet<MetricBuilder>();
+  #meter: Meter | undefined;
+  /** Records from before there was a meter. */
+  #waiting: EventRecord[] = [];
+
+  constructor(options: MetricProcessorOptions) {
+    const chosen = options.builders ?? ['records'];
+    this.#options = options;
+    const { attributes } = options;
+    this.#attributes = attributes instanceof AttributeRegistry ? attributes : new AttributeRegistry(attributes);
+    this.#builders = chosen.flatMap((one) => {
+      if (typeof one !== 'string') return [one];
+      const make = COUNTING_BUILDERS[one as keyof typeof COUNTING_BUILDERS] as (() => MetricBuilder) | undefined;
+      return make === undefined ? [] : [make()];
+    });
+  }
+
+  /** One more, behind the others. */
+  addBuilder(builder: MetricBuilder): void {
+    this.#builders.push(builder);
+    if (this.#meter !== undefined) this.#create(builder, this.#meter);
+  }
+
+  /** Whether any builder wants to have every event. */
+  get takesEvents(): boolean {
+    return this.#builders.some((builder) => builder.take !== undefined);
+  }
+
+  /** Records alone need one only once there is a record. */
+  get needsMeter(): boolean {
+    return this.#builders.some((builder) => !(builder instanceof RecordsBuilder));
+  }
+
+  get observes(): boolean {
+    return this.#builders.some((builder) => builder.observe !== undefined);
+  }
+
+  /** From now on all builders count into instruments of this meter. */
+  useMeter(meter: Meter): void {
+    if (this.#meter === meter) return;
+    this.#meter = meter;
+    for (const builder of this.#builders) this.#create(builder, meter);
+    for (const record of this.#waiting.splice(0)) this.process(record);
+  }
+
+  /**
+   * Counts a record that the service makes itself: the configured attributes come from its fields. Up to 1024 records wait
+   * for the first meter. False when it is no object, or one too many.
+   */
+  process(record: EventRecord): boolean {
+    if (typeof record !== 'object' || record === null) return false;
+    if (this.#meter === undefined) this.#options.onMeterNeeded?.();
+    if (this.#meter === undefined) return this.#waiting.length < MAX_WAITING && this.#waiting.push(record) > 0;
+    const attributes = this.#attributesOf(record);
+    this.#each('process', (builder) => builder.process?.(record, attributes));
+    return true;
+  }
+
+  take(events: readonly AgentEvent[]): void {
+    this.#each('take', (builder) => builder.take?.(events));
+  }
+
+  observe(gains: readonly EventGain[]): void {
+    this.#each('observe', (builder) => builder.observe?.(gains));
+  }
+
+  close(): void {
+    this.#each('close', (builder) => builder.close?.());
+  }
+
+  #attributesOf(record: EventRecord): Attributes {
+    const { hostname = os.hostname() } = this.#options;
+    const gpus = gpusIn(record);
+    return this.#attributes.resolve({
+      hostname,
+      environment: process.env,
+      record,
+      ...(gpus === undefined ? {} : { gpus }),
+    });
+  }
+
+  #create(builder: MetricBuilder, meter: Meter): void {
+    this.#broken.delete(builder);
+    if (!this.#guarded(builder, 'create', () => builder.create(meter))) this.#broken.add(builder);
+  }
+
+  #each(call: string, use: (builder: MetricBuilder) => void): void {
+    if (this.#meter === undefined) return;
+    for (const builder of this.#builders) {
+      if (!this.#broken.has(builder)) this.#guarded(builder, call, () => use(builder));
+    }
+  }
+
+  /** False when it threw. */
+  #guarded(builder: MetricBuilder, call: string, work: () => void): boolean {
+    try {
+      work();
+      return true;
+    } catch (error) {
+      if (this.#reported.has(builder)) return false;
+      this.#reported.add(builder);
+      const { onError = reportToDiag } = this.#options;
+      onError(builder.name, `${call}() failed: ${reasonOf(error)}`);
+      return false;
+    }
+  }
+}
+
+function reportToDiag(builder: string, reason: string): void {
+  const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
+  logger.error(`builder ${builder}: ${reason}; it is passed over where it throws`);
+}

@@ -1,0 +1,86 @@
+/**
+ * Builder `records`: of records about jobs, as `{ action: 'train', network: 'ResNet-50', version: '1.2', success: true,
+ * user_error: false, gpu: ['NVIDIA A100'], time_lapsed: 12.5 }`. Any of the fields may be missing; time is in seconds.
+ */
+import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
+import { type Attributes, gpuWord, plainWord } from '../mapping/index.js';
+import type { EventRecord, MetricBuilder } from './metric-builder.js';
+
+interface Instruments {
+  readonly records: Counter;
+  readonly versions: Counter;
+  readonly networks: Counter;
+  readonly time: Counter;
+  readonly gpus: Counter;
+  readonly gpuTime: Counter;
+}
+
+export class RecordsBuilder implements MetricBuilder {
+  readonly name = 'records';
+  #meter: Meter | undefined;
+  #made: Instruments | undefined;
+
+  create(meter: Meter): void {
+    this.#meter = meter;
+    this.#made = undefined;
+  }
+
+  /** With the first record: most services make none. */
+  get #instruments(): Instruments {
+    const meter = this.#meter!;
+    const counter = (name: string, unit: string, description: string): Counter =>
+      meter.createCounter(name, { unit, description, valueType: ValueType.DOUBLE });
+    return (this.#made ??= {
+      records: counter('nixl.records', '{record}', 'Records by action and outcome: pass, fail or user_error.'),
+      versions: counter('nixl.records.versions', '{record}', 'Records by version, action and outcome.'),
+      networks: counter('nixl.records.networks', '{record}', 'Records by network, action and outcome.'),
+      time: counter('nixl.records.time', 's', 'What these records took, by action.'),
+      gpus: counter('nixl.records.gpus', '{gpu}', 'GPUs that these records name, by model.'),
+      gpuTime: counter('nixl.records.gpu.time', 's', 'GPU-seconds of these records, by model.'),
+    });
+  }
+
+  process(record: EventRecord, attributes: Attributes): void {
+    const { records, versions, networks, time, gpus, gpuTime } = this.#instruments;
+    const action = wordOf(record['action']) ?? 'none';
+    const about = { ...attributes, action, outcome: outcomeOf(record) };
+    records.add(1, about);
+    const version = textOf(record['version']);
+    if (version !== undefined) versions.add(1, { ...about, version });
+    const network = wordOf(record['network']);
+    if (network !== undefined) networks.add(1, { ...about, network });
+    const seconds = Number(record['time_lapsed']);
+    const took = Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
+    if (took !== undefined) time.add(took, { ...attributes, action });
+    for (const [gpu, count] of countedGpus(record['gpu'])) {
+      gpus.add(count, { ...attributes, gpu });
+      if (took !== undefined) gpuTime.add(took * count, { ...attributes, gpu });
+    }
+  }
+}
+
+/** Models by name; of anything else there are none. */
+export function gpusIn(record: EventRecord): string[] | undefined {
+  const { gpu } = record;
+  return Array.isArray(gpu) ? gpu.filter((name): name is string => typeof name === 'string') : undefined;
+}
+
+function countedGpus(gpu: unknown): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of gpusIn({ gpu }) ?? []) counts.set(gpuWord(name), (counts.get(gpuWord(name)) ?? 0) + 1);
+  return counts;
+}
+
+function outcomeOf({ success, user_error: userError }: EventRecord): 'pass' | 'fail' | 'user_error' {
+  if (success === true) return 'pass';
+  return userError === true ? 'user_error' : 'fail';
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
+
+function wordOf(value: unknown): string | undefined {
+  const text = textOf(value);
+  return text === undefined || text === '' ? undefined : plainWord(text);
+}
