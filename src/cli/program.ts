@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { NixlTelemetryError } from '../errors.js';
 import { PACKAGE_VERSION } from '../instrumentation/version.js';
+import { addConfig } from './config/command.js';
 import { addDemo } from './demo.js';
 import { ExitCode, exitCodeOf, Failure } from './failure.js';
 import { addList } from './list/command.js';
@@ -48,6 +49,7 @@ function buildProgram(): Command {
   addServe(program);
   addRead(program);
   addList(program);
+  addConfig(program);
   addDemo(program);
   for (const command of [program, ...program.commands]) {
     command.version(PACKAGE_VERSION, '-V, --version', 'show the version').helpOption('-h, --help', 'show this help');

@@ -70,7 +70,12 @@ export class BuilderMetrics {
     );
   }
 
-  /** When all producers are there, or at the first collect or record. */
+  /** When all producers are there: from now on builders count. Without it, the first collect does it. */
+  begin(): void {
+    if (this.processor.needsMeter) this.start();
+  }
+
+  /** At the first collect or record, at the latest. */
   start(): void {
     if (this.#provider !== undefined || this.#readers.size === 0) return;
     this.#provider = new MeterProvider({ readers: [...this.#readers.values()] });
@@ -88,7 +93,7 @@ export class BuilderMetrics {
 
   async collect(producer: object, snapshot: Snapshot): Promise<{ scopeMetrics: ScopeMetrics[]; errors: unknown[] }> {
     const reader = this.#readers.get(producer);
-    if (this.#provider === undefined && this.#options.processor.needsMeter) this.start();
+    this.begin();
     if (this.#provider === undefined || reader === undefined) return { scopeMetrics: [], errors: [] };
     this.#run.collect(snapshot);
     const { resourceMetrics, errors } = await reader.collect();

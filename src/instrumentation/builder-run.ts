@@ -36,6 +36,7 @@ export class BuilderRun {
     const { processor } = this.#options;
     this.#observable?.removeCallback(this.#onObserve);
     processor.useMeter(meter);
+    this.#startPump();
     if (!processor.takesEvents) return;
     this.#observable = meter.createObservableCounter('nixl.builders.events', {
       unit: '{event}',
@@ -81,7 +82,7 @@ export class BuilderRun {
   #startPump(): void {
     const source = this.#source;
     const { processor } = this.#options;
-    if (source === undefined || this.#pump !== undefined || !processor.takesEvents) return;
+    if (source === undefined || this.#pump !== undefined || !processor.takesEvents || !processor.hasMeter) return;
     const queue = (this.#queue = source.events ?? source.openEvents());
     this.#pump = new EventPump({
       queue,

@@ -16,10 +16,16 @@ import {
 import type { SourceOptions } from '../shm-bridge/types.js';
 import type { MetricBuilder } from './metric-builder.js';
 import type { BuilderName } from './metric-processor.js';
+import { CONFIG_VARIABLE, FILE_OPTIONS, readConfigFile } from './config-file.js';
 import { DIRECTORY_VARIABLE, optionsFromEnvironment } from './environment.js';
 import { checkOptions, type SettingName } from './settings.js';
 
 export interface NixlOptions {
+  /**
+   * A YAML or JSON file with any of these options. What options and environment say goes before it. Default: the
+   * environment's NIXL_OTEL_CONFIG.
+   */
+  configFile?: string;
   /** Directories whose files are rings, searched to depth 3. Default: the environment's NIXL_TELEMETRY_DIR. */
   directories?: string | readonly string[];
   /** Paths of rings with `*` and `?` in their last part. */
@@ -106,34 +112,16 @@ export interface Settings extends Profile {
   readonly source: SourceOptions | undefined;
 }
 
-const COMMON: readonly SettingName[] = [
-  'directories',
-  'globs',
-  'naming',
-  'hostname',
-  'drainIntervalMs',
-  'deadTtlMs',
-  'idleTtlMs',
-  'force',
-  'enabledMetrics',
-  'attributes',
-  'rankVariable',
-  'customEvents',
-  'builders',
-  'histogramBounds',
-  'durationBoundsUs',
-  'sizeBounds',
-  'throughputBounds',
-];
+const COMMON: readonly SettingName[] = ['configFile', ...FILE_OPTIONS.filter((name) => name !== 'seriesLimit')];
 
 export const NOTHING_CONFIGURED = `no rings to read: set the option "directories" (or "globs"), or the environment variable ${DIRECTORY_VARIABLE}`;
-const DEFAULT_SERIES_LIMIT = 1900;
-const DEFAULT_RANK_VARIABLE = 'LOCAL_RANK';
+export const DEFAULT_SERIES_LIMIT = 1900;
+export const DEFAULT_RANK_VARIABLE = 'LOCAL_RANK';
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
 export function instrumentationSettings(options: NixlInstrumentationConfig): Settings {
   checkOptions(options, ['enabled', 'seriesLimit', ...COMMON]);
-  return resolved(options, options.seriesLimit);
+  return resolved(options);
 }
 
 /** @throws NixlTelemetryError CONFIG_INVALID, also when nothing says where the rings are. */
@@ -162,8 +150,9 @@ export function warnOfUnmatched({ unmatched }: Allowlist, logger: Pick<DiagLogge
   if (unmatched.length > 0) logger.warn(`enabledMetrics: no known event matches ${unmatched.join(', ')}`);
 }
 
-function resolved(given: NixlOptions, seriesLimit = DEFAULT_SERIES_LIMIT): Settings {
-  const options = withEnvironment(given);
+function resolved(given: NixlInstrumentationConfig): Settings {
+  const options = merged(given);
+  const { seriesLimit = DEFAULT_SERIES_LIMIT } = options;
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
   const { customEvents = [], builders } = options;
@@ -183,11 +172,14 @@ function resolved(given: NixlOptions, seriesLimit = DEFAULT_SERIES_LIMIT): Setti
   };
 }
 
-/** Options go before the environment; its directory is only for those who name no place at all. */
-function withEnvironment(options: NixlOptions): NixlOptions {
-  const { directories, ...environment } = optionsFromEnvironment();
-  const places = options.globs === undefined ? defined({ directories }) : {};
-  return { ...places, ...environment, ...defined(options) };
+/** Options go before the environment, and that before the file. Whoever names a place to read names all of them. */
+function merged(options: NixlInstrumentationConfig): NixlInstrumentationConfig {
+  const { configFile = process.env[CONFIG_VARIABLE] } = options;
+  const file = configFile ? readConfigFile(configFile).options : {};
+  const layers: NixlInstrumentationConfig[] = [defined(options), optionsFromEnvironment(), file];
+  const { directories, globs } = layers.find((layer) => layer.directories ?? layer.globs) ?? {};
+  const [own, environment, rest] = layers.map(({ directories: _, globs: __, ...layer }) => layer);
+  return { ...rest, ...environment, ...own, ...defined({ directories, globs }) };
 }
 
 function sourceOptions(options: NixlOptions): SourceOptions | undefined {

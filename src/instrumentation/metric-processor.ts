@@ -74,6 +74,11 @@ export class MetricProcessor {
     if (this.#meter !== undefined) this.#create(builder, this.#meter);
   }
 
+  /** Until then events stay where they are. */
+  get hasMeter(): boolean {
+    return this.#meter !== undefined;
+  }
+
   /** Whether any builder wants to have every event. */
   get takesEvents(): boolean {
     return this.#builders.some((builder) => builder.take !== undefined);

@@ -93,6 +93,7 @@ export class NixlMetricProducer implements MetricProducer {
     this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
     this.#builderMetrics = builderMetrics;
     builderMetrics?.join(this, (type) => this.#temporalityOf(type));
+    if (shared === undefined) builderMetrics?.begin(); // others may still join what is shared
     feed.join(this);
   }
 

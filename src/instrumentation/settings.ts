@@ -9,6 +9,7 @@ const MOST = Number.MAX_SAFE_INTEGER;
 
 export const SETTINGS = {
   enabled: boolean,
+  configFile: text,
   directories: texts,
   globs: texts,
   naming: word(NAMINGS),

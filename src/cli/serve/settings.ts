@@ -3,16 +3,29 @@
  * before the default. An empty variable is one that is not set.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import {
+  CONFIG_VARIABLE,
+  type ConfigFile,
+  type FileOptions,
+  readConfigFile,
+} from '../../instrumentation/config-file.js';
+import { object, type Shape, shown, word } from '../../instrumentation/shape.js';
 import { type Naming, NAMINGS } from '../../mapping/index.js';
 import { listOf, notEmpty, wholeNumber } from '../options.js';
 import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';
 
-export type Protocol = 'http/protobuf' | 'http/json' | 'grpc';
-export type TemporalityPreference = 'cumulative' | 'delta' | 'lowmemory';
-export type LogFormat = 'text' | 'json';
-export type OnOff = 'on' | 'off';
+const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
+const TEMPORALITIES = ['cumulative', 'delta', 'lowmemory'] as const;
+const LOG_FORMATS = ['text', 'json'] as const;
+const ON_OFF = ['on', 'off'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];
+export type TemporalityPreference = (typeof TEMPORALITIES)[number];
+export type LogFormat = (typeof LOG_FORMATS)[number];
+export type OnOff = (typeof ON_OFF)[number];
 
 export interface ServeSettings {
+  /** A configuration file. */
+  config?: string;
   dir?: string[];
   exporter: string[];
   exporterDir?: string;
@@ -50,6 +63,12 @@ export interface SettingRow {
   readonly default?: string | number | readonly string[];
   /** In the order in which they count. */
   readonly environment?: readonly Source[];
+  /** Variables that the exporter reads by itself: they go before the file too. */
+  readonly readElsewhere?: readonly string[];
+  /** What the configuration file calls it outside of its section `serve`; elsewhere it is the key. */
+  readonly option?: keyof FileOptions;
+  /** What it may be, where that is one of a few words. */
+  readonly words?: readonly string[];
 }
 
 /** Longer than a signed 32-bit number of milliseconds, and a timer fires at once. */
@@ -58,7 +77,15 @@ const TIMER = wholeNumber(1, MAX_TIMER_MS);
 
 export const SETTINGS: readonly SettingRow[] = [
   {
+    key: 'config',
+    flag: '--config <file>',
+    description: 'a configuration file, YAML or JSON',
+    parse: notEmpty('a path'),
+    environment: [{ variable: CONFIG_VARIABLE }],
+  },
+  {
     key: 'dir',
+    option: 'directories',
     flag: '--dir <dir>',
     description: 'directory of rings; may be repeated',
     parse: listOf(notEmpty('a path')),
@@ -126,6 +153,7 @@ export const SETTINGS: readonly SettingRow[] = [
   },
   {
     key: 'naming',
+    option: 'naming',
     flag: '--naming <names>',
     description: "nixl: the names of NIXL's own exporter; otel: dotted names, UCUM units",
     parse: oneOf(NAMINGS),
@@ -133,6 +161,7 @@ export const SETTINGS: readonly SettingRow[] = [
   },
   {
     key: 'drainInterval',
+    option: 'drainIntervalMs',
     flag: '--drain-interval <ms>',
     description: 'empty the rings this often',
     parse: wholeNumber(1, 10_000),
@@ -146,6 +175,7 @@ export const SETTINGS: readonly SettingRow[] = [
   },
   {
     key: 'deadTtl',
+    option: 'deadTtlMs',
     flag: '--dead-ttl <ms>',
     description: 'keep the last values of a dead agent this long, and until every exporter has had them',
     parse: wholeNumber(0),
@@ -154,6 +184,7 @@ export const SETTINGS: readonly SettingRow[] = [
   },
   {
     key: 'idleTtl',
+    option: 'idleTtlMs',
     flag: '--idle-ttl <ms>',
     description: 'drop agents of unknown life after this long without an event (default: never)',
     parse: wholeNumber(1),
@@ -183,38 +214,43 @@ export const SETTINGS: readonly SettingRow[] = [
   },
   {
     key: 'otlpEndpoint',
+    readElsewhere: ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
     flag: '--otlp-endpoint <url>',
     description: 'where OTLP goes (env: OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT)',
     parse: url,
   },
   {
     key: 'otlpProtocol',
+    words: PROTOCOLS,
     flag: '--otlp-protocol <protocol>',
     description: 'http/protobuf, http/json or grpc',
-    parse: oneOf<Protocol>(['http/protobuf', 'http/json', 'grpc']),
+    parse: oneOf(PROTOCOLS),
     default: 'http/protobuf',
     environment: [{ variable: 'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL' }, { variable: 'OTEL_EXPORTER_OTLP_PROTOCOL' }],
   },
   {
     key: 'temporality',
+    words: TEMPORALITIES,
     flag: '--temporality <preference>',
     description: 'of OTLP: cumulative, delta or lowmemory',
-    parse: (text) => oneOf<TemporalityPreference>(['cumulative', 'delta', 'lowmemory'])(text.toLowerCase()),
+    parse: (text) => oneOf(TEMPORALITIES)(text.toLowerCase()),
     default: 'cumulative',
     environment: [{ variable: 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE' }],
   },
   {
     key: 'page',
+    words: ON_OFF,
     flag: '--page <on-or-off>',
     description: 'the live page for browsers at /',
-    parse: oneOf<OnOff>(['on', 'off']),
+    parse: oneOf(ON_OFF),
     default: 'on',
   },
   {
     key: 'logFormat',
+    words: LOG_FORMATS,
     flag: '--log-format <format>',
     description: 'of the lines on stderr: text or json',
-    parse: oneOf<LogFormat>(['text', 'json']),
+    parse: oneOf(LOG_FORMATS),
     default: 'text',
   },
 ];
@@ -232,17 +268,52 @@ export function addSettings(command: Command): Command {
   return command;
 }
 
-/** @throws InvalidArgumentError naming the variable, its value and what is allowed. */
-export function settingsOf(flags: Partial<ServeSettings>, environment: Environment): ServeSettings {
-  const settings: Record<string, unknown> = {};
-  for (const row of SETTINGS) {
-    const value = flags[row.key] ?? fromEnvironment(row, environment) ?? row.default;
-    if (value !== undefined) settings[row.key] = value;
-  }
-  return settings as unknown as ServeSettings;
+export interface Resolved {
+  readonly value: unknown;
+  /** `flag`, a variable, `file` or `default`. */
+  readonly origin: string;
 }
 
-function fromEnvironment(row: SettingRow, environment: Environment): unknown {
+/** @throws InvalidArgumentError naming the variable, its value and what is allowed; NixlTelemetryError of the file. */
+export function settingsOf(flags: Partial<ServeSettings>, environment: Environment): ServeSettings {
+  const resolved = resolveSettings(flags, environment);
+  return Object.fromEntries([...resolved].map(([key, { value }]) => [key, value])) as unknown as ServeSettings;
+}
+
+/** Every setting that has a value, and where it comes from. */
+export function resolveSettings(
+  flags: Partial<ServeSettings>,
+  environment: Environment,
+): Map<keyof ServeSettings, Resolved> {
+  const [configRow, ...rows] = SETTINGS;
+  const config = resolve(configRow!, flags, environment, undefined);
+  const file = config === undefined ? undefined : readConfigFile(config.value as string, SERVE_SECTION);
+  const resolved = new Map<keyof ServeSettings, Resolved>();
+  if (config !== undefined) resolved.set('config', config);
+  for (const row of rows) {
+    const one = resolve(row, flags, environment, file);
+    if (one !== undefined) resolved.set(row.key, one);
+  }
+  return resolved;
+}
+
+function resolve(
+  row: SettingRow,
+  flags: Partial<ServeSettings>,
+  environment: Environment,
+  file: ConfigFile | undefined,
+): Resolved | undefined {
+  const { [row.key]: flag } = flags;
+  if (flag !== undefined) return { value: flag, origin: 'flag' };
+  const found = fromEnvironment(row, environment);
+  if (found !== undefined) return found;
+  if (row.readElsewhere?.some((variable) => environment[variable])) return undefined;
+  const written = file && fromFile(row, file);
+  if (written !== undefined) return { value: written, origin: 'file' };
+  return row.default === undefined ? undefined : { value: row.default, origin: 'default' };
+}
+
+function fromEnvironment(row: SettingRow, environment: Environment): Resolved | undefined {
   for (const { variable, parse = row.parse } of row.environment ?? []) {
     const text = environment[variable];
     if (text === undefined || text === '') continue;
@@ -252,13 +323,55 @@ function fromEnvironment(row: SettingRow, environment: Environment): unknown {
         // The flag's parser takes what it had before in this place.
         parse === row.parse ? (undefined as never) : environment,
       );
-      if (value !== undefined) return value;
+      if (value !== undefined) return { value, origin: variable };
     } catch (error) {
       if (!(error instanceof InvalidArgumentError)) throw error;
       throw new InvalidArgumentError(`${variable} is '${text}'. ${error.message}`);
     }
   }
   return undefined;
+}
+
+/** Whoever names globs in a file means no directory besides. */
+function fromFile({ option, key, parse }: SettingRow, { options, serve }: ConfigFile): unknown {
+  if (option === 'directories')
+    return typeof options.directories === 'string' ? [options.directories] : options.directories;
+  if (option !== undefined) return options[option];
+  return serve[key] === undefined ? undefined : parse(textIn(serve[key]));
+}
+
+function textIn(value: unknown): string {
+  return Array.isArray(value) ? value.join(',') : String(value);
+}
+
+/** The section `serve` of a configuration file: what a flag takes, as text or as what it stands for. */
+export const SERVE_SECTION: Shape = object(
+  Object.fromEntries(
+    SETTINGS.filter(({ key, option }) => key !== 'config' && option === undefined).map((row) => [
+      row.key,
+      shapeOf(row),
+    ]),
+  ),
+);
+
+function shapeOf({ parse, words, default: usual }: SettingRow): Shape {
+  if (words !== undefined) return word(words);
+  const type = typeof usual === 'number' ? 'integer' : 'string';
+  const one = { type };
+  const schema = Array.isArray(usual) ? { anyOf: [one, { type: 'array', items: one }] } : one;
+  return {
+    allowed: type,
+    schema,
+    problem(given, path = []) {
+      try {
+        if (['string', 'number'].includes(typeof given) || Array.isArray(given)) return void parse(textIn(given));
+        return { path, text: `is ${shown(given)}; allowed: a text or a number` };
+      } catch (error) {
+        if (!(error instanceof InvalidArgumentError)) throw error;
+        return { path, text: `is ${shown(given)}; ${error.message.replace('Allowed', 'allowed')}` };
+      }
+    },
+  };
 }
 
 function names(text: string): string[] {

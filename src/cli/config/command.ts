@@ -1,0 +1,41 @@
+/** `nixl-otel config`: what a configuration file says, whether it is right, and what is in force. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { CONFIG_VARIABLE, readConfigFile } from '../../instrumentation/config-file.js';
+import { producerSettings } from '../../instrumentation/config.js';
+import { Failure, ExitCode } from '../failure.js';
+import { print } from '../output.js';
+import { SERVE_SECTION } from '../serve/settings.js';
+import { effectiveConfig } from './effective.js';
+import { configSchema } from './schema.js';
+
+const HELP = `
+A value comes from a flag or an option of the program's code, then from the environment, then from the file, then from the
+default. Both commands take the file from ${CONFIG_VARIABLE} when none is given.`;
+
+export function addConfig(program: Command): void {
+  const config = program.command('config').description('check and show the configuration').addHelpText('after', HELP);
+  config.command('check [file]').description('say whether a configuration file is right').action(check);
+  config.command('print [file]').description('show what is in force, and where each value comes from').action(printAll);
+  config
+    .command('schema')
+    .description('print the JSON Schema of configuration files')
+    .action(() => print(JSON.stringify(configSchema(), undefined, 2)));
+}
+
+function check(given: string | undefined): void {
+  const file = given ?? process.env[CONFIG_VARIABLE];
+  if (!file) throw new Failure(`no file is given, and ${CONFIG_VARIABLE} is not set`, ExitCode.USAGE);
+  const { options } = readConfigFile(file, SERVE_SECTION);
+  // Together with the environment, which may contradict it or name no place either.
+  producerSettings({ directories: '/', ...options, configFile: file });
+  print(`${file} is right`);
+}
+
+function printAll(file: string | undefined): void {
+  try {
+    print(effectiveConfig(file, process.env).trimEnd());
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) throw new Failure(error.message, ExitCode.USAGE);
+    throw error;
+  }
+}

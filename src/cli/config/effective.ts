@@ -1,0 +1,67 @@
+/** What is in force, as a configuration file that says the same, each value with where it comes from. */
+import { createRequire } from 'node:module';
+import os from 'node:os';
+import type * as Yaml from 'yaml';
+import { CONFIG_VARIABLE, FILE_OPTIONS, readConfigFile } from '../../instrumentation/config-file.js';
+import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../instrumentation/config.js';
+import { optionsFromEnvironment } from '../../instrumentation/environment.js';
+import { DEFAULT_BOUNDS, DEFAULT_BUILDERS } from '../../mapping/index.js';
+import { type Resolved, resolveSettings, SERVE_SECTION, SETTINGS } from '../serve/settings.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const DEFAULTS: Readonly<Record<string, unknown>> = {
+  ...DEFAULT_BOUNDS,
+  hostname: os.hostname(),
+  builders: [...DEFAULT_BUILDERS, 'records'],
+  rankVariable: DEFAULT_RANK_VARIABLE,
+  seriesLimit: DEFAULT_SERIES_LIMIT,
+};
+
+/** @throws NixlTelemetryError, InvalidArgumentError */
+export function effectiveConfig(file: string | undefined, environment: Environment): string {
+  const path = file ?? environment[CONFIG_VARIABLE];
+  const written = path ? readConfigFile(path, SERVE_SECTION).written : {};
+  const settings = resolveSettings(path ? { config: path } : {}, environment);
+  const variables: Readonly<Record<string, unknown>> = { ...optionsFromEnvironment(environment) };
+  const options = new Map<string, Resolved>();
+  for (const option of FILE_OPTIONS) {
+    const row = SETTINGS.find((one) => one.option === option);
+    const resolved = row === undefined ? ofOption(option, variables, written) : settings.get(row.key);
+    if (resolved !== undefined) options.set(option, resolved);
+  }
+  const serve = new Map<string, Resolved>();
+  for (const { key, option } of SETTINGS) {
+    const resolved = option === undefined && key !== 'config' ? settings.get(key) : undefined;
+    if (resolved !== undefined) serve.set(key, resolved);
+  }
+  return asYaml(options, serve);
+}
+
+function ofOption(
+  option: string,
+  variables: Readonly<Record<string, unknown>>,
+  written: Readonly<Record<string, unknown>>,
+): Resolved | undefined {
+  if (variables[option] !== undefined) return { value: variables[option], origin: 'environment' };
+  if (written[option] !== undefined) return { value: written[option], origin: 'file' };
+  return DEFAULTS[option] === undefined ? undefined : { value: DEFAULTS[option], origin: 'default' };
+}
+
+function asYaml(options: ReadonlyMap<string, Resolved>, serve: ReadonlyMap<string, Resolved>): string {
+  const { Document, YAMLMap } = createRequire(import.meta.url)('yaml') as typeof Yaml;
+  const document = new Document({});
+  const put = (map: Yaml.YAMLMap, [key, { value, origin }]: [string, Resolved]): void => {
+    const name = document.createNode(key);
+    name.commentBefore = ` from ${origin}`;
+    // Bounds in one line, attributes in several.
+    const flow = Array.isArray(value) && value.every((one) => typeof one !== 'object');
+    map.add(document.createPair(name, value, { flow }));
+  };
+  const root = document.contents as unknown as Yaml.YAMLMap;
+  for (const entry of options) put(root, entry);
+  const section = new YAMLMap();
+  for (const entry of serve) put(section, entry);
+  root.add(document.createPair('serve', section));
+  return document.toString({ lineWidth: 120 });
+}

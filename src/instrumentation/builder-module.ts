@@ -1,0 +1,34 @@
+/** Builders that a configuration file names by the path of a module. */
+import { createRequire } from 'node:module';
+import { NixlTelemetryError } from '../errors.js';
+import { reasonOf } from './diag-once.js';
+import type { MetricBuilder } from './metric-builder.js';
+
+const ALLOWED =
+  'export default (or as "builder") an object with name and create(), or a class or function that makes one';
+
+/**
+ * Synchronously, as the rest of a configuration is read: the module may not await at its top level.
+ * @throws NixlTelemetryError CONFIG_INVALID
+ */
+export function builderFromModule(file: string): MetricBuilder {
+  let made: unknown;
+  try {
+    const module = createRequire(import.meta.url)(file) as Record<string, unknown>;
+    const found = module['default'] ?? module['builder'] ?? module;
+    made = typeof found === 'function' ? make(found as () => unknown) : found;
+  } catch (error) {
+    throw new NixlTelemetryError('CONFIG_INVALID', `builder ${file} cannot be loaded: ${reasonOf(error)}`, {
+      path: file,
+      cause: error,
+    });
+  }
+  const { name, create } = (typeof made === 'object' && made !== null ? made : {}) as Partial<MetricBuilder>;
+  if (typeof name === 'string' && typeof create === 'function') return made as MetricBuilder;
+  throw new NixlTelemetryError('CONFIG_INVALID', `builder ${file} is none; ${ALLOWED}`, { path: file });
+}
+
+function make(found: () => unknown): unknown {
+  const isClass = /^class\b/.test(Function.prototype.toString.call(found));
+  return isClass ? new (found as unknown as new () => unknown)() : found();
+}

@@ -1,0 +1,148 @@
+/** A configuration file, YAML or JSON: the options under their own names, and a section for `nixl-otel serve`. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import type * as Yaml from 'yaml';
+import { NixlTelemetryError } from '../errors.js';
+import type { NixlOptions } from './config.js';
+import { builderFromModule } from './builder-module.js';
+import type { MetricBuilder } from './metric-builder.js';
+import { type BuilderName, BUILDER_NAMES } from './metric-processor.js';
+import { SETTINGS } from './settings.js';
+import { anyObject, object, type Path, pathText, type Shape } from './shape.js';
+
+/** Names a configuration file. */
+export const CONFIG_VARIABLE = 'NIXL_OTEL_CONFIG';
+
+/** What a file may hold besides the section `serve`. */
+export const FILE_OPTIONS = [
+  'directories',
+  'globs',
+  'naming',
+  'hostname',
+  'drainIntervalMs',
+  'deadTtlMs',
+  'idleTtlMs',
+  'force',
+  'enabledMetrics',
+  'attributes',
+  'rankVariable',
+  'customEvents',
+  'builders',
+  'histogramBounds',
+  'durationBoundsUs',
+  'sizeBounds',
+  'throughputBounds',
+  'seriesLimit',
+] as const;
+
+export type FileOptions = Pick<NixlOptions, Exclude<(typeof FILE_OPTIONS)[number], 'seriesLimit'>> & {
+  readonly seriesLimit?: number;
+};
+
+const MODULE_PATH = /^\.{0,2}\//;
+
+export interface ConfigFile {
+  readonly path: string;
+  /** As they stand in the file. */
+  readonly written: Readonly<Record<string, unknown>>;
+  readonly options: FileOptions;
+  readonly serve: Readonly<Record<string, unknown>>;
+}
+
+/** The whole file; `serve`: the shape of its section. */
+export function fileShape(serve: Shape = anyObject): Shape {
+  const { builders } = SETTINGS;
+  return object({
+    $schema: { ...SETTINGS.hostname, allowed: 'the address of the schema' },
+    ...Object.fromEntries(FILE_OPTIONS.map((name): [string, Shape] => [name, SETTINGS[name]])),
+    builders: {
+      allowed: `${builders.allowed}; or the path of a module`,
+      schema: {
+        type: 'array',
+        items: { anyOf: [{ enum: BUILDER_NAMES }, { type: 'string', pattern: MODULE_PATH.source }] },
+      },
+      problem: (given, at) =>
+        Array.isArray(given) && given.every(isModulePath) ? undefined : builders.problem(withoutModules(given), at),
+    },
+    serve,
+  });
+}
+
+/**
+ * @throws NixlTelemetryError CONFIG_INVALID, naming file, line, key, value and what is allowed; also when it cannot be
+ * read, or when a module of a builder cannot be loaded.
+ */
+export function readConfigFile(file: string, serve?: Shape): ConfigFile {
+  const { LineCounter, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml;
+  const lines = new LineCounter();
+  const document = parseDocument(textOf(file), { lineCounter: lines, prettyErrors: false });
+  const [mistake] = document.errors;
+  if (mistake !== undefined) throw invalid(file, lines, mistake.pos[0], mistake.message);
+  const content: unknown = document.toJS() ?? {};
+  const problem = fileShape(serve).problem(content);
+  if (problem !== undefined) {
+    const name = problem.path.length === 0 ? 'the file' : pathText(problem.path);
+    throw invalid(file, lines, offsetOf(document, problem.path), `${name} ${problem.text}`);
+  }
+  const { serve: section = {}, ...written } = content as Record<string, unknown>;
+  delete written['$schema'];
+  return { path: file, written, options: optionsOf(written, file), serve: section as Record<string, unknown> };
+}
+
+function optionsOf(written: Readonly<Record<string, unknown>>, file: string): FileOptions {
+  const { builders } = written as { builders?: string[] };
+  return builders === undefined ? written : { ...written, builders: builders.map((one) => builderOf(one, file)) };
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new NixlTelemetryError(
+      'CONFIG_INVALID',
+      `the configuration file cannot be read: ${(error as Error).message}`,
+      {
+        path: file,
+        cause: error,
+      },
+    );
+  }
+}
+
+function isModulePath(given: unknown): given is string {
+  return typeof given === 'string' && MODULE_PATH.test(given);
+}
+
+/** Where the paths of modules stand, names that pass take their places: indices stay what they are. */
+function withoutModules(given: unknown): unknown {
+  return Array.isArray(given) ? given.map((one: unknown) => (isModulePath(one) ? BUILDER_NAMES[0] : one)) : given;
+}
+
+function builderOf(one: string, file: string): BuilderName | MetricBuilder {
+  return isModulePath(one) ? builderFromModule(path.resolve(path.dirname(file), one)) : one;
+}
+
+/** Of the key where there is one, else of the nearest thing around it. */
+function offsetOf(document: Yaml.Document, at: Path): number {
+  for (let length = at.length; length > 0; length--) {
+    const key = at[length - 1];
+    const parent = length === 1 ? document.contents : document.getIn(at.slice(0, length - 1), true);
+    const { items = [] } = (parent ?? {}) as { items?: readonly Item[] };
+    const item = items.find((one, i) => (typeof key === 'number' ? i === key : one.key?.value === key));
+    const start = (item?.key ?? item)?.range?.[0];
+    if (start !== undefined) return start;
+  }
+  return 0;
+}
+
+/** A pair of a map, or an element of a list. */
+interface Item {
+  readonly key?: { readonly value?: unknown; readonly range?: readonly number[] };
+  readonly range?: readonly number[];
+}
+
+function invalid(file: string, lines: Yaml.LineCounter, offset: number, message: string): NixlTelemetryError {
+  const { line, col } = lines.linePos(offset);
+  return new NixlTelemetryError('CONFIG_INVALID', `${file}:${line}:${col}: ${message}`, { path: file });
+}

@@ -1,0 +1,225 @@
+/** Configuration files: what they say, what is wrong with them and where, and who goes before whom. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { Ajv } from 'ajv';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { NixlMetricProducer, RingWriter } from '../../src/index.js';
+import { fileShape, readConfigFile } from '../../src/instrumentation/config-file.js';
+import { configSchema } from '../../src/cli/config/schema.js';
+import { SERVE_SECTION, settingsOf } from '../../src/cli/serve/settings.js';
+import { pointsIn } from '../instrumentation/readers.js';
+import { ROOT, run, scrape, start, temporaryDirectory } from './command.js';
+
+function fileWith(text: string, name = 'nixl-otel.yaml'): string {
+  const file = path.join(temporaryDirectory(), name);
+  writeFileSync(file, text);
+  return file;
+}
+
+const GOOD = `
+# everything at once
+directories: [/a, /b]
+naming: otel
+drainIntervalMs: 5
+enabledMetrics: ['agent_tx_*', '!agent_err_*']
+attributes:
+  - name: role
+    source: { pattern: '(?<role>prefill|decode)', group: role }
+    default: other
+  - { name: rank, source: local_rank, type: integer, order: 1 }
+builders: [legacy, time]
+customEvents:
+  - { event: queue_depth, kind: gauge, name: backend.queue.depth }
+  - { event: 77, category: CUSTOM, kind: histogram, name: { nixl: a, otel: b }, bounds: [1, 2] }
+histogramBounds: { agent_xfer_time: [50, 100.5] }
+serve:
+  exporter: [prometheus, otlp]
+  port: 9090
+  otlpProtocol: grpc
+  page: 'off'
+`;
+
+const WRONG: [string, string][] = [
+  ['naming: prometheus', `1:1: naming is "prometheus"; allowed: "nixl" or "otel"`],
+  ['naming: nixl\ndirectory: /a', '2:1: directory is unknown; there are $schema, directories, '],
+  ['attributes:\n  - name: a\n    source: agnet', '3:5: attributes[0].source is "agnet"; allowed: one of "agent"'],
+  ['attributes:\n  - name: a\n  - name: b', '2:5: attributes[0] has no "source"; it needs name, source'],
+  ['builders: [legacy, tmie]', '1:20: builders[1] is "tmie"; allowed: one of "legacy"'],
+  [
+    'customEvents:\n  - { event: 5, kind: gauge, name: a }',
+    '2:7: customEvents[0].event is 5; allowed: a name or a glob',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: gauge, name: a, bounds: [1] }',
+    '2:5: customEvents[0] has bounds, but is a gauge',
+  ],
+  [
+    'histogramBounds: { agent_tx_bytes: [1] }',
+    '1:20: histogramBounds.agent_tx_bytes is unknown; there are agent_xfer_time',
+  ],
+  ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
+  ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
+  ['serve:\n  page: maybe', '2:3: serve.page is "maybe"; allowed: "on" or "off"'],
+  ['- a', '1:1: the file is ["a"]; allowed: an object with '],
+];
+
+describe('a configuration file', () => {
+  it('says all that there is to say', () => {
+    const { options, serve } = readConfigFile(fileWith(GOOD), SERVE_SECTION);
+    expect(options).toMatchObject({
+      directories: ['/a', '/b'],
+      naming: 'otel',
+      histogramBounds: { agent_xfer_time: [50, 100.5] },
+    });
+    expect(serve).toEqual({ exporter: ['prometheus', 'otlp'], port: 9090, otlpProtocol: 'grpc', page: 'off' });
+  });
+
+  it('may be JSON, and may be empty', () => {
+    expect(readConfigFile(fileWith('{"naming": "otel"}', 'c.json')).options).toEqual({ naming: 'otel' });
+    expect(readConfigFile(fileWith('')).options).toEqual({});
+  });
+
+  it.each(WRONG)('that says %j is refused with file, line and key', (text, message) => {
+    const file = fileWith(text);
+    expect(() => readConfigFile(file, SERVE_SECTION)).toThrow(`${file}:${message}`);
+  });
+
+  it.each([
+    ['a: [', /:1:\d+: /],
+    ['naming: nixl\nnaming: otel', /:2:1: Map keys must be unique/],
+  ])('that is no YAML, as %j, is refused with its line', (text, message) => {
+    expect(() => readConfigFile(fileWith(text))).toThrow(message);
+  });
+
+  it('that is not there is refused by its name', () => {
+    expect(() => readConfigFile('/no/such.yaml')).toThrow("ENOENT: no such file or directory, open '/no/such.yaml'");
+  });
+
+  it('may name builders by their modules, beside it', () => {
+    const file = fileWith('builders: [legacy, ./own.mjs]');
+    writeFileSync(path.join(path.dirname(file), 'own.mjs'), 'export default class { name = "own"; create() {} }');
+    expect(readConfigFile(file).options.builders).toMatchObject(['legacy', { name: 'own' }]);
+    writeFileSync(path.join(path.dirname(file), 'own.cjs'), 'module.exports = { name: 1 };');
+    const other = path.join(path.dirname(file), 'other.yaml');
+    writeFileSync(other, 'builders: [./own.cjs]');
+    expect(() => readConfigFile(other)).toThrow(/builder .*own.cjs is none; export default/);
+  });
+});
+
+describe('the published schema', () => {
+  const published: unknown = JSON.parse(readFileSync(path.join(ROOT, 'config.schema.json'), 'utf8'));
+  const validate = new Ajv({ strict: false }).compile(published as object);
+
+  it('is up to date (npm run schema)', () => {
+    expect(published).toEqual(JSON.parse(JSON.stringify(configSchema())));
+  });
+
+  it('says what the checks say', () => {
+    expect(validate(parse(GOOD))).toBe(true);
+    const onlyInCode = /has bounds, but is|serve\.port/;
+    for (const [text, message] of WRONG) {
+      if (onlyInCode.test(message)) continue;
+      expect(validate(parse(text)), text).toBe(false);
+    }
+    expect(fileShape(SERVE_SECTION).problem(parse(GOOD))).toBeUndefined();
+  });
+});
+
+describe('who goes before whom', () => {
+  it('option, then environment, then file, then default', async () => {
+    const directory = temporaryDirectory();
+    const writer = new RingWriter(path.join(directory, 'a'), { wireVersion: 4 });
+    const file = fileWith(
+      'durationBoundsUs: [1, 2]\nhistogramBounds: { agent_xfer_post_time: [7] }\nhostname: from-file',
+    );
+    const env = process.env;
+    process.env = { ...env, NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US: '3,4', NIXL_OTEL_CONFIG: file };
+    try {
+      const bounds = async (options: object): Promise<unknown[]> => {
+        for (const type of [7, 6]) writer.push({ type, value: 5 });
+        const producer = new NixlMetricProducer({ directories: directory, ...options });
+        const result = await producer.collect();
+        producer.close();
+        return ['agent_xfer_time_us', 'agent_xfer_post_time_us'].map(
+          (name) => (pointsIn(result, name)[0]?.value as { buckets: { boundaries: number[] } }).buckets.boundaries,
+        );
+      };
+      expect(await bounds({ durationBoundsUs: [5, 6] })).toEqual([[5, 6], [7]]);
+      expect(await bounds({})).toEqual([[3, 4], [7]]);
+      delete process.env['NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US'];
+      expect(await bounds({})).toEqual([[1, 2], [7]]);
+      expect(await bounds({ configFile: fileWith('hostname: x') })).not.toContainEqual([7]);
+    } finally {
+      process.env = env;
+    }
+  });
+
+  it('in serve too, with the section that is its own', async () => {
+    const directory = temporaryDirectory();
+    const file = fileWith(`directories: ${directory}\nnaming: otel\ndeadTtlMs: 1234\nserve: { port: 0, page: 'off' }`);
+    const serve = start(['serve', '--config', file, '--dead-ttl', '4321']);
+    const [line, url] = await serve.says(/serves (http:\S+) from .*/);
+    expect(line).toContain(`${directory} (exporters prometheus; naming otel;`);
+    expect(line).toContain('dead agents stay 4321 ms');
+    expect(await scrape(url!)).toContain('nixl_collector_ticks');
+    expect((await serve.stop('SIGTERM')).code).toBe(0);
+  });
+
+  it('leaves what exporters read from the environment by themselves to them', () => {
+    const file = fileWith('serve: { otlpEndpoint: "http://file:1" }');
+    const endpoint = (env: Record<string, string>) => settingsOf({ config: file }, env).otlpEndpoint;
+    expect(endpoint({})).toBe('http://file:1');
+    expect(endpoint({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://env:1' })).toBeUndefined();
+  });
+
+  it('gives serve attributes and builders that no flag could', async () => {
+    const directory = temporaryDirectory();
+    const writer = new RingWriter(path.join(directory, 'prefill-0'), { wireVersion: 4 });
+    const file = fileWith(`
+      attributes: [{ name: role, source: { pattern: '^(?<role>\\w+)-', group: role } }]
+      builders: [legacy, ./failures.mjs]
+      serve: { port: 0 }`);
+    writeFileSync(
+      path.join(path.dirname(file), 'failures.mjs'),
+      `export default class {
+         name = 'failures';
+         create(meter) { this.counter = meter.createCounter('team.failures'); }
+         take(events) { for (const { value, attributes } of events) this.counter.add(value, attributes); }
+       }`,
+    );
+    writer.push({ type: 8, value: 1 });
+    const serve = start(['serve', '--dir', directory], { NIXL_OTEL_CONFIG: file });
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    const page = await scrape(url!);
+    expect(page).toMatch(/^team_failures_total\{role="prefill"\} 1$/m);
+    expect(page).toMatch(/^agent_errors_total\{.*role="prefill".*\} 1$/m);
+    expect((await serve.stop('SIGTERM')).code).toBe(0);
+  });
+});
+
+describe('nixl-otel config', () => {
+  it('checks', async () => {
+    const good = fileWith(GOOD);
+    expect(await run(['config', 'check', good])).toMatchObject({ code: 0, stdout: `${good} is right\n` });
+    const bad = fileWith('naming: x');
+    const { code, stderr } = await run(['config', 'check'], { NIXL_OTEL_CONFIG: bad });
+    expect(code).toBe(2);
+    expect(stderr).toContain(`${bad}:1:1: naming is "x"`);
+    expect((await run(['config', 'check'])).code).toBe(2);
+  });
+
+  it('prints what is in force, as a file that says the same', async () => {
+    const { code, stdout } = await run(['config', 'print', fileWith(GOOD)], {
+      NIXL_TELEMETRY_DIR: '/env',
+      OTEL_EXPORTER_PROMETHEUS_PORT: '1',
+    });
+    expect(code).toBe(0);
+    expect(stdout).toContain('# from NIXL_TELEMETRY_DIR\ndirectories: [ /env ]');
+    expect(stdout).toContain('# from file\nnaming: otel');
+    expect(stdout).toContain('  # from OTEL_EXPORTER_PROMETHEUS_PORT\n  port: 1');
+    expect(stdout).toContain('  # from default\n  host: 127.0.0.1');
+    const again = fileWith(stdout);
+    expect(parse((await run(['config', 'print', again])).stdout)).toEqual(parse(stdout));
+  });
+});
