@@ -1,6 +1,6 @@
 /** The configured attributes of each agent, looked up once per process behind it and not once per collect. */
 import type { AgentReading, AttributeRegistry, Attributes, ProcessFacts } from '../mapping/index.js';
-import { readAgentProcess } from '../shm-bridge/index.js';
+import { readAgentProcess, type RingSource } from '../shm-bridge/index.js';
 
 /**
  * A process is usually seen within a fraction of a second. Attributes that cannot be changed any more wait for it this
@@ -24,14 +24,32 @@ interface Known {
 
 const NONE: Attributes = {};
 
+/** How often new processes are looked at between two collects, milliseconds: they may not live until the next one. */
+const WATCH_MS = 250;
+
 export class AgentAttributes {
   readonly #options: AgentAttributesOptions;
   readonly #readProcess: typeof readAgentProcess;
   #byId = new Map<number, Known>();
+  #watch: NodeJS.Timeout | undefined;
 
   constructor(options: AgentAttributesOptions) {
     this.#options = options;
     this.#readProcess = options.readProcess ?? readAgentProcess;
+  }
+
+  /** Looks at the processes of this source's agents as they come, where anything is asked of them. */
+  watch(source: RingSource): void {
+    if (!this.#options.registry.needsProcess || this.#watch !== undefined) return;
+    this.#watch = setInterval(() => {
+      if (source.closed) return this.unwatch();
+      for (const agent of source.snapshot().agents) if (agent.pid !== undefined) this.of(agent);
+    }, WATCH_MS).unref();
+  }
+
+  unwatch(): void {
+    clearInterval(this.#watch);
+    this.#watch = undefined;
   }
 
   /** Of series that stand for several agents. */

@@ -48,6 +48,11 @@ export class BuilderMetrics {
     return made;
   }
 
+  /** One for all who read the source. */
+  get agentAttributes(): AgentAttributes {
+    return this.#options.agentAttributes;
+  }
+
   get processor(): MetricProcessor {
     return this.#options.processor;
   }
@@ -83,11 +88,13 @@ export class BuilderMetrics {
   }
 
   attach(source: RingSource): void {
+    this.agentAttributes.watch(source);
     this.#run.attach(source);
   }
 
   /** Before the source is closed. */
   detach(): void {
+    this.agentAttributes.unwatch();
     this.#run.detach();
   }
 

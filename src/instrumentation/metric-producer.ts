@@ -89,7 +89,8 @@ export class NixlMetricProducer implements MetricProducer {
     this.#hostname = hostname;
     this.#temporality = options.temporality ?? 'cumulative';
     this.#metrics = metrics;
-    const agentAttributes = new AgentAttributes({ registry: attributes, hostname, rankVariable });
+    const agentAttributes =
+      builderMetrics?.agentAttributes ?? new AgentAttributes({ registry: attributes, hostname, rankVariable });
     this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
     this.#builderMetrics = builderMetrics;
     builderMetrics?.join(this, (type) => this.#temporalityOf(type));

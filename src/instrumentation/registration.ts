@@ -2,7 +2,7 @@
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
 import { metricsOf } from '../mapping/index.js';
 import type { EventTap, RingSource, TapOptions } from '../shm-bridge/index.js';
-import { AgentAttributes } from './agent-attributes.js';
+import type { AgentAttributes } from './agent-attributes.js';
 import { AgentRoster, pointAttributes, type RosterEntry } from './agent-roster.js';
 import type { Settings } from './config.js';
 import { type DiagOnce, reasonOf } from './diag-once.js';
@@ -22,6 +22,7 @@ export interface RegistrationOptions {
   readonly meter: Meter;
   readonly settings: Settings;
   readonly processor: MetricProcessor;
+  readonly agentAttributes: AgentAttributes;
   readonly said: DiagOnce;
   readonly now: (() => number) | undefined;
 }
@@ -47,7 +48,7 @@ export class Registration {
 
   constructor(options: RegistrationOptions) {
     const { meter, settings, said } = options;
-    const { naming, hostname, seriesLimit, source, events, attributes, rankVariable, customEvents } = settings;
+    const { naming, hostname, seriesLimit, source, events, customEvents } = settings;
     this.#options = options;
     const metrics = metricsOf(naming, { events, customEvents, builders: tallyBuilders(settings.builders) });
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
@@ -59,7 +60,7 @@ export class Registration {
         'fold',
         `too many series for the SDK: agent ${agent} and further ones are reported together as "other"; ${REMEDY}`,
       );
-    const agentAttributes = new AgentAttributes({ registry: attributes, hostname, rankVariable });
+    const { agentAttributes } = options;
     const common = { naming, hostname, metrics };
     const roster = (this.#roster = new AgentRoster({ ...common, seriesLimit, agentAttributes, onFold }));
     this.#builders = new BuilderRun({ processor: options.processor, agentAttributes, said });

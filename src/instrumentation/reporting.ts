@@ -160,6 +160,7 @@ export class Reporting {
         meter,
         settings: this.#settings,
         processor: this.processor,
+        agentAttributes: this.#builderMetrics.agentAttributes,
         said: this.#said,
         now: this.#internals.now,
       });
@@ -180,6 +181,7 @@ export class Reporting {
       const source = (this.#internals.openSource ?? openSource)(options);
       this.#feed = new SourceFeed(source, this.#logger);
       this.sharedFeed.attach(this.#feed);
+      this.#builderMetrics.agentAttributes.watch(source);
     } catch (error) {
       const code = error instanceof NixlTelemetryError ? error.code : 'open';
       this.#said.error(SUBJECT, code, `NIXL telemetry is off: ${reasonOf(error)}`);

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import type { AttributeSpec } from '../../src/mapping/index.js';
+import { AgentAttributes } from '../../src/instrumentation/agent-attributes.js';
+import { AttributeRegistry, type AttributeSpec } from '../../src/mapping/index.js';
 import { instrumentation, opener } from './harness.js';
 import { agentSnapshot, InMemorySource, START_MS } from './in-memory-source.js';
 import { ManualReader, pointsIn, producerOn, providerWith } from './readers.js';
@@ -61,5 +62,25 @@ describe('a producer', () => {
     expect(await pids(process.pid)).toEqual([process.pid]);
     expect(await pids()).toEqual([process.pid]);
     expect(await pids(1)).toEqual([1]);
+  });
+});
+
+describe('the process of an agent', () => {
+  it('is looked at while it lives, also between two collects', () => {
+    let alive = true;
+    const watched = new AgentAttributes({
+      registry: new AttributeRegistry([{ name: 'rank', source: 'local_rank', type: 'integer' }]),
+      hostname: 'h',
+      rankVariable: 'LOCAL_RANK',
+      readProcess: (pid) => (alive ? { pid, environment: { LOCAL_RANK: '4' } } : undefined),
+    });
+    const source = new InMemorySource();
+    watched.watch(source);
+    const agent = agentSnapshot({ id: 1, agent: 'a', pid: 77 });
+    source.agents = [agent];
+    vi.advanceTimersByTime(250);
+    alive = false;
+    expect(watched.of({ ...agent, life: 'dead' })).toEqual({ rank: 4 });
+    watched.unwatch();
   });
 });

@@ -1,0 +1,29 @@
+/**
+ * A builder of your own: one counter of failures to alert on, by agent, whatever the error. It reads what the native tally
+ * gained between two collects, so a million events cost no more than one.
+ */
+import { fileURLToPath } from 'node:url';
+import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
+import { printMetrics, ringDirectory, runAgents } from './support.mjs';
+
+export default class FailureBuilder {
+  name = 'failures';
+
+  create(meter) {
+    this.failures = meter.createCounter('team.transfer.failures', { description: 'Failed operations of agents.' });
+  }
+
+  observe(gains) {
+    for (const { event, agent, count, attributes } of gains) {
+      if (event.startsWith('agent_err_')) this.failures.add(count, { ...attributes, agent });
+    }
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const directory = ringDirectory();
+  const producer = new NixlMetricProducer({ directories: directory, builders: ['legacy', new FailureBuilder()] });
+  await runAgents(directory, { more: ['--errors', '20'] });
+  await printMetrics(producer, /^(team_|agent_errors_total.* [1-9])/);
+  producer.close();
+}

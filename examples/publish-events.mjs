@@ -1,0 +1,17 @@
+/** A service without NIXL that publishes events of its own, CUSTOM and SYSTEM, as any reader of NIXL's rings finds them. */
+import path from 'node:path';
+import { Category, NixlMetricProducer, RingWriter } from 'opentelemetry-instrumentation-nixl';
+import { printMetrics, ringDirectory } from './support.mjs';
+
+const directory = ringDirectory();
+const writer = new RingWriter(path.join(directory, 'cache-service'), { wireVersion: 1 });
+for (const hits of [17, 25]) {
+  // False would mean that the ring is full: nobody drains it, or too slowly.
+  if (!writer.push({ name: 'cache_hits', category: Category.CUSTOM, value: hits })) console.error('ring full');
+}
+writer.push({ name: 'resident_bytes', category: Category.SYSTEM, value: process.memoryUsage().rss });
+
+const producer = new NixlMetricProducer({ directories: directory, hostname: 'example' });
+await printMetrics(producer, /^nixl_event/);
+producer.close();
+writer.close();

@@ -1,0 +1,96 @@
+/** Each example as a newcomer runs it: in a process of its own, and what it prints. */
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { NixlMetricProducer } from '../src/index.js';
+import { ROOT, RunningCommand, temporaryDirectory } from './cli/command.js';
+import { scrape } from './instrumentation/readers.js';
+
+const EXAMPLES = path.join(ROOT, 'examples');
+
+async function outputOf(example: string, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await new RunningCommand(process.execPath, [path.join(EXAMPLES, example), ...args])
+    .ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
+}
+
+describe('examples/', () => {
+  it('attributes.mjs: role, rank and model of each agent', async () => {
+    const lines = (await outputOf('attributes.mjs')).trim().split('\n');
+    expect(lines).toHaveLength(4);
+    const of = (agent: string): string => lines.find((line) => line.includes(`agent_name="${agent}"`))!;
+    expect(of('prefill-1')).toMatch(/role="prefill",number="1",local_rank="0",model="llama_3".* [1-9]/);
+    expect(of('decode-0')).toMatch(/role="decode",number="0",local_rank="1",model="none".* [1-9]/);
+  });
+
+  it('failure-builder.mjs: one counter, equal to the sum of all errors', async () => {
+    const lines = (await outputOf('failure-builder.mjs')).trim().split('\n');
+    const sum = (name: string): number =>
+      lines
+        .filter((line) => line.startsWith(`${name}{`))
+        .reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
+    expect(sum('team_transfer_failures_total')).toBeGreaterThan(0);
+    expect(sum('team_transfer_failures_total')).toBe(sum('agent_errors_total'));
+  });
+
+  it('backend-events.mjs: declared events have metrics of their own', async () => {
+    const page = await outputOf('backend-events.mjs');
+    expect(page).toMatch(/^backend_queue_depth\{.*\} 5$/m);
+    expect(page).toMatch(/^backend_retries_total\{.*event="retry_a"\} 2$/m);
+    expect(page).toMatch(/^backend_stage_duration_bucket\{.*le="100"\} 2$/m);
+    expect(page).toMatch(/^nixl_events_total\{.*event="something_else"\} 1$/m);
+  });
+
+  it('publish-events.mjs: events of a service', async () => {
+    const page = await outputOf('publish-events.mjs');
+    expect(page).toMatch(/^nixl_event_value_total\{.*category="NIXL_TELEMETRY_CUSTOM",event="cache_hits"\} 42$/m);
+    expect(page).toMatch(/^nixl_event_last\{.*category="NIXL_TELEMETRY_SYSTEM",event="resident_bytes"\} [1-9]\d+$/m);
+  });
+
+  it('publish_events.cc: events of a C++ program', async () => {
+    const [build, rings] = [temporaryDirectory(), temporaryDirectory()];
+    const program = path.join(build, 'publish_events');
+    const source = path.join(EXAMPLES, 'publish_events.cc');
+    execFileSync(process.env['CXX'] ?? 'g++', [
+      '-std=c++20',
+      '-Wall',
+      '-Werror',
+      '-I',
+      path.join(ROOT, 'native'),
+      source,
+      '-o',
+      program,
+    ]);
+    const { code, stdout } = await new RunningCommand(program, [rings]).ended;
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'published 3 events\n' });
+    const producer = new NixlMetricProducer({ directories: rings });
+    const page = await scrape(producer);
+    producer.close();
+    expect(page).toMatch(/^nixl_event_value_total\{.*agent_name="cpp-service".*event="cache_hits"\} 42$/m);
+    expect(page).toMatch(/^nixl_event_last\{.*category="NIXL_TELEMETRY_SYSTEM",event="resident_bytes"\} [1-9]\d+$/m);
+  });
+
+  it('job-records.mjs: jobs by outcome, version, network and GPU', async () => {
+    const page = await outputOf('job-records.mjs');
+    expect(page).toMatch(
+      /^nixl_records_total\{gpus="3_NVIDIA_A100_2_NVIDIA_V100_1",action="train",outcome="pass"\} 1$/m,
+    );
+    expect(page).toMatch(/^nixl_records_gpu_time_total\{gpus="3_NVIDIA_A100_2_NVIDIA_V100_1",gpu="NVIDIA_A100"\} 60$/m);
+  });
+
+  it('csv-sink.mjs: every event once, over the files that it was rotated to', async () => {
+    const directory = temporaryDirectory();
+    const [, written] = /^(\d+) events in .*; 0 dropped\n$/.exec(await outputOf('csv-sink.mjs', directory))!;
+    const files = readdirSync(directory);
+    expect(files.length).toBeGreaterThan(2);
+    const lines = files.flatMap((file) => readFileSync(path.join(directory, file), 'utf8').trim().split('\n'));
+    const rows = lines.filter((line) => line !== 'timestamp,category,name,value');
+    expect(lines.length - rows.length).toBe(files.length);
+    for (const row of rows) {
+      expect(row).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,NIXL_TELEMETRY_[A-Z]+,agent_\w+,\d+$/);
+    }
+    expect(rows).toHaveLength(Number(written));
+  });
+});
