@@ -44,7 +44,7 @@ async function demo(options: DemoOptions): Promise<void> {
     // The same in every environment: what is set there is for real agents.
     const settings = settingsOf(flags, {});
     await whileServing(settings, { directories: [directory] }, true, ({ pipeline, url }) =>
-      watchAgents({ directory, pipeline, url: url!, stop, intervalMs }),
+      watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs }),
     );
   } finally {
     remove();
@@ -57,18 +57,19 @@ interface Watch {
   directory: string;
   pipeline: MetricsPipeline;
   url: string;
+  page: 'on' | 'off';
   stop: StopRequest;
   intervalMs: number;
 }
 
-async function watchAgents({ directory, pipeline, url, stop, intervalMs }: Watch): Promise<void> {
+async function watchAgents({ directory, pipeline, url, page, stop, intervalMs }: Watch): Promise<void> {
   const source = new TransferSource(directory);
   const kill = (): void => source.kill();
   process.once('exit', kill);
   try {
     await source.ready;
     print(`Two agents are moving memory; their rings are in ${directory}`);
-    print(`Live page: ${new URL('/', url).href}`);
+    if (page === 'on') print(`Live page: ${new URL('/', url).href}`);
     print(`Metrics: ${url}`);
     print('Ctrl-C ends it.');
     const stopPrinting = printRates(pipeline, intervalMs);

@@ -6,6 +6,7 @@ export interface ServingOptions {
   host: string;
   port: number;
   naming: Naming;
+  page: 'on' | 'off';
   /** Milliseconds. */
   drainInterval?: number;
 }
@@ -28,6 +29,7 @@ export function addServingOptions(command: Command): Command {
         .choices(NAMINGS)
         .default('nixl'),
     )
+    .addOption(new Option('--page <on-or-off>', 'the live page for browsers at /').choices(['on', 'off']).default('on'))
     .option('--drain-interval <ms>', 'empty the rings this often (default: 20)', wholeNumber(1, 10_000));
 }
 

@@ -2,7 +2,7 @@
 import { amount, bytes, duration, percent } from '../../numbers.js';
 import { quantile } from '../../quantile.js';
 import type { AgentData, PageData } from '../data.js';
-import { byId, element, named, setNumber, setRows, setText } from './dom.js';
+import { byId, element, named, setNumber, setText } from './dom.js';
 import { errorsOf, type History, type Sample } from './history.js';
 
 interface Row {
@@ -51,7 +51,8 @@ export class AgentsTable {
   #sortedBy: number | undefined;
   #descending = false;
   #chosen: number | undefined;
-  #redraw = (): void => {};
+  readonly #lines = new Map<number, HTMLElement>();
+  #redraw = (_sort: boolean): void => {};
 
   constructor(onChoice: (agent: number | undefined) => void) {
     this.#onChoice = onChoice;
@@ -68,25 +69,44 @@ export class AgentsTable {
 
   show(data: PageData, history: History, chosen: number | undefined): void {
     this.#chosen = chosen;
-    this.#redraw = () => {
+    this.#redraw = (sort) => {
       const durationUs = data.bounds.durationUs;
       const rows = data.agents.map((agent) => ({ agent, sample: history.now(agent.id), durationUs }));
-      rows.sort((a, b) => this.#compare(a, b));
-      setRows(
-        this.#body,
-        rows,
-        () => this.#emptyRow(),
-        (line, row) => this.#fill(line, row),
-      );
+      rows.sort(sort ? (a, b) => this.#compare(a, b) : this.#asTheyStand());
+      this.#place(rows);
     };
-    this.#redraw();
+    // A row that is pointed at, or has the focus, must not give way to another agent's.
+    this.#redraw(!this.#body.matches(':hover, :focus-within'));
+  }
+
+  #place(rows: readonly Row[]): void {
+    const ids = new Set(rows.map(({ agent }) => agent.id));
+    for (const [id, line] of this.#lines) {
+      if (ids.has(id)) continue;
+      line.remove();
+      this.#lines.delete(id);
+    }
+    rows.forEach((row, i) => {
+      const { id } = row.agent;
+      const line = this.#lines.get(id) ?? this.#emptyRow(id);
+      this.#lines.set(id, line);
+      this.#fill(line, row);
+      if (this.#body.children[i] !== line) this.#body.insertBefore(line, this.#body.children[i] ?? null);
+    });
+  }
+
+  /** New ones come last. */
+  #asTheyStand(): (a: Row, b: Row) => number {
+    const places = new Map(Array.from(this.#body.children, (line, i) => [line, i]));
+    const placeOf = ({ agent }: Row): number => places.get(this.#lines.get(agent.id) as Element) ?? places.size;
+    return (a, b) => placeOf(a) - placeOf(b);
   }
 
   #sortBy(column: number | undefined): void {
     this.#descending = this.#sortedBy === column ? !this.#descending : column !== undefined;
     this.#sortedBy = column;
     this.#markHeadings();
-    this.#redraw();
+    this.#redraw(true);
   }
 
   #markHeadings(): void {
@@ -106,21 +126,17 @@ export class AgentsTable {
     return sign * (x - y) || byName;
   }
 
-  #emptyRow(): HTMLElement {
+  #emptyRow(id: number): HTMLElement {
     const button = element('button', { type: 'button' }, named(''));
     const state = element('span', { class: 'soft state' });
     const line = element('tr', {}, element('th', { scope: 'row' }, button, state));
     line.append(...COLUMNS.map(() => element('td', {}, element('data'))));
-    button.addEventListener('click', () => {
-      const id = Number(line.dataset['agent']);
-      this.#onChoice(id === this.#chosen ? undefined : id);
-    });
+    button.addEventListener('click', () => this.#onChoice(id === this.#chosen ? undefined : id));
     return line;
   }
 
   #fill(line: HTMLElement, row: Row): void {
     const { id, name } = row.agent;
-    line.dataset['agent'] = String(id);
     const [button, state] = line.children[0]!.children as unknown as [HTMLElement, HTMLElement];
     setText(button.firstElementChild!, name);
     button.setAttribute('aria-pressed', String(id === this.#chosen));

@@ -83,7 +83,7 @@ export class History {
   /** Counts per bucket: of the last minute (or as much of it as is known), or since each agent's start. */
   buckets(agent: number | undefined, key: Distribution, lastMinute: boolean): number[] {
     const before = lastMinute ? this.#answers[0] : undefined;
-    return bucketsBetween(chosen(this.latest, agent), before, key);
+    return bucketsBetween(chosen(this.latest, agent), byId(before), key);
   }
 
   #since(fromMs: number): PageData | undefined {
@@ -96,17 +96,19 @@ export function chosen(data: PageData | undefined, agent: number | undefined): r
   return agent === undefined ? agents : agents.filter(({ id }) => id === agent);
 }
 
-function bucketsBetween(agents: readonly AgentData[], before: PageData | undefined, key: Distribution): number[] {
-  const then = byId(before);
-  return bucketSum(agents.map((agent) => bucketIncrease(agent[key], then.get(agent.id)?.[key])));
+type ById = ReadonlyMap<number, AgentData>;
+
+function bucketsBetween(agents: readonly AgentData[], before: ById, key: Distribution): number[] {
+  return bucketSum(agents.map((agent) => bucketIncrease(agent[key], before.get(agent.id)?.[key])));
 }
 
-function byId(data: PageData | undefined): Map<number, AgentData> {
+function byId(data: PageData | undefined): ById {
   return new Map(data?.agents.map((agent) => [agent.id, agent]));
 }
 
 function momentOf(data: PageData, before: PageData | undefined, longBefore: PageData | undefined): Moment {
   const then = byId(before);
+  const longAgo = byId(longBefore);
   const sameListing = before !== undefined && listing(before) === listing(data);
   const seconds = before === undefined ? 0 : (data.takenMs - before.takenMs) / 1000;
   const rate = (agents: readonly AgentData[], read: (agent: AgentData) => number): number | null => {
@@ -122,7 +124,7 @@ function momentOf(data: PageData, before: PageData | undefined, longBefore: Page
     return sum / seconds;
   };
   const sampleOf = (agents: readonly AgentData[]): Sample => {
-    const counts = longBefore === undefined ? [] : bucketsBetween(agents, longBefore, 'durations');
+    const counts = longBefore === undefined ? [] : bucketsBetween(agents, longAgo, 'durations');
     const percentile = (q: number): number | null => quantile(data.bounds.durationUs, counts, q) ?? null;
     return {
       tx: rate(agents, ({ txBytes }) => txBytes),
