@@ -54,6 +54,7 @@ describe('wrong usage', () => {
     ['--port', '1e3', 'from 0 to 65535'],
     ['--host', '', 'an address or a host name'],
     ['--naming', 'prometheus', 'nixl, otel'],
+    ['--page', 'no', 'on, off'],
     ['--drain-interval', '0', 'from 1 to 10000'],
     ['--drain-interval', 'fast', 'from 1 to 10000'],
     ['--dead-ttl', '30s', '0 or more'],

@@ -45,7 +45,7 @@ const SHARED_SCRIPTS = ['numbers.js', 'quantile.js'];
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
 
 /** However many browsers are open, the rings are looked at at most this often. */
-const SAME_ANSWER_MS = 250;
+const SAME_ANSWER_MS = 500;
 
 export function publishPage(server: MetricsServer, pipeline: MetricsPipeline, { directories = [] }: NixlOptions): void {
   const folder = new URL('browser/', import.meta.url);
