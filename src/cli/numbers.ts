@@ -1,6 +1,6 @@
 /** Numbers for people. Pure, and without imports: the live page has it too. */
 
-const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'] as const;
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'] as const;
 
 /** In powers of 1000: `0 B`, `999 B`, `1.2 kB`, `412 MB`. */
 export function bytes(value: number): string {
@@ -29,6 +29,13 @@ export function amount(value: number): string {
   if (value > 0 && value < 0.1) return '<0.1';
   const digits = value < 9.95 ? 1 : 0;
   return value.toLocaleString('en-US', { maximumFractionDigits: digits });
+}
+
+/** As `amount` up to ten million, then short: `12.3M`, `4.5B`; `5.9e18` where nobody has a word for it. */
+export function count(value: number): string {
+  if (value < 1e7) return amount(value);
+  if (value >= 1e15) return value.toExponential(1).replace('+', '');
+  return value.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 }
 
 /** Microseconds: `840 us`, `2.1 ms`, `1.5 s`. */

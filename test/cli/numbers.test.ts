@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { binaryBytes, duration, percent } from '../../src/cli/numbers.js';
+import { binaryBytes, bytes, count, duration, percent } from '../../src/cli/numbers.js';
 
 it.each([
   [0, '0 us'],
@@ -27,3 +27,16 @@ it.each([
   [2 ** 32, '4 GiB'],
   [1536, '1.5 KiB'],
 ])('%d bytes are %s', (value, text) => expect(binaryBytes(value)).toBe(text));
+
+it.each([
+  [0, '0'],
+  [9_999_999, '9,999,999'],
+  [12_345_678, '12.3M'],
+  [4.5e9, '4.5B'],
+  [5.863e18, '5.9e18'],
+])('%d is %s', (value, text) => expect(count(value)).toBe(text));
+
+it('has units for the largest sums that there are', () => {
+  expect(bytes(2 ** 64)).toBe('18 EB');
+  expect(bytes(5e23)).toBe('500 ZB');
+});

@@ -81,7 +81,7 @@ it.each([
   [412_000_000, '412 MB'],
   [11.4e9, '11 GB'],
   [2.5e15, '2.5 PB'],
-  [4.2e18, '4,200 PB'],
+  [4.2e18, '4.2 EB'],
 ])('bytes(%d) is %s', (value, text) => {
   expect(bytes(value)).toBe(text);
 });

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { EVENTS } from '../../src/mapping/index.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { type RunningCommand, start, startTransferSource, temporaryDirectory, until } from '../cli/command.js';
 import { chromiumPath, DESKTOP, numbersIn, openPage, PHONE } from './browser.js';
@@ -87,6 +88,25 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     }
   });
 
+  it.each([
+    ['phone', PHONE],
+    ['desktop', DESKTOP],
+  ])('holds numbers as large as there are at the width of a %s', async (_, viewport) => {
+    const dir = temporaryDirectory();
+    const writer = new RingWriter(path.join(dir, 'agent'), { wireVersion: 4, capacity: 64 });
+    for (const { type } of [...EVENTS, ...EVENTS]) writer.push({ type, value: 2n ** 64n - 1n });
+    writer.close();
+    const { page } = await openPage((await startServe(dir)).url, { viewport });
+    await page.locator('#errors tbody tr').first().waitFor();
+    expect(await widthOf(page)).toBe(viewport.width);
+    const boxes = await page
+      .locator('#totals > div, .card:not(.scrolls), figure')
+      .evaluateAll((all: Box[]) =>
+        all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ innerText }) => innerText),
+      );
+    expect(boxes).toEqual([]);
+  });
+
   it('draws lines that can be seen', async () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--seconds', '0']);
@@ -167,6 +187,12 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
 
 function widthOf(page: { evaluate(script: string): Promise<unknown> }): Promise<unknown> {
   return page.evaluate('document.documentElement.scrollWidth');
+}
+
+interface Box {
+  scrollWidth: number;
+  clientWidth: number;
+  innerText: string;
 }
 
 interface Canvas {

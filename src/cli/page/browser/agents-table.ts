@@ -1,5 +1,5 @@
 /** One row per agent: sorted by any column, and a button in each that narrows the page down to it. */
-import { amount, bytes, duration, percent } from '../../numbers.js';
+import { bytes, count, duration, percent } from '../../numbers.js';
 import { quantile } from '../../quantile.js';
 import type { AgentData, PageData } from '../data.js';
 import { byId, element, named, setNumber, setText } from './dom.js';
@@ -26,20 +26,20 @@ const soFar = (q: number) => (row: Row) => quantile(row.durationUs, row.agent.du
 const COLUMNS: readonly Column[] = [
   { heading: 'tx rate', value: ({ sample }) => sample?.tx ?? NaN, words: rate(bytes) },
   { heading: 'rx rate', value: ({ sample }) => sample?.rx ?? NaN, words: rate(bytes) },
-  { heading: 'requests', value: ({ sample }) => sample?.requests ?? NaN, words: rate(amount) },
+  { heading: 'requests', value: ({ sample }) => sample?.requests ?? NaN, words: rate(count) },
   { heading: 'p50', value: ({ sample }) => sample?.p50 ?? NaN, words: duration },
   { heading: 'p99', value: ({ sample }) => sample?.p99 ?? NaN, words: duration },
   { heading: 'p99 so far', value: soFar(0.99), words: duration },
   { heading: 'tx bytes', value: ({ agent }) => agent.txBytes, words: bytes },
   { heading: 'rx bytes', value: ({ agent }) => agent.rxBytes, words: bytes },
-  { heading: 'tx requests', value: ({ agent }) => agent.txRequests, words: amount },
-  { heading: 'rx requests', value: ({ agent }) => agent.rxRequests, words: amount },
-  { heading: 'errors', value: ({ agent }) => errorsOf(agent), words: amount, isBad: isSome },
+  { heading: 'tx requests', value: ({ agent }) => agent.txRequests, words: count },
+  { heading: 'rx requests', value: ({ agent }) => agent.rxRequests, words: count },
+  { heading: 'errors', value: ({ agent }) => errorsOf(agent), words: count, isBad: isSome },
   { heading: 'memory', value: ({ agent }) => agent.memory, words: bytes },
   { heading: 'ring fill', value: ({ agent }) => agent.fill, words: percent },
-  { heading: 'dropped', value: ({ agent }) => agent.dropped, words: amount, isBad: isSome },
-  { heading: 'found full', value: ({ agent }) => agent.foundFull, words: amount, isBad: isSome },
-  { heading: 'restarts', value: ({ agent }) => agent.restarts, words: amount },
+  { heading: 'dropped', value: ({ agent }) => agent.dropped, words: count, isBad: isSome },
+  { heading: 'found full', value: ({ agent }) => agent.foundFull, words: count, isBad: isSome },
+  { heading: 'restarts', value: ({ agent }) => agent.restarts, words: count },
   { heading: 'idle', value: ({ agent }) => agent.idleMs * 1000, words: duration },
 ];
 

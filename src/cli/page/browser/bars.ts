@@ -1,5 +1,5 @@
 /** Distributions and errors as tables with bars: the numbers are there for every reader, the bars for the eye. */
-import { amount } from '../../numbers.js';
+import { count } from '../../numbers.js';
 import { element, setNumber, setRows, setText } from './dom.js';
 
 export interface BarRow {
@@ -50,14 +50,17 @@ export class BarTable {
         element('th', { scope: 'row' }),
         ...this.#colours.map((colour) => {
           const bar = element('span', { class: `bar ${colour}`, 'aria-hidden': 'true' });
-          return element('td', {}, element('data'), bar);
+          const track = element('span', { class: 'track' }, bar);
+          return element('td', {}, element('div', { class: 'cell' }, element('data'), track));
         }),
       );
     setRows(this.#body, rows, make, (row, { label, values }) => {
       setText(row.children[0]!, label);
       values.forEach((value, i) => {
-        const [number, bar] = row.children[i + 1]!.children as unknown as [HTMLDataElement, HTMLElement];
-        setNumber(number, value, amount(value));
+        const cell = row.children[i + 1]!;
+        const number = cell.querySelector('data')!;
+        const bar = cell.querySelector<HTMLElement>('.bar')!;
+        setNumber(number, value, count(value));
         bar.style.setProperty('--share', String(value / most));
         bar.classList.toggle('some', value > 0);
       });

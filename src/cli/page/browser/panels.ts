@@ -1,5 +1,5 @@
 /** What is drawn over time, chart by chart. */
-import { amount, bytes, duration, percent } from '../../numbers.js';
+import { bytes, count, duration, percent } from '../../numbers.js';
 import { type ChartOptions, TimeChart } from './time-chart.js';
 
 const PANELS: Readonly<Record<string, ChartOptions>> = {
@@ -28,7 +28,7 @@ const PANELS: Readonly<Record<string, ChartOptions>> = {
       { label: 'requests', measure: 'requests', colour: 'tx' },
       { label: 'errors', measure: 'errors', colour: 'high', dash: [2, 3] },
     ],
-    format: (value) => `${amount(value)}/s`,
+    format: (value) => `${count(value)}/s`,
     atLeast: 1,
   },
   memory: {
@@ -49,7 +49,7 @@ const PANELS: Readonly<Record<string, ChartOptions>> = {
       { label: 'dropped by agents', measure: 'dropped', colour: 'high' },
       { label: 'rings found full', measure: 'full', colour: 'middle', dash: [8, 4] },
     ],
-    format: (value) => `${amount(value)}/s`,
+    format: (value) => `${count(value)}/s`,
     atLeast: 1,
   },
 };

@@ -1,5 +1,5 @@
 /** The numbers at the top: what happens now, and what came together so far. */
-import { amount, bytes, duration, percent } from '../../numbers.js';
+import { bytes, count, duration, percent } from '../../numbers.js';
 import { quantile } from '../../quantile.js';
 import type { AgentData } from '../data.js';
 import { byId, element, setNumber, setText } from './dom.js';
@@ -19,7 +19,7 @@ const told = (value: number | null | undefined, words: (value: number) => string
   value === null || value === undefined ? '–' : words(value);
 const sum = (read: (agent: AgentData) => number) => (agents: readonly AgentData[]) =>
   agents.reduce((all, agent) => all + read(agent), 0);
-const perSecond = (value: number): string => `${amount(value)}/s`;
+const perSecond = (value: number): string => `${count(value)}/s`;
 
 const TOTALS: readonly Total[] = [
   {
@@ -40,14 +40,14 @@ const TOTALS: readonly Total[] = [
     label: 'Requests',
     now: (sample) => told(sample?.requests, perSecond),
     value: sum(({ txRequests, rxRequests }) => txRequests + rxRequests),
-    words: amount,
+    words: count,
     note: 'so far',
   },
   {
     label: 'Errors',
     now: (sample) => told(sample?.errors, perSecond),
     value: sum(errorsOf),
-    words: amount,
+    words: count,
     note: 'so far',
     isBad: (value) => value > 0,
   },
@@ -62,7 +62,7 @@ const TOTALS: readonly Total[] = [
     label: 'Events dropped',
     now: (sample) => told(sample?.dropped, perSecond),
     value: sum(({ dropped }) => dropped),
-    words: amount,
+    words: count,
     note: 'so far, by the agents',
     isBad: (value) => value > 0,
   },
@@ -70,7 +70,7 @@ const TOTALS: readonly Total[] = [
     label: 'Fullest ring',
     now: (sample) => told(sample?.fill, percent),
     value: sum(({ foundFull }) => foundFull),
-    words: amount,
+    words: count,
     note: 'times found full',
     isBad: (value) => value > 0,
   },
