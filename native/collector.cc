@@ -2,9 +2,12 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
+#include <system_error>
 
 namespace nixl_otel {
 namespace {
@@ -54,6 +57,13 @@ bool isYoung(const std::string& path) {
   return wallClockMs() - changedMs < kYoungMs;
 }
 
+// Each ring takes a descriptor, and the host needs its own: whoever may write the directory must not use them all up.
+size_t mostRings() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return SIZE_MAX;
+  return limit.rlim_cur / 2;
+}
+
 double toMs(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
 
 }  // namespace
@@ -83,7 +93,12 @@ std::shared_ptr<Source> Collector::open(SourceOptions options, std::shared_ptr<T
   if (!thread_.joinable()) {
     stopping_ = false;
     lastTick_ = {};
-    thread_ = std::thread([this] { run(); });
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& problem) {  // no further thread is allowed to this process or user
+      std::erase(sources_, source);
+      throw std::runtime_error(std::string("the collector's thread cannot be started: ") + problem.what());
+    }
     ::pthread_setname_np(thread_.native_handle(), "nixl-otel");
   }
   wake_.notify_all();
@@ -164,6 +179,12 @@ size_t Collector::problems(const Source& source, size_t most, std::vector<RingPr
       if (file.problem != nullptr) {
         report(file.path, RingState::kCorrupt, std::string("not a regular file but ") + file.problem);
         continue;
+      }
+      const auto agent = agents_.find(file.path);
+      if (agent != agents_.end()) {
+        std::string reason;
+        const RingState state = agent->second->trouble(reason);
+        if (state != RingState::kReady) report(file.path, state, reason);
       }
       const auto candidate = candidates_.find(file.path);
       if (candidate == candidates_.end() || candidate->second.parked || candidate->second.reason.empty()) continue;
@@ -299,6 +320,12 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
       return;
     }
     candidate.parked = false;
+  }
+  if (const size_t most = mostRings(); agents_.size() >= most && !agents_.contains(candidate.path)) {
+    candidate.state = RingState::kBusy;
+    candidate.reason = std::to_string(most) + " rings are open, which is half of the files that this process may open";
+    candidate.waitLonger(now);
+    return;
   }
   auto reader = RingReader::open(candidate.path, forced(), candidate.state, candidate.reason);
   if (reader == nullptr) {

@@ -92,6 +92,7 @@ bool RingReader::relay() {
   if (file_.mapping.map(fd(), header.layout->header.size, true) != 0) return false;
   before_ = stats();
   ++before_.restarts;
+  ++before_.resyncs;
   const MappingClaim claim(file_.mapping);
   return attach(header) && !claim.faulted();  // if not, the next drain's resync leaves the mark
 }

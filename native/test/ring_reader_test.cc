@@ -8,34 +8,13 @@
 #include <thread>
 
 #include "check.h"
-#include "ring_event.h"
+#include "draining.h"
 #include "ring_observer.h"
-#include "ring_writer.h"
 #include "temporary_directory.h"
 
 using namespace nixl_otel;
 
 namespace {
-
-struct Draining {
-  explicit Draining(const std::string& path) : reader(RingReader::open(path, false, state, reason)) {}
-
-  std::vector<RingEvent> drain(uint64_t budget = UINT64_MAX) {
-    std::vector<RingEvent> events;
-    if (reader == nullptr) return events;
-    reader->drain(budget, buffer, [&](const RingReader::Chunk& chunk) {
-      for (uint32_t i = 0; i < chunk.count; ++i) {
-        events.push_back(decodeSlot(chunk.layout.slot, chunk.slots + size_t{i} * chunk.layout.slot.size));
-      }
-    });
-    return events;
-  }
-
-  RingState state = RingState::kAbsent;
-  std::string reason;
-  ChunkBuffer buffer;
-  std::unique_ptr<RingReader> reader;
-};
 
 // The ring holds its last and its first slot, in this order. Everything else is 0xA5, as padding is garbage in real
 // rings.
