@@ -71,7 +71,8 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
 void Agent::noteFull(Attached& attached) {
   const Clock::time_point now = Clock::now();
   const uint64_t foundFull = attached.reader->stats().foundFull;
-  if (foundFull != attached.foundFull && attached.lastDrain != Clock::time_point{}) fullTime_ += now - attached.lastDrain;
+  if (foundFull != attached.foundFull && attached.lastDrain != Clock::time_point{})
+    fullTime_ += now - attached.lastDrain;
   attached.foundFull = foundFull;
   attached.lastDrain = now;
 }

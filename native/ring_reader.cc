@@ -37,9 +37,9 @@ HeaderLook toLook(const HeaderFields& header) {
 
 }  // namespace
 
-std::unique_ptr<RingReader> RingReader::open(const std::string& path, bool force, RingState& state,
-                                             std::string& reason) {
-  RingFile file = RingFile::open(path, RingAccess::kDrain, force);
+std::unique_ptr<RingReader> RingReader::open(const std::string& path, bool force, RingState& state, std::string& reason,
+                                             const Owners& owners) {
+  RingFile file = RingFile::open(path, RingAccess::kDrain, force, owners);
   state = file.state;
   reason = file.reason;
   if (state != RingState::kReady) return nullptr;

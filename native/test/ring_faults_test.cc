@@ -68,8 +68,8 @@ TEST(aVersionThatBecomesUnknownIsReportedAndNothingIsTaken) {
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
 }
 
-// Capacity and mask are read when a ring is attached and when it was rebuilt: what is stored there otherwise is nobody's
-// business, and least of all where slots are looked for.
+// Capacity and mask are read when a ring is attached and when it was rebuilt: what is stored there otherwise is
+// nobody's business, and least of all where slots are looked for.
 TEST(aCapacityOrMaskThatIsOverwrittenMovesNothing) {
   for (const uint64_t capacity :
        {uint64_t{0}, uint64_t{1}, uint64_t{17}, uint64_t{128}, uint64_t{1} << 60, UINT64_MAX}) {

@@ -2,7 +2,7 @@
 import { NixlTelemetryError } from '../errors.js';
 import { NAMINGS } from '../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
-import { boolean, number, type Path, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
+import { boolean, list, number, type Path, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
 
 const MAX_BOUNDS = 256;
 const bounds = value(
@@ -28,6 +28,8 @@ export const SETTINGS = {
   deadTtlMs: number('a number of milliseconds, 0 or more', 0, MOST),
   idleTtlMs: number('a number of milliseconds, 1 or more', 1, MOST),
   force: boolean,
+  /** 4294967295 is -1, which no user has. */
+  owners: list(number('a user id, 0 to 4294967294', 0, 2 ** 32 - 2, { integer: true }), { minItems: 1 }),
   enabledMetrics: { ...texts, allowed: 'text or an array of texts: globs over event names' },
   attributes: ATTRIBUTES,
   rankVariable: text,

@@ -60,6 +60,10 @@ export class SourceFeed implements SnapshotFeed {
       const level = REPORTED[state];
       if (level !== undefined) this.#said[level](path, state, `ring ${path} is ${state}: ${reason}`);
     }
+    for (const path of snapshot.openDirectories) {
+      const remedy = 'make it private, or say whose rings count (owners)';
+      this.#said.warn(path, 'open', `any user may put rings into ${path}: ${remedy}`);
+    }
     for (const { path, suspect } of snapshot.agents) {
       if (suspect) this.#said.warn(path, 'suspect', `the numbers of ring ${path} may be off: someone else read it too`);
     }

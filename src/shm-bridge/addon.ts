@@ -23,6 +23,7 @@ export interface RawSnapshot {
   strings: string[];
   problems: RingProblem[];
   problemCount: number;
+  openDirectories: string[];
   collector: CollectorStats;
 }
 
@@ -41,6 +42,7 @@ export interface Addon {
       deadTtlMs: number;
       idleTtlMs: number;
       force: boolean;
+      owners: readonly number[] | undefined;
       tally: TallyOptions;
     },
     tapTypes: readonly number[] | undefined,

@@ -67,8 +67,8 @@ export function decodeSnapshot(raw: RawSnapshot, tally: TallyOptions): Snapshot 
   const text = () => strings.next().value as string;
   const agents: AgentSnapshot[] = [];
   for (let i = 0; i < raw.agents; i++) agents.push(decodeAgent(words, text, tally));
-  const { takenMs, problems, problemCount, collector } = raw;
-  return { takenMs, agents, problems, problemCount, collector };
+  const { takenMs, problems, problemCount, openDirectories, collector } = raw;
+  return { takenMs, agents, problems, problemCount, openDirectories, collector };
 }
 
 function decodeAgent(words: WordReader, text: () => string, tally: TallyOptions): AgentSnapshot {
@@ -86,7 +86,9 @@ function decodeAgent(words: WordReader, text: () => string, tally: TallyOptions)
   const pending = words.count();
   const peakPending = words.count();
   const foundFull = words.count();
+  const foundFullMs = words.double();
   const restarts = words.count();
+  const resyncs = words.count();
   const foreignMoves = words.count();
   const memoryInUse = words.wide();
   const events: EventTally[] = [];
@@ -108,7 +110,9 @@ function decodeAgent(words: WordReader, text: () => string, tally: TallyOptions)
     pending,
     peakPending,
     foundFull,
+    foundFullMs,
     restarts,
+    resyncs,
     foreignMoves,
     suspect: (flags & 2) !== 0,
     memoryInUse,

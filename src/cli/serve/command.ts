@@ -41,8 +41,13 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   if (dir === undefined) {
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
-  const { deadTtl, idleTtl } = settings;
-  const rings = { directories: dir, deadTtlMs: deadTtl, ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }) };
+  const { deadTtl, idleTtl, owner } = settings;
+  const rings = {
+    directories: dir,
+    deadTtlMs: deadTtl,
+    ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }),
+    ...(owner === undefined ? {} : { owners: owner }),
+  };
   // Without the exporter that is asked there is nothing to serve but health, which is served when an address is given.
   const listen = settings.exporter.includes('prometheus') || flags.port !== undefined || flags.host !== undefined;
   let stop: StopRequest | undefined;
