@@ -3,6 +3,7 @@ import type { DiagLogger } from '@opentelemetry/api';
 import type { RingSource, SnapshotReader } from '../shm-bridge/index.js';
 import type { RingState, Snapshot } from '../shm-bridge/types.js';
 import { DiagOnce } from './diag-once.js';
+import { oneLine } from './one-line.js';
 
 /**
  * Where a collect gets its numbers. A reader is any object that stands for itself: the last values of a dead agent stay
@@ -58,14 +59,15 @@ export class SourceFeed implements SnapshotFeed {
   #report(snapshot: Snapshot): void {
     for (const { path, state, reason } of snapshot.problems) {
       const level = REPORTED[state];
-      if (level !== undefined) this.#said[level](path, state, `ring ${path} is ${state}: ${reason}`);
+      if (level !== undefined) this.#said[level](path, state, oneLine(`ring ${path} is ${state}: ${reason}`));
     }
     for (const path of snapshot.openDirectories) {
       const remedy = 'make it private, or say whose rings count (owners)';
-      this.#said.warn(path, 'open', `any user may put rings into ${path}: ${remedy}`);
+      this.#said.warn(path, 'open', `any user may put rings into ${oneLine(path)}: ${remedy}`);
     }
     for (const { path, suspect } of snapshot.agents) {
-      if (suspect) this.#said.warn(path, 'suspect', `the numbers of ring ${path} may be off: someone else read it too`);
+      if (suspect)
+        this.#said.warn(path, 'suspect', `the numbers of ring ${oneLine(path)} may be off: someone else read it too`);
     }
   }
 }
