@@ -59,11 +59,14 @@ bool isYoung(const std::string& path) {
   return wallClockMs() - changedMs < kYoungMs;
 }
 
+// Some 10 KB each: hosts have hundreds of agents, not tens of thousands.
+constexpr size_t kMostRings = 16'384;
+
 // Each ring takes a descriptor, and the host needs its own: whoever may write the directory must not use them all up.
 size_t mostRings() {
   rlimit limit;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return SIZE_MAX;
-  return limit.rlim_cur / 2;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostRings;
+  return std::min<size_t>(kMostRings, limit.rlim_cur / 2);
 }
 
 double toMs(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
@@ -348,7 +351,8 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
   }
   if (const size_t most = mostRings(); agents_.size() >= most && !agents_.contains(candidate.path)) {
     candidate.state = RingState::kBusy;
-    candidate.reason = std::to_string(most) + " rings are open, which is half of the files that this process may open";
+    candidate.reason = std::to_string(most) +
+                       " rings are open; no more than that, nor than half of the files that this process may open";
     candidate.waitLonger(now);
     return;
   }

@@ -32,3 +32,18 @@ describe('docs/write-an-exporter.md', () => {
     expect(stdout).toContain('nixl.collector.ticks');
   });
 });
+
+describe.each(['docs/faults.md', 'SECURITY.md'])('%s', (file) => {
+  const rows = read(file)
+    .split('\n')
+    .flatMap((line) => /\| `((?:native\/)?test\/\S+)`([^|]*)\|/.exec(line) ?? [])
+    .map((text) => text.trim());
+
+  it('names tests that there are', () => {
+    expect(rows.length).toBeGreaterThan(30);
+    for (let i = 0; i < rows.length; i += 3) {
+      const [, testFile, name] = rows.slice(i, i + 3);
+      expect(read(testFile!).replaceAll("\\'", "'")).toContain(name);
+    }
+  });
+});

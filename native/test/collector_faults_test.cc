@@ -86,7 +86,7 @@ TEST(ringsTakeAtMostHalfOfTheDescriptors) {
   CHECK_EQ(watching.agents(), 32u);
   CHECK_EQ(watching.problems().size(), kRings - 32u);
   CHECK_EQ(watching.problems().front().reason,
-           std::string("32 rings are open, which is half of the files that this process may open"));
+           std::string("32 rings are open; no more than that, nor than half of the files that this process may open"));
   REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   until([&] { return watching.counted() == 2 * kRings; });
 }
