@@ -72,7 +72,7 @@ test('of several sources the strictest decides', () => {
 
 test.each([[[]], [[-1]], [[1.5]], [['root']], ['0'], [[2 ** 32]]])('owners %j are refused', (owners) => {
   const options = { directories: '/nowhere', owners: owners as never };
-  expect(() => new NixlMetricProducer(options)).toThrow('owners is');
+  expect(() => new NixlMetricProducer(options)).toThrow(/owners(\[0\])? is/);
 });
 
 test('serve --owner reads the rings of that user only', async () => {
