@@ -107,7 +107,8 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
   for (int geometries = 0; geometries < 2; ++geometries) {
     if (!touchable()) {
       result.outcome = DrainOutcome::kWaiting;
-      break;
+      if (!relay()) break;  // a whole ring can be smaller than the header that was there before
+      continue;
     }
     bool faulted = false;
     {
