@@ -106,7 +106,8 @@ TEST(followsRestartsToAnyCapacityAndVersion) {
     int32_t version;
     uint64_t capacity;
   };
-  const Life lives[] = {{4, 64}, {4, 64}, {4, 16}, {4, 256}, {1, 64}, {5, 64}, {5, 8}, {3, 4}, {5, 8}, {2, 512}, {3, 512}};
+  const Life lives[] = {{4, 64}, {4, 64}, {4, 16}, {4, 256}, {1, 64}, {5, 64},
+                        {5, 8},  {3, 4},  {5, 8},  {2, 512}, {3, 512}};
   RingWriter first;
   REQUIRE_EQ(first.create(path, 4, 32), std::string());
   Draining ring(path);
