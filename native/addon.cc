@@ -77,6 +77,10 @@ SourceOptions sourceOptions(const Napi::Object& o) {
   options.deadTtl = std::chrono::milliseconds(static_cast<int64_t>(number(o.Get("deadTtlMs"))));
   options.idleTtl = std::chrono::milliseconds(static_cast<int64_t>(number(o.Get("idleTtlMs"))));
   options.force = o.Get("force").ToBoolean();
+  if (o.Get("owners").IsArray()) {
+    options.owners.emplace();
+    for (const double user : numbers(o.Get("owners"))) options.owners->push_back(static_cast<uid_t>(user));
+  }
   const auto tally = o.Get("tally").As<Napi::Object>();
   const auto types = tally.Get("types").As<Napi::Array>();
   for (uint32_t type = 0; type < types.Length(); ++type) {
@@ -188,7 +192,9 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   words.put(status.fill);
   words.put(status.peakFill);
   words.put(status.drains.foundFull);
+  words.put(status.fullMs);
   words.put(uint64_t{status.drains.restarts});
+  words.put(uint64_t{status.drains.resyncs});
   words.put(uint64_t{status.drains.foreignMoves});
   words.put(tally.memoryInUse());
   words.put(uint64_t{tally.events().size()});
@@ -240,6 +246,10 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
     problems.Set(i, problem);
   }
   result.Set("problems", problems);
+  const std::vector<std::string> open = Collector::instance().openDirectories(*source);
+  auto openDirectories = Napi::Array::New(env, open.size());
+  for (uint32_t i = 0; i < open.size(); ++i) openDirectories.Set(i, toUtf8(open[i]));
+  result.Set("openDirectories", openDirectories);
   const CollectorStats stats = Collector::instance().stats();
   auto collector = Napi::Object::New(env);
   collector.Set("drainIntervalMs", static_cast<double>(stats.drainInterval.count()));

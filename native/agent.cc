@@ -41,20 +41,23 @@ FileId Agent::file() const { return readers_.back().reader->id(); }
 Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
   const std::lock_guard lock(mutex_);
   DrainReport report;
+  DrainResult last;
   uint64_t fill = 0;
   for (Attached& attached : readers_) {
-    const DrainResult result =
+    const DrainResult result = last =
         attached.reader->drain(budget, buffer, [&](const RingReader::Chunk& chunk) { fold(attached, chunk); }, false);
     enterIncarnation(attached, attached.reader->stats().restarts);
     report.more |= result.outcome == DrainOutcome::kMore;
     report.settling |= result.outcome == DrainOutcome::kSettling;
     fill += attached.reader->fill();
+    noteFull(attached);
     report.crowded |= result.events > attached.reader->capacity() / 2;
     if (result.events == 0) continue;
     attached.lastMoved = lastEvent_ = Clock::now();
     lastEventMs_ = wallClockMs();
     moved_ = true;
   }
+  noteTrouble(last);
   peakFill_.note(fill, Clock::now());
   // A replaced ring is let go once it is known that nobody writes it, or when it has long stood still.
   while (readers_.size() > 1 && (readers_.front().gone || Clock::now() - readers_.front().lastMoved > kUntoldLimit)) {
@@ -62,6 +65,28 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
     readers_.erase(readers_.begin());
   }
   return report;
+}
+
+// When it was filled is not known, but not before the drain that emptied it.
+void Agent::noteFull(Attached& attached) {
+  const Clock::time_point now = Clock::now();
+  const uint64_t foundFull = attached.reader->stats().foundFull;
+  if (foundFull != attached.foundFull && attached.lastDrain != Clock::time_point{})
+    fullTime_ += now - attached.lastDrain;
+  attached.foundFull = foundFull;
+  attached.lastDrain = now;
+}
+
+// The ring at the agent's path is what its problems are about.
+void Agent::noteTrouble(const DrainResult& result) {
+  const bool waiting = result.outcome == DrainOutcome::kWaiting;
+  trouble_ = waiting ? result.state : RingState::kReady;
+}
+
+RingState Agent::trouble(std::string& reason) const {
+  const std::lock_guard lock(mutex_);
+  if (trouble_ != RingState::kReady) reason = readers_.back().reader->reason();
+  return trouble_;
 }
 
 void Agent::fold(Attached& attached, const RingReader::Chunk& chunk) {
@@ -108,7 +133,9 @@ void Agent::searched(const std::map<FileId, ProcessId>& found) {
 }
 
 bool Agent::stillWrites(Attached& attached, Clock::time_point now) {
-  if (processStartTime(attached.writer.pid) != attached.writer.startTime) return false;
+  const uint64_t startTime = processStartTime(attached.writer.pid);
+  if (startTime == kStartUnknown) return true;  // no proof of death
+  if (startTime != attached.writer.startTime) return false;
   if (now - attached.lastMoved < kQuietBeforeMapsLook || now - attached.lastMapsLook < kMapsLookInterval) return true;
   attached.lastMapsLook = now;
   return mapsForWriting(attached.writer.pid, attached.reader->id()) != MapsAnswer::kDoesNot;
@@ -210,6 +237,7 @@ AgentStatus Agent::status() const {
     status.drains += attached.reader->stats();
   }
   status.drains.restarts += replacements_;
+  status.fullMs = std::chrono::duration<double, std::milli>(fullTime_).count();
   return status;
 }
 

@@ -52,6 +52,7 @@ struct AgentStatus {
   bool exported = false;
   uint64_t fill = 0;      // events that the last drain found
   uint64_t peakFill = 0;  // the most that a drain found lately, see RecentPeak
+  double fullMs = 0;      // at most so long was the ring full: from the drains before those that found it so
   DrainStats drains;
 };
 
@@ -108,6 +109,9 @@ class Agent {
 
   std::shared_ptr<TallySlot> acquireTally(const std::shared_ptr<const TallyPlan>& plan);
   void releaseTally(const std::shared_ptr<TallySlot>& slot);
+  // kReady, or why the ring at the path cannot be drained at present.
+  RingState trouble(std::string& reason) const;
+
   void addTap(TallySlot& slot, const std::shared_ptr<Tap>& tap);
   void removeTap(TallySlot& slot, const std::shared_ptr<Tap>& tap);
 
@@ -127,11 +131,15 @@ class Agent {
     bool gone = false;  // the writer was seen and is gone
     Clock::time_point lastMoved{};
     Clock::time_point lastMapsLook{};
+    Clock::time_point lastDrain{};
+    uint64_t foundFull = 0;
   };
 
   AgentStatus status() const;
   void fold(Attached& attached, const RingReader::Chunk& chunk);
   void enterIncarnation(Attached& attached, uint32_t incarnation);
+  void noteFull(Attached& attached);
+  void noteTrouble(const DrainResult& result);
   bool stillWrites(Attached& attached, Clock::time_point now);
   Life life() const;
 
@@ -141,6 +149,8 @@ class Agent {
   std::vector<std::shared_ptr<TallySlot>> tallies_;
   std::vector<TappedEvent> tapped_;
   RecentPeak peakFill_;
+  RingState trouble_ = RingState::kReady;
+  Clock::duration fullTime_{0};
   DrainStats retired_;  // what readers that are closed by now had counted
   uint32_t replacements_ = 0;
   double lastEventMs_ = 0;

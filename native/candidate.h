@@ -30,6 +30,8 @@ struct Candidate {
   timespec parkedChange{};     // its ctime
   bool writerMayLive = false;  // nobody was seen to write it: stores into a mapping show in the header only
 
+  bool isNew() const { return pause.count() == 0 && !parked; }
+
   // Soon at first (an agent that is just starting), then ever more seldom (a file that is simply no ring).
   void waitLonger(Clock::time_point now) {
     constexpr std::chrono::milliseconds first{20};

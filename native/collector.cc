@@ -2,9 +2,12 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <stdexcept>
+#include <system_error>
 
 namespace nixl_otel {
 namespace {
@@ -23,6 +26,8 @@ constexpr uint64_t kBudget = 16 * DrainProtocol<int>::kChunkSlots;
 constexpr auto kSearchSlice = std::chrono::milliseconds(1);
 constexpr milliseconds kFirstSearchPause{250};
 constexpr milliseconds kLastSearchPause{60'000};
+// What looking at files may take out of one tick: some 200 of them.
+constexpr milliseconds kCandidateSlice{2};
 // A file this young may belong to an agent that is just starting: it is attached even while it is empty.
 constexpr double kYoungMs = 10'000;
 // Parked files are looked at this often, and more seldom the more there are: a look takes some 5 us (1.5 for
@@ -54,6 +59,16 @@ bool isYoung(const std::string& path) {
   return wallClockMs() - changedMs < kYoungMs;
 }
 
+// Some 10 KB each: hosts have hundreds of agents, not tens of thousands.
+constexpr size_t kMostRings = 16'384;
+
+// Each ring takes a descriptor, and the host needs its own: whoever may write the directory must not use them all up.
+size_t mostRings() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostRings;
+  return std::min<size_t>(kMostRings, limit.rlim_cur / 2);
+}
+
 double toMs(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
 
 }  // namespace
@@ -83,7 +98,12 @@ std::shared_ptr<Source> Collector::open(SourceOptions options, std::vector<std::
   if (!thread_.joinable()) {
     stopping_ = false;
     lastTick_ = {};
-    thread_ = std::thread([this] { run(); });
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& problem) {  // no further thread is allowed to this process or user
+      std::erase(sources_, source);
+      throw std::runtime_error(std::string("the collector's thread cannot be started: ") + problem.what());
+    }
     ::pthread_setname_np(thread_.native_handle(), "nixl-otel");
   }
   wake_.notify_all();
@@ -165,12 +185,28 @@ size_t Collector::problems(const Source& source, size_t most, std::vector<RingPr
         report(file.path, RingState::kCorrupt, std::string("not a regular file but ") + file.problem);
         continue;
       }
+      const auto agent = agents_.find(file.path);
+      if (agent != agents_.end()) {
+        std::string reason;
+        const RingState state = agent->second->trouble(reason);
+        if (state != RingState::kReady) report(file.path, state, reason);
+      }
       const auto candidate = candidates_.find(file.path);
       if (candidate == candidates_.end() || candidate->second.parked || candidate->second.reason.empty()) continue;
       report(file.path, candidate->second.state, candidate->second.reason);
     }
   }
   return count;
+}
+
+std::vector<std::string> Collector::openDirectories(const Source& source) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> found;
+  if (source.options_.owners) return found;
+  for (const DirectoryTree& tree : source.trees_) {
+    if (tree.writableByAll()) found.push_back(tree.directory());
+  }
+  return found;
 }
 
 CollectorStats Collector::stats() {
@@ -214,7 +250,7 @@ Clock::duration Collector::tick(Clock::time_point now) {
     lastTick_ = now;
     ++stats_.ticks;
     if (asked || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
-    tryCandidates(now);
+    tryCandidates(now, asked);
     interval = stats_.drainInterval;
     agents.reserve(agents_.size());
     for (const auto& [path, agent] : agents_) agents.push_back(agent);
@@ -284,12 +320,25 @@ void Collector::considerFile(const FoundFile& file) {
   candidates_.emplace(file.path, std::move(candidate));
 }
 
-void Collector::tryCandidates(Clock::time_point now) {
-  for (auto entry = candidates_.begin(); entry != candidates_.end();) {
+// Ten thousand files that are no rings must not keep the rings waiting: they are looked at in slices, going on where
+// the last one ended. `all`: but everything that was not looked at yet.
+void Collector::tryCandidates(Clock::time_point now, bool all) {
+  const Clock::time_point end = now + kCandidateSlice;
+  bool inTime = true;
+  std::string stoppedAt;
+  auto entry = candidates_.lower_bound(nextCandidate_);
+  for (size_t left = candidates_.size(); left > 0; --left) {
+    if (entry == candidates_.end()) entry = candidates_.begin();
     Candidate& candidate = entry->second;
-    if (candidate.nextLook <= now) tryOpen(candidate, now);
+    if (candidate.nextLook <= now) {
+      inTime = inTime && Clock::now() < end;
+      if (!inTime && stoppedAt.empty()) stoppedAt = entry->first;
+      if (inTime || (all && candidate.isNew())) tryOpen(candidate, now);
+      if (!inTime && !all) break;
+    }
     entry = candidate.state == RingState::kReady && !candidate.parked ? candidates_.erase(entry) : std::next(entry);
   }
+  nextCandidate_ = stoppedAt;
 }
 
 void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
@@ -300,8 +349,16 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
     }
     candidate.parked = false;
   }
-  auto reader = RingReader::open(candidate.path, forced(), candidate.state, candidate.reason);
+  if (const size_t most = mostRings(); agents_.size() >= most && !agents_.contains(candidate.path)) {
+    candidate.state = RingState::kBusy;
+    candidate.reason = std::to_string(most) +
+                       " rings are open; no more than that, nor than half of the files that this process may open";
+    candidate.waitLonger(now);
+    return;
+  }
+  auto reader = RingReader::open(candidate.path, forced(), candidate.state, candidate.reason, ownersOf(candidate.path));
   if (reader == nullptr) {
+    if (candidate.state == RingState::kBusy) explainBusy(candidate);
     candidate.waitLonger(now);
     return;
   }
@@ -318,8 +375,33 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
   searchPause_ = kFirstSearchPause;
 }
 
+// A ring that was renamed, or has a second name: the lock that stands in the way is our own.
+void Collector::explainBusy(Candidate& candidate) const {
+  struct stat info;
+  if (::lstat(candidate.path.c_str(), &info) != 0) return;
+  const FileId file{info.st_dev, info.st_ino};
+  for (const auto& [path, agent] : agents_) {
+    if (agent->holds(file)) candidate.reason = "it is drained already, as " + toUtf8(path);
+  }
+}
+
 bool Collector::forced() const {
   return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->options_.force; });
+}
+
+// A ring is drained once for all sources: the strictest of those that it lies in decides.
+Owners Collector::ownersOf(const std::string& path) const {
+  Owners owners;
+  std::string name;
+  for (const auto& source : sources_) {
+    const auto covers = [&](const DirectoryTree& tree) { return tree.covers(path, name); };
+    const Owners& allowed = source->options_.owners;
+    if (!allowed || std::none_of(source->trees_.begin(), source->trees_.end(), covers)) continue;
+    if (!owners) owners = allowed;
+    std::erase_if(*owners,
+                  [&](uid_t user) { return std::find(allowed->begin(), allowed->end(), user) == allowed->end(); });
+  }
+  return owners;
 }
 
 // Makes the agent one of the source's, if its path lies in the source's places and it is not yet. Not by the trees'

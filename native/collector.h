@@ -33,6 +33,7 @@ struct SourceOptions {
   std::chrono::milliseconds deadTtl{30'000};
   std::chrono::milliseconds idleTtl{0};  // 0: never
   bool force = false;
+  Owners owners;  // whose files count as rings
   TallyOptions tally;
 };
 
@@ -100,6 +101,8 @@ class Collector {
   void snapshot(Source& source, uint32_t reader, const Visit& visit);
   // At most `most`; returns how many there are.
   size_t problems(const Source& source, size_t most, std::vector<RingProblem>& out);
+  // Where any user of the machine may put rings that the source reads.
+  std::vector<std::string> openDirectories(const Source& source);
   CollectorStats stats();
 
  private:
@@ -111,9 +114,9 @@ class Collector {
   void scan(Clock::time_point now);
   void scanTree(DirectoryTree& tree, std::set<std::string>& present);
   void considerFile(const FoundFile& file);
-  void tryCandidates(Clock::time_point now);
+  void tryCandidates(Clock::time_point now, bool all);
   void tryOpen(Candidate& candidate, Clock::time_point now);
-  void welcome(const std::string& path, const std::shared_ptr<Agent>& agent);
+  void explainBusy(Candidate& candidate) const;
   void link(Source& source, const std::shared_ptr<Agent>& agent);
   void unlink(Source& source, const std::string& path);
   struct Turn {
@@ -125,6 +128,7 @@ class Collector {
   void forgetExpired(Clock::time_point now);
   Clock::time_point toldUntil(const std::string& path) const;
   bool forced() const;
+  Owners ownersOf(const std::string& path) const;
 
   std::mutex lifecycle_;  // opening and closing sources: starting the thread must wait for the last one's end
   std::mutex mutex_;      // everything below; never held while a ring is drained
@@ -138,6 +142,7 @@ class Collector {
   std::vector<std::shared_ptr<Source>> sources_;
   std::map<std::string, std::shared_ptr<Agent>> agents_;  // by path
   std::map<std::string, Candidate> candidates_;           // files that are not attached, by path
+  std::string nextCandidate_;                             // whose turn is next
   CollectorStats stats_;
   Clock::time_point lastScan_{};
   Clock::time_point lastTick_{};

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -52,6 +53,7 @@ DirectoryTree::DirectoryTree(std::string directory, std::string pattern)
 bool DirectoryTree::refresh() {
   for (auto& [path, folder] : folders_) folder.seen = false;
   problem_.clear();
+  writableByAll_ = false;
   bool changed = visit(directory_, "", 0);
   changed |= std::erase_if(folders_, [](const auto& entry) { return !entry.second.seen; }) != 0;
   if (!changed) return false;
@@ -72,7 +74,7 @@ bool DirectoryTree::covers(const std::string& path, std::string& agent) const {
 bool DirectoryTree::visit(const std::string& path, const std::string& prefix, int depth) {
   struct stat info;
   // The directory itself may be a link (that is the operator's choice); what lies below it may not.
-  if (::stat(path.c_str(), &info) != 0) {
+  if ((depth == 0 ? ::stat(path.c_str(), &info) : ::lstat(path.c_str(), &info)) != 0) {
     if (depth == 0 && errno != ENOENT) problem_ = std::strerror(errno);
     return false;
   }
@@ -80,6 +82,11 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
     if (depth == 0) problem_ = "not a directory";
     return false;
   }
+  if (folders_.size() >= kMaxFolders && !folders_.contains(path)) {
+    problem_ = "more than " + std::to_string(kMaxFolders) + " folders; the rest is not searched";
+    return false;
+  }
+  writableByAll_ |= (info.st_mode & S_IWOTH) != 0;
   const auto [at, fresh] = folders_.try_emplace(path);
   Folder& folder = at->second;
   folder.seen = true;
@@ -92,22 +99,31 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
     folder.settled = age > kStampGrainNs || age < -kStampGrainNs;  // (a stamp in the future says nothing about now)
     changed |= read(folder, path, prefix, depth);
   }
+  if (folder.cut)
+    problem_ = "more than " + std::to_string(kMaxEntries) + " files in a folder; the rest is not looked at";
   for (const std::string& name : folder.folders) changed |= visit(path + "/" + name, prefix + name + "/", depth + 1);
   return changed;
 }
 
 bool DirectoryTree::read(Folder& folder, const std::string& path, const std::string& prefix, int depth) {
-  DIR* directory = ::opendir(path.c_str());
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth == 0 ? 0 : O_NOFOLLOW));
+  DIR* directory = fd < 0 ? nullptr : ::fdopendir(fd);
   if (directory == nullptr) {
     if (depth == 0) problem_ = std::strerror(errno);
+    if (fd >= 0) ::close(fd);
     folder.settled = false;
     return false;
   }
   std::vector<FoundFile> files;
   std::vector<std::string> folders;
+  folder.cut = false;
   while (const dirent* entry = ::readdir(directory)) {
     const char* name = entry->d_name;
     if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
+    if (files.size() + folders.size() == kMaxEntries) {
+      folder.cut = true;
+      break;
+    }
     const unsigned char kind = kindOf(::dirfd(directory), entry);
     if (kind == DT_DIR) {
       if (pattern_.empty() && depth < kMaxDepth) folders.emplace_back(name);

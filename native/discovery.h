@@ -19,6 +19,9 @@ struct FoundFile {
 
 class DirectoryTree {
  public:
+  // Whoever may write the directory must not fill this process's memory, nor take its time.
+  static constexpr size_t kMaxEntries = 65'536;  // of one folder
+  static constexpr size_t kMaxFolders = 1'024;
   static constexpr int kMaxDepth = 3;  // folders below the directory: NIXL joins an agent's name to it as a path
 
   // `pattern`: only names in the directory itself that match it (fnmatch), or "" for everything to kMaxDepth.
@@ -32,12 +35,15 @@ class DirectoryTree {
   const std::string& directory() const { return directory_; }
   // Why the directory cannot be read; "" if it can.
   const std::string& problem() const { return problem_; }
+  // Whether any user of the machine may put files into it or into one of its folders.
+  bool writableByAll() const { return writableByAll_; }
 
  private:
   struct Folder {
     timespec changed{};
     bool settled = false;  // its mtime was old enough when it was read: the next change will show
     bool seen = false;
+    bool cut = false;  // it has more than kMaxEntries
     std::vector<FoundFile> files;
     std::vector<std::string> folders;
   };
@@ -48,6 +54,7 @@ class DirectoryTree {
   std::string directory_;
   std::string pattern_;
   std::string problem_;
+  bool writableByAll_ = false;
   std::map<std::string, Folder> folders_;
   std::vector<FoundFile> files_;
 };

@@ -82,6 +82,7 @@ struct DrainStats {
   uint64_t drained = 0;
   uint32_t restarts = 0;
   uint32_t foreignMoves = 0;
+  uint32_t resyncs = 0;  // times it had to look anew at where the ring stands
   uint64_t foundFull = 0;
   bool suspect = false;
 
@@ -89,6 +90,7 @@ struct DrainStats {
     drained += other.drained;
     restarts += other.restarts;
     foreignMoves += other.foreignMoves;
+    resyncs += other.resyncs;
     foundFull += other.foundFull;
     suspect |= other.suspect;
     return *this;
@@ -272,6 +274,7 @@ class DrainProtocol {
   Recovery settle(Ring&, const HeaderLook& look) {
     if (newbornMustRest_ && look.writePos != 0) stats_.suspect = true;  // assumption A or B failed
     if (look.relaid) return Recovery::kRelaid;
+    stats_.resyncs += known_;
     if (known_ || rebuilt_) {
       if (look.readPos == 0 && (rebuilt_ || published_ != 0)) {
         ++stats_.restarts;

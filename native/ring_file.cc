@@ -6,6 +6,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -174,7 +175,7 @@ HeaderFields peekHeader(const std::string& path, const FileId& id) {
   return readHeader(fd.get());
 }
 
-RingFile RingFile::open(const std::string& path, RingAccess access, bool force) {
+RingFile RingFile::open(const std::string& path, RingAccess access, bool force, const Owners& owners) {
   // O_PATH opens nothing: no fifo waits, no device acts, and the name cannot be swapped for another file after this.
   const FileDescriptor handle(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!handle.valid()) return failedOpen("cannot be opened");
@@ -182,6 +183,10 @@ RingFile RingFile::open(const std::string& path, RingAccess access, bool force) 
   if (::fstat(handle.get(), &info) != 0) return failedOpen("cannot be examined");
   if (!S_ISREG(info.st_mode)) {
     return failed(RingState::kCorrupt, std::string("not a regular file but ") + kindOf(info.st_mode));
+  }
+  if (owners && std::find(owners->begin(), owners->end(), info.st_uid) == owners->end()) {
+    return failed(RingState::kDenied,
+                  "its owner is user " + std::to_string(info.st_uid) + ", who is not among the owners");
   }
   if (const char* name = incoherentFileSystem(handle.get()); name != nullptr && !force) {
     return failed(RingState::kIncompatible,

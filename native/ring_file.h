@@ -5,7 +5,9 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "ring_layout.h"
 #include "sigbus_guard.h"
@@ -59,6 +61,8 @@ struct FileId {
 // The header of a file that was a ring and is not open: a few microseconds, and nothing is locked or mapped.
 HeaderFields peekHeader(const std::string& path, const FileId& id);
 
+using Owners = std::optional<std::vector<uid_t>>;  // nullopt: anyone
+
 enum class RingAccess : uint8_t { kObserve, kDrain };
 
 struct RingFile {
@@ -70,8 +74,9 @@ struct RingFile {
   HeaderMapping mapping;  // the header only; slots are read with pread
 
   // Opens step by step, so that a file that is no ring is never written to, locked or waited for. Never throws.
-  // `force`: also on file systems on which shared mappings of several hosts need not agree.
-  static RingFile open(const std::string& path, RingAccess access, bool force);
+  // `force`: also on file systems on which shared mappings of several hosts need not agree. `owners`: only files of one
+  // of these users.
+  static RingFile open(const std::string& path, RingAccess access, bool force, const Owners& owners = std::nullopt);
 };
 
 }  // namespace nixl_otel

@@ -37,9 +37,9 @@ HeaderLook toLook(const HeaderFields& header) {
 
 }  // namespace
 
-std::unique_ptr<RingReader> RingReader::open(const std::string& path, bool force, RingState& state,
-                                             std::string& reason) {
-  RingFile file = RingFile::open(path, RingAccess::kDrain, force);
+std::unique_ptr<RingReader> RingReader::open(const std::string& path, bool force, RingState& state, std::string& reason,
+                                             const Owners& owners) {
+  RingFile file = RingFile::open(path, RingAccess::kDrain, force, owners);
   state = file.state;
   reason = file.reason;
   if (state != RingState::kReady) return nullptr;
@@ -92,6 +92,7 @@ bool RingReader::relay() {
   if (file_.mapping.map(fd(), header.layout->header.size, true) != 0) return false;
   before_ = stats();
   ++before_.restarts;
+  ++before_.resyncs;
   const MappingClaim claim(file_.mapping);
   return attach(header) && !claim.faulted();  // if not, the next drain's resync leaves the mark
 }
@@ -106,7 +107,8 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
   for (int geometries = 0; geometries < 2; ++geometries) {
     if (!touchable()) {
       result.outcome = DrainOutcome::kWaiting;
-      break;
+      if (!relay()) break;  // a whole ring can be smaller than the header that was there before
+      continue;
     }
     bool faulted = false;
     {

@@ -43,7 +43,8 @@ class RingReader {
   using Sink = std::function<void(const Chunk&)>;
 
   // On anything but kReady, `reason` says why and there is no reader.
-  static std::unique_ptr<RingReader> open(const std::string& path, bool force, RingState& state, std::string& reason);
+  static std::unique_ptr<RingReader> open(const std::string& path, bool force, RingState& state, std::string& reason,
+                                          const Owners& owners = std::nullopt);
 
   ~RingReader();
 

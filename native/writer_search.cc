@@ -66,10 +66,10 @@ std::vector<pid_t> allProcesses() {
 uint64_t processStartTime(pid_t pid) {
   const std::string path = "/proc/" + std::to_string(pid) + "/stat";
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return 0;
+  if (!fd.valid()) return errno == ENOENT || errno == ESRCH ? 0 : kStartUnknown;
   char text[1024];
   const ssize_t got = ::read(fd.get(), text, sizeof text - 1);
-  if (got <= 0) return 0;
+  if (got <= 0) return got == 0 || errno == ESRCH ? 0 : kStartUnknown;
   text[got] = '\0';
   // The second field is the command in parentheses, which may hold spaces and parentheses: count from its end.
   const char* field = std::strrchr(text, ')');
@@ -107,7 +107,7 @@ bool WriterSearch::step(std::chrono::steady_clock::time_point deadline) {
       // Taken after the mappings were seen: a process that took over the number meanwhile shows another start.
       const ProcessId process{pid, processStartTime(pid)};
       for (const FileId& file : writes) {
-        if (process.startTime != 0) found_.try_emplace(file, process);
+        if (process.startTime != 0 && process.startTime != kStartUnknown) found_.try_emplace(file, process);
       }
     }
     if (std::chrono::steady_clock::now() >= deadline) return false;

@@ -22,8 +22,9 @@ struct ProcessId {
   bool operator==(const ProcessId&) const = default;
 };
 
-// 0 if there is no such process.
+// 0 if there is no such process; kStartUnknown where that cannot be said, as when this process has no descriptor left.
 uint64_t processStartTime(pid_t pid);
+inline constexpr uint64_t kStartUnknown = UINT64_MAX;
 
 enum class MapsAnswer : uint8_t { kMaps, kDoesNot, kCannotSee };
 

@@ -2,6 +2,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { DURATION_METRICS } from '../src/instrumentation/duration-metrics.js';
+import { SELF_METRICS } from '../src/instrumentation/self-metrics.js';
+import { metricsOf } from '../src/mapping/index.js';
 import { SETTINGS } from '../src/cli/serve/settings.js';
 import { ROOT, start, temporaryDirectory } from './cli/command.js';
 
@@ -30,5 +33,34 @@ describe('docs/write-an-exporter.md', () => {
     const { code, stdout, stderr } = await serve.stop('SIGTERM');
     expect({ code, warnings: /warning|error/.exec(stderr) }).toEqual({ code: 0, warnings: null });
     expect(stdout).toContain('nixl.collector.ticks');
+  });
+});
+
+describe.each(['docs/faults.md', 'SECURITY.md'])('%s', (file) => {
+  const rows = read(file)
+    .split('\n')
+    .flatMap((line) => /\| `((?:native\/)?test\/\S+)`([^|]*)\|/.exec(line) ?? [])
+    .map((text) => text.trim());
+
+  it('names tests that there are', () => {
+    expect(rows.length).toBeGreaterThan(30);
+    for (let i = 0; i < rows.length; i += 3) {
+      const [, testFile, name] = rows.slice(i, i + 3);
+      expect(read(testFile!).replaceAll("\\'", "'")).toContain(name);
+    }
+  });
+});
+
+describe('docs/loss.md', () => {
+  it('names metrics that there are', () => {
+    const metrics = [...metricsOf('nixl'), ...metricsOf('otel'), ...SELF_METRICS, ...DURATION_METRICS];
+    const onPage = metrics.map(({ name, kind }) => {
+      const text = name.replaceAll('.', '_');
+      return kind === 'counter' && !text.endsWith('_total') ? `${text}_total` : text;
+    });
+    const labels = ['nixl_ring_state', 'nixl_duration_outcome'];
+    const named = read('docs/loss.md').match(/\b(nixl|agent)_\w+/g)!;
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((name) => !onPage.includes(name) && !labels.includes(name))).toEqual([]);
   });
 });

@@ -51,6 +51,6 @@ export function notEmpty(what: string): (text: string) => string {
 }
 
 /** For a flag that may be given several times. */
-export function listOf(one: (text: string) => string): (text: string, before?: string[]) => string[] {
+export function listOf<T>(one: (text: string) => T): (text: string, before?: T[]) => T[] {
   return (text, before = []) => [...before, one(text)];
 }

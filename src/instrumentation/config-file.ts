@@ -24,6 +24,7 @@ export const FILE_OPTIONS = [
   'deadTtlMs',
   'idleTtlMs',
   'force',
+  'owners',
   'enabledMetrics',
   'attributes',
   'rankVariable',

@@ -45,6 +45,8 @@ export interface NixlOptions {
   idleTtlMs?: number;
   /** Also reads rings on network and FUSE file systems. Default false. */
   force?: boolean;
+  /** User ids: only files that one of them owns are read. Default: anyone's. */
+  owners?: readonly number[];
   /**
    * Which events are exported: globs over base event names (`agent_tx_bytes`), with commas between them or in an array;
    * `!` in front excludes. Default: the environment's NIXL_TELEMETRY_ENABLED_METRICS, else everything.
@@ -186,12 +188,12 @@ function sourceOptions(options: NixlOptions): SourceOptions | undefined {
   const globs = listed(options.globs);
   const directories = listed(options.directories);
   if (directories === undefined && globs === undefined) return undefined;
-  const { drainIntervalMs, deadTtlMs, idleTtlMs, force } = options;
+  const { drainIntervalMs, deadTtlMs, idleTtlMs, force, owners } = options;
   const { durationBoundsUs, sizeBounds, throughputBounds, histogramBounds, customEvents } = options;
   return {
     ...(directories === undefined ? {} : { directories }),
     ...(globs === undefined ? {} : { globs }),
-    ...defined({ drainIntervalMs, deadTtlMs, idleTtlMs, force }),
+    ...defined({ drainIntervalMs, deadTtlMs, idleTtlMs, force, owners }),
     tally: tallyOptions(defined({ durationBoundsUs, sizeBounds, throughputBounds, histogramBounds, customEvents })),
   };
 }

@@ -3,7 +3,7 @@ import { NixlTelemetryError } from '../errors.js';
 import { NAMINGS } from '../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
-import { boolean, number, type Path, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
+import { boolean, list, number, type Path, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
@@ -18,6 +18,8 @@ export const SETTINGS = {
   deadTtlMs: number('a number of milliseconds, 0 or more', 0, MOST),
   idleTtlMs: number('a number of milliseconds, 1 or more', 1, MOST),
   force: boolean,
+  /** 4294967295 is -1, which no user has. */
+  owners: list(number('a user id, 0 to 4294967294', 0, 2 ** 32 - 2, { integer: true }), { minItems: 1 }),
   enabledMetrics: { ...texts, allowed: 'text or an array of texts: globs over event names' },
   attributes: ATTRIBUTES,
   rankVariable: text,

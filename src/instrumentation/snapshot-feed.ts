@@ -3,6 +3,7 @@ import type { DiagLogger } from '@opentelemetry/api';
 import type { RingSource, SnapshotReader } from '../shm-bridge/index.js';
 import type { RingState, Snapshot } from '../shm-bridge/types.js';
 import { DiagOnce } from './diag-once.js';
+import { oneLine } from './one-line.js';
 
 /**
  * Where a collect gets its numbers. A reader is any object that stands for itself: the last values of a dead agent stay
@@ -58,8 +59,14 @@ export class SourceFeed implements SnapshotFeed {
   #report(snapshot: Snapshot): void {
     for (const { path, state, reason } of snapshot.problems) {
       const level = REPORTED[state];
-      if (level !== undefined) this.#said[level](path, state, `ring ${path} is ${state}: ${reason}`);
+      if (level !== undefined) this.#said[level](path, state, oneLine(`ring ${path} is ${state}: ${reason}`));
     }
+    for (const path of snapshot.openDirectories) {
+      const remedy = 'make it private, or say whose rings count (owners)';
+      this.#said.warn(path, 'open', `any user may put rings into ${oneLine(path)}: ${remedy}`);
+    }
+    if (suspect)
+      this.#said.warn(path, 'suspect', `the numbers of ring ${oneLine(path)} may be off: someone else read it too`);
     for (const { path, suspect, events } of snapshot.agents) {
       if (events.at(-1)?.overflow === true) {
         const message = `ring ${path} has more than 256 kinds of events that are not known: further ones are counted as "overflow"`;

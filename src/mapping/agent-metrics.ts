@@ -84,6 +84,20 @@ function lifeAndRingMetrics(): NumberMetric[] {
       (agent) => agent.foundFull,
     ),
     metric(
+      'nixl.ring.full_time',
+      'counter',
+      's',
+      'How long the ring was full, at most: from the drains before to those that found it so.',
+      (agent) => agent.foundFullMs / MILLISECONDS_PER_SECOND,
+    ),
+    metric(
+      'nixl.ring.resyncs',
+      'counter',
+      '{resync}',
+      'Times the place in the ring had to be found anew: restarts, damage, another consumer.',
+      (agent) => agent.resyncs,
+    ),
+    metric(
       'nixl.ring.foreign_moves',
       'counter',
       '{move}',

@@ -44,7 +44,9 @@ export interface AgentReading {
   readonly capacity: number;
   readonly peakPending: number;
   readonly foundFull: number;
+  readonly foundFullMs: number;
   readonly restarts: number;
+  readonly resyncs: number;
   readonly foreignMoves: number;
   readonly suspect: boolean;
   readonly memoryInUse: bigint;

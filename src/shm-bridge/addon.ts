@@ -24,6 +24,7 @@ export interface RawSnapshot {
   strings: string[];
   problems: RingProblem[];
   problemCount: number;
+  openDirectories: string[];
   collector: CollectorStats;
 }
 
@@ -42,6 +43,7 @@ export interface Addon {
       deadTtlMs: number;
       idleTtlMs: number;
       force: boolean;
+      owners: readonly number[] | undefined;
       tally: RawTally;
     },
     taps: readonly (readonly [types: readonly number[] | 'all', capacity: number])[],

@@ -60,8 +60,8 @@ export function decodeSnapshot(raw: RawSnapshot, tally: RawTally): Snapshot {
   const text = () => strings.next().value as string;
   const agents: AgentSnapshot[] = [];
   for (let i = 0; i < raw.agents; i++) agents.push(decodeAgent(words, text, tally));
-  const { takenMs, problems, problemCount, collector } = raw;
-  return { takenMs, agents, problems, problemCount, collector };
+  const { takenMs, problems, problemCount, openDirectories, collector } = raw;
+  return { takenMs, agents, problems, problemCount, openDirectories, collector };
 }
 
 function decodeAgent(words: WordReader, text: () => string, tally: RawTally): AgentSnapshot {
@@ -79,7 +79,9 @@ function decodeAgent(words: WordReader, text: () => string, tally: RawTally): Ag
   const pending = words.count();
   const peakPending = words.count();
   const foundFull = words.count();
+  const foundFullMs = words.double();
   const restarts = words.count();
+  const resyncs = words.count();
   const foreignMoves = words.count();
   const memoryInUse = words.wide();
   const events: EventTally[] = [];
@@ -101,7 +103,9 @@ function decodeAgent(words: WordReader, text: () => string, tally: RawTally): Ag
     pending,
     peakPending,
     foundFull,
+    foundFullMs,
     restarts,
+    resyncs,
     foreignMoves,
     suspect: (flags & 2) !== 0,
     memoryInUse,

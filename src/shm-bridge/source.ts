@@ -80,6 +80,7 @@ export function openSource(options: SourceOptions): RingSource {
     deadTtlMs: wholeNumber('deadTtlMs', options.deadTtlMs ?? 30_000, 0, 2 ** 40),
     idleTtlMs: wholeNumber('idleTtlMs', options.idleTtlMs ?? 0, 0, 2 ** 40),
     force: options.force ?? false,
+    owners: options.owners?.map((user) => wholeNumber('owners', user, 0, 2 ** 32 - 2)),
     tally: raw,
   };
   const taps: [readonly number[] | 'all', number][] = [];

@@ -85,8 +85,12 @@ export interface AgentSnapshot {
   peakPending: number;
   /** Drains that found the ring full: events may have been refused then, and the ring does not count those. */
   foundFull: number;
+  /** Milliseconds that it may have been full, at most: from the drains before to those that found it so. */
+  foundFullMs: number;
   /** Times the agent came back under this name. */
   restarts: number;
+  /** Times the place in the ring had to be found anew: restarts, damage, another's mark. */
+  resyncs: number;
   /** Times read_pos was moved by someone else. */
   foreignMoves: number;
   /** True once the numbers may be off: a foreign consumer, or a restart outside of the protocol's assumption. */
@@ -129,6 +133,8 @@ export interface Snapshot {
   /** At most 1000; `problemCount` is the whole number. */
   problems: RingProblem[];
   problemCount: number;
+  /** Directories (or with folders) in which any user may put rings: writable by all, and `owners` not given. */
+  openDirectories: string[];
   collector: CollectorStats;
 }
 
@@ -165,6 +171,8 @@ export interface SourceOptions {
   idleTtlMs?: number;
   /** Also read rings on NFS, 9p, virtiofs and FUSE, where shared mappings may not be coherent; default false. */
   force?: boolean;
+  /** User ids: only files that one of them owns are rings. Default: anyone's. */
+  owners?: readonly number[];
   tally: TallyOptions;
   /** A tap that is there before the first ring is drained: it sees every event that the sums hold. */
   tap?: TapOptions;

@@ -157,13 +157,16 @@ describe('several readers in one process', () => {
   });
 
   it('survives process.exit() at any moment', () => {
+    const directory = temporaryDirectory();
     const bridge = JSON.stringify(new URL('../../dist/shm-bridge/index.js', import.meta.url).href);
     const script = `
       const { openSource } = await import(${bridge});
-      openSource({ directories: ['/tmp'], tally: { types: [], durationBoundsUs: [], sizeBounds: [], throughputBounds: [] } });
+      openSource({ directories: [process.argv[2]], tally: { types: [], durationBoundsUs: [], sizeBounds: [], throughputBounds: [] } });
       setTimeout(() => process.exit(7), Number(process.argv[1]));`;
     for (const delay of ['0', '1', '5', '20', '60']) {
-      const run = spawnSync(process.execPath, ['--input-type=module', '-e', script, delay], { encoding: 'utf8' });
+      const run = spawnSync(process.execPath, ['--input-type=module', '-e', script, delay, directory], {
+        encoding: 'utf8',
+      });
       expect([run.status, run.signal, run.stderr]).toEqual([7, null, '']);
     }
   });

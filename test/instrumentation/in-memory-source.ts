@@ -69,6 +69,8 @@ export function agentSnapshot(
     pending: 0,
     peakPending: 0,
     foundFull: 0,
+    foundFullMs: 0,
+    resyncs: 0,
     restarts: 0,
     foreignMoves: 0,
     suspect: false,
@@ -133,6 +135,7 @@ export class InMemorySource implements RingSource {
   readonly taps: InMemoryTap[] = [];
   problems: Snapshot['problems'] = [];
   problemCount: number | undefined;
+  openDirectories: string[] = [];
   collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, lastLagMs: 20, sinceTickMs: 3 };
   failure: Error | undefined;
   readonly #first: InMemoryTap | undefined;
@@ -153,7 +156,8 @@ export class InMemorySource implements RingSource {
   snapshot(): Snapshot {
     if (this.failure !== undefined) throw this.failure;
     const { takenMs, agents, problems, problemCount = problems.length } = this;
-    return { takenMs, agents: [...agents], problems, problemCount, collector: { ...this.collector } };
+    const { openDirectories } = this;
+    return { takenMs, agents: [...agents], problems, problemCount, openDirectories, collector: { ...this.collector } };
   }
 
   openReader(): SnapshotReader {

@@ -35,6 +35,8 @@ function agent(about: Partial<AgentReading> = {}): AgentReading {
     capacity: 16,
     peakPending: 3,
     foundFull: 4,
+    foundFullMs: 2500,
+    resyncs: 7,
     restarts: 5,
     foreignMoves: 6,
     suspect: false,
@@ -120,6 +122,8 @@ describe('metrics of an agent', () => {
 
   it('pass on the rest as it is', () => {
     expect(value('nixl.ring.full')).toBe(4);
+    expect(value('nixl.ring.full_time')).toBe(2.5);
+    expect(value('nixl.ring.resyncs')).toBe(7);
     expect(value('nixl.agent.restarts')).toBe(5);
     expect(value('nixl.ring.foreign_moves')).toBe(6);
     expect(value('nixl.memory.usage')).toBe(7);

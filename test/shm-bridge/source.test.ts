@@ -3,7 +3,8 @@ import path from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { tallyOptions } from '../../src/mapping/index.js';
 import { openSource, RingWriter } from '../../src/shm-bridge/index.js';
-import { drained, openTestSource, runTransferSource, temporaryDirectory } from '../support/live.js';
+import { startTransferSource } from '../cli/command.js';
+import { drained, openTestSource, temporaryDirectory, type Totals } from '../support/live.js';
 
 const XFER_TIME = 6;
 
@@ -40,7 +41,10 @@ test('a dead agent stays until every reader has had its last values', async () =
   const directory = temporaryDirectory();
   const source = openTestSource([directory], { deadTtlMs: 0 });
   const [fast, slow] = [source.openReader(), source.openReader()];
-  const { totals } = await runTransferSource(['--dir', directory, '--agents', '1', '--seconds', '0.5']);
+  const agent = startTransferSource(['--dir', directory, '--agents', '1', '--seconds', '0']);
+  // One that is gone before its process was seen has an unknown life for ever.
+  await vi.waitUntil(() => fast.snapshot().agents[0]?.life === 'alive', 20_000);
+  const { totals } = JSON.parse((await agent.stop()).stdout.trim().split('\n').at(-1)!) as Totals;
   await vi.waitUntil(() => fast.snapshot().agents[0]?.life === 'dead', 20_000);
   // Long enough for the collector to look at all lives again, twice.
   const { ticks } = fast.snapshot().collector;

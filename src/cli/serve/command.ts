@@ -42,12 +42,13 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   if (dir.length === 0 && configFile === undefined) {
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
-  const { deadTtl, idleTtl } = settings;
+  const { deadTtl, idleTtl, owner } = settings;
   const rings: NixlOptions = {
     deadTtlMs: deadTtl,
     ...(dir.length === 0 ? {} : { directories: dir }),
     ...(configFile === undefined ? {} : { configFile }),
     ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }),
+    ...(owner === undefined ? {} : { owners: owner }),
   };
   // Without the exporter that is asked there is nothing to serve but health, which is served when an address is given.
   const listen = settings.exporter.includes('prometheus') || flags.port !== undefined || flags.host !== undefined;

@@ -1,4 +1,5 @@
 /** Whether serve can serve, in words. Pure. */
+import { oneLine } from '../../instrumentation/one-line.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 
 /** So long the collector thread may be without a turn before it counts as stuck. */
@@ -21,7 +22,7 @@ export function readiness(snapshot: Snapshot | undefined): { ready: boolean; tex
   }
   const lines = [`ready, ${agents.filter(({ exported }) => exported).length} agents`];
   for (const { path, state, reason } of problems.slice(0, MAX_LISTED)) {
-    lines.push(`warning: ${JSON.stringify(path)} is ${state}: ${reason}`);
+    lines.push(oneLine(`warning: "${path}" is ${state}: ${reason}`));
   }
   if (problemCount > MAX_LISTED) lines.push(`and ${problemCount - MAX_LISTED} more`);
   return { ready: true, text: lines.join('\n') };

@@ -36,6 +36,8 @@ export interface ServeSettings {
   drainInterval: number;
   deadTtl: number;
   idleTtl?: number;
+  /** User ids. */
+  owner?: number[];
   exportInterval: number;
   exportTimeout: number;
   shutdownTimeout: number;
@@ -188,6 +190,13 @@ export const SETTINGS: readonly SettingRow[] = [
     flag: '--idle-ttl <ms>',
     description: 'drop agents of unknown life after this long without an event (default: never)',
     parse: wholeNumber(1),
+  },
+  {
+    key: 'owner',
+    option: 'owners',
+    flag: '--owner <uid>',
+    description: 'read only rings that this user (a number) owns; may be repeated (default: of anyone)',
+    parse: listOf(wholeNumber(0, 2 ** 32 - 2)),
   },
   {
     key: 'exportInterval',

@@ -1,0 +1,101 @@
+// `npm run soak -- --minutes 10 [--agents 64]`: `serve` under load for so long, with four exporters of which three fail,
+// an event loop that is blocked for 3 s now and then, agents that come, go, come back in place and are killed, and a
+// scrape every second. Prints what it sees, and ends with exit code 1 when an event was lost or something grew.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Agents } from './agents.mjs';
+import { startMoodyReceiver } from './moody-receiver.mjs';
+import { Serve } from './serve.mjs';
+import { accounts, canJudgeGrowth, complaints, growth } from './verdict.mjs';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '10' },
+    agents: { type: 'string', default: '64' },
+    help: { type: 'boolean', short: 'h' },
+  },
+});
+const minutes = Number(values.minutes);
+const agentCount = Number(values.agents);
+if (values.help || !(minutes > 0) || !(Number.isInteger(agentCount) && agentCount >= 8)) {
+  console.error('usage: npm run soak -- [--minutes N] [--agents N, 8 or more]');
+  process.exit(values.help ? 0 : 2);
+}
+
+const SCRAPE_MS = 1000;
+const ROWS = 20;
+const SETTLE_MS = 5000;
+const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-soak-'));
+const agents = new Agents(directory);
+const receiver = await startMoodyReceiver();
+const serve = new Serve();
+const samples = [];
+let exitCode;
+try {
+  await serve.start(directory, receiver.url);
+  const begun = performance.now();
+  const end = begun + minutes * 60_000;
+  agents.start(agentCount, Math.ceil(minutes * 60) + 3600); // they are told when to end
+  console.log('  time   agents        read   MiB   fds  scrape ms  late ticks  lag s  full  suspect');
+  for (let nextRow = begun; performance.now() < end; await pause(SCRAPE_MS)) {
+    await look();
+    if (performance.now() < nextRow) continue;
+    nextRow += (minutes * 60_000) / ROWS;
+    printRow(performance.now() - begun);
+  }
+  await agents.end();
+  // What the agents wrote last is in their rings, and they are dead: one scrape after the last drain has it all.
+  for (const until = performance.now() + SETTLE_MS; performance.now() < until; await pause(SCRAPE_MS)) await look();
+  printRow(performance.now() - begun);
+  exitCode = await serve.stop();
+} finally {
+  receiver.close();
+  rmSync(directory, { recursive: true, force: true });
+}
+
+const { lost, invented } = accounts(agents.ended, serve.read);
+const known = [...agents.ended.keys()].reduce((sum, name) => sum + (serve.read.get(name) ?? 0), 0);
+const { written, refused, wiped, restarts } = agents.totals;
+const memory = growth(samples, 'residentMiB');
+const descriptors = growth(samples, 'descriptors');
+console.log(`
+agents          ${agents.ended.size} that ended by themselves, ${agents.killed} that were killed with -9, ${restarts} restarts in place
+written         ${written} events by those that ended
+read            ${known} of them; ${serve.readInAll} with those of the killed ones
+dropped         ${refused} by the producers (ring full), ${wiped} wiped by restarts
+lost            ${lost}; counted without being written: ${invented}
+memory          ${memory.before.toFixed(1)} MiB in the second quarter, ${memory.after.toFixed(1)} in the last (medians${canJudgeGrowth(minutes) ? '' : '; too short to judge'})
+descriptors     ${descriptors.before} and ${descriptors.after}
+slowest scrape  ${serve.slowestScrapeMs.toFixed(0)} ms, with the event loop blocked for 3 s now and then
+OTLP receiver   ${JSON.stringify(receiver.seen)}`);
+
+const found = complaints({ agents, serve, samples, exitCode, minutes });
+for (const complaint of found) console.log(`FAILED: ${complaint}`);
+console.log(found.length === 0 ? 'passed' : 'failed');
+process.exit(found.length === 0 ? 0 : 1);
+
+async function look() {
+  await serve.scrape();
+  samples.push({ residentMiB: serve.residentMiB(), descriptors: serve.descriptors() });
+}
+
+function printRow(elapsedMs) {
+  const of = (name) => serve.page.get(name) ?? 0;
+  const seconds = Math.round(elapsedMs / 1000);
+  const row = [
+    [`${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`, 6],
+    [of('nixl_collector_agents'), 8],
+    [serve.readInAll, 11],
+    [samples.at(-1).residentMiB.toFixed(0), 5],
+    [samples.at(-1).descriptors, 5],
+    [serve.slowestScrapeMs.toFixed(0), 10],
+    [of('nixl_collector_late_ticks_total'), 11],
+    [of('nixl_collector_lag_max').toFixed(2), 6],
+    [of('nixl_ring_full_total'), 5],
+    [of('nixl_ring_suspect'), 8],
+  ];
+  console.log(row.map(([value, width]) => String(value).padStart(width)).join(' '));
+}

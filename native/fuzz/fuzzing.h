@@ -1,0 +1,116 @@
+// What the fuzz targets share: a file in memory, checks that end the run, and no waiting.
+
+#pragma once
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ring_reader.h"
+#include "tally.h"
+
+#define EXPECT(condition)                                                                \
+  do {                                                                                   \
+    if (!(condition)) {                                                                  \
+      std::fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
+      std::abort();                                                                      \
+    }                                                                                    \
+  } while (false)
+
+namespace nixl_otel {
+
+// A file of this process alone, on the memory file system where there is one.
+inline const std::string& fuzzFile() {
+  static const std::string path = [] {
+    std::string name = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + std::string("/nixl-otel-fuzz-XXXXXX");
+    const int fd = ::mkstemp(name.data());
+    EXPECT(fd >= 0);
+    ::close(fd);
+    static std::string kept = name;
+    std::atexit([] { ::unlink(kept.c_str()); });
+    return name;
+  }();
+  return path;
+}
+
+inline void writeFile(const std::string& path, const uint8_t* data, size_t size) {
+  const int fd = ::open(path.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+  EXPECT(::write(fd, data, size) == static_cast<ssize_t>(size));
+  ::close(fd);
+}
+
+inline std::vector<uint8_t> readFile(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat info;
+  EXPECT(::fstat(fd, &info) == 0);
+  std::vector<uint8_t> bytes(static_cast<size_t>(info.st_size));
+  EXPECT(::read(fd, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()));
+  ::close(fd);
+  return bytes;
+}
+
+// The events that NIXL has today, and bounds that are few enough to be hit.
+inline std::shared_ptr<const TallyPlan> fuzzPlan() {
+  static const auto plan = [] {
+    TallyOptions o;
+    for (uint32_t type = 0; type < 21; ++type) {
+      const int32_t category = type < 4 ? 1 : type < 6 ? 0 : type < 8 ? 5 : type < 20 ? 4 : 6;
+      o.typeCategories.push_back(category);
+    }
+    o.typeNames = {{"agent_tx_bytes", 0}, {"agent_xfer_time", 6}};
+    o.durationBoundsUs = {10, 99.5, 1000, 1e9};
+    o.sizeBounds = {100, 10'000};
+    o.throughputBounds = {1e6, 1e9};
+    return std::make_shared<const TallyPlan>(o);
+  }();
+  return plan;
+}
+
+inline uint64_t countOf(const Tally& tally) {
+  uint64_t sum = 0;
+  for (const EventTally& event : tally.events()) {
+    sum += event.count;
+    uint64_t inBuckets = 0;
+    for (const uint64_t n : event.durations) inBuckets += n;
+    EXPECT(event.durations.empty() || inBuckets == event.count);
+  }
+  EXPECT(tally.events().size() <= 21 + Tally::kMaxUnknownKeys + 1);
+  return sum;
+}
+
+// The input, taken from its front. What is asked for beyond its end is 0.
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
+  bool empty() const { return at_ >= size_; }
+  uint8_t byte() { return empty() ? uint8_t{0} : data_[at_++]; }
+  uint64_t word() {
+    uint64_t value = 0;
+    for (int i = 0; i < 8; ++i) value |= uint64_t{byte()} << (8 * i);
+    return value;
+  }
+
+ private:
+  const uint8_t* data_;
+  size_t size_;
+  size_t at_ = 0;
+};
+
+}  // namespace nixl_otel
+
+// The pauses of the protocol pass at once, and marks are the same in every run.
+extern "C" int nanosleep(const timespec*, timespec*) { return 0; }
+extern "C" ssize_t getrandom(void* out, size_t size, unsigned) {
+  std::memset(out, 7, size);
+  return static_cast<ssize_t>(size);
+}

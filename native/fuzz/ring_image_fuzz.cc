@@ -1,0 +1,95 @@
+// Any bytes as a ring: opened, looked at, drained and tallied. Whatever stands there, nothing but read_pos and the mark
+// in expected_version changes, and what counts is no more than the file holds.
+
+#include "fuzzing.h"
+#include "ring_observer.h"
+
+using namespace nixl_otel;
+
+namespace {
+
+template <typename T>
+T at(const std::vector<uint8_t>& bytes, size_t offset) {
+  T value{};
+  if (offset + sizeof value <= bytes.size()) std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+// Most images fail at the exact size or the mask: with these bits of the first byte they get past it.
+std::vector<uint8_t> imageFrom(const uint8_t* data, size_t size) {
+  if (size == 0) return {};
+  const uint8_t repairs = data[0];
+  std::vector<uint8_t> bytes(data + 1, data + size);
+  const auto version = at<int32_t>(bytes, 16);
+  if (!knownVersion(version)) return bytes;
+  const RingLayout* layout = releasedLayout(version);
+  const auto capacity = at<uint64_t>(bytes, layout->header.capacity);
+  if (!validCapacity(capacity) || capacity > 512) return bytes;
+  const auto put = [&](size_t offset, auto value) {
+    if (offset + sizeof value <= bytes.size()) std::memcpy(bytes.data() + offset, &value, sizeof value);
+  };
+  if (repairs & 1) bytes.resize(layout->fileSize(capacity));
+  if (repairs & 2) put(layout->header.mask, capacity - 1);
+  if (repairs & 4) put(20, version);
+  if (repairs & 8) {
+    put(layout->header.writePos, at<uint64_t>(bytes, layout->header.writePos) & (capacity - 1));
+    put(layout->header.readPos, at<uint64_t>(bytes, layout->header.readPos) & (capacity - 1));
+  }
+  return bytes;
+}
+
+void look(const std::string& path) {
+  RingFile file = RingFile::open(path, RingAccess::kObserve, false);
+  if (file.state != RingState::kReady) {
+    EXPECT(!file.reason.empty());
+    return;
+  }
+  const uint64_t capacity = file.header.capacity;
+  RingObserver observer(std::move(file));
+  const Observation seen = observer.look(1000);
+  EXPECT(seen.events.size() < capacity);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::vector<uint8_t> image = imageFrom(data, size);
+  const std::string& path = fuzzFile();
+  writeFile(path, image.data(), image.size());
+  look(path);
+  EXPECT(readFile(path) == image);
+
+  static ChunkBuffer buffer;
+  RingState state{};
+  std::string reason;
+  auto reader = RingReader::open(path, false, state, reason);
+  if (reader == nullptr) {
+    EXPECT(!reason.empty());
+    EXPECT(readFile(path) == image);
+    return 0;
+  }
+  Tally tally(fuzzPlan());
+  std::vector<TappedEvent> tapped;
+  uint64_t drained = 0;
+  const auto fold = [&](const RingReader::Chunk& chunk) {
+    EXPECT(chunk.count != 0);
+    drained += chunk.count;
+    tally.fold(chunk, size % 3 == 0 ? 0xFF : 0, tapped);
+  };
+  const RingLayout& layout = reader->layout();
+  const auto write = at<uint64_t>(image, layout.header.writePos);
+  const auto read = at<uint64_t>(image, layout.header.readPos);
+  const uint64_t held = (write - read) & (reader->capacity() - 1);
+  reader->drain(1 + size % 5, buffer, fold);
+  reader->drain(UINT64_MAX, buffer, fold);
+  EXPECT(drained == held);
+  EXPECT(countOf(tally) == drained);
+  reader.reset();
+
+  std::vector<uint8_t> expected = image;
+  std::memcpy(expected.data() + layout.header.readPos, &write, sizeof write);
+  // Whoever finds a mark there finds it of a consumer that died, and leaves what a producer would.
+  std::memcpy(expected.data() + layout.header.expectedVersion, &layout.version, sizeof layout.version);
+  EXPECT(readFile(path) == expected);
+  return 0;
+}

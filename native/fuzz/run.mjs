@@ -1,0 +1,61 @@
+// `npm run fuzz -- --seconds 60`: builds the fuzz targets and runs each for so long, from the small corpus that is kept
+// here and whatever earlier runs on this machine found. What fails is written to native/build/fuzz and can be run again
+// by giving its path: `npm run fuzz -- --target mutations native/build/fuzz/crash-...`.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const folder = path.dirname(fileURLToPath(import.meta.url));
+const native = path.dirname(folder);
+const build = path.join(native, 'build/fuzz');
+const targets = readdirSync(folder)
+  .filter((file) => file.endsWith('_fuzz.cc'))
+  .map((file) => file.replace('_fuzz.cc', ''));
+
+const { values, positionals } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '60' },
+    target: { type: 'string' },
+    help: { type: 'boolean', short: 'h' },
+  },
+  allowPositionals: true,
+});
+if (values.help || !/^\d+$/.test(values.seconds) || (values.target && !targets.includes(values.target))) {
+  console.error(`usage: npm run fuzz -- [--seconds N] [--target ${targets.join('|')}] [FILE...]`);
+  process.exit(values.help ? 0 : 2);
+}
+const compiler = process.env.FUZZ_CXX ?? 'clang++';
+if (spawnSync(compiler, ['--version']).status !== 0) {
+  console.error(`${compiler} is not there: apt-get install clang (or set FUZZ_CXX); libFuzzer comes with it`);
+  process.exit(1);
+}
+run('make', ['-C', native, '--silent', '-j2', `FUZZ_CXX=${compiler}`, 'fuzz']);
+
+for (const target of values.target ? [values.target] : targets) {
+  const found = path.join(build, 'found', target);
+  mkdirSync(found, { recursive: true });
+  const what =
+    positionals.length > 0
+      ? positionals
+      : [`-max_total_time=${values.seconds}`, found, path.join(folder, 'corpus', target)];
+  console.log(`${target}: ${positionals.length > 0 ? positionals.join(' ') : `${values.seconds} s`}`);
+  // A run takes milliseconds. Sparse files of 2^24 slots are the largest that a target reads.
+  const limits = ['-max_len=1024', '-timeout=20', '-rss_limit_mb=2048', `-artifact_prefix=${build}/`];
+  fuzz(path.join(build, `${target}_fuzz`), [...limits, '-print_final_stats=1', '-verbosity=0', ...what]);
+}
+
+// Of what libFuzzer says only the figures, unless it found something.
+function fuzz(program, args) {
+  const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 30 });
+  const figures = /number_of_executed_units|average_exec_per_sec|peak_rss_mb/;
+  if (status !== 0) process.stderr.write(stderr);
+  else for (const line of stderr.split('\n').filter((text) => figures.test(text))) console.log(line);
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+function run(program, args) {
+  const { status, signal } = spawnSync(program, args, { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? (signal === null ? 1 : 128));
+}

@@ -1,0 +1,65 @@
+// The wall clock of the whole program jumps by days while agents write: times in snapshots follow it, nothing else.
+
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "check.h"
+#include "temporary_directory.h"
+#include "watching.h"
+
+using namespace nixl_otel;
+
+namespace {
+
+std::atomic<time_t> wallClockOffset{0};
+constexpr time_t kDay = 86'400;
+
+}  // namespace
+
+// In place of the C library's, for everything in this program.
+extern "C" int clock_gettime(clockid_t clock, timespec* now) noexcept {
+  const long result = ::syscall(SYS_clock_gettime, clock, now);
+  if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += wallClockOffset.load();
+  return static_cast<int>(result);
+}
+
+TEST(theClockOfThisProgramJumps) {
+  const double before = wallClockMs();
+  wallClockOffset = kDay;
+  CHECK(wallClockMs() - before >= 86'400'000);
+  wallClockOffset = 0;
+}
+
+TEST(agentsStayAndEveryEventCountsWhileTheClockJumps) {
+  const TemporaryDirectory directory;
+  AgentProcess agent(directory / "agent");
+  Watching watching(directory.path, std::chrono::milliseconds(0));
+  until([&] { return watching.alive("agent"); });
+  uint64_t expected = 0;
+  for (const time_t jump : {kDay, -kDay, 1000 * kDay, time_t{0}, -1000 * kDay}) {
+    wallClockOffset = jump;
+    agent.write(10);
+    expected += 10;
+    CHECK_EQ(watching.counted(), expected);
+    untilTicks(300, [&] { watching.agents(); });  // lives are looked at meanwhile
+    CHECK(watching.alive("agent"));
+    // A ring that is made now is found, and is not taken for an old one for good.
+    const std::string name = "made-at-" + std::to_string(jump);
+    AgentProcess other(directory / name);
+    other.write(5);
+    until([&] { return watching.counted(name) == 5 && watching.alive(name); });
+    double lastEventMs = 0;
+    watching.look([&](const SourceAgent& seen, const AgentStatus& s, const Tally&) {
+      if (seen.name == name) lastEventMs = s.lastEventMs;
+    });
+    CHECK(wallClockMs() >= lastEventMs && wallClockMs() - lastEventMs < 60'000);
+    other.kill();
+    until([&] { return watching.agents() == 1; });
+  }
+  wallClockOffset = 0;
+}
+
+int main() { return check::run("clock_jump_test"); }

@@ -1,0 +1,251 @@
+// The collector when the machine or the directory fails it: descriptors run out, files are swapped for other things,
+// directories go and come back. Beside each trouble there is a ring whose every event must count.
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <functional>
+
+#include "check.h"
+#include "draining.h"
+#include "temporary_directory.h"
+#include "watching.h"
+
+using namespace nixl_otel;
+using std::chrono::milliseconds;
+
+namespace {
+
+// Until it goes, this process may open no more than `more` further files.
+struct FewDescriptors {
+  explicit FewDescriptors(rlim_t more) {
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    const int next = ::dup(0);
+    ::close(next);
+    rlimit few{static_cast<rlim_t>(next) + more, before.rlim_max};
+    if (::setrlimit(RLIMIT_NOFILE, &few) != 0) std::abort();
+  }
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before); }
+  rlimit before;
+};
+
+}  // namespace
+
+TEST(anAgentIsNotTakenForDeadBecauseNoDescriptorIsLeft) {
+  const TemporaryDirectory directory;
+  AgentProcess agent(directory / "agent");
+  Watching watching(directory.path, milliseconds(0));
+  agent.write(10);
+  until([&] { return watching.alive("agent"); });
+  {
+    const FewDescriptors none(0);
+    untilTicks(600, [&] { watching.agents(); });  // lives are looked at twice a second
+    agent.write(5);
+    CHECK_EQ(watching.counted(), 15u);
+    CHECK_EQ(watching.agents(), 1u);
+  }
+  agent.write(5);
+  CHECK_EQ(watching.counted(), 20u);
+  agent.kill();
+  until([&] { return watching.agents() == 0; });
+}
+
+TEST(aRingThatNoDescriptorIsLeftForWaitsUntilThereIsOne) {
+  const TemporaryDirectory directory;
+  Watching watching(directory.path);
+  RingWriter ring;
+  watching.drain();
+  {
+    REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
+    push(ring, 1, 7);
+    const FewDescriptors none(0);
+    untilTicks(100);
+    CHECK_EQ(watching.counted(), 0u);
+    // The directory cannot be read, or the ring cannot be opened: whichever came first.
+    CHECK_WITH(watching.problem().find("Too many open files") != std::string::npos, watching.problem());
+  }
+  until([&] { return watching.counted() == 7; });
+  CHECK_EQ(watching.problem(), std::string());
+}
+
+TEST(ringsTakeAtMostHalfOfTheDescriptors) {
+  const TemporaryDirectory directory;
+  constexpr int kRings = 60;
+  for (int i = 0; i < kRings; ++i) {
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(directory / std::to_string(i), 4, 4), std::string());
+    push(ring, 1, 2);
+  }
+  rlimit before;
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{64, before.rlim_max};
+  REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  Watching watching(directory.path);
+  watching.drain();
+  CHECK_EQ(watching.agents(), 32u);
+  CHECK_EQ(watching.problems().size(), kRings - 32u);
+  CHECK_EQ(watching.problems().front().reason,
+           std::string("32 rings are open; no more than that, nor than half of the files that this process may open"));
+  REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  until([&] { return watching.counted() == 2 * kRings; });
+}
+
+TEST(tenThousandOtherFilesHideNoRing) {
+  const TemporaryDirectory directory;
+  for (int i = 0; i < 10'000; ++i) {
+    const int fd = ::open((directory / ("file-" + std::to_string(i))).c_str(), O_CREAT | O_WRONLY, 0644);
+    if (i % 2 == 0 && ::write(fd, "no ring, but a text of more than forty bytes", 44) != 44) std::abort();
+    ::close(fd);
+  }
+  Watching watching(directory.path);
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(directory / "agent", 4, 1024), std::string());
+  for (int i = 0; i < 20; ++i) {
+    push(ring, 1, 100);
+    CHECK_EQ(watching.counted(), 100u * (i + 1));
+  }
+  CHECK_EQ(watching.problems().size(), 10'000u);
+}
+
+TEST(aFolderWithMoreFilesThanAreLookedAtSaysSo) {
+  const TemporaryDirectory directory;
+  for (size_t i = 0; i < DirectoryTree::kMaxEntries + 10; ++i) {
+    REQUIRE_EQ(::mknod((directory / std::to_string(i)).c_str(), S_IFREG | 0644, 0), 0);
+  }
+  DirectoryTree tree(directory.path, "");
+  CHECK(tree.refresh());
+  CHECK_EQ(tree.files().size(), DirectoryTree::kMaxEntries);
+  CHECK_EQ(tree.problem(), std::string("more than 65536 files in a folder; the rest is not looked at"));
+}
+
+TEST(aFolderThatWasSwappedForALinkIsNotEntered) {
+  const TemporaryDirectory directory;
+  const TemporaryDirectory elsewhere;
+  Image(100).writeTo(elsewhere / "file");
+  REQUIRE_EQ(::mkdir((directory / "folder").c_str(), 0755), 0);
+  DirectoryTree tree(directory.path, "");
+  CHECK(tree.refresh());
+  ::rmdir((directory / "folder").c_str());
+  REQUIRE_EQ(::symlink(elsewhere.path.c_str(), (directory / "folder").c_str()), 0);
+  tree.refresh();
+  REQUIRE_EQ(tree.files().size(), 1u);
+  CHECK_EQ(std::string(tree.files()[0].problem), std::string("a symbolic link, which is not followed"));
+}
+
+TEST(aDirectoryThatIsMissingDeletedAndMadeAgainIsFollowed) {
+  const TemporaryDirectory parent;
+  const std::string directory = parent / "rings";
+  Watching watching(directory);
+  watching.drain();
+  CHECK_EQ(watching.agents(), 0u);
+  for (uint64_t life = 1; life <= 3; ++life) {
+    REQUIRE_EQ(::mkdir(directory.c_str(), 0755), 0);
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(directory + "/agent", 4, 64), std::string());
+    push(ring, 1, 20);
+    until([&] { return watching.counted() == 30 * life - 10; });
+    std::filesystem::remove_all(directory);
+    push(ring, 21, 10);  // whoever has it mapped writes on
+    CHECK_EQ(watching.counted(), 30 * life);
+  }
+}
+
+TEST(whatTakesTheNameOfARingIsReportedAndTheRingDrainedToItsEnd) {
+  const TemporaryDirectory directory;
+  const TemporaryDirectory elsewhere;
+  RingWriter decoy;
+  REQUIRE_EQ(decoy.create(elsewhere / "decoy", 4, 64), std::string());
+  push(decoy, 1, 3);
+  const std::string path = directory / "agent";
+  struct Replacement {
+    const char* words;
+    std::function<int()> make;
+  };
+  const Replacement replacements[] = {
+      {"a symbolic link", [&] { return ::symlink((elsewhere / "decoy").c_str(), path.c_str()); }},
+      {"a fifo", [&] { return ::mkfifo(path.c_str(), 0644); }},
+      {"a device", [&] { return ::mknod(path.c_str(), S_IFCHR | 0644, makedev(1, 5)); }},  // endless zeros
+      {"", [&] { return ::mkdir(path.c_str(), 0755); }},                                   // searched, not reported
+  };
+  Watching watching(directory.path);
+  uint64_t expected = 0;
+  for (const Replacement& replacement : replacements) {
+    std::filesystem::remove_all(path);
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(path, 4, 64), std::string());
+    push(ring, 1, 10);
+    until([&] { return watching.counted("agent") == expected + 10; });
+    REQUIRE_EQ(::unlink(path.c_str()), 0);
+    if (replacement.make() != 0) {
+      CHECK(errno == EPERM);  // devices are root's to make
+      expected += 10;
+      continue;
+    }
+    push(ring, 11, 5);
+    expected += 15;
+    CHECK_EQ(watching.counted(), expected);
+    const std::string words(replacement.words);
+    until([&] {
+      return words.empty() ? watching.problem().empty() : watching.problem().find(words) != std::string::npos;
+    });
+  }
+  CHECK_EQ(decoy.pending(), 3u);
+}
+
+TEST(aRingThatIsRenamedGoesOnUnderItsFirstName) {
+  const TemporaryDirectory directory;
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(directory / "before", 4, 64), std::string());
+  Watching watching(directory.path);
+  push(ring, 1, 10);
+  until([&] { return watching.counted("before") == 10; });
+  REQUIRE_EQ(::rename((directory / "before").c_str(), (directory / "after").c_str()), 0);
+  push(ring, 11, 5);
+  until([&] { return !watching.problem().empty(); });
+  CHECK_EQ(watching.counted("before"), 15u);
+  CHECK_EQ(watching.counted(), 15u);
+  CHECK_EQ(watching.problem(), "busy: it is drained already, as " + (directory / "before"));
+}
+
+TEST(anAttachedRingThatCannotBeDrainedAnyMoreIsReported) {
+  const TemporaryDirectory directory;
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
+  Watching watching(directory.path);
+  push(ring, 1, 10);
+  until([&] { return watching.counted() == 10; });
+  store(directory / "agent", 16, int32_t{9});
+  push(ring, 11, 5);
+  CHECK_EQ(watching.counted(), 10u);
+  CHECK_EQ(watching.problem(), std::string("incompatible: wire version 9 is not known (1 to 5)"));
+  store(directory / "agent", 16, int32_t{4});
+  until([&] { return watching.counted() == 15; });
+  CHECK_EQ(watching.problem(), std::string());
+}
+
+// How long it was full is at most the time between two drains, and more than nothing.
+TEST(aRingThatIsFoundFullIsCountedAndTimed) {
+  const TemporaryDirectory directory;
+  Watching watching(directory.path);
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
+  push(ring, 1, 1);
+  until([&] { return watching.counted() == 1; });
+  AgentStatus status;
+  const auto look = [&] { watching.look([&](const SourceAgent&, const AgentStatus& s, const Tally&) { status = s; }); };
+  RingEvent event;
+  until([&] {
+    for (int i = 0; i < 200; ++i) ring.push(event);
+    look();
+    return status.drains.foundFull >= 5;
+  });
+  CHECK(status.fullMs > 0);
+  const double before = status.fullMs;
+  watching.drain();
+  watching.drain();
+  look();
+  CHECK(status.fullMs >= before);
+}
+
+int main() { return check::run("collector_faults_test"); }

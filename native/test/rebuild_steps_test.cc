@@ -1,0 +1,134 @@
+// A drain of a real file, stopped before each of its steps in turn, and the file rebuilt there by an agent that comes
+// back with an equal, a smaller or a larger ring. What the old ring lost and what the new one holds is known, so every
+// count is exact. The explorer does the same with all store orders; this is the real memory.
+
+#include <algorithm>
+#include <functional>
+
+#include "check.h"
+#include "draining.h"
+#include "temporary_directory.h"
+
+using namespace nixl_otel;
+
+namespace {
+
+// A real ring whose every access can be preceded by something.
+class SteppedRing {
+ public:
+  explicit SteppedRing(RingReader& reader) : reader_(reader) {}
+  std::function<void()> beforeEachStep = [] {};
+
+  HeaderLook inspect() { return step().inspect(); }
+  int32_t loadVersion() { return step().loadVersion(); }
+  int32_t loadMark() { return step().loadMark(); }
+  uint64_t loadWritePos() { return step().loadWritePos(); }
+  uint64_t loadReadPos() { return step().loadReadPos(); }
+  bool swapMark(int32_t from, int32_t to) { return step().swapMark(from, to); }
+  bool swapReadPos(uint64_t from, uint64_t to) { return step().swapReadPos(from, to); }
+  uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out) {
+    return step().readSlots(position, count, out);
+  }
+  bool pauseForRebuild(bool mayReturn) { return step().pauseForRebuild(mayReturn); }
+
+ private:
+  RingReader& step() {
+    beforeEachStep();
+    return reader_;
+  }
+  RingReader& reader_;
+};
+
+constexpr uint64_t kCapacity = 16;
+constexpr uint64_t kOldEvents = 11;
+constexpr uint64_t kNewEvents = 6;
+
+struct Outcome {
+  std::vector<uint64_t> values;
+  bool rebuilt = false;
+  bool relaid = false;
+  DrainStats stats;
+};
+
+// `skipped` events were drained before, so that the drain which is stopped begins there (0: where a rebuild leaves
+// read_pos, too). The reader's own protocol stands aside: its mark is taken over.
+Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter old;
+  if (!old.create(path, 4, kCapacity).empty()) std::abort();
+  Draining opened(path);
+  SteppedRing ring(*opened.reader);
+  DrainProtocol<SteppedRing> protocol;
+  Outcome outcome;
+  const auto drain = [&] {
+    DrainOutcome result{};
+    do {
+      result =
+          protocol.drain(ring, UINT64_MAX, opened.buffer.data(), [&](const std::byte* slots, uint32_t count, bool) {
+            for (uint32_t i = 0; i < count; ++i) {
+              outcome.values.push_back(decodeSlot(releasedLayout(4)->slot, slots + size_t{i} * 16).value);
+            }
+          });
+    } while (result == DrainOutcome::kSettling);
+    return result;
+  };
+  if (!protocol.attach(ring, ring.inspect(), kCapacity, 1)) std::abort();
+  push(old, 1, skipped);
+  drain();
+  outcome.values.clear();
+  push(old, 101, kOldEvents);
+
+  RingWriter next;
+  int step = 0;
+  ring.beforeEachStep = [&] {
+    if (step++ != stepOfRebuild) return;
+    if (!next.create(path, 4, capacity).empty()) std::abort();
+    outcome.rebuilt = true;
+  };
+  DrainOutcome result = drain();
+  ring.beforeEachStep = [] {};
+  if (!outcome.rebuilt) return outcome;
+  // By assumption B the new agent pushes no sooner than now.
+  push(next, 201, kNewEvents);
+  if (result != DrainOutcome::kRelaid) result = drain();
+  outcome.stats = protocol.stats();
+  outcome.relaid = result == DrainOutcome::kRelaid;
+  if (outcome.relaid) {
+    opened.reader.reset();  // which holds the lock
+    Draining reopened(path);
+    for (const uint64_t value : reopened.values()) outcome.values.push_back(value);
+  }
+  return outcome;
+}
+
+void rebuildBeforeEveryStep(uint64_t capacity) {
+  for (const uint64_t skipped : {uint64_t{0}, uint64_t{3}, uint64_t{9}}) {
+    int stopped = 0;
+    for (int step = 0;; ++step) {
+      const Outcome outcome = rebuildBefore(step, capacity, skipped);
+      if (!outcome.rebuilt) break;
+      ++stopped;
+      const std::string where = "before step " + std::to_string(step) + ", skipped " + std::to_string(skipped);
+      // First events of the old ring, in order and each once; then all of the new one.
+      const auto& values = outcome.values;
+      const auto firstNew = std::find(values.begin(), values.end(), 201u);
+      const auto olds = static_cast<uint64_t>(firstNew - values.begin());
+      CHECK_WITH(olds <= kOldEvents, where);
+      for (uint64_t i = 0; i < olds; ++i) CHECK_WITH(values[i] == 101 + i, where);
+      CHECK_WITH(values.size() - olds == kNewEvents, where + ": " + std::to_string(values.size()) + " values");
+      for (uint64_t i = olds; i < values.size(); ++i) CHECK_WITH(values[i] == 201 + i - olds, where);
+      CHECK_WITH(!outcome.stats.suspect, where);
+      CHECK_WITH(outcome.stats.restarts + outcome.relaid == 1u, where + ": restarts");
+    }
+    CHECK(stopped > 8);
+  }
+}
+
+}  // namespace
+
+TEST(aRebuildWithAnEqualCapacityBeforeEveryStepOfADrain) { rebuildBeforeEveryStep(kCapacity); }
+TEST(aRebuildWithASmallerCapacityBeforeEveryStepOfADrain) { rebuildBeforeEveryStep(kCapacity / 2); }
+TEST(aRebuildWithALargerCapacityBeforeEveryStepOfADrain) { rebuildBeforeEveryStep(kCapacity * 4); }
+
+int main() { return check::run("rebuild_steps_test"); }

@@ -1,0 +1,135 @@
+// The collector watched from outside: a source and what it says, and agents that are processes of their own.
+
+#pragma once
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collector.h"
+#include "draining.h"
+#include "ring_event.h"
+
+namespace nixl_otel {
+
+// A source on one directory, and what it says.
+struct Watching {
+  explicit Watching(const std::string& directory, std::chrono::milliseconds deadTtl = std::chrono::milliseconds(30'000))
+      : source(Collector::instance().open(optionsFor(directory, deadTtl))) {}
+  ~Watching() { Collector::instance().close(source); }
+
+  static SourceOptions optionsFor(const std::string& directory, std::chrono::milliseconds deadTtl) {
+    SourceOptions options;
+    options.places = {{directory, ""}};
+    options.drainInterval = std::chrono::milliseconds(2);
+    options.deadTtl = deadTtl;
+    options.tally.typeCategories.assign(21, kTransfer);
+    return options;
+  }
+  void drain() { Collector::instance().drainNow(std::chrono::milliseconds(10'000)); }
+  // Events of all agents with this name; all agents': "".
+  uint64_t counted(const std::string& agent = "") {
+    drain();
+    uint64_t sum = 0;
+    look([&](const SourceAgent& seen, const AgentStatus&, const Tally& tally) {
+      if (!agent.empty() && seen.name != agent) return;
+      for (const EventTally& event : tally.events()) sum += event.count;
+    });
+    return sum;
+  }
+  void look(const Collector::Visit& visit) { Collector::instance().snapshot(*source, 0, visit); }
+  size_t agents() {
+    size_t count = 0;
+    look([&](const SourceAgent&, const AgentStatus&, const Tally&) { ++count; });
+    return count;
+  }
+  bool alive(const std::string& agent) {
+    bool found = false;
+    look([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
+      found |= seen.name == agent && status.life == Life::kAlive;
+    });
+    return found;
+  }
+  std::vector<RingProblem> problems() {
+    std::vector<RingProblem> found;
+    Collector::instance().problems(*source, 100'000, found);
+    return found;
+  }
+  // Of the one file that has a problem; "" if none has, and all of them if there are more.
+  std::string problem() {
+    std::string text;
+    for (const RingProblem& one : problems()) text += std::string(toString(one.state)) + ": " + one.reason;
+    return text;
+  }
+  std::shared_ptr<Source> source;
+};
+
+// Waits until it is so. What never comes true ends with the time limit of the test program.
+inline void until(const std::function<bool()>& condition) {
+  while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+inline void untilTicks(uint64_t more, const std::function<void()>& meanwhile = [] {}) {
+  const uint64_t before = Collector::instance().stats().ticks;
+  until([&] {
+    meanwhile();
+    return Collector::instance().stats().ticks > before + more;
+  });
+}
+
+// A process of its own that writes a ring: pushes so many events each time it is asked.
+class AgentProcess {
+ public:
+  explicit AgentProcess(const std::string& path) {
+    int orders[2];
+    int answers[2];
+    if (::pipe(orders) != 0 || ::pipe(answers) != 0) std::abort();
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::close(orders[1]);
+      RingWriter ring;
+      if (!ring.create(path, 4, 1024).empty()) ::_exit(1);
+      for (uint32_t count = 0; ::write(answers[1], "x", 1) == 1 && ::read(orders[0], &count, sizeof count) > 0;) {
+        push(ring, 1, count);
+      }
+      ::_exit(0);
+    }
+    ::close(orders[0]);
+    ::close(answers[1]);
+    orders_ = orders[1];
+    answers_ = answers[0];
+    waitForAnswer();
+  }
+  ~AgentProcess() { kill(); }
+  void write(uint32_t count) {
+    if (::write(orders_, &count, sizeof count) != sizeof count) std::abort();
+    waitForAnswer();
+  }
+  void kill() {
+    if (pid_ == 0) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    ::close(orders_);
+    ::close(answers_);
+    pid_ = 0;
+  }
+
+ private:
+  void waitForAnswer() {
+    char done;
+    if (::read(answers_, &done, 1) != 1) std::abort();
+  }
+  pid_t pid_ = 0;
+  int orders_ = -1;
+  int answers_ = -1;
+};
+
+}  // namespace nixl_otel

@@ -1,0 +1,92 @@
+/** Agents' names are file names, and those may be any bytes: each stays itself on the page, and harms nobody's terminal. */
+import { readdirSync, renameSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { scrape, start, temporaryDirectory, until, valueOf } from '../cli/command.js';
+import { startOtlpReceiver } from '../support/otlp-receiver.js';
+import { samplesOf } from '../support/page.js';
+
+/** Bytes of the file name, and the agent's name as everyone else sees it. */
+const NAMES: readonly (readonly [Buffer, string])[] = [
+  [Buffer.from('two words'), 'two words'],
+  [Buffer.from('"quoted" \\ and {braced="x"} 1'), '"quoted" \\ and {braced="x"} 1'],
+  [Buffer.from('two\nlines'), 'two\nlines'],
+  [Buffer.from('\u001b[2J\u0007bell'), '\u001b[2J\u0007bell'],
+  [Buffer.from('<script>alert(1)</script>'.replace('/', '\\')), '<script>alert(1)<\\script>'],
+  [Buffer.from('ümläut 代理 🚀'), 'ümläut 代理 🚀'],
+  [Buffer.from([0x61, 0xff, 0xfe, 0x62]), 'a\\xFF\\xFEb'],
+  [Buffer.from([0xed, 0xa0, 0x80]), '\\xED\\xA0\\x80'], // a surrogate half
+  [Buffer.alloc(255, 'n'), 'n'.repeat(255)],
+  [Buffer.alloc(255, 0xff), '\\xFF'.repeat(255)],
+  [Buffer.from('.hidden'), '.hidden'],
+  [Buffer.from('__proto__'), '__proto__'],
+  [Buffer.from('\u009b2Jc1 \u202ertl'), '\u009b2Jc1 \u202ertl'],
+  [Buffer.from('x is busy\nnixl-otel: error: forged'), 'x is busy\nnixl-otel: error: forged'],
+];
+
+function writeRings(directory: string): void {
+  NAMES.forEach(([name], i) => {
+    const plain = path.join(directory, 'plain');
+    const writer = new RingWriter(plain, { wireVersion: 4, capacity: 64 });
+    for (let n = 0; n <= i; n++) writer.push({ type: 0, value: 1n });
+    writer.close();
+    renameSync(Buffer.from(plain), Buffer.concat([Buffer.from(`${directory}/`), name]));
+  });
+  expect(readdirSync(directory)).toHaveLength(NAMES.length);
+}
+
+test('names of any bytes stay themselves on a page and in a push', async () => {
+  const directory = temporaryDirectory();
+  writeRings(directory);
+  const otlp = await startOtlpReceiver();
+  const flags = ['--exporter', 'prometheus,otlp', '--otlp-protocol', 'http/json', '--otlp-endpoint', otlp.url];
+  const serve = start(['serve', '--dir', directory, '--port', '0', '--export-interval', '200', ...flags]);
+  const [url] = await serve.says(/http:\S+metrics/);
+  const all = (NAMES.length * (NAMES.length + 1)) / 2;
+  const page = await until(async () => {
+    const text = await scrape(url);
+    return valueOf(text, 'agent_tx_bytes_total') === all && text;
+  });
+
+  const expected = new Map(NAMES.map(([, name], i) => [name, i + 1]));
+  const bytes = samplesOf(page).filter(({ name }) => name === 'agent_tx_bytes_total');
+  expect(new Map(bytes.map(({ labels, value }) => [labels['agent_name']!, value]))).toEqual(expected);
+  // One line per sample, whatever the name: nothing on the page but names, labels, numbers and comments.
+  for (const line of page.trimEnd().split('\n')) expect(line).toMatch(/^(#.*|\w+(\{.*\})? \S+)$/);
+
+  const pushed = await until(() => {
+    const points = otlp.points().filter(({ metric }) => metric === 'agent_tx_bytes_total');
+    return Promise.resolve(points.length === NAMES.length && points);
+  });
+  expect(new Map(pushed.map(({ attributes, value }) => [attributes['agent_name']!, value]))).toEqual(expected);
+});
+
+test('names reach a terminal and a log without a control character', async () => {
+  const directory = temporaryDirectory();
+  NAMES.forEach(([name]) => {
+    const plain = path.join(directory, 'plain');
+    const writer = new RingWriter(plain, { wireVersion: 4, capacity: 4 });
+    writer.close();
+    renameSync(Buffer.from(plain), Buffer.concat([Buffer.from(`${directory}/`), name]));
+  });
+  // Held by one, busy for the other: a line in the log about each.
+  const holder = start(['serve', '--dir', directory, '--port', '0']);
+  await holder.says(/http:\S+metrics/);
+  for (const format of ['text', 'json']) {
+    const serve = start(['serve', '--dir', directory, '--port', '0', '--log-format', format, '--log-level', 'verbose']);
+    const [url] = await serve.says(/http:[^\s"]+metrics/);
+    await until(async () => valueOf(await scrape(url), 'nixl_collector_problems', 'state="busy"') === NAMES.length);
+    const ready = await scrape(new URL('/readyz', url).href);
+    expect(ready.trimEnd().split('\n')).toHaveLength(NAMES.length + 1);
+    const { stderr } = await serve.stop();
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.filter((line) => line.includes('is busy: another'))).toHaveLength(NAMES.length);
+    for (const line of lines) expect(line).not.toMatch(/^nixl-otel: error/);
+    for (const text of [stderr, ready]) {
+      // eslint-disable-next-line no-control-regex
+      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/);
+    }
+  }
+  await holder.stop();
+});

@@ -1,0 +1,179 @@
+/** Whatever agents write, and however it is cut into drains: what was counted is what a few plain lines count. */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { EVENTS, tallyOptions } from '../../src/mapping/index.js';
+import { type AgentSnapshot, openSource, RingWriter, type WriteEvent } from '../../src/shm-bridge/index.js';
+import { temporaryDirectory } from '../support/live.js';
+
+const CUSTOM = 7;
+const CAPACITY = 128;
+
+interface Written {
+  readonly type: number;
+  readonly name: string;
+  readonly category: number;
+  readonly value: bigint;
+}
+
+/** What happens to a ring between two looks. A restart comes when the ring is empty, so it wipes nothing. */
+type Step = readonly Written[] | 'restart';
+
+/** The type, if the event is one that the table has; else undefined. */
+function knownType(wireVersion: number, { type, name, category }: Written): number | undefined {
+  const row = wireVersion === 1 ? EVENTS.find((row) => (row.wireVersion1Name ?? row.event) === name) : EVENTS[type];
+  const stored = wireVersion <= 2;
+  return row !== undefined && (!stored || row.category === category) ? row.type : undefined;
+}
+
+/** The reference. A key for each event, and what its values added up to. */
+function reference(wireVersion: number, events: readonly Written[]) {
+  const sums = new Map<string, { count: number; sum: bigint; last: bigint }>();
+  for (const event of events) {
+    const type = knownType(wireVersion, event);
+    const category = wireVersion <= 2 ? event.category : CUSTOM;
+    const key = type === undefined ? `${category} ${wireVersion === 1 ? event.name : event.type}` : `type ${type}`;
+    const before = sums.get(key) ?? { count: 0, sum: 0n };
+    sums.set(key, { count: before.count + 1, sum: before.sum + event.value, last: event.value });
+  }
+  return sums;
+}
+
+/** The same of a snapshot: the keys that were seen. */
+function counted({ events }: AgentSnapshot) {
+  const seen = events.filter(({ count }) => count > 0);
+  return new Map(
+    seen.map(({ known, category, type, name, count, sum, last }) => [
+      known ? `type ${type}` : `${category} ${name ?? type}`,
+      { count, sum, last },
+    ]),
+  );
+}
+
+const TIME = 6;
+const POST_TIME = 7;
+const REGISTERED = 4;
+const DEREGISTERED = 5;
+
+/** Transfers by direction: a duration, its bytes and one request, with nothing in between. */
+function transfersIn(types: readonly (number | undefined)[], values: readonly bigint[]) {
+  const found = [
+    { count: 0, bytes: 0n, us: 0n },
+    { count: 0, bytes: 0n, us: 0n },
+  ];
+  for (let i = 0; i + 2 < types.length; i++) {
+    const direction = types[i + 1]!;
+    if (types[i] !== TIME || !(direction === 0 || direction === 1)) continue;
+    if (types[i + 2] !== direction + 2 || values[i + 2] !== 1n) continue;
+    const sums = found[direction]!;
+    sums.count++;
+    sums.us += values[i]!;
+    sums.bytes += values[i + 1]!;
+  }
+  return found;
+}
+
+/** Registered minus deregistered since the last restart, and never below 0. */
+function memoryIn(lives: readonly (readonly Written[])[], wireVersion: number): bigint {
+  let inUse = 0n;
+  for (const event of lives.at(-1)!) {
+    const type = knownType(wireVersion, event);
+    if (type === REGISTERED) inUse += event.value;
+    if (type === DEREGISTERED) inUse = inUse > event.value ? inUse - event.value : 0n;
+  }
+  return inUse;
+}
+
+function bucketsOf(bounds: readonly number[], values: readonly bigint[]): number[] {
+  const counts = new Array<number>(bounds.length + 1).fill(0);
+  for (const value of values) {
+    const bucket = bounds.findIndex((bound) => value <= BigInt(Math.floor(bound)));
+    counts[bucket === -1 ? bounds.length : bucket]!++;
+  }
+  return counts;
+}
+
+const value = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(0n, 1n, 1n, 1n, 2n, 10n, 11n, 99n, 100n, 1000n, 2n ** 53n + 1n, 2n ** 63n) },
+  fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+);
+const type = fc.oneof({ weight: 9, arbitrary: fc.nat(22) }, fc.nat(2 ** 32 - 1));
+const name = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(...EVENTS.map((row) => row.wireVersion1Name ?? row.event)) },
+  fc.string({ unit: fc.constantFrom(...'ab_:"\\ {}\n'), maxLength: 31 }),
+);
+const event = fc.record({ type, name, category: fc.integer({ min: -2, max: 9 }), value });
+/** As agents write it, with the category that belongs to the type: single events, and whole transfers. */
+const usual = (type: number, value: bigint): Written => {
+  const { wireVersion1Name, event, category } = EVENTS[type]!;
+  return { type, name: wireVersion1Name ?? event, category, value };
+};
+const known = fc.tuple(fc.nat(20), value).map(([type, value]) => [usual(type, value)]);
+const transfer = fc
+  .tuple(fc.nat(1), value, value, fc.boolean())
+  .map(([direction, us, bytes, posted]) => [
+    ...(posted ? [usual(POST_TIME, us)] : []),
+    usual(TIME, us),
+    usual(direction, bytes),
+    usual(direction + 2, 1n),
+  ]);
+const burst = fc
+  .array(
+    fc.oneof(
+      known,
+      transfer,
+      transfer,
+      event.map((one) => [one]),
+    ),
+    { maxLength: 30 },
+  )
+  .map((parts) => parts.flat().slice(0, CAPACITY - 2));
+const step = fc.oneof({ weight: 6, arbitrary: burst }, fc.constant<Step>('restart'));
+
+test('counts, sums, last values, durations, transfers and memory are what a few plain lines make of the same events', () => {
+  const directory = temporaryDirectory();
+  const file = path.join(directory, 'agent');
+  const tally = tallyOptions();
+  const run = (wireVersion: number, steps: readonly Step[]): void => {
+    rmSync(file, { force: true });
+    const open = () => new RingWriter(file, { wireVersion, capacity: CAPACITY });
+    let writer = open();
+    const source = openSource({ directories: [directory], tally });
+    const lives: Written[][] = [[]];
+    try {
+      source.drainNow();
+      for (const step of steps) {
+        if (step === 'restart') {
+          writer.close();
+          writer = open();
+          lives.push([]);
+        } else {
+          for (const one of step) expect(writer.push(one as WriteEvent)).toBe(true);
+          lives.at(-1)!.push(...step);
+        }
+        source.drainNow();
+        expect(writer.pending).toBe(0);
+      }
+      const agent = source.snapshot().agents[0]!;
+      const events = lives.flat();
+      expect(counted(agent)).toEqual(reference(wireVersion, events));
+      expect(agent).toMatchObject({ restarts: lives.length - 1, suspect: false, foundFull: 0 });
+      const types = lives.map((life) => [...life.map((one) => knownType(wireVersion, one)), undefined]).flat();
+      const values = lives.map((life) => [...life.map(({ value }) => value), 0n]).flat();
+      const { transmit, receive } = agent.transfers;
+      expect(
+        [transmit, receive].map(({ count, size, duration }) => ({ count, bytes: size.sum, us: duration.sum })),
+      ).toEqual(transfersIn(types, values));
+      for (const duration of [TIME, POST_TIME]) {
+        const durations = values.filter((_, i) => types[i] === duration);
+        expect(agent.events[duration]!.histogram!.counts).toEqual(bucketsOf(tally.durationBoundsUs, durations));
+      }
+      expect(agent.memoryInUse).toBe(memoryIn(lives, wireVersion));
+    } finally {
+      writer.close();
+      source.close();
+    }
+  };
+  fc.assert(fc.property(fc.integer({ min: 1, max: 5 }), fc.array(step, { maxLength: 8 }), run), { numRuns: 300 });
+});

@@ -1,0 +1,103 @@
+/** Who may bring a ring: links lead nowhere, owners can be named, and a directory that is open to all is told. */
+import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { NixlMetricProducer } from '../../src/instrumentation/index.js';
+import { tallyOptions } from '../../src/mapping/index.js';
+import { inspectRing, observeRing, openRing, openSource, RingWriter } from '../../src/shm-bridge/index.js';
+import { scrape, start, until, valueOf } from '../cli/command.js';
+import { drained, openTestSource, temporaryDirectory } from '../support/live.js';
+
+const me = process.getuid!();
+const someoneElse = me + 1;
+
+function ringIn(directory: string, name = 'agent'): string {
+  const file = path.join(directory, name);
+  const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });
+  for (let i = 0; i < 5; i++) writer.push({ type: 0, value: 1n });
+  writer.close();
+  return file;
+}
+
+test('a symbolic link is not followed, to a ring neither', () => {
+  const [directory, elsewhere] = [temporaryDirectory(), temporaryDirectory()];
+  const ring = ringIn(elsewhere);
+  const link = path.join(directory, 'link');
+  symlinkSync(ring, link);
+  symlinkSync(elsewhere, path.join(directory, 'folder'));
+  const source = openTestSource([directory]);
+  source.drainNow();
+  expect(source.snapshot().agents).toEqual([]);
+  expect(source.snapshot().problems.map(({ reason }) => reason)).toEqual([
+    'not a regular file but a symbolic link, which is not followed',
+    'not a regular file but a symbolic link, which is not followed',
+  ]);
+  expect(() => openRing(link)).toThrow('a symbolic link');
+  expect(() => observeRing(link)).toThrow('a symbolic link');
+  expect(inspectRing(link)).toMatchObject({ state: 'corrupt' });
+  expect(inspectRing(ring)).toMatchObject({ pending: 5 });
+});
+
+test('only the rings of the owners that were named are read', () => {
+  const directory = temporaryDirectory();
+  ringIn(directory);
+  const open = (owners: number[]) => openSource({ directories: [directory], tally: tallyOptions(), owners });
+  const strict = open([someoneElse]);
+  strict.drainNow();
+  expect(strict.snapshot()).toMatchObject({
+    agents: [],
+    problems: [{ state: 'denied', reason: `its owner is user ${me}, who is not among the owners` }],
+  });
+  expect(inspectRing(path.join(directory, 'agent'))).toMatchObject({ pending: 5 });
+  strict.close();
+  const fitting = open([someoneElse, me]);
+  fitting.drainNow();
+  expect(drained(fitting.snapshot())).toBe(5);
+  fitting.close();
+});
+
+test('of several sources the strictest decides', () => {
+  const parent = temporaryDirectory();
+  const directory = path.join(parent, 'inner');
+  mkdirSync(directory);
+  ringIn(directory);
+  ringIn(parent);
+  const strict = openSource({ directories: [directory], tally: tallyOptions(), owners: [someoneElse] });
+  const other = openSource({ directories: [parent], tally: tallyOptions() });
+  other.drainNow();
+  expect(other.snapshot().agents.map((agent) => agent.path)).toEqual([path.join(parent, 'agent')]);
+  strict.close();
+  other.close();
+});
+
+test.each([[[]], [[-1]], [[1.5]], [['root']], ['0'], [[2 ** 32]]])('owners %j are refused', (owners) => {
+  const options = { directories: '/nowhere', owners: owners as never };
+  expect(() => new NixlMetricProducer(options)).toThrow(/owners(\[0\])? is/);
+});
+
+test('serve --owner reads the rings of that user only', async () => {
+  const directory = temporaryDirectory();
+  ringIn(directory);
+  const serve = start(['serve', '--dir', directory, '--port', '0', '--owner', String(someoneElse)]);
+  const [url] = await serve.says(/http:\S+metrics/);
+  await until(async () => valueOf(await scrape(url), 'nixl_collector_problems', 'state="denied"') === 1);
+  expect(valueOf(await scrape(url), 'nixl_events_total')).toBe(0);
+  const { stderr } = await serve.stop();
+  expect(stderr).toContain('is not among the owners');
+});
+
+test('a directory that every user may write to is warned of once, unless owners are named', async () => {
+  const directory = temporaryDirectory();
+  mkdirSync(path.join(directory, 'group'));
+  const warnings = async (...flags: string[]) => {
+    const serve = start(['serve', '--dir', directory, '--port', '0', ...flags]);
+    const [url] = await serve.says(/http:\S+metrics/);
+    await scrape(url);
+    await scrape(url);
+    return (await serve.stop()).stderr.match(/any user may put rings into \S+/g) ?? [];
+  };
+  expect(await warnings()).toEqual([]);
+  chmodSync(path.join(directory, 'group'), 0o1777);
+  expect(await warnings()).toEqual([`any user may put rings into ${directory}:`]);
+  expect(await warnings('--owner', String(me))).toEqual([]);
+});

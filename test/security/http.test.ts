@@ -1,0 +1,78 @@
+/** The HTTP server before clients that do not behave: each is cut off, and scrapes go on. */
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { scrape, start, temporaryDirectory } from '../cli/command.js';
+
+async function serving(): Promise<URL> {
+  const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
+  const [url] = await serve.says(/http:\S+metrics/);
+  return new URL(url);
+}
+
+/** A connection, what it was answered, and when it was closed. */
+async function dial({ hostname, port }: URL): Promise<{ socket: Socket; answer: () => string; closed: Promise<void> }> {
+  const socket = connect(Number(port), hostname);
+  onTestFinished(() => void socket.destroy());
+  let answer = '';
+  socket.on('data', (text: Buffer) => (answer += text.toString()));
+  socket.on('error', () => {}); // closed under our hands, as it should be
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+  return { socket, answer: () => answer, closed };
+}
+
+test('serves on this machine only, unless told otherwise', async () => {
+  expect((await serving()).hostname).toBe('127.0.0.1');
+});
+
+test('headers that are too large are refused', async () => {
+  const url = await serving();
+  const { socket, answer, closed } = await dial(url);
+  socket.write(`GET /metrics HTTP/1.1\r\nhost: x\r\nlarge: ${'x'.repeat(20_000)}\r\n\r\n`);
+  await closed;
+  expect(answer()).toMatch(/^HTTP\/1.1 431 /);
+  expect(await scrape(url.href)).toContain('target_info');
+});
+
+test('who never ends a request is cut off, be it in its headers or in its body', async () => {
+  const url = await serving();
+  const [headers, body] = [await dial(url), await dial(url)];
+  headers.socket.write('GET /metrics HTTP/1.1\r\nhost: x\r\n');
+  body.socket.write('POST /metrics HTTP/1.1\r\nhost: x\r\ncontent-length: 1000000\r\n\r\n');
+  expect(await scrape(url.href)).toContain('target_info');
+  await Promise.all([headers.closed, body.closed]);
+  expect(await scrape(url.href)).toContain('target_info');
+});
+
+test('more connections than are served are closed, and the ones before them go on', async () => {
+  const url = await serving();
+  const first = await dial(url);
+  const held = await Promise.all(Array.from({ length: 255 }, () => dial(url)));
+  const over = await Promise.all(Array.from({ length: 10 }, () => dial(url)));
+  await Promise.all(over.map(({ closed }) => closed));
+  first.socket.write('GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  await first.closed;
+  expect(first.answer()).toMatch(/^HTTP\/1.1 200 /);
+  held.forEach(({ socket }) => socket.destroy());
+});
+
+test.each([
+  'GET http://elsewhere/metrics HTTP/1.1',
+  'GET /../../etc/passwd HTTP/1.1',
+  'GET /%2e%2e/etc/passwd HTTP/1.1',
+])('%s finds nothing but pages of ours', async (line) => {
+  const { socket, answer, closed } = await dial(await serving());
+  socket.write(`${line}\r\nhost: x\r\nconnection: close\r\n\r\n`);
+  await closed;
+  expect(answer()).toMatch(/^HTTP\/1.1 404 /);
+});
+
+test('nothing that a client sends comes back in an answer', async () => {
+  const url = await serving();
+  const answer = await fetch(new URL('/<script>alert(1)</script>?<b>', url), { headers: { 'x-a': '<i>' } });
+  const text = await answer.text();
+  expect(answer.status).toBe(404);
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
+  expect(text).not.toMatch(/<|script/);
+});
