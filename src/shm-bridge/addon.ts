@@ -4,6 +4,7 @@ import { NixlTelemetryError } from '../errors.js';
 import { howToBuild, nativeFiles, platformName } from './native-files.js';
 import type {
   CollectorStats,
+  ObservedRing,
   RingEvent,
   RingInspection,
   RingProblem,
@@ -24,6 +25,11 @@ export interface RawSnapshot {
   problems: RingProblem[];
   problemCount: number;
   collector: CollectorStats;
+}
+
+export interface RawTally {
+  words: ArrayBuffer;
+  strings: string[];
 }
 
 export interface RawOpened {
@@ -78,7 +84,11 @@ export interface Addon {
   observe(
     observer: Handle,
     most: number,
-  ): { state: RingState; reason: string; events: RingEvent[]; lapped: boolean; stalled: boolean };
+  ): { state: RingState; reason: string; events: RingEvent[]; lapped: boolean; stalled: boolean; restarted: boolean };
+  openTallyingObserver(path: string, force: boolean, tally: TallyOptions): RawOpened;
+  closeTallyingObserver(observer: Handle): void;
+  observeAndTally(observer: Handle, most: number): ObservedRing;
+  tallyOf(observer: Handle): RawTally;
   openWriter(path: string, wireVersion: number, capacity: number): Handle | string;
   closeWriter(writer: Handle): void;
   push(writer: Handle, type: number, name: string, category: number, timestampUs: bigint, value: bigint): boolean;

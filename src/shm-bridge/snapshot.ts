@@ -1,9 +1,10 @@
-import type { RawSnapshot } from './addon.js';
+import type { RawSnapshot, RawTally } from './addon.js';
 import type {
   AgentLife,
   AgentSnapshot,
   EventTally,
   HistogramTally,
+  ObservedTally,
   Snapshot,
   TallyOptions,
   TransferTally,
@@ -12,7 +13,7 @@ import type {
 const LIVES: readonly AgentLife[] = ['unknown', 'alive', 'dead'];
 const NO_TYPE = 0xffff_ffff;
 
-/** Reads the addon's 64-bit words one after another, as putAgent() in native/addon.cc wrote them. */
+/** Reads the addon's 64-bit words one after another, as putAgent() and putTally() in native/addon.cc wrote them. */
 class WordReader {
   readonly #bigints: BigUint64Array;
   readonly #halves: Uint32Array;
@@ -88,11 +89,6 @@ function decodeAgent(words: WordReader, text: () => string, tally: TallyOptions)
   const foundFull = words.count();
   const restarts = words.count();
   const foreignMoves = words.count();
-  const memoryInUse = words.wide();
-  const events: EventTally[] = [];
-  for (let left = words.count(); left > 0; left--) events.push(decodeEvent(words, text, tally));
-  const transmit = decodeTransfers(words, tally);
-  const receive = decodeTransfers(words, tally);
   return {
     id,
     agent,
@@ -111,11 +107,24 @@ function decodeAgent(words: WordReader, text: () => string, tally: TallyOptions)
     restarts,
     foreignMoves,
     suspect: (flags & 2) !== 0,
-    memoryInUse,
     memoryApproximate: (flags & 4) !== 0,
-    events,
-    transfers: { transmit, receive },
+    ...decodeSums(words, text, tally),
   };
+}
+
+/** What the addon handed over of one tally alone. */
+export function decodeTally(raw: RawTally, tally: TallyOptions): ObservedTally {
+  const strings = raw.strings[Symbol.iterator]();
+  return decodeSums(new WordReader(raw.words), () => strings.next().value as string, tally);
+}
+
+function decodeSums(words: WordReader, text: () => string, tally: TallyOptions): ObservedTally {
+  const memoryInUse = words.wide();
+  const events: EventTally[] = [];
+  for (let left = words.count(); left > 0; left--) events.push(decodeEvent(words, text, tally));
+  const transmit = decodeTransfers(words, tally);
+  const receive = decodeTransfers(words, tally);
+  return { memoryInUse, events, transfers: { transmit, receive } };
 }
 
 function decodeEvent(words: WordReader, text: () => string, tally: TallyOptions): EventTally {
