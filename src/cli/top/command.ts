@@ -1,0 +1,180 @@
+/** `nixl-otel top`: agents as they work, on a screen or line by line. Takes nothing out of a ring. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DIRECTORY_VARIABLE } from '../../instrumentation/environment.js';
+import { notEmpty, wholeNumber } from '../options.js';
+import { note, print, printChunk, whenStdoutCloses } from '../output.js';
+import { addDirectoryOption, directoriesOf } from '../ring-files.js';
+import { StopRequest } from '../stop.js';
+import { SORT_KEYS, type SortKey } from './columns.js';
+import { shown } from './frame.js';
+import { Interactive } from './interactive.js';
+import { INITIAL, type UiState } from './keys.js';
+import { heading, jsonLine, textLines } from './lines.js';
+import { MetricsPage } from './metrics-page.js';
+import type { Source } from './totals.js';
+import { Tracker, type View } from './tracker.js';
+import { WatchedRings } from './watched-rings.js';
+
+interface TopOptions {
+  dir?: string[];
+  url?: URL;
+  /** Milliseconds. */
+  interval: number;
+  count?: number;
+  once?: boolean;
+  json?: boolean;
+  sort: SortKey;
+  filter?: string;
+  all?: boolean;
+}
+
+const HELP = `
+Nothing is taken out of a ring: whoever drains them notices nothing. What the rings say is counted from when this begins,
+and where a ring goes round between two looks (20 a second) numbers are too low, and a note says so. With --url a running
+serve is asked instead, which counts everything; NIXL's own Prometheus exporter will do, too.
+
+On a terminal, h shows the keys. Elsewhere, and with --once or --json, there is a line per agent and interval.
+
+Examples:
+  nixl-otel top --dir /dev/shm/nixl
+  nixl-otel top --url http://127.0.0.1:9464 --sort p99
+  nixl-otel top --dir /dev/shm/nixl --interval 10000 | tee speed.txt
+  nixl-otel top --dir /dev/shm/nixl --once --json | jq .txBytesPerSecond`;
+
+export function addTop(program: Command): void {
+  const command = addDirectoryOption(program.command('top').description('watch the agents of a directory work'));
+  command
+    .option('--url <url>', 'ask a running serve, or another page of its metrics, instead of looking at rings', pageUrl)
+    .option('--interval <ms>', 'time between two frames', wholeNumber(100, 3_600_000), 1_000)
+    .option('--count <n>', 'end after so many', wholeNumber(1))
+    .option('--once', 'the same as --count 1, without a screen')
+    .option('--json', 'one JSON object per interval')
+    .addOption(new Option('--sort <column>', 'by what').choices(SORT_KEYS).default(INITIAL.sort))
+    .option('--filter <text>', 'only agents with this in their name; with * and ? a glob', notEmpty('a part of a name'))
+    .option('--all', 'rings that nobody writes, too')
+    .addHelpText('after', HELP)
+    .action((options: TopOptions) => top(options, command));
+}
+
+function pageUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
+  throw new InvalidArgumentError('Allowed: an address that begins with http:// or https://.');
+}
+
+async function top(options: TopOptions, command: Command): Promise<void> {
+  const source = sourceOf(options, command);
+  const stop = new StopRequest();
+  whenStdoutCloses(() => stop.request());
+  let output: Output | undefined;
+  try {
+    const count = options.once === true ? 1 : (options.count ?? Infinity);
+    const tracker = new Tracker();
+    const pace = new Pace(options.interval, stop.requested);
+    const first = await Promise.race([source.sample(), stop.requested]);
+    if (first === undefined) return;
+    let view = tracker.add(first);
+    output = outputOf(options, source, stop);
+    let seen = view.rows.length;
+    await output.show(view);
+    for (let shown = 0; shown < count && (await pace.next());) {
+      const next = await Promise.race([source.sample(), stop.requested]);
+      if (next === undefined) break;
+      view = tracker.add(next);
+      seen += view.rows.length;
+      await output.show(view);
+      shown++;
+      if (shown === count && seen === 0) throw source.whyNothing();
+    }
+    output.close();
+    // What was on the screen is gone with it.
+    if (options.count !== undefined && output.onScreen) for (const line of textOf(view, options)) print(line);
+  } finally {
+    output?.close();
+    source.close();
+    stop.dispose();
+  }
+}
+
+function sourceOf({ dir, url }: TopOptions, command: Command): Source {
+  if (url !== undefined) {
+    if (dir !== undefined) command.error('error: --dir and --url exclude each other: the page knows its rings');
+    return new MetricsPage(url);
+  }
+  const directories = directoriesOf(dir);
+  if (directories !== undefined) return new WatchedRings(directories);
+  return command.error(
+    `error: nothing says where the agents are: give --dir <dir> or --url <url>, or set ${DIRECTORY_VARIABLE}`,
+  );
+}
+
+interface Output {
+  readonly onScreen: boolean;
+  show(view: View): Promise<void> | void;
+  /** Once or twice. */
+  close(): void;
+}
+
+function outputOf(options: TopOptions, source: Source, stop: StopRequest): Output {
+  const hasScreen = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
+  if (options.json === true || options.once === true || !hasScreen) return lineOutput(options, source);
+  const interactive = new Interactive(source.name, uiSettings(options), () => stop.request());
+  return { onScreen: true, show: (view) => interactive.show(view), close: () => interactive.close() };
+}
+
+/** Without rates there is nothing to say yet. */
+function lineOutput(options: TopOptions, source: Source): Output {
+  let begun = false;
+  const noted = new Set<string>();
+  return {
+    onScreen: false,
+    show: async (view) => {
+      if (options.json !== true) for (const text of view.notes) if (!noted.has(text)) note(text, 'warning');
+      noted.clear();
+      for (const text of view.notes) noted.add(text);
+      if (view.seconds === undefined) return;
+      if (options.json === true) return printChunk(`${jsonLine(view, rowsOf(view, options), source.name)}\n`);
+      const lines = begun ? textOf(view, options).slice(1) : textOf(view, options);
+      begun = true;
+      await printChunk(lines.map((line) => `${line}\n`).join(''));
+    },
+    close: () => {},
+  };
+}
+
+function textOf(view: View, options: TopOptions): string[] {
+  return [heading(), ...textLines(view, rowsOf(view, options))];
+}
+
+function rowsOf(view: View, options: TopOptions): ReturnType<typeof shown> {
+  return shown(view.rows, { ...INITIAL, ...uiSettings(options) });
+}
+
+function uiSettings({ sort, filter, all }: TopOptions): Partial<UiState> {
+  return { sort, filter: filter ?? '', all: all === true };
+}
+
+/** One turn per interval, without drifting; a turn that came too late is left out. */
+class Pace {
+  readonly #intervalMs: number;
+  readonly #stopped: Promise<void>;
+  #stopping = false;
+  #nextMs: number;
+
+  constructor(intervalMs: number, stopped: Promise<void>) {
+    this.#intervalMs = intervalMs;
+    this.#stopped = stopped;
+    this.#nextMs = performance.now() + intervalMs;
+    void stopped.then(() => (this.#stopping = true));
+  }
+
+  /** @returns false when it is time to end. */
+  async next(): Promise<boolean> {
+    const waitMs = Math.max(0, this.#nextMs - performance.now());
+    let timer: NodeJS.Timeout | undefined;
+    await Promise.race([this.#stopped, new Promise((resolve) => (timer = setTimeout(resolve, waitMs)))]);
+    clearTimeout(timer);
+    this.#nextMs = Math.max(this.#nextMs + this.#intervalMs, performance.now());
+    return !this.#stopping;
+  }
+}
