@@ -2,31 +2,17 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DIRECTORY_VARIABLE } from '../../instrumentation/environment.js';
 import { notEmpty, wholeNumber } from '../options.js';
-import { note, print, printChunk, whenStdoutCloses } from '../output.js';
+import { print, whenStdoutCloses } from '../output.js';
 import { addDirectoryOption, directoriesOf } from '../ring-files.js';
 import { StopRequest } from '../stop.js';
-import { SORT_KEYS, type SortKey } from './columns.js';
-import { shown } from './frame.js';
-import { Interactive } from './interactive.js';
-import { INITIAL, type UiState } from './keys.js';
-import { heading, jsonLine, textLines } from './lines.js';
+import { SORT_KEYS } from './columns.js';
+import { INITIAL } from './keys.js';
 import { MetricsPage } from './metrics-page.js';
+import { type Output, outputOf, textOf, type TopOptions } from './outputs.js';
+import { Pace } from './pace.js';
 import type { Source } from './totals.js';
-import { Tracker, type View } from './tracker.js';
+import { Tracker } from './tracker.js';
 import { WatchedRings } from './watched-rings.js';
-
-interface TopOptions {
-  dir?: string[];
-  url?: URL;
-  /** Milliseconds. */
-  interval: number;
-  count?: number;
-  once?: boolean;
-  json?: boolean;
-  sort: SortKey;
-  filter?: string;
-  all?: boolean;
-}
 
 const HELP = `
 Nothing is taken out of a ring: whoever drains them notices nothing. What the rings say is counted from when this begins,
@@ -82,9 +68,9 @@ async function top(options: TopOptions, command: Command): Promise<void> {
       if (next === undefined) break;
       view = tracker.add(next);
       seen += view.rows.length;
-      await output.show(view);
       shown++;
       if (shown === count && seen === 0) throw source.whyNothing();
+      await output.show(view);
     }
     output.close();
     // What was on the screen is gone with it.
@@ -106,75 +92,4 @@ function sourceOf({ dir, url }: TopOptions, command: Command): Source {
   return command.error(
     `error: nothing says where the agents are: give --dir <dir> or --url <url>, or set ${DIRECTORY_VARIABLE}`,
   );
-}
-
-interface Output {
-  readonly onScreen: boolean;
-  show(view: View): Promise<void> | void;
-  /** Once or twice. */
-  close(): void;
-}
-
-function outputOf(options: TopOptions, source: Source, stop: StopRequest): Output {
-  const hasScreen = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
-  if (options.json === true || options.once === true || !hasScreen) return lineOutput(options, source);
-  const interactive = new Interactive(source.name, uiSettings(options), () => stop.request());
-  return { onScreen: true, show: (view) => interactive.show(view), close: () => interactive.close() };
-}
-
-/** Without rates there is nothing to say yet. */
-function lineOutput(options: TopOptions, source: Source): Output {
-  let begun = false;
-  const noted = new Set<string>();
-  return {
-    onScreen: false,
-    show: async (view) => {
-      if (options.json !== true) for (const text of view.notes) if (!noted.has(text)) note(text, 'warning');
-      noted.clear();
-      for (const text of view.notes) noted.add(text);
-      if (view.seconds === undefined) return;
-      if (options.json === true) return printChunk(`${jsonLine(view, rowsOf(view, options), source.name)}\n`);
-      const lines = begun ? textOf(view, options).slice(1) : textOf(view, options);
-      begun = true;
-      await printChunk(lines.map((line) => `${line}\n`).join(''));
-    },
-    close: () => {},
-  };
-}
-
-function textOf(view: View, options: TopOptions): string[] {
-  return [heading(), ...textLines(view, rowsOf(view, options))];
-}
-
-function rowsOf(view: View, options: TopOptions): ReturnType<typeof shown> {
-  return shown(view.rows, { ...INITIAL, ...uiSettings(options) });
-}
-
-function uiSettings({ sort, filter, all }: TopOptions): Partial<UiState> {
-  return { sort, filter: filter ?? '', all: all === true };
-}
-
-/** One turn per interval, without drifting; a turn that came too late is left out. */
-class Pace {
-  readonly #intervalMs: number;
-  readonly #stopped: Promise<void>;
-  #stopping = false;
-  #nextMs: number;
-
-  constructor(intervalMs: number, stopped: Promise<void>) {
-    this.#intervalMs = intervalMs;
-    this.#stopped = stopped;
-    this.#nextMs = performance.now() + intervalMs;
-    void stopped.then(() => (this.#stopping = true));
-  }
-
-  /** @returns false when it is time to end. */
-  async next(): Promise<boolean> {
-    const waitMs = Math.max(0, this.#nextMs - performance.now());
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([this.#stopped, new Promise((resolve) => (timer = setTimeout(resolve, waitMs)))]);
-    clearTimeout(timer);
-    this.#nextMs = Math.max(this.#nextMs + this.#intervalMs, performance.now());
-    return !this.#stopping;
-  }
 }

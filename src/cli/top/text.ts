@@ -1,9 +1,12 @@
 /** Numbers and names in the few columns that a table has for them. Pure. */
-import truncatedWidth from 'fast-string-truncated-width';
+import stringWidth from 'string-width';
 import { harmless } from '../output.js';
 import type { Quantile } from './quantile.js';
 
 const ELLIPSIS = '…';
+const CHARACTERS = new Intl.Segmenter();
+/** Nearly all that is measured, a hundred times as fast. */
+const PRINTABLE_ASCII = /^[ -~]*$/;
 
 /** Exactly as many columns of a terminal, whatever script the text is in: cut with an ellipsis, or filled with blanks. */
 export function fit(text: string, columns: number, side: 'left' | 'right' = 'left'): string {
@@ -16,15 +19,22 @@ export function pad(text: string, columns: number, side: 'left' | 'right' = 'lef
   return side === 'left' ? text + blanks : blanks + text;
 }
 
-/** At most as many columns. */
+/** At most as many columns: whole characters as readers see them, of which one may be several code points. */
 export function cut(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
   if (columns <= 0) return '';
-  const { index, truncated, ellipsed } = truncatedWidth(text, { limit: columns, ellipsis: ELLIPSIS, ellipsisWidth: 1 });
-  return truncated ? text.slice(0, index) + (ellipsed ? ELLIPSIS : '') : text;
+  let kept = '';
+  let left = columns - 1;
+  for (const { segment } of CHARACTERS.segment(text)) {
+    left -= widthOf(segment);
+    if (left < 0) break;
+    kept += segment;
+  }
+  return kept + ELLIPSIS;
 }
 
 export function widthOf(text: string): number {
-  return truncatedWidth(text).width;
+  return PRINTABLE_ASCII.test(text) ? text.length : stringWidth(text);
 }
 
 const NONE = '-';
