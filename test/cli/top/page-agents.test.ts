@@ -48,6 +48,11 @@ describe('agentsOn', () => {
     expect(agentsOn('nixl_ring_utilization{agent_name="a"} NaN\n')[0]).not.toHaveProperty('fill');
   });
 
+  it('takes an agent for dead only where the page says so', () => {
+    const life = (up: number) => agentsOn(`nixl_agent_up{nixl_agent_name="a"} ${up}\n`)[0]!.life;
+    expect([life(0), life(1)]).toEqual(['dead', 'unknown']);
+  });
+
   it('finds nothing on a page of something else, and in nothing', () => {
     expect(agentsOn('<html>agent_tx_bytes_total</html>\nup 1\nagent_tx_bytes_totals{agent_name="x"} 1\n')).toEqual([]);
     expect(agentsOn('')).toEqual([]);
