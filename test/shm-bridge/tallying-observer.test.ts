@@ -12,7 +12,13 @@ describe('a tallying observer', () => {
     const events = eventsFor(wireVersion);
     writeRing(file, wireVersion, events, 30);
     const observer = observeTally(file, tallyOptions());
-    expect(observer.look(20)).toMatchObject({ state: 'ready', found: 20, wireVersion, capacity: 64, pending: events.length });
+    expect(observer.look(20)).toMatchObject({
+      state: 'ready',
+      found: 20,
+      wireVersion,
+      capacity: 64,
+      pending: events.length,
+    });
     expect(observer.look().found + observer.look().found).toBe(events.length - 20);
 
     const source = openTestSource([directory]);

@@ -36,15 +36,17 @@ export function outputOf(options: TopOptions, source: Source, stop: StopRequest)
   return { onScreen: true, show: (view) => interactive.show(view), close: () => interactive.close() };
 }
 
-/** Without rates there is nothing to say yet. */
+/** After the first sample there are no rates, and nothing to say yet. */
 function lineOutput(options: TopOptions, source: Source): Output {
+  let samples = 0;
   let begun = false;
   let noted = new Set<string>();
   return {
     onScreen: false,
     show: async (view) => {
+      samples++;
       if (options.json === true) {
-        if (view.seconds === undefined) return;
+        if (samples === 1) return;
         return printChunk(`${jsonLine(view, rowsOf(view, options), source.name)}\n`);
       }
       if (view.seconds === undefined && view.rows.length === 0) return;
