@@ -72,9 +72,6 @@ export class RingTotals {
     this.#pid = pid ?? this.#pid;
   }
 
-  get lapped(): boolean {
-    return this.#lapped;
-  }
 
   /** Full, and nobody drains it. */
   get stalled(): boolean {
