@@ -42,11 +42,11 @@ RingObserver::FileTime RingObserver::changeTime() const {
 // through a mapping may move that too, so it proves nothing), and it leaves the slots ahead as they were.
 bool RingObserver::rebuilt(const HeaderFields& header, const FileTime& changed) const {
   if (header.layout != file_.header.layout || header.capacity != file_.header.capacity) return true;
-  if (!looked_ || changed == lastChange_ || header.writePos >= place_) return false;
+  if (!looked_ || changed == lastChange_ || header.writePos >= lastWrite_) return false;
   const uint64_t mask = header.capacity - 1;
-  const uint64_t held = (place_ - header.readPos) & mask;
+  const uint64_t held = (lastWrite_ - lastRead_) & mask;
   if (header.readPos == lastRead_ && ((header.writePos - header.readPos) & mask) < held) return true;
-  return slots(*header.layout, header.capacity, place_, ahead_.size() / header.layout->slot.size) == ahead_;
+  return slots(*header.layout, header.capacity, lastWrite_, ahead_.size() / header.layout->slot.size) == ahead_;
 }
 
 bool RingObserver::overtaken(const HeaderFields& header) const {
@@ -58,8 +58,8 @@ void RingObserver::remember(const HeaderFields& header) {
   const uint64_t count = std::min<uint64_t>(kWitnesses, header.capacity - 1);
   witnessAt_ = (place_ - count) & (header.capacity - 1);
   witnesses_ = slots(*header.layout, header.capacity, witnessAt_, count);
-  ahead_ = slots(*header.layout, header.capacity, place_, std::min<uint64_t>(kAhead, header.capacity - place_));
   lastWrite_ = header.writePos;
+  ahead_ = slots(*header.layout, header.capacity, lastWrite_, std::min<uint64_t>(kAhead, header.capacity - lastWrite_));
   lastRead_ = header.readPos;
   looked_ = true;
 }

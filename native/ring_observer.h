@@ -39,7 +39,7 @@ class RingObserver {
 
  private:
   static constexpr uint32_t kWitnesses = 4;  // slots before our place whose bytes we remember
-  static constexpr uint32_t kAhead = 64;     // and from it on
+  static constexpr uint32_t kAhead = 64;     // and from where the producer stands
   using FileTime = std::pair<int64_t, int64_t>;
 
   std::vector<std::byte> slots(const RingLayout& layout, uint64_t capacity, uint64_t position, uint64_t count) const;

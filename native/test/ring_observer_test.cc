@@ -51,7 +51,13 @@ class Scene {
     consumer_->drain(kAll, buffer, [](const RingReader::Chunk&) {});
   }
 
-  Observation look() { return observer_->look(kAll); }
+  Observation look(size_t most = kAll) { return observer_->look(most); }
+
+  // What writing through a mapping may do to the file's times.
+  void touch() {
+    waitForNextFileTime();
+    REQUIRE_EQ(::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0), 0);
+  }
 
   // Looks, and expects exactly the events with these values.
   Observation expectSeen(uint64_t from, uint64_t to) {
@@ -150,6 +156,27 @@ TEST(seesARestartInASmallerAndInALargerRing) {
     scene.startAgent(capacity);
     scene.write(101, 103);
     CHECK(scene.expectSeen(101, 103).restarted);
+  }
+}
+
+TEST(takesEventsThatItLeftForNoRestart) {
+  Scene scene(64);
+  scene.write(1, 60);
+  scene.expectSeen(1, 60);
+  scene.drain();
+  scene.write(61, 70);
+  CHECK_EQ(scene.look(2).count(), size_t{2});
+  scene.touch();
+  CHECK(!scene.expectSeen(63, 70).restarted);
+}
+
+TEST(goesRoundWhileTheFileIsTouched) {
+  Scene scene;
+  for (uint64_t first = 1; first < 100; first += 9) {
+    scene.write(first, first + 8);
+    scene.touch();
+    CHECK(!scene.expectSeen(first, first + 8).restarted);
+    scene.drain();
   }
 }
 
