@@ -66,6 +66,27 @@ HistogramRule histogramRule(const Napi::Object& o) {
   return rule;
 }
 
+TallyOptions tallyOptions(const Napi::Object& tally) {
+  TallyOptions options;
+  const auto types = tally.Get("types").As<Napi::Array>();
+  for (uint32_t type = 0; type < types.Length(); ++type) {
+    const auto row = types.Get(type).As<Napi::Object>();
+    options.typeCategories.push_back(static_cast<int32_t>(number(row.Get("category"))));
+    options.typeBounds.push_back(boundsIndex(row.Get("bounds")));
+    const auto names = row.Get("names").As<Napi::Array>();
+    for (uint32_t i = 0; i < names.Length(); ++i) options.typeNames.emplace_back(text(names.Get(i)), type);
+  }
+  const auto bounds = tally.Get("bounds").As<Napi::Array>();
+  for (uint32_t i = 0; i < bounds.Length(); ++i) options.bounds.push_back(numbers(bounds.Get(i)));
+  const auto rules = tally.Get("rules").As<Napi::Array>();
+  for (uint32_t i = 0; i < rules.Length(); ++i) {
+    options.rules.push_back(histogramRule(rules.Get(i).As<Napi::Object>()));
+  }
+  options.sizeBounds = numbers(tally.Get("sizeBounds"));
+  options.throughputBounds = numbers(tally.Get("throughputBounds"));
+  return options;
+}
+
 SourceOptions sourceOptions(const Napi::Object& o) {
   SourceOptions options;
   const auto places = o.Get("places").As<Napi::Array>();
@@ -81,23 +102,7 @@ SourceOptions sourceOptions(const Napi::Object& o) {
     options.owners.emplace();
     for (const double user : numbers(o.Get("owners"))) options.owners->push_back(static_cast<uid_t>(user));
   }
-  const auto tally = o.Get("tally").As<Napi::Object>();
-  const auto types = tally.Get("types").As<Napi::Array>();
-  for (uint32_t type = 0; type < types.Length(); ++type) {
-    const auto row = types.Get(type).As<Napi::Object>();
-    options.tally.typeCategories.push_back(static_cast<int32_t>(number(row.Get("category"))));
-    options.tally.typeBounds.push_back(boundsIndex(row.Get("bounds")));
-    const auto names = row.Get("names").As<Napi::Array>();
-    for (uint32_t i = 0; i < names.Length(); ++i) options.tally.typeNames.emplace_back(text(names.Get(i)), type);
-  }
-  const auto bounds = tally.Get("bounds").As<Napi::Array>();
-  for (uint32_t i = 0; i < bounds.Length(); ++i) options.tally.bounds.push_back(numbers(bounds.Get(i)));
-  const auto rules = tally.Get("rules").As<Napi::Array>();
-  for (uint32_t i = 0; i < rules.Length(); ++i) {
-    options.tally.rules.push_back(histogramRule(rules.Get(i).As<Napi::Object>()));
-  }
-  options.tally.sizeBounds = numbers(tally.Get("sizeBounds"));
-  options.tally.throughputBounds = numbers(tally.Get("throughputBounds"));
+  options.tally = tallyOptions(o.Get("tally").As<Napi::Object>());
   return options;
 }
 
@@ -147,7 +152,7 @@ void removeReader(const Napi::CallbackInfo& info) {
   Collector::instance().removeReader(held<Source>(info), static_cast<uint32_t>(number(info[1])));
 }
 
-// One agent's numbers as 64-bit words; src/shm-bridge/snapshot.ts takes them apart in the same order.
+// Numbers as 64-bit words; src/shm-bridge/snapshot.ts takes them apart in the same order.
 class Words {
  public:
   void put(uint64_t word) { words_.push_back(word); }
@@ -177,25 +182,8 @@ void putTransfers(Words& words, const TransferTally& transfers) {
   words.put(transfers.throughputs);
 }
 
-void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent& seen, const AgentStatus& status,
-              const Tally& tally) {
-  strings.insert(strings.end(), {seen.name, seen.directory, toUtf8(seen.agent->path())});
-  words.put(tally.id());
-  words.put(static_cast<uint64_t>(status.wireVersion));
-  words.put(status.capacity);
-  words.put(static_cast<uint64_t>(status.life));
-  words.put(static_cast<uint64_t>(status.pid));
-  words.put(tally.startTimeMs());
-  words.put(status.lastEventMs);
-  words.put(uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 |
-            uint64_t{tally.memoryApproximate()} << 2);
-  words.put(status.fill);
-  words.put(status.peakFill);
-  words.put(status.drains.foundFull);
-  words.put(status.fullMs);
-  words.put(uint64_t{status.drains.restarts});
-  words.put(uint64_t{status.drains.resyncs});
-  words.put(uint64_t{status.drains.foreignMoves});
+// What one agent's events added up to.
+void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally) {
   words.put(tally.memoryInUse());
   words.put(uint64_t{tally.events().size()});
   for (const EventTally& event : tally.events()) {
@@ -215,6 +203,34 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   putTransfers(words, tally.receive());
 }
 
+Napi::Array textArray(Napi::Env env, const std::vector<std::string>& strings) {
+  auto texts = Napi::Array::New(env, strings.size());
+  for (uint32_t i = 0; i < strings.size(); ++i) texts.Set(i, strings[i]);
+  return texts;
+}
+
+void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent& seen, const AgentStatus& status,
+              const Tally& tally) {
+  strings.insert(strings.end(), {seen.name, seen.directory, toUtf8(seen.agent->path())});
+  words.put(tally.id());
+  words.put(static_cast<uint64_t>(status.wireVersion));
+  words.put(status.capacity);
+  words.put(static_cast<uint64_t>(status.life));
+  words.put(static_cast<uint64_t>(status.pid));
+  words.put(tally.startTimeMs());
+  words.put(status.lastEventMs);
+  words.put(uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 |
+            uint64_t{tally.memoryApproximate()} << 2);
+  words.put(status.fill);
+  words.put(status.peakFill);
+  words.put(status.drains.foundFull);
+  words.put(status.fullMs);
+  words.put(uint64_t{status.drains.restarts});
+  words.put(uint64_t{status.drains.resyncs});
+  words.put(uint64_t{status.drains.foreignMoves});
+  putTally(words, strings, tally);
+}
+
 Napi::Value snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<Source> source = held<Source>(info);
@@ -231,9 +247,7 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   result.Set("takenMs", wallClockMs());
   result.Set("agents", agents);
   result.Set("words", words.toBuffer(env));
-  auto texts = Napi::Array::New(env, strings.size());
-  for (uint32_t i = 0; i < strings.size(); ++i) texts.Set(i, strings[i]);
-  result.Set("strings", texts);
+  result.Set("strings", textArray(env, strings));
 
   std::vector<RingProblem> found;
   result.Set("problemCount", static_cast<double>(Collector::instance().problems(*source, 1000, found)));
@@ -483,12 +497,69 @@ void closeObserver(const Napi::CallbackInfo& info) { held<RingObserver>(info).re
 Napi::Value observe(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const Observation seen = held<RingObserver>(info)->look(static_cast<size_t>(number(info[1])));
-  auto events = Napi::Array::New(env, seen.events.size());
-  for (uint32_t i = 0; i < seen.events.size(); ++i) events.Set(i, eventObject(env, *seen.layout, seen.events[i]));
+  const std::vector<RingEvent> found = seen.events();
+  auto events = Napi::Array::New(env, found.size());
+  for (uint32_t i = 0; i < found.size(); ++i) events.Set(i, eventObject(env, *seen.layout, found[i]));
   auto result = ringInfo(env, seen.state, seen.reason);
   result.Set("events", events);
   result.Set("lapped", seen.lapped);
   result.Set("stalled", seen.stalled);
+  result.Set("restarted", seen.restarted);
+  return result;
+}
+
+// Looking on at what events add up to: nothing crosses over per event.
+struct TallyingObserver {
+  TallyingObserver(RingFile file, std::shared_ptr<const TallyPlan> plan)
+      : observer(std::move(file)), tally(std::move(plan)) {}
+  RingObserver observer;
+  Tally tally;
+};
+
+// (path, force, tallyOptions)
+Napi::Value openTallyingObserver(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  RingFile file = RingFile::open(text(info[0]), RingAccess::kObserve, info[1].ToBoolean());
+  auto result = ringInfo(env, file.state, file.reason);
+  if (file.state != RingState::kReady) return result;
+  auto plan = std::make_shared<const TallyPlan>(tallyOptions(info[2].As<Napi::Object>()));
+  result.Set("handle", wrap(env, std::make_shared<TallyingObserver>(std::move(file), std::move(plan))));
+  return result;
+}
+
+void closeTallyingObserver(const Napi::CallbackInfo& info) { held<TallyingObserver>(info).reset(); }
+
+// (observer, most)
+Napi::Value observeAndTally(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  TallyingObserver& observing = *held<TallyingObserver>(info);
+  const Observation seen = observing.observer.look(static_cast<size_t>(number(info[1])));
+  if (seen.restarted) observing.tally.restart();
+  if (seen.lapped) observing.tally.markMemoryApproximate();
+  if (seen.count() != 0) {
+    std::vector<TappedEvent> none;
+    observing.tally.fold({*seen.layout, seen.slots.data(), static_cast<uint32_t>(seen.count()), seen.lapped, 0}, {},
+                         none);
+  }
+  auto result = ringInfo(env, seen.state, seen.reason);
+  result.Set("found", static_cast<double>(seen.count()));
+  result.Set("lapped", seen.lapped);
+  result.Set("stalled", seen.stalled);
+  result.Set("restarted", seen.restarted);
+  if (seen.layout == nullptr) return result;
+  result.Set("wireVersion", seen.layout->version);
+  result.Set("capacity", static_cast<double>(seen.capacity));
+  result.Set("pending", static_cast<double>(seen.pending));
+  return result;
+}
+
+Napi::Value tallyOf(const Napi::CallbackInfo& info) {
+  Words words;
+  std::vector<std::string> strings;
+  putTally(words, strings, held<TallyingObserver>(info)->tally);
+  auto result = Napi::Object::New(info.Env());
+  result.Set("words", words.toBuffer(info.Env()));
+  result.Set("strings", textArray(info.Env(), strings));
   return result;
 }
 
@@ -546,6 +617,10 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   add("openObserver", openObserver);
   add("closeObserver", closeObserver);
   add("observe", observe);
+  add("openTallyingObserver", openTallyingObserver);
+  add("closeTallyingObserver", closeTallyingObserver);
+  add("observeAndTally", observeAndTally);
+  add("tallyOf", tallyOf);
   add("openWriter", openWriter);
   add("closeWriter", closeWriter);
   add("push", push);

@@ -1,5 +1,6 @@
 #include "ring_observer.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,48 +31,79 @@ std::vector<std::byte> RingObserver::slots(const RingLayout& layout, uint64_t ca
   return bytes;
 }
 
-void RingObserver::witness(const HeaderFields& header) {
+RingObserver::FileTime RingObserver::changeTime() const {
+  struct stat info{};
+  ::fstat(file_.fd.get(), &info);
+  return {info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
+}
+
+// Whether the agent made its ring anew since the last look. Positions do not tell: from k to 0 is also what a producer
+// and a consumer do who both go on to the end. But a restart truncates the file, which its change time shows (writing
+// through a mapping may move that too, so it proves nothing), and it leaves the slots ahead as they were.
+bool RingObserver::rebuilt(const HeaderFields& header, const FileTime& changed) const {
+  if (header.layout != file_.header.layout || header.capacity != file_.header.capacity) return true;
+  if (!looked_ || changed == lastChange_ || header.writePos >= lastWrite_) return false;
+  const uint64_t mask = header.capacity - 1;
+  const uint64_t held = (lastWrite_ - lastRead_) & mask;
+  if (header.readPos == lastRead_ && ((header.writePos - header.readPos) & mask) < held) return true;
+  return slots(*header.layout, header.capacity, lastWrite_, ahead_.size() / header.layout->slot.size) == ahead_;
+}
+
+bool RingObserver::overtaken(const HeaderFields& header) const {
+  const uint64_t count = witnesses_.size() / header.layout->slot.size;
+  return looked_ && count != 0 && slots(*header.layout, header.capacity, witnessAt_, count) != witnesses_;
+}
+
+void RingObserver::remember(const HeaderFields& header) {
   const uint64_t count = std::min<uint64_t>(kWitnesses, header.capacity - 1);
   witnessAt_ = (place_ - count) & (header.capacity - 1);
   witnesses_ = slots(*header.layout, header.capacity, witnessAt_, count);
+  lastWrite_ = header.writePos;
+  ahead_ = slots(*header.layout, header.capacity, lastWrite_, std::min<uint64_t>(kAhead, header.capacity - lastWrite_));
+  lastRead_ = header.readPos;
+  looked_ = true;
 }
 
 Observation RingObserver::look(size_t most) {
   Observation seen;
+  const FileTime changed = changeTime();  // before the header: a change in between is seen at the next look
   const HeaderFields header = readHeader(file_.fd.get());
   seen.state = header.state;
   seen.reason = header.reason;
   if (header.state != RingState::kReady) return seen;
-  seen.layout = header.layout;
   // Both the header and the slots are read by pread, which orders nothing: on arm64 slots could be read before
   // write_pos. Pairs with the producer's release store of write_pos.
 #ifndef __SANITIZE_THREAD__  // which knows no fences, and does not see what pread does either
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif
   const uint64_t mask = header.capacity - 1;
-  const bool rebuilt = header.layout != file_.header.layout || header.capacity != file_.header.capacity;
-  if (rebuilt) {
+  seen.layout = header.layout;
+  seen.capacity = header.capacity;
+  seen.pending = (header.writePos - header.readPos) & mask;
+  seen.restarted = rebuilt(header, changed);
+  if (seen.restarted) {
     file_.header = header;
+    place_ = 0;  // where its positions begin; nothing that was written since can have been overwritten so soon
+  } else if (overtaken(header)) {
+    seen.lapped = true;
     place_ = header.readPos;
-    witnesses_.clear();
-  } else if (looked_ && !witnesses_.empty()) {
-    seen.lapped =
-        slots(*header.layout, header.capacity, witnessAt_, witnesses_.size() / header.layout->slot.size) != witnesses_;
-    if (seen.lapped) place_ = header.readPos;
   }
   const uint64_t count = std::min<uint64_t>((header.writePos - place_) & mask, most);
-  const std::vector<std::byte> bytes = slots(*header.layout, header.capacity, place_, count);
-  for (size_t at = 0; at < bytes.size(); at += header.layout->slot.size) {
-    seen.events.push_back(decodeSlot(header.layout->slot, bytes.data() + at));
-  }
-  place_ = (place_ + seen.events.size()) & mask;
-  const bool full = ((header.writePos + 1) & mask) == header.readPos;
+  seen.slots = slots(*header.layout, header.capacity, place_, count);
+  place_ = (place_ + seen.count()) & mask;
+  const bool full = seen.pending == mask;
   seen.stalled = full && looked_ && header.writePos == lastWrite_ && header.readPos == lastRead_;
-  lastWrite_ = header.writePos;
-  lastRead_ = header.readPos;
-  looked_ = true;
-  witness(header);
+  lastChange_ = changed;
+  remember(header);
   return seen;
+}
+
+std::vector<RingEvent> Observation::events() const {
+  std::vector<RingEvent> decoded;
+  for (size_t at = 0; at < slots.size(); at += layout->slot.size) {
+    decoded.push_back(decodeSlot(layout->slot, slots.data() + at));
+  }
+  return decoded;
 }
 
 }  // namespace nixl_otel

@@ -1,5 +1,5 @@
 /** What the documentation says beside what the code does. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DURATION_METRICS } from '../src/instrumentation/duration-metrics.js';
@@ -63,4 +63,73 @@ describe('docs/loss.md', () => {
     expect(named.length).toBeGreaterThan(30);
     expect(named.filter((name) => !onPage.includes(name) && !labels.includes(name))).toEqual([]);
   });
+});
+const PAGES = [
+  'README.md',
+  ...readdirSync(path.join(ROOT, 'docs'))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+];
+/** Everything that can be said or named: the sources, in which a sentence may go over two string literals. */
+const SOURCES = ['src', 'native']
+  .flatMap((folder) =>
+    readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  )
+  .filter((file) => /\.(ts|cc|h)$/.test(file) && !file.includes('/build/'))
+  .map(read)
+  .join('\n');
+
+describe.each(PAGES)('%s', (page) => {
+  const text = read(page);
+
+  it('links to what is there', () => {
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+      .map(([, link]) => link!)
+      .filter((link) => !/^https?:/.test(link));
+    for (const link of links) {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? page : path.join(path.dirname(page), file);
+      expect(existsSync(path.join(ROOT, target)), link).toBe(true);
+      if (anchor !== undefined) expect(anchorsOf(read(target)), link).toContain(anchor);
+    }
+  });
+
+  it('names metrics and flags that exist', () => {
+    const dotted = [...text.matchAll(/\bnixl(?:\.[a-z_]+)+\b/g)].map(([name]) => name);
+    for (const name of dotted) expect(SOURCES, name).toContain(`'${name}`);
+    const events = [...text.matchAll(/\bagent_(?:[a-z]+_?)+(?=[{`[(,:)\s])/g)].map(([name]) => name);
+    for (const name of events) {
+      if (!['agent_name'].includes(name)) expect(SOURCES, name).toContain(name.replace(/_(bucket|sum|count)$/, ''));
+    }
+    const flags = [...text.matchAll(/(?<=[`\s])--[a-z][a-z-]+/g)].map(([flag]) => flag);
+    for (const flag of flags) if (!FOREIGN_FLAGS.has(flag)) expect(SOURCES, flag).toContain(flag);
+  });
+});
+
+/** Of Node and of Docker. */
+const FOREIGN_FLAGS = new Set(['--import', '--pid']);
+
+/** As GitHub makes them of headings. */
+function anchorsOf(markdown: string): string[] {
+  return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
+describe('docs/troubleshooting.md', () => {
+  const rows = read('docs/troubleshooting.md')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
+  const messages = rows.flatMap((row) =>
+    [...row.split(' | ')[0]!.matchAll(/`([^`]+)`/g)].map(([, message]) => message!),
+  );
+
+  it.each(messages)('explains what is really said: %s', (message) => {
+    expect(SOURCES).toContain(message);
+  });
+
+  it('explains something', () => expect(messages.length).toBeGreaterThan(20));
 });

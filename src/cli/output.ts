@@ -12,7 +12,9 @@ export function whenStdoutCloses(action: () => void): void {
 export function muteClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      // EIO is what is left of a terminal that was closed.
+      const isGone = error.code === 'EPIPE' || (error.code === 'EIO' && (stream as { isTTY?: boolean }).isTTY === true);
+      if (!isGone) throw error;
       if (stream === process.stdout) onStdoutClosed();
     });
   }
@@ -40,9 +42,12 @@ export function note(message: string, level: NoteLevel = 'info'): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** Names come from files that anyone may have written: what would move a cursor or hide a line becomes \\xNN. */
+/** Names come from files that anyone may have written: what would move a cursor or hide or turn a line becomes \\xNN. */
 export function harmless(text: string): string {
-  return text.replaceAll(/[\n\t]/g, escaped).replaceAll(CONTROL, escaped);
+  return text
+    .replaceAll(/[\n\t]/g, escaped)
+    .replaceAll(CONTROL, escaped)
+    .replaceAll(INVISIBLE, escaped);
 }
 
 /** Waits while whoever reads stdout cannot keep up. */
@@ -60,8 +65,12 @@ export function printChunk(text: string): Promise<void> | undefined {
 // eslint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
+/** Of no width, or turning what follows round: among them the marks that write from right to left. */
+const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}]/gu;
+
 function escaped(char: string): string {
-  return `\\x${char.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  const code = char.codePointAt(0)!.toString(16);
+  return code.length > 2 ? `\\u{${code}}` : `\\x${code.padStart(2, '0')}`;
 }
 
 const LEVELS: Readonly<Record<string, DiagLogLevel>> = {

@@ -9,6 +9,7 @@ import { addList } from './list/command.js';
 import { muteClosedPipes, note, useStderrForDiag } from './output.js';
 import { addRead } from './read/command.js';
 import { addServe } from './serve/command.js';
+import { addTop } from './top/command.js';
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, 5 not permitted or busy.`;
@@ -50,6 +51,7 @@ function buildProgram(): Command {
   addRead(program);
   addList(program);
   addConfig(program);
+  addTop(program);
   addDemo(program);
   for (const command of [program, ...program.commands]) {
     command.version(PACKAGE_VERSION, '-V, --version', 'show the version').helpOption('-h, --help', 'show this help');

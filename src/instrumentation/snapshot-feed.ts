@@ -65,14 +65,13 @@ export class SourceFeed implements SnapshotFeed {
       const remedy = 'make it private, or say whose rings count (owners)';
       this.#said.warn(path, 'open', `any user may put rings into ${oneLine(path)}: ${remedy}`);
     }
-    if (suspect)
-      this.#said.warn(path, 'suspect', `the numbers of ring ${oneLine(path)} may be off: someone else read it too`);
     for (const { path, suspect, events } of snapshot.agents) {
       if (events.at(-1)?.overflow === true) {
-        const message = `ring ${path} has more than 256 kinds of events that are not known: further ones are counted as "overflow"`;
+        const message = `ring ${oneLine(path)} has more than 256 kinds of events that are not known: further ones are counted as "overflow"`;
         this.#said.warn(path, 'overflow', message);
       }
-      if (suspect) this.#said.warn(path, 'suspect', `the numbers of ring ${path} may be off: someone else read it too`);
+      if (suspect)
+        this.#said.warn(path, 'suspect', `the numbers of ring ${oneLine(path)} may be off: someone else read it too`);
     }
   }
 }

@@ -6,6 +6,7 @@ import type { RawTally } from './raw-tally.js';
 import type {
   CollectorStats,
   EventBatch,
+  ObservedRing,
   RingEvent,
   RingInspection,
   RingProblem,
@@ -26,6 +27,11 @@ export interface RawSnapshot {
   problemCount: number;
   openDirectories: string[];
   collector: CollectorStats;
+}
+
+export interface RawSums {
+  words: ArrayBuffer;
+  strings: string[];
 }
 
 export interface RawOpened {
@@ -81,7 +87,11 @@ export interface Addon {
   observe(
     observer: Handle,
     most: number,
-  ): { state: RingState; reason: string; events: RingEvent[]; lapped: boolean; stalled: boolean };
+  ): { state: RingState; reason: string; events: RingEvent[]; lapped: boolean; stalled: boolean; restarted: boolean };
+  openTallyingObserver(path: string, force: boolean, tally: RawTally): RawOpened;
+  closeTallyingObserver(observer: Handle): void;
+  observeAndTally(observer: Handle, most: number): ObservedRing;
+  tallyOf(observer: Handle): RawSums;
   openWriter(path: string, wireVersion: number, capacity: number): Handle | string;
   closeWriter(writer: Handle): void;
   push(writer: Handle, type: number, name: string, category: number, timestampUs: bigint, value: bigint): boolean;

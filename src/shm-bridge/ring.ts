@@ -56,11 +56,11 @@ export class RingObserver {
     if (this.#handle === undefined) {
       throw new NixlTelemetryError('RING_CLOSED', `the ring ${this.path} is closed`, { path: this.path });
     }
-    const { events, lapped, stalled, state } = addon().observe(
+    const { events, lapped, stalled, restarted, state } = addon().observe(
       this.#handle,
       wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS),
     );
-    return { events, lapped, stalled, state };
+    return { events, lapped, stalled, restarted, state };
   }
 
   close(): void {
@@ -103,6 +103,6 @@ export function findWriters(paths: readonly string[]): (number | undefined)[] {
     .map((pid) => (pid === 0 ? undefined : pid));
 }
 
-function unavailable(path: string, state: RingState, reason: string): NixlTelemetryError {
+export function unavailable(path: string, state: RingState, reason: string): NixlTelemetryError {
   return new NixlTelemetryError('RING_UNAVAILABLE', `${path} is ${state}: ${reason}`, { path, state });
 }

@@ -1,11 +1,19 @@
-import type { RawSnapshot } from './addon.js';
+import type { RawSnapshot, RawSums } from './addon.js';
 import { type RawTally, transferBounds } from './raw-tally.js';
-import type { AgentLife, AgentSnapshot, EventTally, HistogramTally, Snapshot, TransferTally } from './types.js';
+import type {
+  AgentLife,
+  AgentSnapshot,
+  EventTally,
+  HistogramTally,
+  ObservedTally,
+  Snapshot,
+  TransferTally,
+} from './types.js';
 
 const LIVES: readonly AgentLife[] = ['unknown', 'alive', 'dead'];
 const NO_TYPE = 0xffff_ffff;
 
-/** Reads the addon's 64-bit words one after another, as putAgent() in native/addon.cc wrote them. */
+/** Reads the addon's 64-bit words one after another, as putAgent() and putTally() in native/addon.cc wrote them. */
 class WordReader {
   readonly #bigints: BigUint64Array;
   readonly #halves: Uint32Array;
@@ -83,11 +91,6 @@ function decodeAgent(words: WordReader, text: () => string, tally: RawTally): Ag
   const restarts = words.count();
   const resyncs = words.count();
   const foreignMoves = words.count();
-  const memoryInUse = words.wide();
-  const events: EventTally[] = [];
-  for (let left = words.count(); left > 0; left--) events.push(decodeEvent(words, text, tally));
-  const transmit = decodeTransfers(words, tally);
-  const receive = decodeTransfers(words, tally);
   return {
     id,
     agent,
@@ -108,11 +111,24 @@ function decodeAgent(words: WordReader, text: () => string, tally: RawTally): Ag
     resyncs,
     foreignMoves,
     suspect: (flags & 2) !== 0,
-    memoryInUse,
     memoryApproximate: (flags & 4) !== 0,
-    events,
-    transfers: { transmit, receive },
+    ...decodeSums(words, text, tally),
   };
+}
+
+/** What the addon handed over of one tally alone. */
+export function decodeTally(raw: RawSums, tally: RawTally): ObservedTally {
+  const strings = raw.strings[Symbol.iterator]();
+  return decodeSums(new WordReader(raw.words), () => strings.next().value as string, tally);
+}
+
+function decodeSums(words: WordReader, text: () => string, tally: RawTally): ObservedTally {
+  const memoryInUse = words.wide();
+  const events: EventTally[] = [];
+  for (let left = words.count(); left > 0; left--) events.push(decodeEvent(words, text, tally));
+  const transmit = decodeTransfers(words, tally);
+  const receive = decodeTransfers(words, tally);
+  return { memoryInUse, events, transfers: { transmit, receive } };
 }
 
 function decodeEvent(words: WordReader, text: () => string, tally: RawTally): EventTally {

@@ -268,5 +268,32 @@ export interface ObserveResult {
   lapped: boolean;
   /** The ring is full and stands still: nobody drains it, and the agent drops what is new. */
   stalled: boolean;
+  /** The agent came back in this file since the last look. */
+  restarted: boolean;
   state: RingState;
+}
+
+/** What one look of a tallying observer found. Capacity and the like are there when the ring is ready. */
+export interface ObservedRing {
+  state: RingState;
+  /** Empty when ready; else what was found, in words. */
+  reason: string;
+  /** Events since the last look. */
+  found: number;
+  /** As in ObserveResult. */
+  lapped: boolean;
+  stalled: boolean;
+  restarted: boolean;
+  wireVersion?: number;
+  capacity?: number;
+  /** Events in the ring that nobody consumed. */
+  pending?: number;
+}
+
+/** What an agent's events added up to, as far as they were seen. */
+export interface ObservedTally {
+  /** As in AgentSnapshot. */
+  memoryInUse: bigint;
+  events: EventTally[];
+  transfers: { transmit: TransferTally; receive: TransferTally };
 }

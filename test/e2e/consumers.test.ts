@@ -170,5 +170,6 @@ test('a thousand agents with fresh names, one after another, leave nothing behin
   expect(result.most).toBeLessThanOrEqual(100);
   expect(Math.max(...result.fds.slice(1)) - result.fds[1]!).toBeLessThanOrEqual(2);
   // The heaps have grown to what one batch needs by then; five hundred agents that had been kept would be 10 MB more.
-  expect(result.residentMb.at(-1)! - result.residentMb[6]!).toBeLessThan(4);
+  // A single look can have some megabytes more that a busy machine has not yet taken back.
+  expect(Math.min(...result.residentMb.slice(-2)) - result.residentMb[6]!).toBeLessThan(6);
 });

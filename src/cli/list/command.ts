@@ -1,14 +1,13 @@
 /** `nixl-otel list`: the rings of a directory and what stands in their headers. Takes and changes nothing. */
 import { lstatSync, type Stats } from 'node:fs';
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { DIRECTORY_VARIABLE } from '../../instrumentation/environment.js';
 import { findWriters, inspectRing } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, Failure } from '../failure.js';
-import { listOf, notEmpty } from '../options.js';
 import { harmless, note, print } from '../output.js';
+import { addDirectoryOption, directoriesOf, filesBelow } from '../ring-files.js';
 import { ageText, table } from './table.js';
 
 interface ListOptions {
@@ -25,33 +24,23 @@ interface Row extends RingInspection {
   ageMs: number;
 }
 
-/** As sources search: an agent's name may have folders in it. */
-const MAX_DEPTH = 3;
-
 const HELP = `
 held: a consumer of this package drains the ring. PID: the process that writes it, where it can be seen. AGE: since the file
 was made, or its agent came back.`;
 
 export function addList(program: Command): void {
-  const command = program
-    .command('list')
-    .description('show the rings of a directory')
-    .option(
-      '--dir <dir>',
-      `directory of rings; may be repeated (env: ${DIRECTORY_VARIABLE})`,
-      listOf(notEmpty('a path')),
-    )
+  const command = addDirectoryOption(program.command('list').description('show the rings of a directory'))
     .option('--json', 'one JSON object per ring')
     .addHelpText('after', HELP);
   command.action((options: ListOptions) => list(options, command));
 }
 
 function list({ dir, json }: ListOptions, command: Command): void {
-  const directories = dir ?? fromEnvironment();
+  const directories = directoriesOf(dir);
   if (directories === undefined) {
     command.error(`error: nothing says where the rings are: give --dir <dir> or set ${DIRECTORY_VARIABLE}`);
   }
-  const rows = directories.flatMap((directory) => rowsIn(path.resolve(directory)));
+  const rows = directories.flatMap((directory) => rowsIn(directory));
   if (rows.length === 0) throw new Failure(`no rings in ${directories.join(', ')}`, ExitCode.NO_RINGS);
   const writers = findWriters(rows.map((row) => row.path));
   rows.forEach((row, i) => {
@@ -64,13 +53,8 @@ function list({ dir, json }: ListOptions, command: Command): void {
   }
 }
 
-function fromEnvironment(): string[] | undefined {
-  const dir = process.env[DIRECTORY_VARIABLE];
-  return dir ? [dir] : undefined;
-}
-
 function rowsIn(directory: string): Row[] {
-  return filesIn(directory, '', 0).map((agent) => {
+  return filesBelow(directory, (message) => note(message, 'warning')).map((agent) => {
     const file = path.join(directory, agent);
     const { uid, ctimeMs } = statOf(file) ?? { uid: -1, ctimeMs: Date.now() };
     return {
@@ -81,23 +65,6 @@ function rowsIn(directory: string): Row[] {
       ...inspectRing(file),
     };
   });
-}
-
-function filesIn(directory: string, folder: string, depth: number): string[] {
-  let entries;
-  try {
-    entries = readdirSync(path.join(directory, folder), { withFileTypes: true });
-  } catch (error) {
-    note(`${path.join(directory, folder)} cannot be read: ${(error as Error).message}`, 'warning');
-    return [];
-  }
-  return entries
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const name = path.join(folder, entry.name);
-      if (!entry.isDirectory()) return [name];
-      return depth < MAX_DEPTH ? filesIn(directory, name, depth + 1) : [];
-    });
 }
 
 function statOf(file: string): Stats | undefined {

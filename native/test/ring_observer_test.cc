@@ -1,0 +1,192 @@
+// Looking on at real ring files: who drains them notices nothing, laps are told, and restarts are no laps.
+
+#include "ring_observer.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "check.h"
+#include "ring_reader.h"
+#include "ring_writer.h"
+#include "temporary_directory.h"
+
+using namespace nixl_otel;
+
+namespace {
+
+constexpr size_t kAll = 1000;
+
+// A producer in its file, a consumer, and who looks on.
+class Scene {
+ public:
+  explicit Scene(uint64_t capacity = 16) : path_(directory_ / "agent") {
+    startAgent(capacity);
+    RingState state;
+    std::string reason;
+    consumer_ = RingReader::open(path_, false, state, reason);
+    REQUIRE(consumer_ != nullptr);
+    observer_ = std::make_unique<RingObserver>(RingFile::open(path_, RingAccess::kObserve, false));
+  }
+
+  // Again: in the same file, as an agent does that comes back under its name, but never as fast as this.
+  void startAgent(uint64_t capacity) {
+    if (agent_ != nullptr) waitForNextFileTime();
+    agent_ = std::make_unique<RingWriter>();
+    REQUIRE_EQ(agent_->create(path_, 4, capacity), std::string());
+  }
+
+  void write(uint64_t from, uint64_t to) {
+    for (uint64_t value = from; value <= to; ++value) {
+      RingEvent event;
+      event.value = value;
+      REQUIRE(agent_->push(event));
+    }
+  }
+
+  void drain() {
+    ChunkBuffer buffer;
+    consumer_->drain(kAll, buffer, [](const RingReader::Chunk&) {});
+  }
+
+  Observation look(size_t most = kAll) { return observer_->look(most); }
+
+  // What writing through a mapping may do to the file's times.
+  void touch() {
+    waitForNextFileTime();
+    REQUIRE_EQ(::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0), 0);
+  }
+
+  // Looks, and expects exactly the events with these values.
+  Observation expectSeen(uint64_t from, uint64_t to) {
+    const Observation seen = look();
+    const std::vector<RingEvent> events = seen.events();
+    REQUIRE_EQ(events.size(), size_t{to - from + 1});
+    for (uint64_t i = 0; i < events.size(); ++i) CHECK_EQ(events[i].value, from + i);
+    return seen;
+  }
+
+ private:
+  // File systems take the time of a change from a clock that goes in steps of milliseconds.
+  void waitForNextFileTime() {
+    const std::string clock = directory_ / "clock";
+    struct stat ring;
+    struct stat now;
+    REQUIRE_EQ(::stat(path_.c_str(), &ring), 0);
+    do {
+      ::close(::open(clock.c_str(), O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600));
+      REQUIRE_EQ(::stat(clock.c_str(), &now), 0);
+    } while (now.st_ctim.tv_sec == ring.st_ctim.tv_sec && now.st_ctim.tv_nsec == ring.st_ctim.tv_nsec);
+  }
+
+  TemporaryDirectory directory_;
+  std::string path_;
+  std::unique_ptr<RingWriter> agent_;
+  std::unique_ptr<RingReader> consumer_;
+  std::unique_ptr<RingObserver> observer_;
+};
+
+}  // namespace
+
+TEST(goesRoundWithAConsumerThatDrains) {
+  Scene scene;
+  for (uint64_t first = 1; first < 1000; first += 9) {
+    scene.write(first, first + 8);
+    const Observation seen = scene.expectSeen(first, first + 8);
+    CHECK_EQ(seen.pending, uint64_t{9});
+    CHECK(!seen.lapped);
+    CHECK(!seen.restarted);
+    scene.drain();
+  }
+}
+
+TEST(saysWhenItWasLapped) {
+  Scene scene;
+  scene.write(1, 5);
+  scene.expectSeen(1, 5);
+  for (uint64_t first = 6; first < 60; first += 10) {
+    scene.drain();
+    scene.write(first, first + 9);
+  }
+  CHECK(scene.look().lapped);
+}
+
+TEST(readsNothingAgainOfADrainedRingWhoseAgentRestarted) {
+  Scene scene(64);
+  for (uint64_t first = 1; first <= 91; first += 10) {
+    scene.write(first, first + 9);
+    scene.expectSeen(first, first + 9);
+    scene.drain();
+  }
+  scene.startAgent(64);
+  const Observation seen = scene.look();
+  CHECK(seen.restarted);
+  CHECK(!seen.lapped);
+  CHECK_EQ(seen.count(), size_t{0});
+  scene.write(7, 9);
+  CHECK(!scene.expectSeen(7, 9).restarted);
+}
+
+TEST(seesTheFirstEventsOfAnAgentThatRestarted) {
+  Scene scene(64);
+  scene.write(1, 20);
+  scene.expectSeen(1, 20);
+  scene.drain();
+  scene.startAgent(64);
+  scene.write(101, 105);
+  CHECK(scene.expectSeen(101, 105).restarted);
+}
+
+TEST(seesARestartOfARingThatNobodyDrains) {
+  Scene scene(64);
+  scene.write(1, 20);
+  scene.expectSeen(1, 20);
+  scene.startAgent(64);
+  scene.write(101, 103);
+  CHECK(scene.expectSeen(101, 103).restarted);
+}
+
+TEST(seesARestartInASmallerAndInALargerRing) {
+  Scene scene(64);
+  scene.write(1, 20);
+  scene.expectSeen(1, 20);
+  for (const uint64_t capacity : {16, 256}) {
+    scene.startAgent(capacity);
+    scene.write(101, 103);
+    CHECK(scene.expectSeen(101, 103).restarted);
+  }
+}
+
+TEST(takesEventsThatItLeftForNoRestart) {
+  Scene scene(64);
+  scene.write(1, 60);
+  scene.expectSeen(1, 60);
+  scene.drain();
+  scene.write(61, 70);
+  CHECK_EQ(scene.look(2).count(), size_t{2});
+  scene.touch();
+  CHECK(!scene.expectSeen(63, 70).restarted);
+}
+
+TEST(goesRoundWhileTheFileIsTouched) {
+  Scene scene;
+  for (uint64_t first = 1; first < 100; first += 9) {
+    scene.write(first, first + 8);
+    scene.touch();
+    CHECK(!scene.expectSeen(first, first + 8).restarted);
+    scene.drain();
+  }
+}
+
+TEST(saysThatNobodyDrains) {
+  Scene scene;
+  scene.write(1, 15);
+  CHECK(!scene.expectSeen(1, 15).stalled);
+  CHECK(scene.look().stalled);
+  scene.drain();
+  CHECK(!scene.look().stalled);
+}
+
+int main() { return check::run("ring_observer_test"); }

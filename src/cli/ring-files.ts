@@ -1,0 +1,42 @@
+/** Where list and top look for rings. */
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import type { Command } from 'commander';
+import { DIRECTORY_VARIABLE } from '../instrumentation/environment.js';
+import { listOf, notEmpty } from './options.js';
+
+/** As sources search: an agent's name may have folders in it. */
+const MAX_DEPTH = 3;
+
+export function addDirectoryOption(command: Command): Command {
+  return command.option(
+    '--dir <dir>',
+    `directory of rings; may be repeated (env: ${DIRECTORY_VARIABLE})`,
+    listOf(notEmpty('a path')),
+  );
+}
+
+/** What the flag or the variable says, as absolute paths; undefined where neither says anything. */
+export function directoriesOf(dir: readonly string[] | undefined): string[] | undefined {
+  const fromEnvironment = process.env[DIRECTORY_VARIABLE];
+  const said = dir ?? (fromEnvironment ? [fromEnvironment] : undefined);
+  return said?.map((directory) => path.resolve(directory));
+}
+
+/** Every file below a directory, in order, as agents' names. `complain`: about a folder that cannot be read. */
+export function filesBelow(directory: string, complain: (message: string) => void, folder = '', depth = 0): string[] {
+  let entries;
+  try {
+    entries = readdirSync(path.join(directory, folder), { withFileTypes: true });
+  } catch (error) {
+    complain(`${path.join(directory, folder)} cannot be read: ${(error as Error).message}`);
+    return [];
+  }
+  return entries
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      const name = path.join(folder, entry.name);
+      if (!entry.isDirectory()) return [name];
+      return depth < MAX_DEPTH ? filesBelow(directory, complain, name, depth + 1) : [];
+    });
+}

@@ -1,0 +1,22 @@
+/** What h shows: 19 lines of at most 80 columns, so that they fit the smallest screen. */
+export const HELP: readonly string[] = [
+  '  q, Ctrl-C   quit                      up, down, PgUp, PgDn, Home, End  scroll',
+  '  s, S        sort by the next column, by the one before; so do right and left',
+  '  r           reverse the order          t   totals in place of rates',
+  '  /           show only names with this in them; with * and ? a glob; Esc: all',
+  '  p, space    pause                      a   old files, too',
+  '',
+  '  TX/s RX/s   bytes written and read by the agent; the other side counts nothing',
+  '  REQ/s       transfers finished         ERR/s   operations that failed',
+  '  P50 P99     of the time that transfers took since the last screen',
+  '  POST        p99 of the time until a transfer was posted',
+  '  LOST        events that the agent says it dropped; +: its ring was found full,',
+  '              and a ring does not count what it refuses',
+  '  FILL        highest share of the ring that was found filled lately',
+  '  IDLE        time since the last event that was seen; dead: its process went',
+  '  TX+RX       bytes per second, newest at the right, against the highest shown',
+  '',
+  '  Agents write rings when they run with NIXL_TELEMETRY_ENABLE=y and',
+  '  NIXL_TELEMETRY_DIR=DIR, and no other exporter. Nothing is taken out of a ring',
+  '  here. The numbers count from when top began; with --url, from when serve did.',
+];

@@ -1,0 +1,60 @@
+/** A running serve, or any other page of the same metrics, asked over HTTP: its rings are left to it. */
+import { ExitCode, Failure } from '../failure.js';
+import { agentsOn } from './page-agents.js';
+import type { Sample, Source } from './totals.js';
+
+const TIMEOUT_MS = 5_000;
+
+export class MetricsPage implements Source {
+  readonly name: string;
+  readonly #headers: Record<string, string> = {};
+  #last: Sample | undefined;
+
+  /** Without a path the one that every exporter uses is meant. */
+  constructor(url: URL) {
+    const asked = new URL(url);
+    if (asked.pathname === '/') asked.pathname = '/metrics';
+    // fetch() takes no URL with a password, and a screen should not show one.
+    const { username, password } = asked;
+    if (username !== '' || password !== '') {
+      const said = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+      this.#headers['authorization'] = `Basic ${Buffer.from(said).toString('base64')}`;
+      asked.username = '';
+      asked.password = '';
+    }
+    this.name = asked.href;
+  }
+
+  /** Once there was an answer, none is a note beside the old numbers: whoever serves may come back. */
+  async sample(): Promise<Sample> {
+    try {
+      const page = await this.#read();
+      this.#last = { takenMs: Date.now(), agents: agentsOn(page), notes: [] };
+      if (this.#last.agents.length === 0) this.#last = { ...this.#last, notes: [`no agents at ${this.name}`] };
+      return this.#last;
+    } catch (error) {
+      const message = `no metrics from ${this.name}: ${reasonOf(error)}`;
+      if (this.#last === undefined) throw new Failure(message);
+      return { ...this.#last, notes: [message] };
+    }
+  }
+
+  whyNothing(): Error {
+    return new Failure(`no agents at ${this.name}`, ExitCode.NO_RINGS);
+  }
+
+  close(): void {}
+
+  async #read(): Promise<string> {
+    const answer = await fetch(this.name, { headers: this.#headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    return text;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer in ${TIMEOUT_MS / 1000} s`;
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

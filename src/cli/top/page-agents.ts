@@ -1,0 +1,111 @@
+/** A page of metrics as agents' running totals: either naming of this package, or what NIXL's own exporter prints. Pure. */
+import { type PageSample, samplesOf } from './prometheus-text.js';
+import type { AgentTotals, Buckets } from './totals.js';
+
+type Sum = 'txBytes' | 'rxBytes' | 'requests' | 'errors' | 'lost' | 'foundFull';
+type Last = 'up' | 'idleSeconds' | 'fill' | 'suspect';
+type Time = 'transferTimes' | 'postTimes';
+
+/** What each metric adds to an agent. */
+interface Meaning {
+  readonly sum?: Sum;
+  readonly last?: Last;
+  readonly time?: Time;
+  /** How many microseconds one is. */
+  readonly us?: number;
+  /** Of the direction label. */
+  readonly byDirection?: Readonly<Record<string, Sum>>;
+}
+
+const MEANINGS = new Map<string, Meaning>([
+  ['agent_tx_bytes_total', { sum: 'txBytes' }],
+  ['agent_rx_bytes_total', { sum: 'rxBytes' }],
+  ['nixl_transfer_io_total', { byDirection: { transmit: 'txBytes', receive: 'rxBytes' } }],
+  ['agent_tx_requests_num_total', { sum: 'requests' }],
+  ['agent_rx_requests_num_total', { sum: 'requests' }],
+  ['nixl_transfer_requests_total', { sum: 'requests' }],
+  ['agent_errors_total', { sum: 'errors' }],
+  ['nixl_errors_total', { sum: 'errors' }],
+  ['agent_telemetry_events_dropped_total', { sum: 'lost' }],
+  ['nixl_telemetry_events_dropped_total', { sum: 'lost' }],
+  ['agent_xfer_time_us_bucket', { time: 'transferTimes', us: 1 }],
+  ['agent_xfer_post_time_us_bucket', { time: 'postTimes', us: 1 }],
+  ['nixl_transfer_duration_bucket', { time: 'transferTimes', us: 1e6 }],
+  ['nixl_transfer_post_duration_bucket', { time: 'postTimes', us: 1e6 }],
+  ['nixl_agent_up', { last: 'up' }],
+  ['nixl_agent_idle', { last: 'idleSeconds' }],
+  ['nixl_ring_utilization', { last: 'fill' }],
+  ['nixl_ring_suspect', { last: 'suspect' }],
+  ['nixl_ring_full_total', { sum: 'foundFull' }],
+]);
+
+const DIRECTION = 'nixl_transfer_direction';
+/** These tell series of one agent apart; all the others tell who the agent is. */
+const NOT_OF_THE_AGENT = new Set(['category', 'status', 'error_type', 'le', DIRECTION]);
+
+interface Gathered {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly sums: Partial<Record<Sum, number>>;
+  readonly lasts: Partial<Record<Last, number>>;
+  readonly times: Partial<Record<Time, [upperUs: number, count: number][]>>;
+}
+
+export function agentsOn(page: string): AgentTotals[] {
+  const agents = new Map<string, Gathered>();
+  for (const sample of samplesOf(page, MEANINGS)) {
+    const labels = Object.entries(sample.labels).filter(([name]) => !NOT_OF_THE_AGENT.has(name));
+    const id = JSON.stringify(labels.sort(([a], [b]) => (a < b ? -1 : 1)));
+    let agent = agents.get(id);
+    if (agent === undefined) {
+      agents.set(id, (agent = { labels: Object.fromEntries(labels), sums: {}, lasts: {}, times: {} }));
+    }
+    add(agent, sample);
+  }
+  const hosts = new Set([...agents.values()].map(({ labels }) => labels['hostname'] ?? ''));
+  return [...agents].map(([id, gathered]) => totalsOf(id, gathered, hosts.size > 1));
+}
+
+function add({ sums, lasts, times }: Gathered, { name, labels, value }: PageSample): void {
+  const { sum, last, time, us, byDirection } = MEANINGS.get(name)!;
+  if (Number.isNaN(value)) return;
+  const key = sum ?? byDirection?.[labels[DIRECTION] ?? ''];
+  if (key !== undefined) sums[key] = (sums[key] ?? 0) + value;
+  if (last !== undefined) lasts[last] = value;
+  if (time !== undefined) {
+    const upper = labels['le'] === '+Inf' ? Infinity : Number(labels['le']) * us!;
+    (times[time] ??= []).push([upper, value]);
+  }
+}
+
+function totalsOf(id: string, { labels, sums, lasts, times }: Gathered, tellHost: boolean): AgentTotals {
+  const { up, idleSeconds, fill, suspect } = lasts;
+  const directory = labels['ring_directory'] ?? labels['nixl_ring_directory'];
+  const place = [...(tellHost ? [labels['hostname']] : []), directory].filter((part) => part !== undefined).join(' ');
+  return {
+    id,
+    agent: labels['agent_name'] ?? labels['nixl_agent_name'] ?? '?',
+    ...(place === '' ? {} : { place }),
+    // 1 also where life cannot be seen.
+    life: up === 0 ? 'dead' : 'unknown',
+    txBytes: sums.txBytes ?? 0,
+    rxBytes: sums.rxBytes ?? 0,
+    requests: sums.requests ?? 0,
+    errors: sums.errors ?? 0,
+    lost: sums.lost ?? 0,
+    lostMore: (sums.foundFull ?? 0) > 0,
+    missed: suspect === 1,
+    ...(times.transferTimes === undefined ? {} : { transferTimes: buckets(times.transferTimes) }),
+    ...(times.postTimes === undefined ? {} : { postTimes: buckets(times.postTimes) }),
+    ...(fill === undefined ? {} : { fill }),
+    ...(idleSeconds === undefined ? {} : { idleMs: idleSeconds * 1000 }),
+    unused: false,
+  };
+}
+
+/** On the page each bucket holds all the smaller ones, too. */
+function buckets(cumulative: [upperUs: number, count: number][]): Buckets {
+  const rising = cumulative.toSorted(([a], [b]) => a - b);
+  const counts = rising.map(([, count], i) => count - (i === 0 ? 0 : rising[i - 1]![1]));
+  const bounds = rising.map(([upper]) => upper).filter(Number.isFinite);
+  return { bounds, counts: bounds.length < counts.length ? counts : [...counts, 0] };
+}

@@ -1,0 +1,140 @@
+/** The rings of directories, watched: found, looked at several times a second, and never taken from. */
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
+import { NixlTelemetryError } from '../../errors.js';
+import { findWriters } from '../../shm-bridge/index.js';
+import { ExitCode, exitCodeOf, Failure } from '../failure.js';
+import { filesBelow } from '../ring-files.js';
+import { RingTotals } from './ring-totals.js';
+import type { AgentTotals, Sample, Source } from './totals.js';
+
+/** Half of what the fastest agent needs to go round a ring of 4096 events. */
+const LOOK_INTERVAL_MS = 50;
+const SEARCH_INTERVAL_MS = 500;
+const WRITERS_INTERVAL_MS = 1_000;
+/** Searching takes long where there are many files or processes: then it is done less often. */
+const SHARE_OF_TIME = 0.05;
+
+interface Problem {
+  readonly state: string | undefined;
+  readonly text: string;
+}
+
+export class WatchedRings implements Source {
+  readonly name: string;
+  readonly #directories: readonly string[];
+  readonly #rings = new Map<string, RingTotals>();
+  #problems = new Map<string, Problem>();
+  #complaints: readonly string[] = [];
+  #nextSearchMs = 0;
+  #nextWritersMs = 0;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(directories: readonly string[]) {
+    this.#directories = directories;
+    this.name = directories.join(', ');
+    this.#tick();
+    this.#timer = setInterval(() => this.#tick(), LOOK_INTERVAL_MS);
+  }
+
+  sample(): Promise<Sample> {
+    const nowMs = Date.now();
+    this.#search(performance.now());
+    this.#look(nowMs);
+    const rings = [...this.#rings.values()];
+    const several = this.#directories.length > 1;
+    const agents = rings.map((ring) => ring.totals(nowMs, several));
+    return Promise.resolve({ takenMs: nowMs, agents, notes: this.#notes(rings, agents) });
+  }
+
+  whyNothing(): Error {
+    const [problem] = this.#problems.values();
+    const [complaint] = this.#complaints;
+    if (problem !== undefined) return new Failure(problem.text, exitCodeOf(problem.state));
+    return new Failure(complaint ?? `no rings in ${this.name}`, ExitCode.NO_RINGS);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const ring of this.#rings.values()) ring.close();
+    this.#rings.clear();
+  }
+
+  #tick(): void {
+    this.#search(performance.now());
+    this.#look(Date.now());
+  }
+
+  #look(nowMs: number): void {
+    for (const ring of this.#rings.values()) ring.look(nowMs);
+  }
+
+  #search(nowMs: number): void {
+    if (nowMs < this.#nextSearchMs) return;
+    const complaints: string[] = [];
+    const problems = new Map<string, Problem>();
+    const gone = new Set(this.#rings.keys());
+    for (const directory of this.#directories) {
+      for (const agent of filesBelow(directory, (message) => complaints.push(message))) {
+        const file = path.join(directory, agent);
+        if (this.#watch(file, agent, directory, problems)) gone.delete(file);
+      }
+    }
+    for (const file of gone) this.#forget(file);
+    this.#problems = problems;
+    this.#complaints = complaints;
+    this.#nextSearchMs = nowMs + Math.max(SEARCH_INTERVAL_MS, (performance.now() - nowMs) / SHARE_OF_TIME);
+    this.#findWriters();
+  }
+
+  /** @returns whether the file is watched. */
+  #watch(file: string, agent: string, directory: string, problems: Map<string, Problem>): boolean {
+    const inode = lstatSync(file, { throwIfNoEntry: false })?.ino;
+    const known = this.#rings.get(file);
+    if (known !== undefined && known.inode === inode) return true;
+    this.#forget(file);
+    if (inode === undefined) return false;
+    try {
+      this.#rings.set(file, new RingTotals(file, inode, agent, directory));
+      return true;
+    } catch (error) {
+      if (!(error instanceof NixlTelemetryError) || error.code !== 'RING_UNAVAILABLE') throw error;
+      problems.set(file, { state: error.state, text: error.message });
+      return false;
+    }
+  }
+
+  #forget(file: string): void {
+    this.#rings.get(file)?.close();
+    this.#rings.delete(file);
+  }
+
+  #findWriters(): void {
+    const nowMs = performance.now();
+    if (nowMs < this.#nextWritersMs || this.#rings.size === 0) return;
+    const rings = [...this.#rings.values()];
+    const pids = findWriters(rings.map((ring) => ring.path));
+    this.#nextWritersMs = nowMs + Math.max(WRITERS_INTERVAL_MS, (performance.now() - nowMs) / SHARE_OF_TIME);
+    for (const [i, ring] of rings.entries()) ring.noteWriter(pids[i], Date.now());
+  }
+
+  #notes(rings: readonly RingTotals[], agents: readonly AgentTotals[]): string[] {
+    const notes = [...this.#complaints];
+    const stalled = rings.filter((ring, i) => ring.stalled && !agents[i]!.unused && agents[i]!.life !== 'dead');
+    if (stalled.length > 0) {
+      notes.push(`${named(stalled)} full: nobody drains, so new events are dropped`);
+    }
+    const lapped = rings.filter((_, i) => agents[i]!.missed);
+    if (lapped.length > 0) notes.push(`${named(lapped)} too fast to be watched: numbers are too low; --url has all`);
+    const problems = [...this.#problems.values()].map(({ text }) => text);
+    for (const { problem } of rings) if (problem !== undefined) problems.push(problem);
+    const [first, ...more] = problems;
+    if (first !== undefined) notes.push(first + (more.length > 0 ? ` (and ${more.length} more files)` : ''));
+    return notes;
+  }
+}
+
+/** `agent-0 is`, `3 rings are`. */
+function named(rings: readonly RingTotals[]): string {
+  return rings.length === 1 ? `${path.basename(rings[0]!.path)} is` : `${rings.length} rings are`;
+}

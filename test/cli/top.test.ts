@@ -1,0 +1,258 @@
+/** top, on real rings in real processes: its numbers are those of whoever wrote them, and nothing is taken. */
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import type { Totals } from '../support/live.js';
+import {
+  run,
+  type RunningCommand,
+  scrape,
+  start,
+  startTransferSource,
+  temporaryDirectory,
+  until,
+  valueOf,
+} from './command.js';
+
+interface JsonLine {
+  notes: string[];
+  txBytesPerSecond: number;
+  lostMore: boolean;
+  agents: {
+    agent: string;
+    state: string;
+    pid?: number;
+    missed: boolean;
+    fill: number;
+    transferTimeUs: { p50: number | null; p99: number | null };
+    totals: { txBytes: number; rxBytes: number; requests: number; errors: number };
+  }[];
+}
+
+/** All events stay in such a ring for longer than a test takes. */
+const ROOMY = ['--buffer-size', '65536'];
+const FAST = ['--interval', '100'];
+
+function lastLine({ stdout }: { stdout: string }): JsonLine | undefined {
+  const line = stdout.slice(0, stdout.lastIndexOf('\n')).split('\n').at(-1);
+  return line ? (JSON.parse(line) as JsonLine) : undefined;
+}
+
+function summed({ agents }: JsonLine): object {
+  const sum = (key: 'txBytes' | 'rxBytes' | 'requests' | 'errors'): number =>
+    agents.reduce((all, { totals }) => all + totals[key], 0);
+  return { txBytes: sum('txBytes'), rxBytes: sum('rxBytes'), requests: sum('requests'), errors: sum('errors') };
+}
+
+/** What transfer-source says that it did. */
+function told(stdout: string): object {
+  const { totals } = JSON.parse(stdout.trim().split('\n').at(-1)!) as Totals;
+  expect(totals.refused).toBe(0);
+  const sum = (event: string): number => Number(totals.events[event]?.sum ?? 0);
+  const errors = Object.entries(totals.events).filter(([event]) => event.startsWith('agent_err_'));
+  return {
+    txBytes: sum('agent_tx_bytes'),
+    rxBytes: sum('agent_rx_bytes'),
+    requests: totals.transfersTx + totals.transfersRx,
+    errors: errors.reduce((all, [, { count }]) => all + Number(count), 0),
+  };
+}
+
+async function agrees(top: RunningCommand, expected: object): Promise<JsonLine> {
+  return until(() => {
+    const line = lastLine(top);
+    const same = line !== undefined && JSON.stringify(summed(line)) === JSON.stringify(expected);
+    return Promise.resolve(same && line);
+  });
+}
+
+describe('nixl-otel top', () => {
+  it.each([1, 4])('counts what lies in rings of wire version %d, and leaves them as they are', async (wireVersion) => {
+    const dir = temporaryDirectory();
+    const flags = ['--agents', '3', '--transfers', '300', '--rate', '3000', '--errors', '10', ...ROOMY];
+    const source = await startTransferSource(['--dir', dir, ...flags, '--wire-version', String(wireVersion)]).ended;
+    const rings = ['agent-0', 'agent-1', 'agent-2'].map((agent) => path.join(dir, agent));
+    const before = rings.map((ring) => readFileSync(ring));
+    const { code, stdout, stderr } = await run(['top', '--dir', dir, '--once', '--json', '--all', ...FAST]);
+    expect(summed(lastLine({ stdout })!)).toEqual(told(source.stdout));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    rings.forEach((ring, i) => expect(readFileSync(ring).equals(before[i]!)).toBe(true));
+  });
+
+  it('follows agents that come while it runs', async () => {
+    const dir = temporaryDirectory();
+    const top = start(['top', '--dir', dir, '--json', ...FAST]);
+    await until(() => Promise.resolve(lastLine(top)));
+    const source = startTransferSource(['--dir', dir, '--agents', '2', '--seconds', '0', ...ROOMY]);
+    await until(() => Promise.resolve((lastLine(top)!.txBytesPerSecond ?? 0) > 0));
+    const live = lastLine(top)!;
+    expect(live.agents.map(({ agent }) => agent).sort()).toEqual(['agent-0', 'agent-1']);
+    expect(live.agents[0]).toMatchObject({ state: 'live', missed: false });
+    expect(live.agents.some(({ transferTimeUs: { p50, p99 } }) => p50! > 0 && p99! >= p50!)).toBe(true);
+    await until(() => Promise.resolve(lastLine(top)!.agents.every(({ pid }) => pid === source.child.pid)));
+    const { stdout } = await source.stop();
+    await agrees(top, told(stdout));
+    await until(() => Promise.resolve(lastLine(top)!.agents.every(({ state }) => state === 'dead')));
+    expect(await top.stop()).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('and a serve beside it both count everything', async () => {
+    const dir = temporaryDirectory();
+    const source = startTransferSource([
+      '--dir',
+      dir,
+      '--seconds',
+      '0',
+      '--rate',
+      '500',
+      '--errors',
+      '5',
+      ...ROOMY,
+      '--ready',
+    ]);
+    await source.says(/ready/);
+    const top = start(['top', '--dir', dir, '--json', ...FAST]);
+    await until(() => Promise.resolve(lastLine(top)?.agents[0]));
+    const serve = start(['serve', '--dir', dir, '--port', '0']);
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    await until(async () => valueOf(await scrape(url!), 'agent_tx_bytes_total') > 0);
+    await until(() => Promise.resolve(lastLine(top)!.agents[0]!.fill < 0.5));
+    const expected = told((await source.stop()).stdout) as { txBytes: number };
+    const line = await agrees(top, expected);
+    expect(line).toMatchObject({ lostMore: false, notes: [] });
+    expect(valueOf(await scrape(url!), 'agent_tx_bytes_total')).toBe(expected.txBytes);
+  });
+
+  it.each(['nixl', 'otel'])('reads a running serve by --url, naming %s', async (naming) => {
+    const dir = temporaryDirectory();
+    const serve = start(['serve', '--dir', dir, '--port', '0', '--naming', naming]);
+    const [, url] = await serve.says(/serves (http:\S+)\/metrics from/);
+    const flags = ['--agents', '2', '--transfers', '200', '--rate', '2000', '--errors', '10'];
+    const top = start(['top', '--url', url!, '--json', ...FAST]);
+    await until(() => Promise.resolve(lastLine(top)));
+    const source = await startTransferSource(['--dir', dir, ...flags]).ended;
+    await agrees(top, told(source.stdout));
+    const lines = top.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as JsonLine);
+    expect(lines.some(({ agents }) => agents.some(({ transferTimeUs }) => transferTimeUs.p99! > 0))).toBe(true);
+
+    await serve.stop();
+    await until(() => Promise.resolve(lastLine(top)!.notes[0]?.startsWith(`no metrics from ${url}/metrics: `)));
+    expect(await top.stop()).toMatchObject({ code: 0 });
+  });
+
+  it('prints a line per agent where there is no terminal, and a heading once', async () => {
+    const dir = temporaryDirectory();
+    startTransferSource(['--dir', dir, '--agents', '2', '--seconds', '0']);
+    await until(() => Promise.resolve(ringsIn(dir) === 2));
+    const { code, stdout, stderr } = await run(['top', '--dir', dir, '--count', '3', '--sort', 'agent', ...FAST]);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^TIME +AGENT +TX\/s +RX\/s +REQ\/s +P50 +P99 +POST +ERR\/s +LOST +FILL +IDLE$/);
+    expect(lines.slice(1).map((line) => line.split(/ +/)[2])).toEqual(Array(3).fill(['agent-0', 'agent-1']).flat());
+    for (const line of lines) expect(line.split(/ +/)).toHaveLength(line === lines[0] ? 12 : 13);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  });
+
+  it('says that nobody drains a ring that is full', async () => {
+    const dir = temporaryDirectory();
+    startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '2000', '--buffer-size', '16']);
+    const top = start(['top', '--dir', dir, ...FAST]);
+    await top.says(/agent-0 is full: nobody drains/);
+    await top.says(/\d\+ 100% /);
+  });
+
+  it('ends quietly when whoever reads it goes away', async () => {
+    const dir = temporaryDirectory();
+    startTransferSource(['--dir', dir, '--seconds', '0']);
+    const top = start(['top', '--dir', dir, ...FAST]);
+    await top.says(/agent-0/);
+    top.child.stdout!.destroy();
+    expect(await top.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+function ringsIn(dir: string): number {
+  return ['agent-0', 'agent-1'].filter((agent) => {
+    try {
+      return readFileSync(path.join(dir, agent)).length > 0;
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+describe('nixl-otel top ends', () => {
+  const once = (...args: string[]) => run(['top', '--once', ...FAST, ...args]);
+
+  it('with 3 when there are no rings', async () => {
+    const dir = temporaryDirectory();
+    expect(await once('--dir', dir)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: `nixl-otel: error: no rings in ${dir}\n`,
+    });
+    const missing = path.join(dir, 'missing');
+    const { code, stderr } = await once('--dir', missing);
+    expect(stderr).toContain(`${missing} cannot be read: ENOENT`);
+    expect(code).toBe(3);
+  });
+
+  it('with 4 when there is nothing but a broken one, and with 0 beside a good one', async () => {
+    const dir = temporaryDirectory();
+    writeFileSync(path.join(dir, 'broken\x1b[2J'), 'x'.repeat(100));
+    const { code, stdout, stderr } = await once('--dir', dir);
+    expect(stderr).toContain('broken\\x1b[2J is corrupt: no ring');
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
+
+    new RingWriter(path.join(dir, 'agent\u202e'), { wireVersion: 4 }).close();
+    const good = await once('--dir', dir, '--all');
+    expect(good.stdout).toContain('agent\\u{202e}');
+    expect(good.stderr).toContain('warning');
+    expect(good.code).toBe(0);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('with 5 when it may not look', async () => {
+    const file = path.join(temporaryDirectory(), 'agent');
+    new RingWriter(file, { wireVersion: 4 }).close();
+    chmodSync(file, 0);
+    expect((await once('--dir', path.dirname(file))).code).toBe(5);
+  });
+
+  it('with 1 when nobody answers at --url, and with 3 when the page has no agents', async () => {
+    const { code, stderr } = await once('--url', 'http://127.0.0.1:1/x');
+    expect(stderr).toMatch(/no metrics from http:\/\/127\.0\.0\.1:1\/x: /);
+    expect(code).toBe(1);
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    expect(await once('--url', url!)).toMatchObject({ code: 3, stderr: `nixl-otel: error: no agents at ${url}\n` });
+  });
+
+  it.each([
+    [[], '--dir <dir> or --url <url>'],
+    [['--url', 'localhost:9464'], 'http:// or https://'],
+    [['--dir', '/x', '--url', 'http://localhost'], 'exclude each other'],
+    [['--dir', '/x', '--interval', '99'], 'from 100 to 3600000'],
+    [['--dir', '/x', '--sort', 'speed'], 'Allowed choices are'],
+  ])('with 2 after %j', async (args, allowed) => {
+    const { code, stdout, stderr } = await run(['top', ...args]);
+    expect(stderr).toContain(allowed);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+});
+
+it('list and top find the same rings, folders below included', async () => {
+  const dir = temporaryDirectory();
+  mkdirSync(path.join(dir, 'a'));
+  for (const agent of ['a/b', 'c']) new RingWriter(path.join(dir, agent), { wireVersion: 3 }).close();
+  const names = ({ stdout }: { stdout: string }): string[] =>
+    [...stdout.matchAll(/"agent":"([^"]+)"/g)].map(([, name]) => name!);
+  const [list, top] = await Promise.all([
+    run(['list', '--dir', dir, '--json']),
+    run(['top', '--dir', dir, '--once', '--json', '--all', '--sort', 'agent', ...FAST]),
+  ]);
+  expect(names(top)).toEqual(names(list));
+  expect(names(top)).toEqual(['a/b', 'c']);
+});

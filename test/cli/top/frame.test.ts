@@ -1,0 +1,106 @@
+/** Golden frames: `npx vitest run test/cli/top -u` writes them anew. */
+import { describe, expect, it } from 'vitest';
+import { frame, type Surroundings } from '../../../src/cli/top/frame.js';
+import { INITIAL, type UiState } from '../../../src/cli/top/keys.js';
+import { widthOf } from '../../../src/cli/top/text.js';
+import type { View } from '../../../src/cli/top/tracker.js';
+import { sample, times, totals, viewOf } from './samples.js';
+
+const AT = new Date(2026, 10, 21, 8, 12, 31).getTime();
+const MB = 1_000_000;
+
+/** Something of everything: busy, slow, silent, dead, losing, crowded, and a name that is too long. */
+function busyView(): View {
+  const at = (second: number): ReturnType<typeof sample> =>
+    sample(AT + second * 1000, [
+      totals('decode-0', {
+        txBytes: 417 * MB * second,
+        rxBytes: 131 * MB * second ** 2,
+        requests: 240 * second,
+        transferTimes: times(0, 200 * second, 39 * second, second),
+        postTimes: times(240 * second),
+        fill: 0.013,
+      }),
+      totals('prefill-7f3a9c1e-5b2d-4c8e-9a60-d41f2b7e8c35', {
+        txBytes: 1.3e9 * second,
+        requests: 12_000 * second,
+        errors: 3 * second,
+        lost: 3_440,
+        lostMore: true,
+        transferTimes: times(0, 0, 0, 11_000 * second, 900 * second, 100 * second),
+        postTimes: times(0, 12_000 * second),
+        fill: 0.87,
+      }),
+      totals('router', { idleMs: 754_000, rxBytes: 77, fill: 0 }),
+      totals('decode-1', { life: 'dead', idleMs: 12_000, lost: 2, txBytes: 5 * MB }),
+      totals('evil\x1b[31m\u202ename', { txBytes: 40 * (second % 2), idleMs: 100 }),
+      totals('old-file', { unused: true, life: 'unknown', idleMs: 99_000 }),
+    ]);
+  return viewOf(...[0, 1, 2, 3, 4, 5].map(at));
+}
+
+function textOf(view: View, state: Partial<UiState> = {}, surroundings: Partial<Surroundings> = {}): string {
+  const around = { columns: 80, rows: 14, source: '/dev/shm/nixl', unicode: true, ...surroundings };
+  const { lines } = frame(view, { ...INITIAL, ...state }, around);
+  const texts = lines.map((line) => line.map(({ text }) => text).join(''));
+  expect(texts).toHaveLength(around.rows);
+  for (const text of texts) expect(widthOf(text)).toBeLessThanOrEqual(around.columns);
+  return texts.map((text) => `${text.trimEnd()}\n`).join('');
+}
+
+const golden = (name: string): string => `golden/${name}.txt`;
+
+describe('a frame', () => {
+  it.each([
+    ['80 columns', {}, { columns: 80 }],
+    ['120 columns', {}, { columns: 120 }],
+    ['200 columns', {}, { columns: 200 }],
+    ['40 columns', {}, { columns: 40 }],
+    ['totals', { totals: true, sort: 'tx' }, { columns: 120 }],
+    ['help', { help: true }, { rows: 24 }],
+    ['typing a filter', { typing: true, filter: 'code' }, {}],
+    ['a filter that matches nothing', { filter: 'zzz*' }, {}],
+    ['paused, with old files, by name', { paused: true, all: true, sort: 'agent' }, {}],
+    ['without unicode', {}, { unicode: false }],
+  ] as const)('%s', async (name, state, surroundings) => {
+    await expect(textOf(busyView(), state, surroundings)).toMatchFileSnapshot(golden(name.replaceAll(/[ ,]+/g, '-')));
+  });
+
+  it('before there are rates', async () => {
+    await expect(textOf(viewOf(sample(AT, [totals('a', { fill: 0.5 })])))).toMatchFileSnapshot(golden('first'));
+  });
+
+  it('without agents', async () => {
+    const view = viewOf(sample(AT, [], ['/dev/shm/nixl/x is corrupt: too short for a ring: 1 bytes', 'another']));
+    await expect(textOf(view)).toMatchFileSnapshot(golden('nothing'));
+  });
+
+  it('with more agents than rows scrolls, and says where it is', () => {
+    const agents = Array.from({ length: 64 }, (_, i) => totals(`agent-${String(i).padStart(2, '0')}`));
+    const view = viewOf(sample(AT, agents));
+    const state = { ...INITIAL, sort: 'agent' as const, offset: 1_000 };
+    const { lines, scrolling } = frame(view, state, { columns: 80, rows: 24, source: 'x', unicode: true });
+    expect(scrolling).toEqual({ page: 19, most: 45 });
+    expect(lines.at(-2)![0]!.text).toContain('agent-63');
+    expect(lines.at(-1)![0]!.text).toMatch(/46-64 of 64$/);
+  });
+
+  it.each([
+    [1, 1],
+    [0, 10],
+    [7, 3],
+  ])('fits %d columns and %d rows', (columns, rows) => {
+    textOf(busyView(), {}, { columns, rows });
+  });
+
+  it('tells what is bad by colour, and dims who is silent', () => {
+    const { lines } = frame(busyView(), INITIAL, { columns: 120, rows: 14, source: 'x', unicode: true });
+    const styles = lines
+      .slice(4, 9)
+      .map((line) => line.filter(({ text }) => text.trim() !== '').map(({ style }) => style));
+    expect(new Set(styles[0])).toEqual(new Set(['plain']));
+    // Errors and losses are bad, a ring that is nearly full is a warning.
+    expect(styles[1]!.slice(7, 10)).toEqual(['bad', 'bad', 'warn']);
+    expect(styles.at(-1)).toContain('dim');
+  });
+});

@@ -1,0 +1,38 @@
+/** Agents' totals for tests of what top makes of them. */
+import type { AgentTotals, Buckets, Sample } from '../../../src/cli/top/totals.js';
+import { Tracker, type View } from '../../../src/cli/top/tracker.js';
+
+export const BOUNDS = [10, 100, 1_000, 10_000, 10_000_000];
+
+export function times(...counts: number[]): Buckets {
+  return { bounds: BOUNDS, counts: BOUNDS.map((_, i) => counts[i] ?? 0).concat(counts[BOUNDS.length] ?? 0) };
+}
+
+export function totals(agent: string, about: Partial<AgentTotals> = {}): AgentTotals {
+  return {
+    id: agent,
+    agent,
+    life: 'alive',
+    txBytes: 0,
+    rxBytes: 0,
+    requests: 0,
+    errors: 0,
+    lost: 0,
+    lostMore: false,
+    missed: false,
+    fill: 0,
+    idleMs: 20,
+    unused: false,
+    ...about,
+  };
+}
+
+export function sample(takenMs: number, agents: AgentTotals[], notes: string[] = []): Sample {
+  return { takenMs, agents, notes };
+}
+
+/** What is seen after the last of these samples. */
+export function viewOf(...samples: Sample[]): View {
+  const tracker = new Tracker();
+  return samples.map((one) => tracker.add(one)).at(-1)!;
+}

@@ -1,0 +1,62 @@
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { tallyOptions } from '../../src/mapping/index.js';
+import { observeTally, RingWriter } from '../../src/shm-bridge/index.js';
+import { openTestSource, temporaryDirectory } from '../support/live.js';
+import { eventsFor, writeRing } from '../support/rings.js';
+
+describe('a tallying observer', () => {
+  it.each([1, 2, 3, 4, 5])('adds up what a source adds up, wire version %d', (wireVersion) => {
+    const directory = temporaryDirectory();
+    const file = path.join(directory, 'agent');
+    const events = eventsFor(wireVersion);
+    writeRing(file, wireVersion, events, 30);
+    const observer = observeTally(file, tallyOptions());
+    expect(observer.look(20)).toMatchObject({
+      state: 'ready',
+      found: 20,
+      wireVersion,
+      capacity: 64,
+      pending: events.length,
+    });
+    expect(observer.look().found + observer.look().found).toBe(events.length - 20);
+
+    const source = openTestSource([directory]);
+    source.drainNow();
+    const [agent] = source.snapshot().agents;
+    const { memoryInUse, transfers } = agent!;
+    expect(observer.tally()).toEqual({ memoryInUse, events: agent!.events, transfers });
+    observer.close();
+  });
+
+  it('goes on over a restart in the same file', () => {
+    const file = path.join(temporaryDirectory(), 'agent');
+    const write = (capacity: number, values: number[]): void => {
+      const writer = new RingWriter(file, { wireVersion: 4, capacity });
+      for (const value of values) writer.push({ type: 4, value });
+      writer.close();
+    };
+    write(64, [100, 20]);
+    const observer = observeTally(file, tallyOptions());
+    expect(observer.look()).toMatchObject({ found: 2, restarted: false });
+    write(16, [7]);
+    expect(observer.look()).toMatchObject({ found: 1, restarted: true, lapped: false });
+    // The memory of the first life went with it.
+    expect(observer.tally()).toMatchObject({ memoryInUse: 7n });
+    expect(observer.tally().events[4]).toMatchObject({ count: 3, sum: 127n, last: 7n });
+    observer.close();
+  });
+
+  it('says which ring it cannot have, and what it was given', () => {
+    const missing = path.join(temporaryDirectory(), 'missing');
+    expect(() => observeTally(missing, tallyOptions())).toThrow(`${missing} is absent`);
+    const options = { ...tallyOptions(), durationBoundsUs: [5, 5] };
+    expect(() => observeTally(missing, options)).toThrow('durationBoundsUs has 5 after 5');
+    const file = path.join(path.dirname(missing), 'agent');
+    writeRing(file, 4, []);
+    const observer = observeTally(file, tallyOptions());
+    observer.close();
+    observer.close();
+    expect(() => observer.look()).toThrow(`the ring ${file} is closed`);
+  });
+});
