@@ -1,66 +1,93 @@
-/** A backend that takes OTLP over HTTP as JSON and keeps what it got. */
-import { createServer } from 'node:http';
+/** Backends that take OTLP as JSON or protobuf over HTTP, or over grpc, and keep what they got. */
+import { readFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+import * as grpc from '@grpc/grpc-js';
+import { loadSync } from '@grpc/proto-loader';
 import { onTestFinished } from 'vitest';
+import { type JsonPush, type OtlpPoint, pointsIn } from './otlp-points.js';
 
-export interface OtlpPoint {
-  metric: string;
-  attributes: Record<string, string>;
-  /** Of sums and gauges. */
-  value?: number;
-  /** Of histograms. */
-  histogram?: { count: number; sum: number; bounds: number[]; buckets: number[] };
-}
+export type { OtlpPoint } from './otlp-points.js';
 
 export interface OtlpReceiver {
   url: string;
   /** Of the last push. */
   points: () => OtlpPoint[];
+  /** Of every push, as they came. */
+  headers: Record<string, unknown>[];
 }
 
-interface JsonPoint {
-  attributes: { key: string; value: { stringValue: string } }[];
-  asDouble?: number;
-  asInt?: string | number;
-  count?: string | number;
-  sum?: number;
-  explicitBounds?: number[];
-  bucketCounts?: (string | number)[];
-}
+/**
+ * A certificate that signs itself, for 127.0.0.1: server, client and authority at once. It lasts until 2126. Made by
+ *
+ *   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 36500 -subj '/CN=nixl-otel tests' \
+ *     -addext 'subjectAltName=IP:127.0.0.1,DNS:localhost' -keyout key.pem -out certificate.pem
+ */
+export const TLS = {
+  certificate: new URL('tls/certificate.pem', import.meta.url).pathname,
+  key: new URL('tls/key.pem', import.meta.url).pathname,
+};
 
-type JsonMetric = { name: string } & Partial<Record<'sum' | 'gauge' | 'histogram', { dataPoints: JsonPoint[] }>>;
+const { 'opentelemetry.proto.collector.metrics.v1.MetricsService': service } = loadSync(
+  new URL('otlp-metrics.proto', import.meta.url).pathname,
+  { longs: String },
+) as unknown as Record<string, grpc.ServiceDefinition>;
+const fromProtobuf = service!['Export']!.requestDeserialize as (bytes: Buffer) => JsonPush;
 
-interface JsonPush {
-  resourceMetrics: { scopeMetrics: { metrics: JsonMetric[] }[] }[];
-}
-
-export async function startOtlpReceiver(): Promise<OtlpReceiver> {
-  let last = '{"resourceMetrics":[]}';
-  const server = createServer((request, response) => {
-    let body = '';
-    request.on('data', (text: Buffer) => (body += text.toString()));
+/** With TLS, only clients with the certificate are let in. */
+export async function startOtlpReceiver({ tls = false } = {}): Promise<OtlpReceiver> {
+  const pushes: JsonPush[] = [];
+  const headers: Record<string, unknown>[] = [];
+  const take = (request: IncomingMessage, bytes: Buffer): void => {
+    headers.push(request.headers);
+    const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
+    const isJson = request.headers['content-type'] === 'application/json';
+    pushes.push(isJson ? (JSON.parse(body.toString()) as JsonPush) : fromProtobuf(body));
+  };
+  const onRequest: Parameters<typeof createServer>[1] = (request, response) => {
+    const parts: Buffer[] = [];
+    request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      last = body;
-      response.setHeader('content-type', 'application/json').end('{}');
+      take(request, Buffer.concat(parts));
+      response.setHeader('content-type', request.headers['content-type']!);
+      response.end(request.headers['content-type'] === 'application/json' ? '{}' : '');
     });
-  });
+  };
+  const server: Server = tls ? createSecureServer(secrets(), onRequest) : createServer(onRequest);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/v1/metrics`, points: () => pointsIn(JSON.parse(last) as JsonPush) };
+  const url = `${tls ? 'https' : 'http'}://127.0.0.1:${port}/v1/metrics`;
+  return { url, headers, points: () => pointsIn(pushes.at(-1)) };
 }
 
-function pointsIn({ resourceMetrics }: JsonPush): OtlpPoint[] {
-  const metrics = resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics.flatMap((scope) => scope.metrics));
-  return metrics.flatMap((metric) =>
-    (metric.sum ?? metric.gauge ?? metric.histogram!).dataPoints.map((point) => toPoint(metric.name, point)),
+function secrets() {
+  const certificate = readFileSync(TLS.certificate);
+  const key = readFileSync(TLS.key);
+  return { cert: certificate, key, ca: certificate, requestCert: true, rejectUnauthorized: true };
+}
+
+/** As startOtlpReceiver(), over grpc. */
+export async function startGrpcReceiver({ tls = false } = {}): Promise<OtlpReceiver> {
+  const pushes: JsonPush[] = [];
+  const headers: Record<string, unknown>[] = [];
+  const server = new grpc.Server();
+  server.addService(service!, {
+    Export: ({ request, metadata }: grpc.ServerUnaryCall<JsonPush, object>, done: grpc.sendUnaryData<object>) => {
+      headers.push(metadata.getMap());
+      pushes.push(request);
+      done(null, {});
+    },
+  });
+  const { ca, cert, key } = secrets();
+  const credentials = tls
+    ? grpc.ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], true)
+    : grpc.ServerCredentials.createInsecure();
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync('127.0.0.1:0', credentials, (error, bound) => (error ? reject(error) : resolve(bound))),
   );
-}
-
-function toPoint(metric: string, point: JsonPoint): OtlpPoint {
-  const attributes = Object.fromEntries(point.attributes.map(({ key, value }) => [key, value.stringValue]));
-  if (point.bucketCounts === undefined) return { metric, attributes, value: point.asDouble ?? Number(point.asInt) };
-  const { count, sum, explicitBounds, bucketCounts } = point;
-  const buckets = bucketCounts.map(Number);
-  return { metric, attributes, histogram: { count: Number(count), sum: sum!, bounds: explicitBounds!, buckets } };
+  onTestFinished(() => server.forceShutdown());
+  return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, headers, points: () => pointsIn(pushes.at(-1)) };
 }

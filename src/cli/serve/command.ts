@@ -6,6 +6,7 @@ import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { note, useNoteFormat, useStderrForDiag } from '../output.js';
 import { StopRequest } from '../stop.js';
 import { nixlExporter, switchedOff } from './nixl-environment.js';
+import { checkOtlpEnvironment } from './otlp-environment.js';
 import { whileServing } from './serving.js';
 import { addSettings, type ServeSettings, settingsOf } from './settings.js';
 
@@ -69,7 +70,9 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
 function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): { settings: ServeSettings; off?: string } {
   try {
     const off = switchedOff(process.env) ?? nothingToExport(flags);
-    return { settings: settingsOf(flags, process.env), ...(off === undefined ? {} : { off }) };
+    const settings = settingsOf(flags, process.env);
+    if (settings.exporter.includes('otlp')) checkOtlpEnvironment(process.env, settings.otlpProtocol);
+    return { settings, ...(off === undefined ? {} : { off }) };
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     return command.error(`error: ${error.message}`);

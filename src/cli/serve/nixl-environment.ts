@@ -16,7 +16,7 @@ export function onOrOff(text: string): boolean {
 }
 
 export interface NixlExporter {
-  readonly kind: 'buffer' | 'prometheus' | 'none' | 'other';
+  readonly kind: 'buffer' | 'prometheus' | 'otlp' | 'console' | 'none' | 'other';
   readonly exporters: readonly string[];
 }
 
@@ -36,8 +36,9 @@ export function nixlExporter(environment: Environment): NixlExporter | undefined
     case 'prometheus_mp':
       return { kind: 'prometheus', exporters: ['prometheus'] };
     case 'otlp':
+      return { kind: 'otlp', exporters: ['otlp'] };
     case 'console':
-      return { kind: 'other', exporters: [name.toLowerCase()] };
+      return { kind: 'console', exporters: ['console'] };
     case 'nop':
       return { kind: 'none', exporters: [] };
     case 'doca':

@@ -8,6 +8,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { NixlMetricProducer, type SharedFeed } from '../../instrumentation/metric-producer.js';
+import { ConsoleFile } from './console-file.js';
 import { loadExporter } from './custom-exporter.js';
 import { GuardedExporter } from './guarded-exporter.js';
 import { pageWriter, type PageWriter } from './metrics-server.js';
@@ -36,12 +37,16 @@ export async function openOutput(name: string, context: OutputContext): Promise<
     case 'prometheus':
       return prometheusOutput(resource, shared);
     case 'console':
-      return pushOutput(name, new ConsoleMetricExporter(), context);
+      return pushOutput(name, await consoleExporter(settings), context);
     case 'otlp':
       return pushOutput(name, await otlpExporter(settings), context);
     default:
       return customOutput(name, context);
   }
+}
+
+async function consoleExporter({ consoleFile }: ServeSettings): Promise<PushMetricExporter> {
+  return consoleFile === undefined ? new ConsoleMetricExporter() : ConsoleFile.open(consoleFile);
 }
 
 export function prometheusOutput(resource: Resource, shared: SharedFeed): Output {

@@ -13,6 +13,7 @@ import { object, type Shape, shown, word } from '../../instrumentation/shape.js'
 import { type Naming, NAMINGS } from '../../mapping/index.js';
 import { listOf, notEmpty, wholeNumber } from '../options.js';
 import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';
+import { hasOtlpEndpoint, httpUrl } from './otlp-environment.js';
 
 const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 const TEMPORALITIES = ['cumulative', 'delta', 'lowmemory'] as const;
@@ -41,6 +42,8 @@ export interface ServeSettings {
   exportInterval: number;
   exportTimeout: number;
   shutdownTimeout: number;
+  /** Where the exporter console writes; undefined: on stdout. */
+  consoleFile?: string;
   otlpEndpoint?: string;
   otlpProtocol: Protocol;
   temporality: TemporalityPreference;
@@ -222,11 +225,29 @@ export const SETTINGS: readonly SettingRow[] = [
     default: 10_000,
   },
   {
+    key: 'consoleFile',
+    flag: '--console-file <file>',
+    description: 'what the exporter console writes goes to the end of this file instead of stdout',
+    parse: notEmpty('a path'),
+    environment: [
+      {
+        variable: 'NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH',
+        parse: (text, env) => (nixlExporter(env)?.kind === 'console' ? text : undefined),
+      },
+    ],
+  },
+  {
     key: 'otlpEndpoint',
     readElsewhere: ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
     flag: '--otlp-endpoint <url>',
-    description: 'where OTLP goes (env: OTEL_EXPORTER_OTLP_METRICS_ENDPOINT, OTEL_EXPORTER_OTLP_ENDPOINT)',
-    parse: url,
+    description: 'where OTLP goes',
+    parse: httpUrl,
+    environment: [
+      // The SDK reads these itself: one is a base, the other the whole address.
+      { variable: 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', parse: () => undefined },
+      { variable: 'OTEL_EXPORTER_OTLP_ENDPOINT', parse: () => undefined },
+      { variable: 'NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH', parse: collectorIn },
+    ],
   },
   {
     key: 'otlpProtocol',
@@ -396,15 +417,16 @@ function oneOf<T extends string>(allowed: readonly T[]): (text: string) => T {
   };
 }
 
-function url(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError('Allowed: a URL that begins with http:// or https://.');
-}
-
 /** NIXL's Prometheus exporter takes `ip:port` there. */
 function addressIn(text: string, environment: Environment): { host: string; port: number } | undefined {
   if (nixlExporter(environment)?.kind !== 'prometheus') return undefined;
   const [, host, port] = /^(.+):(\d+)$/.exec(text) ?? [];
   if (host === undefined) throw new InvalidArgumentError('Allowed with the exporter prometheus: address:port.');
   return { host, port: wholeNumber(0, 65_535)(port!) };
+}
+
+/** With NIXL's exporter otlp it is an address as OTLP's own variables have it, with or without the scheme; those go before. */
+function collectorIn(text: string, environment: Environment): string | undefined {
+  if (nixlExporter(environment)?.kind !== 'otlp' || hasOtlpEndpoint(environment)) return undefined;
+  return httpUrl(/^https?:/.test(text) ? text : `http://${text}`);
 }

@@ -1,0 +1,46 @@
+/** The exporter console with a file in place of stdout: the same text, appended, so that others may rotate the file. */
+import { type FileHandle, open } from 'node:fs/promises';
+import { inspect } from 'node:util';
+import { Failure } from '../failure.js';
+import type { ExportResult, PushMetricExporter, ResourceMetrics } from './sdk-types.js';
+
+/** Unlike on a terminal nothing is left out, however many series there are. */
+const WHOLE = { depth: null, maxArrayLength: null, maxStringLength: null };
+
+export class ConsoleFile implements PushMetricExporter {
+  readonly #file: FileHandle;
+
+  private constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  /** @throws Failure when the file cannot be written. */
+  static async open(path: string): Promise<ConsoleFile> {
+    try {
+      return new ConsoleFile(await open(path, 'a'));
+    } catch (error) {
+      throw new Failure(`the file of the exporter console cannot be written: ${(error as Error).message}`);
+    }
+  }
+
+  export(metrics: ResourceMetrics, done: (result: ExportResult) => void): void {
+    this.#file.appendFile(textOf(metrics)).then(
+      () => done({ code: 0 }),
+      (error: unknown) => done({ code: 1, error: error as Error }),
+    );
+  }
+
+  async forceFlush(): Promise<void> {}
+
+  shutdown(): Promise<void> {
+    return this.#file.close();
+  }
+}
+
+function textOf({ scopeMetrics }: ResourceMetrics): string {
+  const metrics = scopeMetrics.flatMap((scope) => scope.metrics);
+  return metrics
+    .map(({ descriptor, dataPointType, dataPoints }) => inspect({ descriptor, dataPointType, dataPoints }, WHOLE))
+    .join('\n')
+    .concat('\n');
+}

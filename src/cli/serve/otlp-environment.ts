@@ -1,0 +1,68 @@
+/**
+ * OTEL_EXPORTER_OTLP_*: the SDK reads them by itself. But where one is wrong it warns and goes on without it, to another
+ * collector or without the certificate; here it is refused at start.
+ */
+import { accessSync, constants } from 'node:fs';
+import { InvalidArgumentError } from 'commander';
+import type { Protocol } from './settings.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The first goes before the second. */
+const PREFIXES = ['OTEL_EXPORTER_OTLP_METRICS_', 'OTEL_EXPORTER_OTLP_'];
+
+export function hasOtlpEndpoint(environment: Environment): boolean {
+  return PREFIXES.some((prefix) => (environment[`${prefix}ENDPOINT`] ?? '') !== '');
+}
+
+/** @throws InvalidArgumentError naming the variable, its value and what is allowed. */
+export function checkOtlpEnvironment(environment: Environment, protocol: Protocol): void {
+  const checks: Record<string, (text: string) => unknown> = {
+    // grpc also takes a host and a port.
+    ENDPOINT: protocol === 'grpc' ? () => undefined : httpUrl,
+    COMPRESSION: gzipOrNone,
+    TIMEOUT: milliseconds,
+    CERTIFICATE: readableFile,
+    CLIENT_CERTIFICATE: readableFile,
+    CLIENT_KEY: readableFile,
+  };
+  for (const [name, check] of Object.entries(checks)) {
+    for (const variable of PREFIXES.map((prefix) => prefix + name)) {
+      const text = environment[variable]?.trim() ?? '';
+      if (text !== '') named(variable, text, check);
+    }
+  }
+}
+
+function named(variable: string, text: string, check: (text: string) => unknown): void {
+  try {
+    check(text);
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new InvalidArgumentError(`${variable} is '${text}'. ${error.message}`);
+  }
+}
+
+/** @throws InvalidArgumentError */
+export function httpUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError('Allowed: a URL that begins with http:// or https://.');
+}
+
+function gzipOrNone(text: string): void {
+  if (text !== 'gzip' && text !== 'none') throw new InvalidArgumentError('Allowed: gzip, none.');
+}
+
+function milliseconds(text: string): void {
+  if (!(Number(text) > 0)) throw new InvalidArgumentError('Allowed: a number of milliseconds above 0.');
+}
+
+function readableFile(file: string): void {
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw new InvalidArgumentError(
+      `Allowed: a file that can be read; this one cannot: ${(error as NodeJS.ErrnoException).code}.`,
+    );
+  }
+}

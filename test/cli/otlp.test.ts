@@ -1,0 +1,131 @@
+/** OTLP in each protocol at real receivers: every number, the headers, compression, certificates. */
+import path from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { type OtlpReceiver, startGrpcReceiver, startOtlpReceiver, TLS } from '../support/otlp-receiver.js';
+import { run, scrape, start, temporaryDirectory, valueOf } from './command.js';
+
+const PROTOCOLS = [
+  ['http/json', startOtlpReceiver],
+  ['http/protobuf', startOtlpReceiver],
+  ['grpc', startGrpcReceiver],
+] as const;
+
+/** Sent bytes, and durations in us. */
+const BYTES = [4096n, 2n ** 40n + 1n];
+const DURATIONS = [7n, 12n, 30_000_000n];
+
+let directory = '';
+beforeEach(() => {
+  directory = temporaryDirectory();
+  const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+  for (const value of BYTES) writer.push({ type: 0, value });
+  for (const value of DURATIONS) writer.push({ type: 6, value });
+  writer.close();
+});
+
+/** Runs serve until its last push, which comes at its end. */
+async function push(protocol: string, receiver: OtlpReceiver, environment: NodeJS.ProcessEnv = {}): Promise<string> {
+  const flags = ['--exporter', 'otlp', '--export-interval', '60000', '--otlp-protocol', protocol];
+  const serve = start(['serve', '--dir', directory, ...flags], {
+    OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: receiver.url,
+    ...environment,
+  });
+  await serve.says(/exports from/);
+  const { code, stderr } = await serve.stop('SIGTERM');
+  expect(code).toBe(0);
+  return stderr;
+}
+
+function expectAll(receiver: OtlpReceiver): void {
+  const points = receiver.points();
+  const one = (metric: string) => points.find((point) => point.metric === metric);
+  expect(one('agent_tx_bytes_total')).toEqual({
+    metric: 'agent_tx_bytes_total',
+    attributes: expect.objectContaining({ agent_name: 'agent', category: 'NIXL_TELEMETRY_TRANSFER' }) as object,
+    value: 4096 + 2 ** 40 + 1,
+  });
+  const { count, sum, bounds, buckets } = one('agent_xfer_time_us')!.histogram!;
+  expect({ count, sum }).toEqual({ count: 3, sum: 30_000_019 });
+  expect(bounds.slice(0, 3)).toEqual([10, 25, 50]);
+  expect(buckets).toEqual([1, 1, ...Array<number>(bounds.length - 2).fill(0), 1]);
+}
+
+describe.each(PROTOCOLS)('%s', (protocol, startReceiver) => {
+  it('arrives to the unit, with the headers of the environment', async () => {
+    const receiver = await startReceiver();
+    expect(await push(protocol, receiver, { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=secret' })).not.toContain('secret');
+    expectAll(receiver);
+    expect(receiver.headers.at(-1)).toMatchObject({ 'x-key': 'secret' });
+  });
+
+  it('is compressed when OTEL_EXPORTER_OTLP_COMPRESSION says so', async () => {
+    const receiver = await startReceiver();
+    await push(protocol, receiver, { OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' });
+    expectAll(receiver);
+    // A grpc server unpacks it and says no word.
+    if (protocol !== 'grpc') expect(receiver.headers.at(-1)).toMatchObject({ 'content-encoding': 'gzip' });
+  });
+
+  it('goes through TLS, with certificates for both sides', async () => {
+    const receiver = await startReceiver({ tls: true });
+    await push(protocol, receiver, {
+      OTEL_EXPORTER_OTLP_CERTIFICATE: TLS.certificate,
+      OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: TLS.certificate,
+      OTEL_EXPORTER_OTLP_CLIENT_KEY: TLS.key,
+    });
+    expectAll(receiver);
+  });
+
+  it('is refused to a server whose certificate nobody vouches for, and nothing else stops', async () => {
+    const receiver = await startReceiver({ tls: true });
+    const flags = [
+      '--exporter',
+      'otlp,prometheus',
+      '--port',
+      '0',
+      '--export-interval',
+      '1000',
+      '--otlp-protocol',
+      protocol,
+    ];
+    const serve = start(['serve', '--dir', directory, ...flags, '--otlp-endpoint', receiver.url]);
+    const [, page] = await serve.says(/serves (http:\S+)/);
+    await serve.says(/exporter otlp failed: .*/);
+    expect(valueOf(await scrape(page!), 'agent_tx_bytes_total')).toBe(4096 + 2 ** 40 + 1);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+    expect(receiver.headers).toEqual([]);
+  });
+});
+
+describe('wrong settings of OTLP are refused by name', () => {
+  it.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+    ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'not a url'],
+    ['OTEL_EXPORTER_OTLP_COMPRESSION', 'zstd'],
+    ['OTEL_EXPORTER_OTLP_TIMEOUT', 'soon'],
+    ['OTEL_EXPORTER_OTLP_CERTIFICATE', '/no/such/file.pem'],
+    ['OTEL_EXPORTER_OTLP_METRICS_CLIENT_KEY', '/no/such/file.pem'],
+  ])('%s=%s', async (variable, value) => {
+    const { code, stderr } = await run(['serve', '--dir', directory, '--exporter', 'otlp'], { [variable]: value });
+    expect(stderr).toContain(`${variable} is '${value}'`);
+    expect(code).toBe(2);
+  });
+
+  it("but NIXL's own address of a collector is understood, without a scheme as well", async () => {
+    const receiver = await startOtlpReceiver();
+    const serve = start(['serve', '--dir', directory], {
+      NIXL_TELEMETRY_EXPORTER: 'otlp',
+      NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: new URL(receiver.url).host,
+    });
+    await serve.says(/exports from/);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+    expectAll(receiver);
+  });
+
+  it('but only where OTLP is asked for', async () => {
+    const serve = start(['serve', '--dir', directory, '--port', '0'], { OTEL_EXPORTER_OTLP_COMPRESSION: 'zstd' });
+    await serve.says(/serves http/);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});

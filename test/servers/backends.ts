@@ -1,0 +1,79 @@
+/** Prometheus and VictoriaMetrics, and what both answer in the same words: PromQL. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { Server } from './server.js';
+
+/** Of conditions that are waited for: so much that only what never comes fails. */
+export const PATIENTLY = { timeout: 60_000, interval: 100 };
+
+export interface Series {
+  metric: Record<string, string>;
+  /** Every sample that was stored, in order. */
+  values: number[];
+}
+
+export class Backend {
+  readonly server: Server;
+
+  constructor(server: Server) {
+    this.server = server;
+  }
+
+  /** @throws when the expression is wrong. */
+  async query(expression: string): Promise<Series[]> {
+    const { data } = await this.server.get<Answer>('/api/v1/query', { query: expression });
+    return data.result.map(({ metric, value, values }) => ({
+      metric,
+      values: (values ?? [value!]).map(([, text]) => Number(text)),
+    }));
+  }
+
+  /** The one number that it comes to; undefined while there is none. */
+  async number(expression: string): Promise<number | undefined> {
+    const series = await this.query(expression);
+    return series[0]?.values[0];
+  }
+
+  /** Asks until it is this number. */
+  async answers(expression: string, number: number): Promise<void> {
+    await expect.poll(() => this.number(expression), { ...PATIENTLY, message: expression }).toBe(number);
+  }
+}
+
+interface Answer {
+  data: { result: { metric: Record<string, string>; value?: [number, string]; values?: [number, string][] }[] };
+}
+
+/** Scrapes that address five times a second. */
+export async function startPrometheus(target: string): Promise<Backend> {
+  const server = await Server.start({
+    program: 'prometheus',
+    ready: '/-/ready',
+    args: (directory, address) => {
+      const config = path.join(directory, 'prometheus.yml');
+      const job = { job_name: 'nixl', static_configs: [{ targets: [target] }] };
+      // JSON is YAML.
+      const global = { scrape_interval: '200ms', scrape_timeout: '200ms' };
+      writeFileSync(config, JSON.stringify({ global, scrape_configs: [job] }));
+      const storage = path.join(directory, 'data');
+      return [`--config.file=${config}`, `--storage.tsdb.path=${storage}`, `--web.listen-address=${address}`];
+    },
+  });
+  return new Backend(server);
+}
+
+export async function startVictoriaMetrics(): Promise<Backend & { pushTo: string }> {
+  const server = await Server.start({
+    program: 'victoria-metrics',
+    ready: '/health',
+    args: (directory, address) => [
+      `-storageDataPath=${path.join(directory, 'data')}`,
+      `-httpListenAddr=${address}`,
+      // It would answer from caches and leave out what came in the last half minute.
+      '-search.latencyOffset=1ms',
+      '-search.disableCache',
+    ],
+  });
+  return Object.assign(new Backend(server), { pushTo: `${server.url}/opentelemetry/v1/metrics` });
+}

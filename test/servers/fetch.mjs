@@ -1,0 +1,108 @@
+// Fetches real servers for tests from Debian, without installing anything: their packages are unpacked into
+// node_modules/.cache/servers. A second run does nothing.
+//
+//   node test/servers/fetch.mjs                   all of them
+//   node test/servers/fetch.mjs prometheus        some
+//
+// The machine's own mirror is asked, with a list of sources and a state of our own: apt's is left as it is. The programs
+// also run on Debian 12. Where there is no apt-get, a variable names a program (PROMETHEUS=/usr/local/bin/prometheus),
+// and it is not fetched.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/servers', import.meta.url));
+/**
+ * Debian's Prometheus is built without its OTLP receiver, so OTLP goes to VictoriaMetrics: that of trixie (1.112) takes
+ * it, but skips delta sums.
+ */
+const PROGRAMS = {
+  prometheus: { package: 'prometheus', suite: 'trixie' },
+  promtool: { package: 'promtool', suite: 'trixie' },
+  'victoria-metrics': { package: 'victoria-metrics', suite: 'forky' },
+};
+
+class FetchError extends Error {}
+
+function run(command, args, cwd) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  if (status === 0) return stdout;
+  throw new FetchError(`${command} ${args.join(' ')}: ${error?.message ?? stderr.trim()}`);
+}
+
+/** Where this machine takes Debian's packages from. */
+function mirror() {
+  const rows = run('apt-get', ['indextargets', '--format', '$(ORIGIN)|$(REPO_URI)', 'Created-By: Packages']);
+  // That of security updates holds no whole release.
+  const uris = rows
+    .split('\n')
+    .filter((row) => row.startsWith('Debian|') && !row.includes('security'))
+    .map((row) => row.slice('Debian|'.length));
+  return uris[0] ?? 'http://deb.debian.org/debian/';
+}
+
+function keyring() {
+  const names = ['debian-archive-keyring.pgp', 'debian-archive-keyring.gpg'];
+  const file = names.map((name) => `/usr/share/keyrings/${name}`).find((name) => existsSync(name));
+  if (file === undefined)
+    throw new FetchError('the keys of Debian are missing: apt-get install debian-archive-keyring');
+  return file;
+}
+
+function fetch(programs, folder) {
+  mkdirSync(path.join(folder, 'lists/partial'), { recursive: true });
+  const suites = new Set(programs.map((program) => PROGRAMS[program].suite));
+  const [key, from] = [keyring(), mirror()];
+  const sources = [...suites].map((suite) => `deb [signed-by=${key}] ${from} ${suite} main\n`);
+  writeFileSync(path.join(folder, 'sources.list'), sources.join(''));
+  const options = Object.entries({
+    'Dir::Etc::SourceList': path.join(folder, 'sources.list'),
+    'Dir::Etc::SourceParts': '-',
+    'Dir::State::Lists': path.join(folder, 'lists'),
+    'Dir::Cache': folder,
+    'Acquire::Languages': 'none',
+  }).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
+  run('apt-get', [...options, '--error-on=any', 'update'], folder);
+  for (const program of programs) {
+    const { package: name, suite } = PROGRAMS[program];
+    run('apt-get', [...options, 'download', `${name}/${suite}`], folder);
+    const file = readdirSync(folder).find((file) => file.startsWith(`${name}_`) && file.endsWith('.deb'));
+    run('dpkg', ['-x', file, 'unpacked'], folder);
+    // At once and whole: another run may be at it as well, and one that was ended leaves no half of a program.
+    renameSync(path.join(folder, 'unpacked/usr/bin', program), path.join(CACHE, program));
+    console.log(`fetched ${file}`);
+  }
+}
+
+function variableOf(program) {
+  return program.toUpperCase().replaceAll('-', '_');
+}
+
+function isThere(program) {
+  return Boolean(process.env[variableOf(program)]) || existsSync(path.join(CACHE, program));
+}
+
+const asked = process.argv.slice(2);
+const unknown = asked.find((name) => !(name in PROGRAMS));
+if (unknown !== undefined) {
+  console.error(`fetch: there is no ${unknown}; allowed: ${Object.keys(PROGRAMS).join(', ')}`);
+  process.exit(2);
+}
+const missing = (asked.length > 0 ? asked : Object.keys(PROGRAMS)).filter((program) => !isThere(program));
+const folder = path.join(CACHE, `fetching-${process.pid}`);
+try {
+  if (missing.length > 0) fetch(missing, folder);
+} catch (error) {
+  if (!(error instanceof FetchError)) throw error;
+  console.error(`fetch: ${error.message}`);
+  console.error(`fetch: or name programs that are there already: ${missing.map(variableOf).join('=..., ')}=...`);
+  process.exitCode = 1;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
