@@ -176,6 +176,30 @@ describe('a builder of one’s own', () => {
   });
 });
 
+describe('several readers of one instrumentation', () => {
+  it('all have the builders, each in its own temporality', async () => {
+    const { directory, writer } = ring(4);
+    const failures = new Failures();
+    const one = new NixlInstrumentation({ directories: directory, builders: ['legacy', failures] });
+    onTestFinished(() => one.disable());
+    const [cumulative, delta] = [one.metricProducer(), one.metricProducer({ temporality: 'delta' })];
+    const values = async (producer: NixlMetricProducer): Promise<unknown[]> => {
+      const result = await producer.collect();
+      return ['team.failures', 'agent_errors_total'].map((name) =>
+        pointsIn(result, name).reduce((sum, { value }) => sum + (value as number), 0),
+      );
+    };
+    writer.push({ type: 8, value: 2 });
+    await expect.poll(() => values(cumulative)).toEqual([2, 2]);
+    expect(await values(delta)).toEqual([2, 2]);
+    writer.push({ type: 9, value: 3 });
+    await expect.poll(() => values(cumulative)).toEqual([5, 5]);
+    expect(await values(delta)).toEqual([3, 3]);
+    expect(one.processor.process({ action: 'x' })).toBe(true);
+    expect(failures.seen).toHaveLength(2);
+  });
+});
+
 describe('what a builder costs', () => {
   it('is nothing where there is none: no event crosses to JavaScript', async () => {
     const { directory, writer } = ring(4, 65_536);
