@@ -30,7 +30,8 @@ function runBeside(program: string, arg: unknown, onLine: (line: string) => void
   return { child, ended, kill };
 }
 
-const ENDLESS = ['--seconds', '0', '--rate', '0', '--copy-free', '--staging', '0', '--flush-interval', '10'];
+/** 80,000 events a second in bursts of 800: a ring of 2^22 slots goes round after 52 s. */
+const ENDLESS = ['--seconds', '0', '--rate', '20000', '--copy-free', '--staging', '0', '--flush-interval', '10'];
 
 test('an agent killed with -9 in the middle of a burst: all that reached its ring counts', async () => {
   const directory = temporaryDirectory();
@@ -40,7 +41,7 @@ test('an agent killed with -9 in the middle of a burst: all that reached its rin
     const flags = ['--name', name, '--exact-name', '--buffer-size', String(2 ** 22), ...ENDLESS];
     const agent = startTransferSource(['--dir', directory, ...flags]);
     const count = () => source.snapshot().agents.find(({ agent }) => agent === name)?.events ?? [];
-    await vi.waitUntil(() => (count()[0]?.count ?? 0) > 20_000, { timeout: 30_000 });
+    await vi.waitUntil(() => (count()[0]?.count ?? 0) > 5000, { timeout: 30_000 });
     await agent.stop('SIGKILL');
     source.drainNow();
 
@@ -52,7 +53,7 @@ test('an agent killed with -9 in the middle of a burst: all that reached its rin
       sum.count++;
       sum.sum += bytes.readBigUInt64LE(at + 8);
     }
-    expect(written).toBeGreaterThan(80_000);
+    expect(written).toBeGreaterThan(20_000);
     expect(count().map(({ count, sum }) => ({ count, sum }))).toEqual(sums);
   }
   expect(source.snapshot().agents.some(({ suspect }) => suspect)).toBe(false);
