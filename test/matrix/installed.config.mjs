@@ -27,7 +27,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [
-      'test/{matrix,package,page,servers}/**', // have configs of their own
+      'test/{deploy,matrix,package,page,servers}/**', // have configs of their own
       'test/{architecture,cli/setup,instrumentation/version,shm-bridge/native-files}.test.ts', // are about a checkout
     ],
     server: { deps: { inline: [new RegExp(PACKAGE)] } }, // mocks of tests must reach into it

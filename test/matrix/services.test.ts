@@ -44,6 +44,7 @@ async function showsTheMetrics(cell: Cell, project: Project, program: (port: str
   };
   const { node } = await programsOf(cell);
   const service = new RunningCommand(node, program(port, directory), environment, project.directory);
+  await service.says(/started|serves http/); // what it does at a signal is settled by then
   const page = await until(async () => {
     if (service.child.exitCode !== null) throw new Error(service.stderr);
     const text = await fetch(`http://127.0.0.1:${port}/metrics`)

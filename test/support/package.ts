@@ -81,7 +81,7 @@ export class Project {
       return stdout;
     } catch (error) {
       const { stdout, stderr } = error as { stdout: string; stderr: string };
-      throw new Error(`${args.join(' ')} failed:\n${stdout}${stderr}`);
+      throw new Error(`${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
     }
   }
 
