@@ -43,7 +43,8 @@ export async function tool(spec: string, inside: string): Promise<string> {
 
 /** What npm and vitest set for this run is not for the projects; certificates and proxies are. */
 function ownEnvironment(): NodeJS.ProcessEnv {
-  const isOurs = (name: string): boolean => /^(npm_|vitest|force_color|node_env|node_options|nixl_|otel_|ci$)/i.test(name);
+  const isOurs = (name: string): boolean =>
+    /^(npm_|vitest|force_color|node_env|node_options|nixl_|otel_|ci$)/i.test(name);
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)));
 }
 
