@@ -3,8 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // They need binaries and a registry, a browser, or servers from Debian: npm run test:package, test:page, test:e2e.
-    exclude: ['test/package/**', 'test/page/**', 'test/servers/**'],
+    // They need binaries and a registry, a browser, or programs from Debian: see the scripts `test:...` of package.json.
+    exclude: ['test/package/**', 'test/page/**', 'test/servers/**', 'test/matrix/**', 'test/deploy/**'],
     // Real rings, threads and processes on a small machine: a test waits for a condition and needs room to.
     testTimeout: 60_000,
     hookTimeout: 60_000,

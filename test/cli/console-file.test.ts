@@ -39,7 +39,7 @@ it('that cannot be written ends serve before a ring is touched', async () => {
 });
 
 it('on a full disk is one warning', async () => {
-  const flags = ['--exporter', 'console', '--console-file', '/dev/full', '--export-interval', '50'];
+  const flags = ['--exporter', 'console', '--console-file', '/dev/full', '--export-interval', '2000'];
   const serve = start(['serve', '--dir', ringWith(1n), ...flags]);
   await serve.says(/exporter console failed: ENOSPC/);
   const { code, stderr } = await serve.stop('SIGTERM');

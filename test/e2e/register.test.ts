@@ -28,7 +28,7 @@ function program(when: 'at once' | 'later' | 'never'): string {
     if (when === 'later') setTimeout(register, 1500);
     if (when !== 'never') {
       const timer = setInterval(async () => {
-        if (when === 'later' && metrics.getMeterProvider().constructor.name !== 'MeterProvider') return;
+        if (when === 'later' && metrics.getMeterProvider().constructor.name === 'NoopMeterProvider') return;
         const { resourceMetrics } = await reader.collect();
         const all = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
         const bytes = all.find((m) => m.descriptor.name === 'agent_tx_bytes_total')?.dataPoints ?? [];

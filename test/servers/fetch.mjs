@@ -1,4 +1,4 @@
-// Fetches real servers for tests from Debian, without installing anything: their packages are unpacked into
+// Fetches real servers and tools for tests from Debian, without installing anything: their packages are unpacked into
 // node_modules/.cache/servers. A second run does nothing.
 //
 //   node test/servers/fetch.mjs                   all of them
@@ -20,6 +20,11 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/servers', import.
 const PROGRAMS = {
   prometheus: { package: 'prometheus', suite: 'trixie' },
   promtool: { package: 'promtool', suite: 'trixie' },
+  'docker-compose': {
+    package: 'docker-compose',
+    suite: 'trixie',
+    file: 'usr/libexec/docker/cli-plugins/docker-compose',
+  },
   'victoria-metrics': { package: 'victoria-metrics', suite: 'forky' },
 };
 
@@ -70,12 +75,12 @@ function fetch(programs, folder) {
   }).flatMap(([name, value]) => ['-o', `${name}=${value}`]);
   run('apt-get', [...options, '--error-on=any', 'update'], folder);
   for (const program of programs) {
-    const { package: name, suite } = PROGRAMS[program];
+    const { package: name, suite, file: inside = `usr/bin/${program}` } = PROGRAMS[program];
     run('apt-get', [...options, 'download', `${name}/${suite}`], folder);
     const file = readdirSync(folder).find((file) => file.startsWith(`${name}_`) && file.endsWith('.deb'));
     run('dpkg', ['-x', file, 'unpacked'], folder);
     // At once and whole: another run may be at it as well, and one that was ended leaves no half of a program.
-    renameSync(path.join(folder, 'unpacked/usr/bin', program), path.join(CACHE, program));
+    renameSync(path.join(folder, 'unpacked', inside), path.join(CACHE, program));
     console.log(`fetched ${file}`);
   }
 }

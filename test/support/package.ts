@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What tests fetch once: other npms, other Nodes. */
 const TOOLS = path.join(ROOT, 'node_modules/.cache/package-tests');
 
@@ -43,7 +43,8 @@ export async function tool(spec: string, inside: string): Promise<string> {
 
 /** What npm and vitest set for this run is not for the projects; certificates and proxies are. */
 function ownEnvironment(): NodeJS.ProcessEnv {
-  const isOurs = (name: string): boolean => /^(npm_|vitest|node_env|node_options|nixl_|otel_|ci$)/i.test(name);
+  const isOurs = (name: string): boolean =>
+    /^(npm_|vitest|force_color|node_env|node_options|nixl_|otel_|ci$)/i.test(name);
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)));
 }
 
@@ -71,6 +72,18 @@ export class Project {
     const env = { ...ownEnvironment(), PATH: this.#path };
     const { stdout } = await exec(this.#node, args, { cwd: this.directory, env, maxBuffer: 16 << 20 });
     return stdout;
+  }
+
+  /** As node(), with all other programs of the machine on its PATH. @throws with what it printed when it fails. */
+  async run(...args: string[]): Promise<string> {
+    const env = { ...ownEnvironment(), PATH: `${this.#path}:${process.env['PATH']}`, NO_COLOR: '1' };
+    try {
+      const { stdout } = await exec(this.#node, args, { cwd: this.directory, env, maxBuffer: 64 << 20 });
+      return stdout;
+    } catch (error) {
+      const { stdout, stderr } = error as { stdout: string; stderr: string };
+      throw new Error(`${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
+    }
   }
 
   async npm(npmCli: string, ...args: string[]): Promise<string> {

@@ -1,0 +1,73 @@
+/** The manifests of Kubernetes: their schema, and what they start. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { ROOT, start, temporaryDirectory } from '../cli/command.js';
+import { tool } from '../support/package.js';
+import { type Manifest, MANIFESTS, parsed, podSpecs } from './manifests.js';
+
+const PACKAGES = {
+  kubernetes: ['kubernetes-models@5.1.0', 'kubernetes-models'],
+  operator: ['@kubernetes-models/prometheus-operator@6.0.0', '@kubernetes-models/prometheus-operator'],
+} as const;
+
+/** The module that knows a kind: its schema, and its type. */
+async function modelOf({ apiVersion, kind }: Manifest): Promise<string> {
+  const [spec, name] = apiVersion.startsWith('monitoring.') ? PACKAGES.operator : PACKAGES.kubernetes;
+  const manifest = await tool(spec, `${name}/package.json`);
+  return path.join(path.dirname(manifest), apiVersion, `${kind}.js`);
+}
+
+function compile(source: string): string {
+  const file = path.join(temporaryDirectory(), 'check.ts');
+  writeFileSync(file, source);
+  const flags = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext'];
+  try {
+    execFileSync(process.execPath, [path.join(ROOT, 'node_modules/typescript/bin/tsc'), ...flags, file]);
+    return '';
+  } catch (error) {
+    return (error as { stdout: Buffer }).stdout.toString();
+  }
+}
+
+/** A schema lets fields pass that it does not know; the compiler does not. */
+function fieldsOf(model: string, { kind, metadata, spec }: Manifest): string {
+  return `import { ${kind} } from ${JSON.stringify(model)};
+new ${kind}(${JSON.stringify({ metadata, spec })});
+`;
+}
+
+test.each(MANIFESTS)('%s has the fields and values of its kind, and no others', async (file) => {
+  const manifest = await parsed<Manifest>(file);
+  const model = await modelOf(manifest);
+  const module = (await import(model)) as Record<string, new (data: unknown) => { validate: () => void }>;
+  const Model = module[manifest.kind]!;
+  expect(() => new Model(manifest).validate()).not.toThrow();
+  expect(compile(fieldsOf(model, manifest))).toBe('');
+  const misspelt = JSON.parse(JSON.stringify(manifest).replace(/"(containerPort|targetLabel)"/g, '"$1s"')) as Manifest;
+  expect(compile(fieldsOf(model, misspelt))).toContain('does not exist in type');
+});
+
+test('each nixl-otel that they start answers its probes', async () => {
+  for (const { initContainers, containers } of await podSpecs()) {
+    const container = [...initContainers, ...containers].find(({ name }) => name === 'nixl-otel')!;
+    expect(container.ports).toEqual([{ name: 'metrics', containerPort: 9464 }]);
+    const directory = temporaryDirectory();
+    const env = Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value]));
+    const serve = start([...container.args!, '--port', '0'], { ...env, NIXL_TELEMETRY_DIR: directory });
+    const [, port] = await serve.says(/serves http:\/\/0\.0\.0\.0:(\d+)\/metrics/);
+    const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+    for (const probe of probes.filter((probe) => probe !== undefined)) {
+      expect((await fetch(`http://127.0.0.1:${port}${probe.httpGet.path}`)).status).toBe(200);
+      expect(probe.httpGet.port).toBe('metrics');
+    }
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+  }
+});
+
+test('all of them use the image of this version', async () => {
+  const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const images = (await podSpecs()).flatMap((spec) => [...spec.initContainers, ...spec.containers]);
+  expect(new Set(images.map(({ image }) => image))).toEqual(new Set([`nixl-otel:${version}`]));
+});

@@ -1,0 +1,37 @@
+/** The rest of deploy/, as the tools see it that will read it. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { ROOT } from '../cli/command.js';
+import { program } from '../servers/server.js';
+import { at } from './manifests.js';
+
+interface Compose {
+  services: Record<string, { image: string; volumes?: { type: string; source: string }[] }>;
+}
+
+test('docker-compose takes compose.yaml, and all that it mounts is there', () => {
+  const text = execFileSync(program('docker-compose'), ['-f', at('compose.yaml'), 'config', '--format', 'json']);
+  const { services } = JSON.parse(text.toString()) as Compose;
+  expect(Object.keys(services).sort()).toEqual(['agents', 'grafana', 'nixl-otel', 'prometheus']);
+  const mounts = Object.values(services).flatMap(({ volumes = [] }) => volumes.filter(({ type }) => type === 'bind'));
+  expect(mounts.length).toBeGreaterThan(2);
+  for (const { source } of mounts) expect(existsSync(source), source).toBe(true);
+  const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  expect(services['nixl-otel']!.image).toBe(`nixl-otel:${version}`);
+});
+
+test('promtool takes prometheus.yml and the rules that it names', () => {
+  const { stdout, stderr, status } = spawnSync(program('promtool'), [
+    'check',
+    'config',
+    at('prometheus/prometheus.yml'),
+  ]);
+  expect({ status, text: `${stdout.toString()}${stderr.toString()}` }).toMatchObject({ status: 0 });
+});
+
+test.runIf(existsSync('/usr/bin/systemd-analyze'))('systemd takes its unit, and finds nothing to say', () => {
+  const { stderr, status } = spawnSync('systemd-analyze', ['verify', at('systemd/nixl-otel.service')]);
+  expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
+});

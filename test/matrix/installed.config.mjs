@@ -1,0 +1,38 @@
+// The config of vitest for tests of the installed package: what a test imports from src comes from the package's dist.
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+const PACKAGE = 'opentelemetry-instrumentation-nixl';
+const root = import.meta.dirname;
+const dist = path.join(root, 'node_modules', PACKAGE, 'dist');
+
+const installed = {
+  name: 'installed',
+  enforce: 'pre',
+  resolveId(source, importer) {
+    if (importer === undefined || !source.startsWith('.')) return undefined;
+    const inside = path.relative(path.join(root, 'src'), path.resolve(path.dirname(importer), source));
+    return inside.startsWith('..') ? undefined : path.join(dist, inside);
+  },
+  load(id) {
+    // The package carries no source maps; vite would say so of each file.
+    if (!id.startsWith(dist)) return undefined;
+    return readFileSync(id, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '');
+  },
+};
+
+export default defineConfig({
+  plugins: [installed],
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: [
+      'test/{deploy,matrix,package,page,servers}/**', // have configs of their own
+      'test/{architecture,cli/setup,instrumentation/version,shm-bridge/native-files}.test.ts', // are about a checkout
+    ],
+    server: { deps: { inline: [new RegExp(PACKAGE)] } }, // mocks of tests must reach into it
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+    pool: 'forks',
+  },
+});

@@ -1,0 +1,89 @@
+/** Services as their authors write and install them: what npm gives them by itself, on the Nodes of their line. */
+import { cpSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { RunningCommand, temporaryDirectory, until, valueOf } from '../cli/command.js';
+import { freePort } from '../servers/server.js';
+import { packTarball, Project } from '../support/package.js';
+import { type Cell, CELLS, nameOf, packages, programsOf } from './cells.js';
+
+let tarball = '';
+let remove = (): void => {};
+beforeAll(async () => {
+  ({ tarball, remove } = await packTarball());
+});
+afterAll(() => remove());
+
+const SERVICES = new URL('services', import.meta.url).pathname;
+const REGISTER = ['--import', 'opentelemetry-instrumentation-nixl/register'];
+const AUTO = ['--import', '@opentelemetry/auto-instrumentations-node/register'];
+
+/** First what the service had, then this package: npm says no, or all versions fit together. */
+async function install(cell: Cell, names: readonly string[]): Promise<Project> {
+  const { node, npm } = await programsOf(cell);
+  const project = new Project(node);
+  const plain = ['--strict-peer-deps', '--no-legacy-peer-deps', '--no-force'];
+  await project.npm(npm, 'install', ...plain, ...packages(cell.line, names));
+  await project.npm(npm, 'install', ...plain, tarball);
+  await project.npm(npm, 'ls', '--all'); // fails when a version is missing or does not fit
+  cpSync(SERVICES, project.directory, { recursive: true });
+  return project;
+}
+
+async function showsTheMetrics(cell: Cell, project: Project, program: (port: string, directory: string) => string[]) {
+  const directory = rings();
+  const port = String(await freePort());
+  const environment = {
+    NIXL_TELEMETRY_DIR: directory,
+    OTEL_METRICS_EXPORTER: 'prometheus',
+    OTEL_TRACES_EXPORTER: 'none',
+    OTEL_LOGS_EXPORTER: 'none',
+    OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
+    OTEL_EXPORTER_PROMETHEUS_PORT: port,
+  };
+  const { node } = await programsOf(cell);
+  const service = new RunningCommand(node, program(port, directory), environment, project.directory);
+  await service.says(/started|serves http/); // what it does at a signal is settled by then
+  const page = await until(async () => {
+    if (service.child.exitCode !== null) throw new Error(service.stderr);
+    const text = await fetch(`http://127.0.0.1:${port}/metrics`)
+      .then((response) => response.text())
+      .catch(() => '');
+    return valueOf(text, 'agent_tx_bytes_total') === 42 && valueOf(text, 'agent_xfer_time_us_count') === 2 && text;
+  });
+  expect(valueOf(page, 'agent_xfer_time_us_sum')).toBe(10);
+  service.child.kill('SIGTERM');
+  // It ends by itself: nothing of ours holds it.
+  expect(await service.ended).toMatchObject({ code: 0, signal: null });
+}
+
+/** Of an agent that has ended, with all that it wrote still in its ring. */
+function rings(): string {
+  const directory = temporaryDirectory();
+  const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+  writer.push({ type: 0, value: 42n });
+  for (const value of [3n, 7n]) writer.push({ type: 6, value });
+  writer.close();
+  return directory;
+}
+
+test.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('a service of its line: %s', async (_, cell) => {
+  const project = await install(cell, ['api', 'sdk-node', 'exporter-prometheus']);
+  await showsTheMetrics(cell, project, (port, directory) => [`sdk-${cell.otel}.mjs`, port, directory]);
+});
+
+test.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('without code: %s', async (_, cell) => {
+  const project = await install(cell, ['api', 'auto-instrumentations-node']);
+  for (const imports of [
+    [...AUTO, ...REGISTER],
+    [...REGISTER, ...AUTO],
+  ]) {
+    await showsTheMetrics(cell, project, () => [...imports, 'plain.mjs']);
+  }
+});
+
+test.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('the command alone: %s', async (_, cell) => {
+  const project = await install(cell, []);
+  await showsTheMetrics(cell, project, () => ['node_modules/.bin/nixl-otel', 'serve']);
+});

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/matrix/**/*.test.ts'],
+    // Each test installs from a registry, and some run all the others.
+    testTimeout: 900_000,
+    hookTimeout: 300_000,
+    fileParallelism: false,
+  },
+});
