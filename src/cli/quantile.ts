@@ -1,37 +1,54 @@
-/** Percentiles out of histograms. Pure, and without imports: the live page has it too. */
+/** Percentiles of what fell into the buckets of a histogram. Pure, and without imports: the live page has it too. */
+
+/** Counts per bucket: `counts[i]` holds values <= `bounds[i]`, the last count everything above. */
+export interface Buckets {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+}
+
+export interface Quantile {
+  readonly value: number;
+  /** The value lies above the last bound, which is `value`. */
+  readonly above: boolean;
+}
 
 /**
- * Within a bucket values count as evenly spread, as Prometheus's histogram_quantile() has it, so that both tell the same.
- * What lies above the last bound is told as that bound. Undefined when there is nothing.
- *
- * @param counts per bucket of `bounds` (upper, increasing), and one more for what is above.
- * @param q 0 to 1
+ * The value below which a share of all values lies, 0 < share <= 1. Within a bucket values are taken as evenly spread, so
+ * that the answer is as exact as the bucket is wide, and the one that Prometheus's histogram_quantile() gives.
+ * @returns undefined when there are no values.
  */
-export function quantile(bounds: readonly number[], counts: readonly number[], q: number): number | undefined {
+export function quantile({ bounds, counts }: Buckets, share: number): Quantile | undefined {
   const total = counts.reduce((sum, count) => sum + count, 0);
-  if (total <= 0 || bounds.length === 0) return undefined;
-  const rank = q * total;
+  if (total <= 0) return undefined;
+  const rank = share * total;
   let below = 0;
-  for (let i = 0; i < bounds.length; i++) {
-    const count = counts[i] ?? 0;
+  for (const [i, upper] of bounds.entries()) {
+    const count = counts[i]!;
     if (count > 0 && below + count >= rank) {
-      const from = bounds[i - 1] ?? 0;
-      return from + (bounds[i]! - from) * Math.max(0, (rank - below) / count);
+      const lower = i === 0 ? 0 : bounds[i - 1]!;
+      return { value: lower + ((upper - lower) * (rank - below)) / count, above: false };
     }
     below += count;
   }
-  return bounds.at(-1);
+  return { value: bounds.at(-1) ?? 0, above: true };
 }
 
-/** Bucket by bucket; what fell has begun anew. */
-export function bucketIncrease(now: readonly number[], before: readonly number[] | undefined): number[] {
-  return now.map((count, i) => {
-    const then = before?.[i] ?? 0;
-    return count >= then ? count - then : count;
-  });
+/** What came since: of counters that began again, everything they hold now. */
+export function increase(before: number | undefined, now: number): number {
+  return before === undefined || now < before ? now : now - before;
 }
 
-export function bucketSum(all: readonly (readonly number[])[]): number[] {
+/** As increase(), bucket by bucket: a histogram begins again as a whole. */
+export function countsSince(before: readonly number[] | undefined, now: readonly number[]): readonly number[] {
+  if (before?.length !== now.length || now.some((count, i) => count < before[i]!)) return now;
+  return now.map((count, i) => count - before[i]!);
+}
+
+export function bucketIncrease(before: Buckets | undefined, now: Buckets | undefined): Buckets | undefined {
+  return now && { bounds: now.bounds, counts: countsSince(before?.counts, now.counts) };
+}
+
+export function countsOfAll(all: readonly (readonly number[])[]): number[] {
   const sum: number[] = [];
   for (const counts of all) counts.forEach((count, i) => (sum[i] = (sum[i] ?? 0) + count));
   return sum;

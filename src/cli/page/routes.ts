@@ -85,7 +85,7 @@ function file(url: URL, contentType: string, headers: Readonly<Record<string, st
   };
 }
 
-/** Looks, and drains nothing: what the page shows is at most one drain interval old. */
+/** Looks, and drains nothing: what the page shows is older than the rings by a drain interval and an answer's age. */
 function data(pipeline: MetricsPipeline, facts: PageFacts): PageWriter {
   let text: string | undefined;
   let madeMs = 0;

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { gzip } from 'node:zlib';
 import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { Failure } from '../failure.js';
+import { note } from '../output.js';
 
 /** Answers in its own time, once: with a status and a text. */
 export type PageWriter = (request: IncomingMessage, answer: Answer) => void;
@@ -89,7 +90,13 @@ function respond(request: IncomingMessage, response: ServerResponse, pages: Read
   } else if (page === undefined) {
     answer(404, `There is nothing here. The metrics are at ${METRICS}`);
   } else {
-    page(request, answer);
+    try {
+      page(request, answer);
+    } catch (error) {
+      // One page that fails must not take the others with it.
+      note(`${request.url} failed: ${error instanceof Error ? error.message : String(error)}`, 'error');
+      answer(500, 'This page failed.');
+    }
   }
 }
 

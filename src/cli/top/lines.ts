@@ -2,7 +2,7 @@
 import { harmless } from '../output.js';
 import { COLUMNS } from './columns.js';
 import { nameOf } from './frame.js';
-import type { Quantile } from './quantile.js';
+import type { Quantile } from '../quantile.js';
 import { fit, pad } from './text.js';
 import { overall, type Row, type View } from './tracker.js';
 

@@ -1,7 +1,7 @@
 /** Numbers and names in the few columns that a table has for them. Pure. */
 import stringWidth from 'string-width';
 import { harmless } from '../output.js';
-import type { Quantile } from './quantile.js';
+import type { Quantile } from '../quantile.js';
 
 const ELLIPSIS = '…';
 const CHARACTERS = new Intl.Segmenter();

@@ -1,11 +1,6 @@
 /** What top reads, wherever it reads it: agents' running totals, up to one time. */
 import type { AgentLife } from '../../shm-bridge/types.js';
-
-/** Counts per bucket: `counts[i]` holds values <= `bounds[i]`, the last count everything above. */
-export interface Buckets {
-  readonly bounds: readonly number[];
-  readonly counts: readonly number[];
-}
+import type { Buckets } from '../quantile.js';
 
 export interface AgentTotals {
   /** The same in every sample, and no other agent's. */

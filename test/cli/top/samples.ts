@@ -1,5 +1,6 @@
 /** Agents' totals for tests of what top makes of them. */
-import type { AgentTotals, Buckets, Sample } from '../../../src/cli/top/totals.js';
+import type { Buckets } from '../../../src/cli/quantile.js';
+import type { AgentTotals, Sample } from '../../../src/cli/top/totals.js';
 import { Tracker, type View } from '../../../src/cli/top/tracker.js';
 
 export const BOUNDS = [10, 100, 1_000, 10_000, 10_000_000];

@@ -4,6 +4,7 @@ import { quantile } from '../../quantile.js';
 import type { AgentData, PageData } from '../data.js';
 import { byId, element, named, setNumber, setText } from './dom.js';
 import { errorsOf, type History, type Sample } from './history.js';
+import { percentileText } from './percentile-text.js';
 
 interface Row {
   readonly agent: AgentData;
@@ -15,21 +16,24 @@ interface Column {
   readonly heading: string;
   /** NaN: nothing is known. */
   readonly value: (row: Row) => number;
-  readonly words: (value: number) => string;
+  readonly words: (value: number, row: Row) => string;
   readonly isBad?: (value: number) => boolean;
 }
 
 const rate = (words: (value: number) => string) => (value: number) => `${words(value)}/s`;
 const isSome = (value: number): boolean => value > 0;
-const soFar = (q: number) => (row: Row) => quantile(row.durationUs, row.agent.durations, q) ?? NaN;
+const soFar = (q: number) => (row: Row) =>
+  quantile({ bounds: row.durationUs, counts: row.agent.durations }, q)?.value ?? NaN;
+
+const percentileWords = (us: number, { durationUs }: Row): string => percentileText(us, durationUs);
 
 const COLUMNS: readonly Column[] = [
   { heading: 'tx rate', value: ({ sample }) => sample?.tx ?? NaN, words: rate(bytes) },
   { heading: 'rx rate', value: ({ sample }) => sample?.rx ?? NaN, words: rate(bytes) },
   { heading: 'requests', value: ({ sample }) => sample?.requests ?? NaN, words: rate(count) },
-  { heading: 'p50', value: ({ sample }) => sample?.p50 ?? NaN, words: duration },
-  { heading: 'p99', value: ({ sample }) => sample?.p99 ?? NaN, words: duration },
-  { heading: 'p99 so far', value: soFar(0.99), words: duration },
+  { heading: 'p50', value: ({ sample }) => sample?.p50 ?? NaN, words: percentileWords },
+  { heading: 'p99', value: ({ sample }) => sample?.p99 ?? NaN, words: percentileWords },
+  { heading: 'p99 so far', value: soFar(0.99), words: percentileWords },
   { heading: 'tx bytes', value: ({ agent }) => agent.txBytes, words: bytes },
   { heading: 'rx bytes', value: ({ agent }) => agent.rxBytes, words: bytes },
   { heading: 'tx requests', value: ({ agent }) => agent.txRequests, words: count },
@@ -145,7 +149,7 @@ export class AgentsTable {
       const cell = line.children[i + 1]!;
       const number = value(row);
       const isKnown = !Number.isNaN(number);
-      setNumber(cell.firstElementChild as HTMLDataElement, isKnown ? number : 0, isKnown ? words(number) : '–');
+      setNumber(cell.firstElementChild as HTMLDataElement, isKnown ? number : 0, isKnown ? words(number, row) : '–');
       cell.classList.toggle('bad', isBad?.(number) ?? false);
     });
   }

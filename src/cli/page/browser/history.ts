@@ -1,5 +1,5 @@
 /** What the page remembers: rates between two answers, for ten minutes, and whole answers for one. Pure. */
-import { bucketIncrease, bucketSum, quantile } from '../../quantile.js';
+import { countsOfAll, countsSince, quantile } from '../../quantile.js';
 import type { AgentData, PageData } from '../data.js';
 
 const KEPT_MS = 10 * 60_000;
@@ -99,7 +99,7 @@ export function chosen(data: PageData | undefined, agent: number | undefined): r
 type ById = ReadonlyMap<number, AgentData>;
 
 function bucketsBetween(agents: readonly AgentData[], before: ById, key: Distribution): number[] {
-  return bucketSum(agents.map((agent) => bucketIncrease(agent[key], before.get(agent.id)?.[key])));
+  return countsOfAll(agents.map((agent) => countsSince(before.get(agent.id)?.[key], agent[key])));
 }
 
 function byId(data: PageData | undefined): ById {
@@ -125,7 +125,8 @@ function momentOf(data: PageData, before: PageData | undefined, longBefore: Page
   };
   const sampleOf = (agents: readonly AgentData[]): Sample => {
     const counts = longBefore === undefined ? [] : bucketsBetween(agents, longAgo, 'durations');
-    const percentile = (q: number): number | null => quantile(data.bounds.durationUs, counts, q) ?? null;
+    const bounds = data.bounds.durationUs;
+    const percentile = (share: number): number | null => quantile({ bounds, counts }, share)?.value ?? null;
     return {
       tx: rate(agents, ({ txBytes }) => txBytes),
       rx: rate(agents, ({ rxBytes }) => rxBytes),

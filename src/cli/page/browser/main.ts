@@ -64,7 +64,7 @@ function show(): void {
   const found = chosen(data, agent);
   showHeader(data, found);
   const spanMs = Number(span.value) * 1000;
-  for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures));
+  for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures), data);
   totals.show(history, agent, found);
   const lastMinute = distributionSpan.value === 'minute';
   const counts = (key: 'durations' | 'postDurations' | 'txSizes' | 'rxSizes') =>

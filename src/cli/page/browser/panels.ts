@@ -1,5 +1,6 @@
 /** What is drawn over time, chart by chart. */
-import { bytes, count, duration, percent } from '../../numbers.js';
+import { bytes, count, percent } from '../../numbers.js';
+import { percentileText } from './percentile-text.js';
 import { type ChartOptions, TimeChart } from './time-chart.js';
 
 const PANELS: Readonly<Record<string, ChartOptions>> = {
@@ -19,7 +20,7 @@ const PANELS: Readonly<Record<string, ChartOptions>> = {
       { label: 'p90', measure: 'p90', colour: 'middle', dash: [8, 4] },
       { label: 'p99', measure: 'p99', colour: 'high', dash: [2, 3] },
     ],
-    format: duration,
+    format: (us, { bounds }) => percentileText(us, bounds.durationUs),
     atLeast: 10,
   },
   requests: {

@@ -1,4 +1,5 @@
 /** One chart over time: the lines, a legend that is also its text, and a cursor for mouse and arrow keys. */
+import type { PageData } from '../data.js';
 import { byId, element, setText } from './dom.js';
 import type { Measure } from './history.js';
 import uPlot from './uplot.js';
@@ -15,7 +16,7 @@ export interface Line {
 export interface ChartOptions {
   readonly title: string;
   readonly lines: readonly Line[];
-  readonly format: (value: number) => string;
+  readonly format: (value: number, data: PageData) => string;
   /** The least that the axis reaches up to. */
   readonly atLeast: number;
 }
@@ -32,6 +33,7 @@ export class TimeChart {
   readonly #values: readonly HTMLElement[];
   readonly #time: HTMLElement;
   #columns: uPlot.AlignedData = [[]];
+  #data: PageData | undefined;
   /** Where the cursor is; undefined: the newest values are told. */
   #at: number | undefined;
 
@@ -62,7 +64,8 @@ export class TimeChart {
     frame.addEventListener('blur', () => this.#leave(legend));
   }
 
-  show(columns: (number | null)[][]): void {
+  show(columns: (number | null)[][], data: PageData): void {
+    this.#data = data;
     this.#columns = columns as unknown as uPlot.AlignedData;
     this.#plot.setData(this.#columns, false);
     const [times] = this.#columns;
@@ -72,7 +75,7 @@ export class TimeChart {
   }
 
   #plotOptions(width: number): uPlot.Options {
-    const { lines, format, atLeast } = this.#options;
+    const { lines, atLeast } = this.#options;
     const text = (): string => colour('--soft');
     const grid = { stroke: () => colour('--line'), width: 1 };
     const font = '12px system-ui, sans-serif';
@@ -93,7 +96,7 @@ export class TimeChart {
       scales: { y: { range: (_, __, max) => [0, Math.max(atLeast, (max ?? 0) * 1.1)] } },
       axes: [
         { ...axis, values: '{HH}:{mm}:{ss}', space: 80, size: TIME_AXIS_PX },
-        { ...axis, values: (_, splits) => splits.map((split) => format(split)), size: AXIS_PX },
+        { ...axis, values: (_, splits) => splits.map((split) => this.#format(split)), size: AXIS_PX },
       ],
       series: [
         {},
@@ -107,12 +110,16 @@ export class TimeChart {
     };
   }
 
+  #format(value: number): string {
+    return this.#data === undefined ? '' : this.#options.format(value, this.#data);
+  }
+
   #tell(): void {
     const [times, ...values] = this.#columns;
     const at = this.#at === undefined || this.#at >= times.length ? times.length - 1 : this.#at;
     values.forEach((column, i) => {
       const value = column[at];
-      setText(this.#values[i]!, value === null || value === undefined ? '–' : this.#options.format(value));
+      setText(this.#values[i]!, value === null || value === undefined ? '–' : this.#format(value));
     });
     const isNewest = at === times.length - 1;
     setText(this.#time, isNewest ? 'now' : new Date(times[at]! * 1000).toLocaleTimeString());

@@ -1,9 +1,10 @@
 /** The numbers at the top: what happens now, and what came together so far. */
-import { bytes, count, duration, percent } from '../../numbers.js';
+import { bytes, count, percent } from '../../numbers.js';
 import { quantile } from '../../quantile.js';
 import type { AgentData } from '../data.js';
 import { byId, element, setNumber, setText } from './dom.js';
 import { errorsOf, type History, type Sample } from './history.js';
+import { percentileText } from './percentile-text.js';
 
 interface Total {
   readonly label: string;
@@ -104,10 +105,11 @@ export class TotalsView {
       setNumber(number, value, total.words(value));
       tile.classList.toggle('bad', total.isBad?.(value) ?? false);
     }
-    setText(this.#latencyNow, `${told(sample?.p50, duration)} · ${told(sample?.p99, duration)}`);
     const bounds = history.latest?.bounds.durationUs ?? [];
+    const words = (us: number): string => percentileText(us, bounds);
+    setText(this.#latencyNow, `${told(sample?.p50, words)} · ${told(sample?.p99, words)}`);
     const counts = history.buckets(agent, 'durations', false);
-    const soFar = [0.5, 0.99].map((q) => told(quantile(bounds, counts, q), duration));
+    const soFar = [0.5, 0.99].map((q) => told(quantile({ bounds, counts }, q)?.value, words));
     setText(this.#latencySoFar, `${soFar.join(' · ')} so far`);
   }
 }
