@@ -71,11 +71,11 @@ const PAGES = [
     .map((file) => `docs/${file}`),
 ];
 /** Everything that can be said or named: the sources, in which a sentence may go over two string literals. */
-const SOURCES = ['src', 'native']
+const SOURCES = ['src', 'native', 'bench']
   .flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
   )
-  .filter((file) => /\.(ts|cc|h)$/.test(file) && !file.includes('/build/'))
+  .filter((file) => /\.(ts|mjs|cc|h)$/.test(file) && !file.includes('/build/'))
   .map(read)
   .join('\n');
 
