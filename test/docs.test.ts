@@ -78,6 +78,7 @@ const SOURCES = ['src', 'native', 'bench']
   .filter((file) => /\.(ts|mjs|cc|h)$/.test(file) && !file.includes('/build/'))
   .map(read)
   .join('\n');
+const isSaid = (text: string): boolean => SOURCES.includes(text);
 
 describe.each(PAGES)('%s', (page) => {
   const text = read(page);
@@ -96,13 +97,13 @@ describe.each(PAGES)('%s', (page) => {
 
   it('names metrics and flags that exist', () => {
     const dotted = [...text.matchAll(/\bnixl(?:\.[a-z_]+)+\b/g)].map(([name]) => name);
-    for (const name of dotted) expect(SOURCES, name).toContain(`'${name}`);
+    for (const name of dotted) expect(isSaid(`'${name}`), name).toBe(true);
     const events = [...text.matchAll(/\bagent_(?:[a-z]+_?)+(?=[{`[(,:)\s])/g)].map(([name]) => name);
     for (const name of events) {
-      if (!['agent_name'].includes(name)) expect(SOURCES, name).toContain(name.replace(/_(bucket|sum|count)$/, ''));
+      if (!['agent_name'].includes(name)) expect(isSaid(name.replace(/_(bucket|sum|count)$/, '')), name).toBe(true);
     }
     const flags = [...text.matchAll(/(?<=[`\s])--[a-z][a-z-]+/g)].map(([flag]) => flag);
-    for (const flag of flags) if (!FOREIGN_FLAGS.has(flag)) expect(SOURCES, flag).toContain(flag);
+    for (const flag of flags) if (!FOREIGN_FLAGS.has(flag)) expect(isSaid(flag), flag).toBe(true);
   });
 });
 
@@ -128,7 +129,7 @@ describe('docs/troubleshooting.md', () => {
   );
 
   it.each(messages)('explains what is really said: %s', (message) => {
-    expect(SOURCES).toContain(message);
+    expect(isSaid(message)).toBe(true);
   });
 
   it('explains something', () => expect(messages.length).toBeGreaterThan(20));
