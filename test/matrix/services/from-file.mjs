@@ -2,9 +2,5 @@
 import * as sdk from '@opentelemetry/sdk-node';
 
 const started = (sdk.startNodeSdk ?? sdk.startNodeSDK)();
-const work = setInterval(() => {}, 1_000_000);
-process.once('SIGTERM', () => {
-  clearInterval(work);
-  void started.shutdown();
-});
-console.log('started');
+process.once('SIGTERM', () => void started.shutdown());
+await import('./plain.mjs'); // what it is for

@@ -10,4 +10,4 @@ const sdk = new NodeSDK({
 });
 sdk.start();
 process.once('SIGTERM', () => void sdk.shutdown());
-console.log('started');
+await import('./plain.mjs'); // what it is for

@@ -19,4 +19,4 @@ const sdk = new NodeSDK({
 sdk.start();
 logs.getLogger('a-service').emit({ body: 'started' });
 process.once('SIGTERM', () => void sdk.shutdown().then(() => instrumentation.disable()));
-console.log('started');
+await import('./plain.mjs'); // what it is for
