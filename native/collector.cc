@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,17 +23,9 @@ constexpr int kMaxSettlingPauses = 6;
 constexpr uint64_t kBudget = 16 * DrainProtocol<int>::kChunkSlots;
 // What looking for writers in /proc may take out of one tick.
 constexpr auto kSearchSlice = std::chrono::milliseconds(1);
-constexpr milliseconds kFirstSearchPause{250};
 constexpr milliseconds kLastSearchPause{60'000};
-// What looking at files may take out of one tick: some 200 of them.
-constexpr milliseconds kCandidateSlice{2};
 // A file this young may belong to an agent that is just starting: it is attached even while it is empty.
 constexpr double kYoungMs = 10'000;
-// Parked files are looked at this often, and more seldom the more there are: a look takes some 5 us (1.5 for
-// those whose writer is known to be gone), and all of them together at most about 1 % of one core.
-constexpr milliseconds kParkedLook{50};
-constexpr std::chrono::microseconds kPauseForEachParked{500};
-
 std::string canonicalDirectory(const std::string& path) {
   char* resolved = ::realpath(path.c_str(), nullptr);
   if (resolved == nullptr) return path;
@@ -57,16 +48,6 @@ bool isYoung(const std::string& path) {
   const double changedMs =
       static_cast<double>(info.st_ctim.tv_sec) * 1e3 + static_cast<double>(info.st_ctim.tv_nsec) / 1e6;
   return wallClockMs() - changedMs < kYoungMs;
-}
-
-// Some 10 KB each: hosts have hundreds of agents, not tens of thousands.
-constexpr size_t kMostRings = 16'384;
-
-// Each ring takes a descriptor, and the host needs its own: whoever may write the directory must not use them all up.
-size_t mostRings() {
-  rlimit limit;
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostRings;
-  return std::min<size_t>(kMostRings, limit.rlim_cur / 2);
 }
 
 double toMs(Clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); }
@@ -282,133 +263,6 @@ void Collector::drainAll(std::vector<std::shared_ptr<Agent>>& agents, Turn& turn
 }
 
 // mutex_ is held from here on down.
-
-void Collector::scan(Clock::time_point now) {
-  lastScan_ = now;
-  bool changed = scanAll_;
-  scanAll_ = false;
-  for (const auto& source : sources_) {
-    for (DirectoryTree& tree : source->trees_) changed |= tree.refresh();
-  }
-  if (!changed) return;
-  std::set<std::string> present;
-  for (const auto& source : sources_) {
-    for (DirectoryTree& tree : source->trees_) scanTree(tree, present);
-    // An agent that another source attached is also this one's if it lies in its places.
-    for (const auto& [path, agent] : agents_) link(*source, agent);
-  }
-  std::erase_if(candidates_, [&](const auto& entry) { return !present.contains(entry.first); });
-}
-
-void Collector::scanTree(DirectoryTree& tree, std::set<std::string>& present) {
-  for (const FoundFile& file : tree.files()) {
-    if (file.problem != nullptr || !present.insert(file.path).second) continue;
-    considerFile(file);
-  }
-}
-
-// A file that is new here, or stands at the path of an agent whose ring is another file.
-void Collector::considerFile(const FoundFile& file) {
-  if (candidates_.contains(file.path)) return;
-  const auto agent = agents_.find(file.path);
-  if (agent != agents_.end()) {
-    struct stat info;
-    if (::lstat(file.path.c_str(), &info) != 0 || agent->second->holds({info.st_dev, info.st_ino})) return;
-  }
-  Candidate candidate;
-  candidate.path = file.path;
-  candidates_.emplace(file.path, std::move(candidate));
-}
-
-// Ten thousand files that are no rings must not keep the rings waiting: files are looked at in slices. Those that came
-// lately go first; the others have their turn where the last slice ended. `all`: every file that was not looked at yet.
-void Collector::tryCandidates(Clock::time_point now, bool all) {
-  const Clock::time_point end = now + kCandidateSlice;
-  const auto next = [&](auto entry) {
-    const bool attached = entry->second.state == RingState::kReady && !entry->second.parked;
-    return attached ? candidates_.erase(entry) : std::next(entry);
-  };
-  for (auto entry = candidates_.begin(); entry != candidates_.end(); entry = next(entry)) {
-    Candidate& candidate = entry->second;
-    if (!candidate.isRecent() || candidate.nextLook > now) continue;
-    if ((all && candidate.isNew()) || Clock::now() < end) tryOpen(candidate, now);
-  }
-  auto entry = candidates_.lower_bound(nextCandidate_);
-  for (size_t left = candidates_.size(); left > 0; --left, entry = next(entry)) {
-    if (entry == candidates_.end()) entry = candidates_.begin();
-    Candidate& candidate = entry->second;
-    if (candidate.isRecent() || candidate.nextLook > now) continue;
-    if (Clock::now() >= end) {
-      nextCandidate_ = entry->first;
-      return;
-    }
-    tryOpen(candidate, now);
-  }
-  nextCandidate_.clear();
-}
-
-void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
-  if (candidate.parked) {
-    if (!candidate.awoken()) {
-      candidate.nextLook = now + std::max<Clock::duration>(kParkedLook, candidates_.size() * kPauseForEachParked);
-      return;
-    }
-    candidate.parked = false;
-  }
-  if (const size_t most = mostRings(); agents_.size() >= most && !agents_.contains(candidate.path)) {
-    candidate.state = RingState::kBusy;
-    candidate.reason = std::to_string(most) +
-                       " rings are open; no more than that, nor than half of the files that this process may open";
-    candidate.waitLonger(now);
-    return;
-  }
-  auto reader = RingReader::open(candidate.path, forced(), candidate.state, candidate.reason, ownersOf(candidate.path));
-  if (reader == nullptr) {
-    if (candidate.state == RingState::kBusy) explainBusy(candidate);
-    candidate.waitLonger(now);
-    return;
-  }
-  const auto known = agents_.find(candidate.path);
-  if (known != agents_.end()) {
-    known->second->replaceRing(std::move(reader));
-  } else {
-    const auto agent = std::make_shared<Agent>(candidate.path, std::move(reader));
-    agents_.emplace(candidate.path, agent);
-    for (const auto& source : sources_) link(*source, agent);
-  }
-  nextSearch_ = now;
-  searchAgain_ = true;
-  searchPause_ = kFirstSearchPause;
-}
-
-// A ring that was renamed, or has a second name: the lock that stands in the way is our own.
-void Collector::explainBusy(Candidate& candidate) const {
-  struct stat info;
-  if (::lstat(candidate.path.c_str(), &info) != 0) return;
-  const FileId file{info.st_dev, info.st_ino};
-  for (const auto& [path, agent] : agents_) {
-    if (agent->holds(file)) candidate.reason = "it is drained already, as " + toUtf8(path);
-  }
-}
-
-bool Collector::forced() const {
-  return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->options_.force; });
-}
-
-// A ring is drained once for all sources: the strictest of those that it lies in decides.
-Owners Collector::ownersOf(const std::string& path) const {
-  Owners owners;
-  std::string name;
-  for (const auto& source : sources_) {
-    const auto covers = [&](const DirectoryTree& tree) { return tree.covers(path, name); };
-    const Owners& allowed = source->options_.owners;
-    if (!allowed || std::none_of(source->trees_.begin(), source->trees_.end(), covers)) continue;
-    if (!owners) owners = allowed;
-    std::erase_if(*owners,
-                  [&](uid_t user) { return std::find(allowed->begin(), allowed->end(), user) == allowed->end(); });
-  }
-  return owners;
-}
 
 // Makes the agent one of the source's, if its path lies in the source's places and it is not yet. Not by the trees'
 // listings: the tree of one source can have seen a file that the other's was read too early for, and what is drained

@@ -1,0 +1,162 @@
+// The collector's files: which ones are found, when they are looked at, and which become rings. The collector's mutex
+// is held throughout.
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "collector.h"
+
+namespace nixl_otel {
+namespace {
+
+using std::chrono::milliseconds;
+
+// What looking at files may take out of one tick: some 200 of them.
+constexpr milliseconds kCandidateSlice{2};
+// See kParkedLook.
+constexpr std::chrono::microseconds kPauseForEachParked{500};
+
+// Some 10 KB each: hosts have hundreds of agents, not tens of thousands.
+constexpr size_t kMostRings = 16'384;
+
+// Each ring takes a descriptor, and the host needs its own: whoever may write the directory must not use them all up.
+size_t mostRings() {
+  rlimit limit;
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostRings;
+  return std::min<size_t>(kMostRings, limit.rlim_cur / 2);
+}
+
+}  // namespace
+
+void Collector::scan(Clock::time_point now) {
+  lastScan_ = now;
+  bool changed = scanAll_;
+  scanAll_ = false;
+  for (const auto& source : sources_) {
+    for (DirectoryTree& tree : source->trees_) changed |= tree.refresh();
+  }
+  if (!changed) return;
+  std::set<std::string> present;
+  for (const auto& source : sources_) {
+    for (DirectoryTree& tree : source->trees_) scanTree(tree, present);
+    // An agent that another source attached is also this one's if it lies in its places.
+    for (const auto& [path, agent] : agents_) link(*source, agent);
+  }
+  std::erase_if(candidates_, [&](const auto& entry) { return !present.contains(entry.first); });
+}
+
+void Collector::scanTree(DirectoryTree& tree, std::set<std::string>& present) {
+  for (const FoundFile& file : tree.files()) {
+    if (file.problem != nullptr || !present.insert(file.path).second) continue;
+    considerFile(file);
+  }
+}
+
+// A file that is new here, or stands at the path of an agent whose ring is another file.
+void Collector::considerFile(const FoundFile& file) {
+  if (candidates_.contains(file.path)) return;
+  const auto agent = agents_.find(file.path);
+  if (agent != agents_.end()) {
+    struct stat info;
+    if (::lstat(file.path.c_str(), &info) != 0 || agent->second->holds({info.st_dev, info.st_ino})) return;
+  }
+  Candidate candidate;
+  candidate.path = file.path;
+  candidates_.emplace(file.path, std::move(candidate));
+}
+
+// Ten thousand files that are no rings must not keep the rings waiting: files are looked at in slices. Those that came
+// lately go first; the others have their turn where the last slice ended. `all`: every file that was not looked at yet.
+void Collector::tryCandidates(Clock::time_point now, bool all) {
+  const Clock::time_point end = now + kCandidateSlice;
+  const auto next = [&](auto entry) {
+    const bool attached = entry->second.state == RingState::kReady && !entry->second.parked;
+    return attached ? candidates_.erase(entry) : std::next(entry);
+  };
+  for (auto entry = candidates_.begin(); entry != candidates_.end(); entry = next(entry)) {
+    Candidate& candidate = entry->second;
+    if (!candidate.isRecent() || candidate.nextLook > now) continue;
+    if ((all && candidate.isNew()) || Clock::now() < end) tryOpen(candidate, now);
+  }
+  auto entry = candidates_.lower_bound(nextCandidate_);
+  for (size_t left = candidates_.size(); left > 0; --left, entry = next(entry)) {
+    if (entry == candidates_.end()) entry = candidates_.begin();
+    Candidate& candidate = entry->second;
+    if (candidate.isRecent() || candidate.nextLook > now) continue;
+    if (Clock::now() >= end) {
+      nextCandidate_ = entry->first;
+      return;
+    }
+    tryOpen(candidate, now);
+  }
+  nextCandidate_.clear();
+}
+
+void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
+  if (candidate.parked) {
+    if (!candidate.awoken()) {
+      candidate.nextLook = now + std::max<Clock::duration>(kParkedLook, candidates_.size() * kPauseForEachParked);
+      return;
+    }
+    candidate.parked = false;
+  }
+  if (const size_t most = mostRings(); agents_.size() >= most && !agents_.contains(candidate.path)) {
+    candidate.state = RingState::kBusy;
+    candidate.reason = std::to_string(most) +
+                       " rings are open; no more than that, nor than half of the files that this process may open";
+    candidate.waitLonger(now);
+    return;
+  }
+  auto reader = RingReader::open(candidate.path, forced(), candidate.state, candidate.reason, ownersOf(candidate.path));
+  if (reader == nullptr) {
+    if (candidate.state == RingState::kBusy) explainBusy(candidate);
+    candidate.waitLonger(now);
+    return;
+  }
+  const auto known = agents_.find(candidate.path);
+  if (known != agents_.end()) {
+    known->second->replaceRing(std::move(reader));
+  } else {
+    const auto agent = std::make_shared<Agent>(candidate.path, std::move(reader));
+    agents_.emplace(candidate.path, agent);
+    for (const auto& source : sources_) link(*source, agent);
+  }
+  nextSearch_ = now;
+  searchAgain_ = true;
+  searchPause_ = kFirstSearchPause;
+}
+
+// A ring that was renamed, or has a second name: the lock that stands in the way is our own.
+void Collector::explainBusy(Candidate& candidate) const {
+  struct stat info;
+  if (::lstat(candidate.path.c_str(), &info) != 0) return;
+  const FileId file{info.st_dev, info.st_ino};
+  for (const auto& [path, agent] : agents_) {
+    if (agent->holds(file)) candidate.reason = "it is drained already, as " + toUtf8(path);
+  }
+}
+
+bool Collector::forced() const {
+  return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->options_.force; });
+}
+
+// A ring is drained once for all sources: the strictest of those that it lies in decides.
+Owners Collector::ownersOf(const std::string& path) const {
+  Owners owners;
+  std::string name;
+  for (const auto& source : sources_) {
+    const auto covers = [&](const DirectoryTree& tree) { return tree.covers(path, name); };
+    const Owners& allowed = source->options_.owners;
+    if (!allowed || std::none_of(source->trees_.begin(), source->trees_.end(), covers)) continue;
+    if (!owners) owners = allowed;
+    std::erase_if(*owners,
+                  [&](uid_t user) { return std::find(allowed->begin(), allowed->end(), user) == allowed->end(); });
+  }
+  return owners;
+}
+
+}  // namespace nixl_otel
