@@ -14,6 +14,7 @@ namespace nixl_otel {
 
 struct Candidate {
   using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kLongestPause{1000};
 
   std::string path;
   RingState state = RingState::kInitializing;
@@ -31,12 +32,13 @@ struct Candidate {
   bool writerMayLive = false;  // nobody was seen to write it: stores into a mapping show in the header only
 
   bool isNew() const { return pause.count() == 0 && !parked; }
+  // Looked at a few times at most: an agent may be about to make a ring of it.
+  bool isRecent() const { return pause < kLongestPause && !parked; }
 
   // Soon at first (an agent that is just starting), then ever more seldom (a file that is simply no ring).
   void waitLonger(Clock::time_point now) {
     constexpr std::chrono::milliseconds first{20};
-    constexpr std::chrono::milliseconds most{1000};
-    pause = std::clamp(pause * 2, first, most);
+    pause = std::clamp(pause * 2, first, kLongestPause);
     nextLook = now + pause;
   }
 

@@ -320,25 +320,31 @@ void Collector::considerFile(const FoundFile& file) {
   candidates_.emplace(file.path, std::move(candidate));
 }
 
-// Ten thousand files that are no rings must not keep the rings waiting: they are looked at in slices, going on where
-// the last one ended. `all`: but everything that was not looked at yet.
+// Ten thousand files that are no rings must not keep the rings waiting: files are looked at in slices. Those that came
+// lately go first; the others have their turn where the last slice ended. `all`: every file that was not looked at yet.
 void Collector::tryCandidates(Clock::time_point now, bool all) {
   const Clock::time_point end = now + kCandidateSlice;
-  bool inTime = true;
-  std::string stoppedAt;
+  const auto next = [&](auto entry) {
+    const bool attached = entry->second.state == RingState::kReady && !entry->second.parked;
+    return attached ? candidates_.erase(entry) : std::next(entry);
+  };
+  for (auto entry = candidates_.begin(); entry != candidates_.end(); entry = next(entry)) {
+    Candidate& candidate = entry->second;
+    if (!candidate.isRecent() || candidate.nextLook > now) continue;
+    if ((all && candidate.isNew()) || Clock::now() < end) tryOpen(candidate, now);
+  }
   auto entry = candidates_.lower_bound(nextCandidate_);
-  for (size_t left = candidates_.size(); left > 0; --left) {
+  for (size_t left = candidates_.size(); left > 0; --left, entry = next(entry)) {
     if (entry == candidates_.end()) entry = candidates_.begin();
     Candidate& candidate = entry->second;
-    if (candidate.nextLook <= now) {
-      inTime = inTime && Clock::now() < end;
-      if (!inTime && stoppedAt.empty()) stoppedAt = entry->first;
-      if (inTime || (all && candidate.isNew())) tryOpen(candidate, now);
-      if (!inTime && !all) break;
+    if (candidate.isRecent() || candidate.nextLook > now) continue;
+    if (Clock::now() >= end) {
+      nextCandidate_ = entry->first;
+      return;
     }
-    entry = candidate.state == RingState::kReady && !candidate.parked ? candidates_.erase(entry) : std::next(entry);
+    tryOpen(candidate, now);
   }
-  nextCandidate_ = stoppedAt;
+  nextCandidate_.clear();
 }
 
 void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {

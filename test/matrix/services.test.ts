@@ -31,7 +31,12 @@ async function install(cell: Cell, names: readonly string[]): Promise<Project> {
   return project;
 }
 
-async function showsTheMetrics(cell: Cell, project: Project, program: (port: string, directory: string) => string[]) {
+async function showsTheMetrics(
+  cell: Cell,
+  project: Project,
+  program: (port: string, directory: string) => string[],
+  more = {},
+) {
   const directory = rings();
   const port = String(await freePort());
   const environment = {
@@ -41,6 +46,7 @@ async function showsTheMetrics(cell: Cell, project: Project, program: (port: str
     OTEL_LOGS_EXPORTER: 'none',
     OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
     OTEL_EXPORTER_PROMETHEUS_PORT: port,
+    ...more,
   };
   const { node } = await programsOf(cell);
   const service = new RunningCommand(node, program(port, directory), environment, project.directory);
@@ -71,6 +77,17 @@ function rings(): string {
 test.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('a service of its line: %s', async (_, cell) => {
   const project = await install(cell, ['api', 'sdk-node', 'exporter-prometheus']);
   await showsTheMetrics(cell, project, (port, directory) => [`sdk-${cell.otel}.mjs`, port, directory]);
+});
+
+test.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('an SDK that a file describes: %s', async (_, cell) => {
+  const project = await install(cell, ['api', 'sdk-node']);
+  const file = (port: string) => {
+    const exporter = { 'prometheus/development': { host: '127.0.0.1', port: Number(port) } };
+    const config = { file_format: '1.0', meter_provider: { readers: [{ pull: { exporter } }] } };
+    project.write('otel.yaml', JSON.stringify(config)); // JSON is YAML
+    return [...REGISTER, 'from-file.mjs'];
+  };
+  await showsTheMetrics(cell, project, file, { OTEL_CONFIG_FILE: 'otel.yaml' });
 });
 
 test.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('without code: %s', async (_, cell) => {

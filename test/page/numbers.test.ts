@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { EVENTS } from '../../src/mapping/index.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
-import { scrape, start, startTransferSource, temporaryDirectory, until, valueOf } from '../cli/command.js';
+import { run, scrape, start, startTransferSource, temporaryDirectory, until, valueOf } from '../cli/command.js';
 import { type Sample, samplesOf } from '../support/page.js';
 import { chromiumPath, numbersIn, openPage } from './browser.js';
 
@@ -41,6 +41,22 @@ async function barsOf(page: Page, id: string): Promise<Record<string, number[]>>
   return Object.fromEntries(
     headings.map((heading) => [heading, rows.map((row) => row[heading]!).filter((count) => count > 0)]),
   );
+}
+
+interface Written {
+  agent: string;
+  events: Record<string, { sum: string }>;
+}
+
+function written(events: Written['events']): Record<string, number> {
+  const sum = (names: RegExp): number =>
+    Object.entries(events).reduce((all, [name, { sum }]) => all + (names.test(name) ? Number(sum) : 0), 0);
+  return {
+    txBytes: sum(/^agent_tx_bytes$/),
+    rxBytes: sum(/^agent_rx_bytes$/),
+    requests: sum(/^agent_[tr]x_requests_num$/),
+    errors: sum(/^agent_err_/),
+  };
 }
 
 /** Agents that have come to rest: what follows is compared number by number. */
@@ -127,6 +143,33 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
         errors: sumOf(samples, 'nixl_errors_total', { nixl_agent_name: agent }),
       });
     }
+  });
+
+  it('agrees with what the agents say that they wrote, and with top', async () => {
+    const dir = temporaryDirectory();
+    const serve = start(['serve', '--dir', dir, '--port', '0', '--dead-ttl', '600000']);
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    const flags = ['--agents', '2', '--transfers', '300', '--rate', '500', '--errors', '20', '--name', 'busy'];
+    const { stdout } = await startTransferSource(['--dir', dir, ...flags]).ended;
+    const { agents } = JSON.parse(stdout.trim().split('\n').at(-1)!) as { agents: Written[] };
+    const expected = Object.fromEntries(agents.map(({ agent, events }) => [agent, written(events)]));
+    const { page } = await openPage(url!);
+    const shown = async () =>
+      Object.fromEntries(
+        Object.entries(await numbersIn(page.locator('#agents'))).map(([agent, row]) => [
+          agent,
+          {
+            txBytes: row['tx bytes'],
+            rxBytes: row['rx bytes'],
+            requests: row['tx requests']! + row['rx requests']!,
+            errors: row['errors'],
+          },
+        ]),
+      );
+    await expect.poll(shown, { timeout: 30_000 }).toEqual(expected);
+    const top = await run(['top', '--url', new URL('/', url).href, '--once', '--json']);
+    const told = JSON.parse(top.stdout) as { agents: { agent: string; totals: unknown }[] };
+    expect(Object.fromEntries(told.agents.map(({ agent, totals }) => [agent, totals]))).toEqual(expected);
   });
 
   it('tells rates that come to what an agent moves', async () => {

@@ -45,7 +45,7 @@ interface Answer {
   data: { result: { metric: Record<string, string>; value?: [number, string]; values?: [number, string][] }[] };
 }
 
-/** Scrapes that address five times a second. */
+/** Scrapes that address twice a second. */
 export async function startPrometheus(target: string): Promise<Backend> {
   const server = await Server.start({
     program: 'prometheus',
@@ -54,7 +54,7 @@ export async function startPrometheus(target: string): Promise<Backend> {
       const config = path.join(directory, 'prometheus.yml');
       const job = { job_name: 'nixl', static_configs: [{ targets: [target] }] };
       // JSON is YAML.
-      const global = { scrape_interval: '200ms', scrape_timeout: '200ms' };
+      const global = { scrape_interval: '500ms', scrape_timeout: '500ms' };
       writeFileSync(config, JSON.stringify({ global, scrape_configs: [job] }));
       const storage = path.join(directory, 'data');
       return [`--config.file=${config}`, `--storage.tsdb.path=${storage}`, `--web.listen-address=${address}`];

@@ -43,12 +43,12 @@ function run(command, args, cwd) {
 
 /** Where this machine takes Debian's packages from. */
 function mirror() {
-  const rows = run('apt-get', ['indextargets', '--format', '$(ORIGIN)|$(REPO_URI)', 'Created-By: Packages']);
-  // That of security updates holds no whole release.
+  const format = '$(ORIGIN)|$(REPO_URI)'; // the origin is known after an update only
+  const rows = run('apt-get', ['indextargets', '--format', format, 'Created-By: Packages']).split('\n');
   const uris = rows
-    .split('\n')
-    .filter((row) => row.startsWith('Debian|') && !row.includes('security'))
-    .map((row) => row.slice('Debian|'.length));
+    .filter((row) => row.startsWith('Debian|') || row.endsWith('/debian/'))
+    .map((row) => row.slice(row.indexOf('|') + 1))
+    .filter((uri) => !uri.includes('security')); // holds no whole release
   return uris[0] ?? 'http://deb.debian.org/debian/';
 }
 
