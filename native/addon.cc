@@ -472,7 +472,7 @@ Napi::Value findWriters(const Napi::CallbackInfo& info) {
     files.push_back({file.st_dev, file.st_ino});
   }
   WriterSearch search;
-  search.begin({files.begin(), files.end()});
+  search.begin({files.begin(), files.end()}, allFileLocks());
   while (!search.step(Clock::time_point::max())) {
   }
   auto pids = Napi::Array::New(info.Env(), files.size());

@@ -87,8 +87,28 @@ MapsAnswer mapsForWriting(pid_t pid, const FileId& file) {
   return visitWritableMappings(pid, [&](const FileId& mapped) { return mapped == file; });
 }
 
-void WriterSearch::begin(std::set<FileId> wanted) {
+// A line: 1: FLOCK  ADVISORY  WRITE 17061 fe:00:2199116 0 EOF
+FileLocks allFileLocks() {
+  FileLocks locks;
+  FILE* file = ::fopen("/proc/locks", "re");
+  if (file == nullptr) return locks;
+  char* line = nullptr;
+  size_t room = 0;
+  while (::getline(&line, &room, file) > 0) {
+    int pid = 0;
+    unsigned long long inode = 0;
+    if (std::sscanf(line, "%*u: FLOCK %*s %*s %d %*x:%*x:%llu", &pid, &inode) == 2 && pid > 0) {
+      locks.emplace(pid, static_cast<ino_t>(inode));
+    }
+  }
+  std::free(line);
+  ::fclose(file);
+  return locks;
+}
+
+void WriterSearch::begin(std::set<FileId> wanted, FileLocks consumers) {
   wanted_ = std::move(wanted);
+  consumers_ = std::move(consumers);
   found_.clear();
   pids_ = allProcesses();
   next_ = 0;
@@ -98,15 +118,18 @@ void WriterSearch::begin(std::set<FileId> wanted) {
 bool WriterSearch::step(std::chrono::steady_clock::time_point deadline) {
   while (running_ && next_ < pids_.size() && found_.size() < wanted_.size()) {
     const pid_t pid = pids_[next_++];
-    std::set<FileId> writes;
+    std::map<FileId, uint32_t> writes;  // how many mappings
     visitWritableMappings(pid, [&](const FileId& mapped) {
-      if (wanted_.contains(mapped)) writes.insert(mapped);
+      if (wanted_.contains(mapped)) ++writes[mapped];
       return false;
+    });
+    std::erase_if(writes, [&](const auto& mapped) {
+      return mapped.second == 1 && consumers_.contains({pid, mapped.first.inode});
     });
     if (!writes.empty()) {
       // Taken after the mappings were seen: a process that took over the number meanwhile shows another start.
       const ProcessId process{pid, processStartTime(pid)};
-      for (const FileId& file : writes) {
+      for (const auto& [file, mappings] : writes) {
         if (process.startTime != 0 && process.startTime != kStartUnknown) found_.try_emplace(file, process);
       }
     }

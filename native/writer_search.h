@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "ring_file.h"
@@ -31,12 +32,17 @@ enum class MapsAnswer : uint8_t { kMaps, kDoesNot, kCannotSee };
 // Whether this process maps this file for writing right now.
 MapsAnswer mapsForWriting(pid_t pid, const FileId& file);
 
+// Who holds a lock on a file with this inode: consumers do, agents never.
+using FileLocks = std::set<std::pair<pid_t, ino_t>>;
+FileLocks allFileLocks();
+
 // One pass over all processes, newest first, cut into slices: with thousands of processes, or with ones that have
 // thousands of mappings, a whole pass takes longer than a drain may wait.
 class WriterSearch {
  public:
   bool running() const { return running_; }
-  void begin(std::set<FileId> wanted);
+  // `consumers`: a consumer maps the ring as a writer does. Who holds its lock and maps it once is none.
+  void begin(std::set<FileId> wanted, FileLocks consumers = {});
   // Goes on until the deadline. True when the pass is complete, or when all wanted files have their writer.
   bool step(std::chrono::steady_clock::time_point deadline);
   const std::map<FileId, ProcessId>& found() const { return found_; }
@@ -44,6 +50,7 @@ class WriterSearch {
  private:
   bool running_ = false;
   std::set<FileId> wanted_;
+  FileLocks consumers_;
   std::vector<pid_t> pids_;
   size_t next_ = 0;
   std::map<FileId, ProcessId> found_;

@@ -184,6 +184,9 @@ describe('nixl-otel list', () => {
     const serve = start(['serve', '--dir', directory, '--port', '0']);
     await serve.says(/serves/);
     await expect.poll(async () => (await rows())[0], { timeout: 20_000 }).toMatchObject({ consumed: true, pending: 0 });
+    // serve maps rings as agents do, and writes none of them.
+    const [left, busy] = await rows();
+    expect([left!['pid'], busy!['pid']]).toEqual([undefined, source.child.pid]);
     const { stdout } = await run(['list', '--dir', directory]);
     expect(stdout).toMatch(/^AGENT +WIRE +SLOTS +FILL/);
     expect(stdout).toMatch(/^busy\/one +4 +4096 .* ready, held$/m);

@@ -118,8 +118,11 @@ describe('nixl-otel top', () => {
     const [, url] = await serve.says(/serves (http:\S+) from/);
     await until(async () => valueOf(await scrape(url!), 'agent_tx_bytes_total') > 0);
     await until(() => Promise.resolve(lastLine(top)!.agents[0]!.fill < 0.5));
+    expect(lastLine(top)!.agents[0]!.pid).toBe(source.child.pid);
     const expected = told((await source.stop()).stdout) as { txBytes: number };
     const line = await agrees(top, expected);
+    // serve maps the ring as its agent did, and lives on.
+    await until(() => Promise.resolve(lastLine(top)!.agents[0]!.state === 'dead'));
     expect(line).toMatchObject({ lostMore: false, notes: [] });
     expect(valueOf(await scrape(url!), 'agent_tx_bytes_total')).toBe(expected.txBytes);
   });

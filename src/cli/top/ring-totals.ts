@@ -72,6 +72,11 @@ export class RingTotals {
     this.#pid = pid ?? this.#pid;
   }
 
+  /** Cheap, where a search for all writers is not: whether the one that was found is still there. */
+  checkWriter(nowMs: number): void {
+    if (this.#pid !== undefined && this.#diedMs === undefined && !isRunning(this.#pid)) this.#diedMs = nowMs;
+  }
+
   /** Full, and nobody drains it. */
   get stalled(): boolean {
     return this.#stalled;
@@ -122,6 +127,14 @@ export class RingTotals {
   #unused(nowMs: number): boolean {
     if (this.#pid === undefined) return this.#lastEventMs === undefined;
     return this.#diedMs !== undefined && nowMs - this.#diedMs > DEAD_SHOWN_MS;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -111,8 +111,9 @@ export class WatchedRings implements Source {
 
   #findWriters(): void {
     const nowMs = performance.now();
-    if (nowMs < this.#nextWritersMs || this.#rings.size === 0) return;
     const rings = [...this.#rings.values()];
+    for (const ring of rings) ring.checkWriter(Date.now());
+    if (nowMs < this.#nextWritersMs || rings.length === 0) return;
     const pids = findWriters(rings.map((ring) => ring.path));
     this.#nextWritersMs = nowMs + Math.max(WRITERS_INTERVAL_MS, (performance.now() - nowMs) / SHARE_OF_TIME);
     for (const [i, ring] of rings.entries()) ring.noteWriter(pids[i], Date.now());
