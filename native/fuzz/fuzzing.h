@@ -66,9 +66,10 @@ inline std::shared_ptr<const TallyPlan> fuzzPlan() {
     for (uint32_t type = 0; type < 21; ++type) {
       const int32_t category = type < 4 ? 1 : type < 6 ? 0 : type < 8 ? 5 : type < 20 ? 4 : 6;
       o.typeCategories.push_back(category);
+      o.typeBounds.push_back(category == kPerformance ? 0 : TallyOptions::kNoBounds);
     }
     o.typeNames = {{"agent_tx_bytes", 0}, {"agent_xfer_time", 6}};
-    o.durationBoundsUs = {10, 99.5, 1000, 1e9};
+    o.bounds = {{10, 99.5, 1000, 1e9}};
     o.sizeBounds = {100, 10'000};
     o.throughputBounds = {1e6, 1e9};
     return std::make_shared<const TallyPlan>(o);
@@ -81,8 +82,8 @@ inline uint64_t countOf(const Tally& tally) {
   for (const EventTally& event : tally.events()) {
     sum += event.count;
     uint64_t inBuckets = 0;
-    for (const uint64_t n : event.durations) inBuckets += n;
-    EXPECT(event.durations.empty() || inBuckets == event.count);
+    for (const uint64_t n : event.counts) inBuckets += n;
+    EXPECT(event.counts.empty() || inBuckets == event.count);
   }
   EXPECT(tally.events().size() <= 21 + Tally::kMaxUnknownKeys + 1);
   return sum;

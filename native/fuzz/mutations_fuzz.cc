@@ -81,7 +81,7 @@ class World {
     const DrainResult result = reader_->drain(budget, buffer_, [&](const RingReader::Chunk& chunk) {
       events += chunk.count;
       for (uint32_t i = 0; i < chunk.count; ++i) check(chunk, i);
-      tally_.fold(chunk, 0, tapped_);
+      tally_.fold(chunk, {}, tapped_);
     });
     EXPECT(result.events == events);
     EXPECT(events <= budget);

@@ -20,6 +20,8 @@ SourceOptions optionsFor(const std::string& directory) {
   options.places = {{directory, ""}};
   options.drainInterval = milliseconds(2);
   options.tally.typeCategories.assign(21, kTransfer);
+  options.tally.typeBounds.assign(21, TallyOptions::kNoBounds);
+  options.tally.bounds = {{1}};
   return options;
 }
 

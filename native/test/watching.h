@@ -32,6 +32,8 @@ struct Watching {
     options.drainInterval = std::chrono::milliseconds(2);
     options.deadTtl = deadTtl;
     options.tally.typeCategories.assign(21, kTransfer);
+    options.tally.typeBounds.assign(21, TallyOptions::kNoBounds);
+    options.tally.bounds = {{1}};
     return options;
   }
   void drain() { Collector::instance().drainNow(std::chrono::milliseconds(10'000)); }
