@@ -40,10 +40,16 @@ struct TallyOptions {
 // The options with their buckets worked out: once for all tallies of a source, which share them.
 struct TallyPlan {
   explicit TallyPlan(TallyOptions from)
-      : options(std::move(from)),
+      : options(completed(std::move(from))),
         buckets(options.bounds.begin(), options.bounds.end()),
         sizeBuckets(options.sizeBounds),
         throughputBuckets(options.throughputBounds) {}
+  // Types that nothing is said of have no histogram, and transfers are measured by one bucket at the least.
+  static TallyOptions completed(TallyOptions options) {
+    options.typeBounds.resize(options.typeCategories.size(), TallyOptions::kNoBounds);
+    if (options.bounds.empty()) options.bounds.emplace_back();
+    return options;
+  }
   const TallyOptions options;
   // Of a known type; nullptr: it has no histogram.
   const IntegerBuckets* bucketsOf(uint32_t type) const { return at(options.typeBounds[type]); }

@@ -66,10 +66,13 @@ inline std::shared_ptr<const TallyPlan> fuzzPlan() {
     for (uint32_t type = 0; type < 21; ++type) {
       const int32_t category = type < 4 ? 1 : type < 6 ? 0 : type < 8 ? 5 : type < 20 ? 4 : 6;
       o.typeCategories.push_back(category);
-      o.typeBounds.push_back(category == kPerformance ? 0 : TallyOptions::kNoBounds);
     }
     o.typeNames = {{"agent_tx_bytes", 0}, {"agent_xfer_time", 6}};
-    o.bounds = {{10, 99.5, 1000, 1e9}};
+    for (const int32_t category : o.typeCategories) {
+      o.typeBounds.push_back(category == 5 ? 0 : category == 0 ? 1 : TallyOptions::kNoBounds);
+    }
+    o.bounds = {{10, 99.5, 1000, 1e9}, {100, 10'000}};
+    o.rules = {{std::nullopt, "n*", std::nullopt, 1}, {30, std::nullopt, std::nullopt, 0}};
     o.sizeBounds = {100, 10'000};
     o.throughputBounds = {1e6, 1e9};
     return std::make_shared<const TallyPlan>(o);
