@@ -236,6 +236,7 @@ Clock::duration Collector::tick(Clock::time_point now) {
     agents.reserve(agents_.size());
     for (const auto& [path, agent] : agents_) agents.push_back(agent);
   }
+  guardMappings();
   Turn turn;
   for (int pauses = 0; !agents.empty(); drainAll(agents, turn)) {
     // One pause for all the rings that wait for it.

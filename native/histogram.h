@@ -58,7 +58,7 @@ class IntegerBuckets {
 
   // Eight cells per power of two: the bits behind the leading one choose among them.
   static uint32_t cellOf(uint64_t value) {
-    const auto shift = static_cast<uint32_t>(std::bit_width(value | 8)) - 4;
+    const uint32_t shift = (63u ^ static_cast<uint32_t>(std::countl_zero(value | 8))) - 3;
     return shift * 8 + static_cast<uint32_t>(value >> shift);
   }
 
@@ -85,24 +85,21 @@ class IntegerBuckets {
 // Of rates, which are no whole numbers, 0 or more. The bits of such doubles are ordered as their values are.
 class RealBuckets {
  public:
-  explicit RealBuckets(const std::vector<double>& bounds)
-      : lowest_(bounds.empty() ? 0 : cellOf(bounds.front())),
-        cells_(bounds.empty() ? 1 : cellOf(bounds.back()) - lowest_ + 2),
-        table_(bitsOf(bounds), smallestOf()) {}
+  explicit RealBuckets(const std::vector<double>& bounds) : table_(bitsOf(bounds), smallestOf()) {}
 
   size_t find(double value) const {
-    const uint64_t cell = cellOf(value);
-    return table_.find(std::bit_cast<uint64_t>(value), std::min(cell - std::min(cell, lowest_), cells_ - 1));
+    const auto bits = std::bit_cast<uint64_t>(value);
+    return table_.find(bits, bits >> kShift);
   }
   size_t count() const { return table_.buckets(); }
 
  private:
-  static constexpr uint32_t kShift = 49;  // leaves the exponent and three bits behind it: eight cells per power of two
-  static uint64_t cellOf(double value) { return std::bit_cast<uint64_t>(value) >> kShift; }
+  // Leaves the exponent and three bits behind it: eight cells per power of two.
+  static constexpr uint32_t kShift = 49;
 
-  std::vector<uint64_t> smallestOf() const {
-    std::vector<uint64_t> smallest{0};  // everything below the first bound's cell begins with it
-    for (uint64_t cell = 1; cell < cells_; ++cell) smallest.push_back((lowest_ + cell) << kShift);
+  static std::vector<uint64_t> smallestOf() {
+    std::vector<uint64_t> smallest;
+    for (uint64_t cell = 0; cell < uint64_t{1} << (63 - kShift); ++cell) smallest.push_back(cell << kShift);
     return smallest;
   }
 
@@ -112,8 +109,6 @@ class RealBuckets {
     return bits;
   }
 
-  uint64_t lowest_;
-  uint64_t cells_;
   BucketTable table_;
 };
 

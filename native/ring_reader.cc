@@ -72,17 +72,23 @@ bool RingReader::attach(const HeaderFields& header) {
   return protocol_.attach(*this, toLook(header), header.capacity, randomSerial());
 }
 
-// The header's page is there: a file that was truncated to less is not touched, or every tick would fault.
+// The header is mapped, or can be again: a file that was truncated to less is not touched until it has grown, or every
+// tick would fault. That it was truncated a fault has shown, so that no drain needs to ask.
 bool RingReader::touchable() {
+  if (file_.mapping.base() != nullptr) return true;
   struct stat info;
   if (::fstat(fd(), &info) != 0) return false;
-  unlinked_ = info.st_nlink == 0;
   if (info.st_size < static_cast<off_t>(layout_->header.size)) {
     waitingFor_ = info.st_size == 0 ? RingState::kInitializing : RingState::kCorrupt;
     reason_ = "the file was truncated to " + std::to_string(info.st_size) + " bytes";
     return false;
   }
-  return file_.mapping.base() != nullptr || file_.mapping.map(fd(), layout_->header.size, true) == 0;
+  return file_.mapping.map(fd(), layout_->header.size, true) == 0;
+}
+
+bool RingReader::unlinked() const {
+  struct stat info;
+  return ::fstat(fd(), &info) == 0 && info.st_nlink == 0;
 }
 
 // A ring of another geometry stands in the file: the agent came back with other settings, or in another release.
@@ -99,6 +105,7 @@ bool RingReader::relay() {
 
 DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, bool patient) {
   patient_ = patient;
+  if (patient) guardMappings();  // the collector sees to it for all its rings at once
   DrainResult result;
   const auto count = [&](const std::byte* slots, uint32_t events, bool gapAfter) {
     result.events += events;
@@ -119,7 +126,7 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
     if (faulted) {
       file_.mapping.unmap();
       result.outcome = DrainOutcome::kWaiting;
-      break;
+      continue;
     }
     if (result.outcome != DrainOutcome::kRelaid) break;
     result.outcome = DrainOutcome::kWaiting;

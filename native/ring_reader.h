@@ -66,7 +66,7 @@ class RingReader {
   // The read_pos that this reader found when it opened the ring: not 0 when events were consumed before.
   uint64_t firstReadPos() const { return firstReadPos_; }
   const std::string& reason() const { return reason_; }
-  bool unlinked() const { return unlinked_; }
+  bool unlinked() const;
 
   // What DrainProtocol asks of a ring.
   HeaderLook inspect();
@@ -95,7 +95,6 @@ class RingReader {
   DrainStats before_;  // what the protocol objects before this one counted
   RingState waitingFor_ = RingState::kReady;
   std::string reason_;
-  bool unlinked_ = false;
   bool patient_ = true;
   int64_t pauseFromNs_ = 0;  // the last look, or the mark if that came later
 };

@@ -73,8 +73,9 @@ void onSigbus(int signal, siginfo_t* info, void* context) {
   errno = savedErrno;
 }
 
-// Again at every mapping: a library that was loaded since may have put its own handler over ours.
-int install() {
+}  // namespace
+
+int guardMappings() {
   pageSize();
   ::pthread_mutex_lock(&installing);
   struct sigaction current;
@@ -93,8 +94,6 @@ int install() {
   return problem;
 }
 
-}  // namespace
-
 HeaderMapping::HeaderMapping(HeaderMapping&& other) noexcept
     : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
@@ -111,7 +110,7 @@ HeaderMapping::~HeaderMapping() { unmap(); }
 
 int HeaderMapping::map(int fd, size_t bytes, bool writable) {
   unmap();
-  if (const int problem = install(); problem != 0) return problem;
+  if (const int problem = guardMappings(); problem != 0) return problem;
   void* base = ::mmap(nullptr, bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
   if (base == MAP_FAILED) return errno;
   base_ = static_cast<std::byte*>(base);

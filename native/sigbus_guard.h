@@ -5,6 +5,9 @@
 // instruction run again. Every other SIGBUS is handed on to whoever was there before.
 //
 // After a fault the mapping shows zeros, not the file: throw it away and map again.
+//
+// A library that is loaded later may put a handler of its own over this one. Each mapping puts ours back, and so does
+// guardMappings().
 
 #pragma once
 
@@ -12,6 +15,9 @@
 #include <cstdint>
 
 namespace nixl_otel {
+
+// Returns 0 or an errno.
+int guardMappings();
 
 // A mapping of a file's first bytes.
 class HeaderMapping {

@@ -3,6 +3,7 @@
 #include <fnmatch.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <utility>
@@ -12,26 +13,22 @@ namespace {
 
 std::atomic<uint64_t> nextTallyId{1};
 
-uint64_t mixBits(uint64_t h) {
-  h ^= h >> 32;
-  h *= 0x9E3779B97F4A7C15u;
-  return h ^ (h >> 29);
-}
-
-size_t cacheSlot(const std::byte* name, int32_t category, size_t entries) {
-  uint64_t words[kNameBytes / 8];
-  std::memcpy(words, name, sizeof words);
-  uint64_t h = static_cast<uint32_t>(category);
-  for (const uint64_t word : words) h = mixBits(h ^ word);
-  return h & (entries - 1);
-}
-
 // Where the fields of versions 3 and up lie, as constants.
 constexpr SlotLayout kTypedSlot = releasedLayout(4)->slot;
 static_assert(releasedLayout(3)->slot == kTypedSlot && releasedLayout(5)->slot == kTypedSlot);
 
 uint32_t typeAt(const std::byte* slot) { return loadField<uint32_t>(slot, kTypedSlot.type); }
 uint64_t valueAt(const std::byte* slot) { return loadField<uint64_t>(slot, kTypedSlot.value); }
+
+// Below it the values of a whole chunk add up in 64 bits. No transfer has that many bytes or microseconds, but a slot may.
+constexpr uint32_t kSummableBits = 51;
+static_assert(DrainProtocol<int>::kChunkSlots < uint64_t{1} << (64 - kSummableBits));
+
+// Bytes per second.
+template <typename Number>
+double throughputOf(Number bytes, Number durationUs) {
+  return static_cast<double>(bytes) * 1e6 / static_cast<double>(durationUs);
+}
 
 constexpr uint64_t kTransferTypes = uint64_t{1} << kTxBytes | uint64_t{1} << kRxBytes | uint64_t{1} << kTxRequests |
                                     uint64_t{1} << kRxRequests | uint64_t{1} << kXferTime |
@@ -82,7 +79,7 @@ Tally::Tally(std::shared_ptr<const TallyPlan> plan)
   transfer.durationSum += durationUs;
   ++transfer.durations[durationBucket];
   if (durationUs == 0) return;
-  const double throughput = static_cast<double>(bytes) * 1e6 / static_cast<double>(durationUs);
+  const double throughput = throughputOf(bytes, durationUs);
   transfer.throughputSum += throughput;
   ++transfer.throughputs[plan_->throughputBuckets.find(throughput)];
 }
@@ -90,17 +87,21 @@ Tally::Tally(std::shared_ptr<const TallyPlan> plan)
 void Tally::fold(const RingReader::Chunk& chunk, const TapWants& wants, Tapped& tapped) {
   const SlotLayout layout = chunk.layout.slot;
   if (chunk.layout.named()) {
-    foldEach(layout, chunk.slots, chunk.count, wants, tapped,
-             [&](const std::byte* slot) { return indexOfName(slot, layout); });
+    if (!nameCache_) nameCache_ = std::make_unique<NameCacheEntry[]>(size_t{1} << kNameCacheBits);
+    foldKeyed(layout, chunk, wants, tapped, [&](const std::byte* slot) { return indexOfName(slot, layout); });
   } else if (chunk.layout.categorised()) {
-    foldEach(layout, chunk.slots, chunk.count, wants, tapped, [&](const std::byte* slot) {
+    foldKeyed(layout, chunk, wants, tapped, [&](const std::byte* slot) {
       const auto category = loadField<int32_t>(slot, layout.category);
       const auto type = loadField<uint32_t>(slot, layout.type);
       // A stored category that is not the type's own makes it another event.
       return type < knownTypes_ && events_[type].category == category ? type : indexOfType(category, type);
     });
   } else {
-    foldTyped(layout, chunk.slots, chunk.count, wants, tapped);
+    foldTyped(chunk.slots, chunk.count, wants, tapped, [&](const std::byte* slot) {
+      const uint32_t type = typeAt(slot);
+      // Category CUSTOM: nothing says what an unknown number is.
+      return type < knownTypes_ ? type : indexOfType(kCustom, type);
+    });
   }
   if (chunk.gapAfter) {
     // The two halves of a transfer that was cut here must not be joined with halves of others.
@@ -141,15 +142,31 @@ inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, ui
   assembly_ = assembly;
 }
 
-void Tally::foldTyped(const SlotLayout& layout, const std::byte* slots, uint32_t count, const TapWants& wants,
-                      Tapped& tapped) {
-  const auto indexOf = [&](const std::byte* slot) {
-    const auto type = loadField<uint32_t>(slot, layout.type);
-    // Category CUSTOM: nothing says what an unknown number is.
-    return type < knownTypes_ ? type : indexOfType(kCustom, type);
-  };
+// Slots with a name or a category become typed ones, a few at a time: their type says where they stand in events_.
+template <typename IndexOf>
+void Tally::foldKeyed(const SlotLayout& layout, const RingReader::Chunk& chunk, const TapWants& wants, Tapped& tapped,
+                      IndexOf&& indexOf) {
+  // Whoever taps wants to know their time.
+  if (wants.all || wants.types != 0) return foldEach(layout, chunk.slots, chunk.count, wants, tapped, indexOf);
+  constexpr uint32_t kFew = 512;
+  std::byte typed[kFew * kTypedSlot.size];
+  const std::byte* slot = chunk.slots;
+  for (uint32_t left = chunk.count; left != 0;) {
+    const uint32_t few = std::min(left, kFew);
+    for (std::byte* to = typed; to != typed + few * kTypedSlot.size; to += kTypedSlot.size, slot += layout.size) {
+      storeField(to, kTypedSlot.type, indexOf(slot));
+      storeField(to, kTypedSlot.value, loadField<uint64_t>(slot, layout.value));
+    }
+    foldTyped(typed, few, wants, tapped, typeAt);
+    left -= few;
+  }
+}
+
+template <typename IndexOf>
+void Tally::foldTyped(const std::byte* slots, uint32_t count, const TapWants& wants, Tapped& tapped,
+                      IndexOf&& indexOf) {
   const bool whole = wholeTransfers_ && !wants.all && (wants.types & kTransferTypes) == 0;
-  if (!whole) return foldEach(layout, slots, count, wants, tapped, indexOf);
+  if (!whole) return foldEach(kTypedSlot, slots, count, wants, tapped, indexOf);
   const auto mayBegin = [](uint32_t type) { return type == kXferPostTime || type == kXferTime; };
   for (uint32_t done = 0; done < count;) {
     const std::byte* slot = slots + size_t{done} * kTypedSlot.size;
@@ -165,7 +182,8 @@ void Tally::foldTyped(const SlotLayout& layout, const std::byte* slots, uint32_t
 }
 
 // Folds the whole transfers that these slots begin with, and says how many slots those were. What is the same for all
-// of them is added up once at the end.
+// of them is added up once at the end, and sums of two directions are kept without asking which one it is: whether the
+// next transfer is a read or a write no branch predictor knows.
 template <bool kPosted>
 uint32_t Tally::foldTransfers(const std::byte* slots, uint32_t count) {
   constexpr uint32_t kEvents = kPosted ? 4 : 3;
@@ -173,49 +191,75 @@ uint32_t Tally::foldTransfers(const std::byte* slots, uint32_t count) {
   EventTally& times = events_[kXferTime];
   const IntegerBuckets& postBuckets = *posts.buckets;
   const IntegerBuckets& timeBuckets = *times.buckets;
-  const uint64_t before[2] = {transfers_[0].count, transfers_[1].count};
-  const WideSum bytesBefore[2] = {transfers_[0].sizeSum, transfers_[1].sizeSum};
-  uint64_t lastBytes[2] = {events_[kTxBytes].last, events_[kRxBytes].last};
+  const IntegerBuckets& sizeBuckets = plan_->sizeBuckets;
+  const RealBuckets& throughputBuckets = plan_->throughputBuckets;
+  uint64_t* const postCounts = posts.counts.data();
+  uint64_t* const timeCounts = times.counts.data();
+  uint64_t* const sizeCounts[2] = {transfers_[0].sizes.data(), transfers_[1].sizes.data()};
+  uint64_t* const durationCounts[2] = {transfers_[0].durations.data(), transfers_[1].durations.data()};
+  uint64_t* const throughputCounts[2] = {transfers_[0].throughputs.data(), transfers_[1].throughputs.data()};
+  double throughputSums[2] = {transfers_[0].throughputSum, transfers_[1].throughputSum};
+  // Of both directions, and of them those that received.
+  uint64_t postSum = 0, durationSum = 0, durationSumRx = 0, byteSum = 0, byteSumRx = 0, received = 0;
   const std::byte* slot = slots;
   const std::byte* const end = slots + size_t{count} * kTypedSlot.size;
   while (static_cast<size_t>(end - slot) >= kEvents * kTypedSlot.size) {
-    const std::byte* const time = kPosted ? slot + kTypedSlot.size : slot;
-    const std::byte* const bytes = time + kTypedSlot.size;
-    const std::byte* const request = bytes + kTypedSlot.size;
-    const uint32_t direction = typeAt(bytes) - kTxBytes;
-    const uint32_t wrongType = (kPosted ? typeAt(slot) ^ kXferPostTime : 0) | (typeAt(time) ^ kXferTime) |
+    const std::byte* const timeSlot = kPosted ? slot + kTypedSlot.size : slot;
+    const std::byte* const byteSlot = timeSlot + kTypedSlot.size;
+    const std::byte* const request = byteSlot + kTypedSlot.size;
+    const uint32_t direction = typeAt(byteSlot) - kTxBytes;
+    const uint32_t wrongType = (kPosted ? typeAt(slot) ^ kXferPostTime : 0) | (typeAt(timeSlot) ^ kXferTime) |
                                (direction & ~1u) | (typeAt(request) ^ (kTxRequests + direction));
-    if ((wrongType | (valueAt(request) ^ 1)) != 0) break;
+    const uint64_t postUs = kPosted ? valueAt(slot) : 0;
+    const uint64_t durationUs = valueAt(timeSlot);
+    const uint64_t bytes = valueAt(byteSlot);
+    const uint64_t tooLarge = (postUs | durationUs | bytes) >> kSummableBits;
+    if ((wrongType | (valueAt(request) ^ 1) | tooLarge) != 0) break;
     if constexpr (kPosted) {
-      posts.last = valueAt(slot);
-      posts.sum += posts.last;
-      ++posts.counts[postBuckets.find(posts.last)];
+      postSum += postUs;
+      ++postCounts[postBuckets.find(postUs)];
     }
-    const uint64_t durationUs = valueAt(time);
+    const uint64_t ifReceived = -uint64_t{direction};
     const size_t bucket = timeBuckets.find(durationUs);
-    times.sum += durationUs;
-    times.last = durationUs;
-    ++times.counts[bucket];
-    lastBytes[direction] = valueAt(bytes);
-    finishTransfer(direction, lastBytes[direction], durationUs, bucket);
+    durationSum += durationUs;
+    durationSumRx += durationUs & ifReceived;
+    ++timeCounts[bucket];
+    ++durationCounts[direction][bucket];
+    byteSum += bytes;
+    byteSumRx += bytes & ifReceived;
+    received += direction;
+    ++sizeCounts[direction][sizeBuckets.find(bytes)];
+    if (durationUs != 0) {
+      // They fit a signed number, for which the processor has an instruction.
+      const double throughput = throughputOf(static_cast<int64_t>(bytes), static_cast<int64_t>(durationUs));
+      throughputSums[direction] += throughput;
+      ++throughputCounts[direction][throughputBuckets.find(throughput)];
+    }
     slot = request + kTypedSlot.size;
   }
   const auto slotsTaken = static_cast<uint32_t>(static_cast<size_t>(slot - slots) / kTypedSlot.size);
   if (slotsTaken == 0) return 0;
   assembly_.stage = Stage::kNothing;
-  times.count += slotsTaken / kEvents;
-  if (kPosted) posts.count += slotsTaken / kEvents;
+  const uint64_t taken = slotsTaken / kEvents;
+  const auto fromEnd = [&](uint64_t transfer, size_t event) {
+    return slot - (transfer * kEvents + kEvents - event) * kTypedSlot.size;
+  };
+  times.add(taken, durationSum, valueAt(fromEnd(0, kEvents - 3)));
+  if (kPosted) posts.add(taken, postSum, valueAt(fromEnd(0, 0)));
+  const uint64_t transfers[2] = {taken - received, received};
+  const uint64_t byteSums[2] = {byteSum - byteSumRx, byteSumRx};
+  const uint64_t durationSums[2] = {durationSum - durationSumRx, durationSumRx};
   for (uint32_t direction : {0u, 1u}) {
-    const uint64_t transfers = transfers_[direction].count - before[direction];
-    if (transfers == 0) continue;
-    EventTally& bytes = events_[kTxBytes + direction];
-    bytes.count += transfers;
-    bytes.sum += transfers_[direction].sizeSum - bytesBefore[direction];
-    bytes.last = lastBytes[direction];
-    EventTally& requests = events_[kTxRequests + direction];
-    requests.count += transfers;
-    requests.sum += transfers;
-    requests.last = 1;
+    if (transfers[direction] == 0) continue;
+    TransferTally& transfer = transfers_[direction];
+    transfer.count += transfers[direction];
+    transfer.sizeSum += byteSums[direction];
+    transfer.durationSum += durationSums[direction];
+    transfer.throughputSum = throughputSums[direction];
+    uint64_t last = 0;
+    while (typeAt(fromEnd(last, kEvents - 2)) != kTxBytes + direction) ++last;
+    events_[kTxBytes + direction].add(transfers[direction], byteSums[direction], valueAt(fromEnd(last, kEvents - 2)));
+    events_[kTxRequests + direction].add(transfers[direction], transfers[direction], 1);
   }
   return slotsTaken;
 }
@@ -260,28 +304,39 @@ void Tally::restart() {
   assembly_.stage = Stage::kNothing;
 }
 
-uint32_t Tally::indexOfName(const std::byte* slot, const SlotLayout& layout) {
-  const std::byte* raw = slot + layout.name;
-  const auto category = loadField<int32_t>(slot, layout.category);
-  if (!nameCache_) nameCache_ = std::make_unique<NameCacheEntry[]>(kNameCacheEntries);
-  NameCacheEntry& entry = nameCache_[cacheSlot(raw, category, kNameCacheEntries)];
-  if (entry.used && entry.category == category && std::memcmp(entry.name, raw, kNameBytes) == 0) return entry.index;
+inline Tally::NameKey::NameKey(const std::byte* slot, const SlotLayout& layout)
+    : words{loadField<uint64_t>(slot, layout.name), loadField<uint64_t>(slot, layout.name + 8),
+            loadField<uint64_t>(slot, layout.name + 16), loadField<uint64_t>(slot, layout.name + 24)},
+      category(kUsed | loadField<uint32_t>(slot, layout.category)) {}
 
+inline bool Tally::NameKey::operator==(const NameKey& other) const {
+  return ((words[0] ^ other.words[0]) | (words[1] ^ other.words[1]) | (words[2] ^ other.words[2]) |
+          (words[3] ^ other.words[3]) | (category ^ other.category)) == 0;
+}
+
+// Products with odd numbers, so that each byte of a name reaches the uppermost bits; they do not wait for each other.
+inline size_t Tally::NameKey::cacheSlot() const {
+  const uint64_t sum = words[0] * 0x9E3779B97F4A7C15u + words[1] * 0xC2B2AE3D27D4EB4Fu +
+                       words[2] * 0x165667B19E3779F9u + words[3] * 0xD6E8FEB86659FD93u + category;
+  return sum >> (64 - kNameCacheBits);
+}
+
+inline uint32_t Tally::indexOfName(const std::byte* slot, const SlotLayout& layout) {
+  const NameKey key(slot, layout);
+  NameCacheEntry& entry = nameCache_[key.cacheSlot()];
+  if (!(entry.key == key)) [[unlikely]]
+    entry = {key, lookUpName(slot, layout)};
+  return entry.index;
+}
+
+uint32_t Tally::lookUpName(const std::byte* slot, const SlotLayout& layout) {
   // What stands behind the NUL is not part of the name.
-  const auto* text = reinterpret_cast<const char*>(raw);
+  const auto* text = reinterpret_cast<const char*>(slot + layout.name);
   std::string name(text, strnlen(text, kNameBytes));
-  uint32_t index = 0;
+  const auto category = loadField<int32_t>(slot, layout.category);
   const auto known = knownNames_.find(name);
-  if (known != knownNames_.end() && events_[known->second].category == category) {
-    index = known->second;
-  } else {
-    index = indexOfUnknown("n" + std::to_string(category) + ":" + name, category, EventTally::kNoType, name);
-  }
-  std::memcpy(entry.name, raw, kNameBytes);
-  entry.category = category;
-  entry.index = index;
-  entry.used = true;
-  return index;
+  if (known != knownNames_.end() && events_[known->second].category == category) return known->second;
+  return indexOfUnknown("n" + std::to_string(category) + ":" + name, category, EventTally::kNoType, name);
 }
 
 uint32_t Tally::indexOfType(int32_t category, uint32_t type) {

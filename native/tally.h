@@ -81,6 +81,12 @@ struct EventTally {
   uint32_t bounds = TallyOptions::kNoBounds;  // index into TallyOptions::bounds
   const IntegerBuckets* buckets = nullptr;    // of the plan; nullptr where there is no histogram
   BucketCounts counts;                        // beside them
+
+  void add(uint64_t events, uint64_t values, uint64_t lastValue) {
+    count += events;
+    sum += values;
+    last = lastValue;
+  }
 };
 
 struct TransferTally {
@@ -130,14 +136,22 @@ class Tally {
   bool memoryApproximate() const { return memoryApproximate_; }
 
  private:
-  // The key of a name as it lies in a slot, looked up once per spelling. Direct-mapped: a clash costs a slow look-up.
-  struct NameCacheEntry {
-    char name[kNameBytes];
-    int32_t category;
-    uint32_t index;
-    bool used;
+  // A name as it lies in a slot, and its category with a bit that no empty entry has.
+  struct NameKey {
+    static constexpr uint64_t kUsed = uint64_t{1} << 32;
+    NameKey() = default;
+    NameKey(const std::byte* slot, const SlotLayout& layout);
+    bool operator==(const NameKey& other) const;
+    size_t cacheSlot() const;
+    uint64_t words[kNameBytes / 8] = {};
+    uint64_t category = 0;
   };
-  static constexpr size_t kNameCacheEntries = 512;
+  // Looked up once per spelling. Direct-mapped: a clash costs a slow look-up.
+  struct NameCacheEntry {
+    NameKey key;
+    uint32_t index = 0;
+  };
+  static constexpr uint32_t kNameCacheBits = 9;
 
   // The transfer that is being put together: xfer_time, then bytes, then one request of the same direction.
   enum class Stage : uint8_t { kNothing, kTime, kBytes };
@@ -156,12 +170,16 @@ class Tally {
   void assemble(Assembly& assembly, uint32_t type, uint64_t value, size_t bucket);
   void finishTransfer(uint32_t direction, uint64_t bytes, uint64_t durationUs, size_t durationBucket);
 
+  template <typename IndexOf>
+  void foldKeyed(const SlotLayout& layout, const RingReader::Chunk& chunk, const TapWants& wants, Tapped& tapped,
+                 IndexOf&& indexOf);
+  template <typename IndexOf>
+  void foldTyped(const std::byte* slots, uint32_t count, const TapWants& wants, Tapped& tapped, IndexOf&& indexOf);
   // Nearly all that an agent writes are whole transfers, so these have a path of their own.
-  void foldTyped(const SlotLayout& layout, const std::byte* slots, uint32_t count, const TapWants& wants,
-                 Tapped& tapped);
   template <bool kPosted>
   uint32_t foldTransfers(const std::byte* slots, uint32_t count);
   uint32_t indexOfName(const std::byte* slot, const SlotLayout& layout);
+  uint32_t lookUpName(const std::byte* slot, const SlotLayout& layout);
   uint32_t indexOfType(int32_t category, uint32_t type);
   uint32_t indexOfUnknown(std::string key, int32_t category, uint32_t type, std::string name);
   void setHistogram(EventTally& event, uint32_t bounds) const;

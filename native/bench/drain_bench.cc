@@ -103,14 +103,16 @@ Figures measure(const Case& c, const std::string& directory) {
     std::exit(1);
   }
   ChunkBuffer buffer;
+  // It waits for the ring to settle; from then on as the collector drains.
+  reader->drain(c.capacity, buffer, [](const RingReader::Chunk&) {});
   figures.drainNs = perEvent(
-      [&] { reader->drain(c.capacity, buffer, [](const RingReader::Chunk& chunk) { sinkhole = chunk.count; }); },
+      [&] { reader->drain(c.capacity, buffer, [](const RingReader::Chunk& chunk) { sinkhole = chunk.count; }, false); },
       nothing);
   Tally tally(std::make_shared<const TallyPlan>(tallyOptions()));
   std::vector<TappedEvent> tapped;
   figures.tallyNs = perEvent(
       [&] {
-        reader->drain(c.capacity, buffer, [&](const RingReader::Chunk& chunk) { tally.fold(chunk, {}, tapped); });
+        reader->drain(c.capacity, buffer, [&](const RingReader::Chunk& chunk) { tally.fold(chunk, {}, tapped); }, false);
       },
       nothing);
   return figures;
