@@ -6,10 +6,8 @@
 namespace nixl_otel {
 namespace {
 
-// A process that lives on may have destroyed its agent. Reading the mappings of a large process takes milliseconds, so
-// this is only asked while the ring stands still, and then seldom.
+// A process that lives on may have destroyed its agent. This is only asked while the ring stands still.
 constexpr auto kQuietBeforeMapsLook = std::chrono::seconds(5);
-constexpr auto kMapsLookInterval = std::chrono::seconds(5);
 
 // A dead agent that nobody ever asks about must not stay for ever.
 constexpr auto kUntoldLimit = std::chrono::minutes(10);
@@ -38,7 +36,7 @@ bool Agent::holds(const FileId& file) const {
 
 FileId Agent::file() const { return readers_.back().reader->id(); }
 
-Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
+Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   DrainReport report;
   DrainResult last;
@@ -50,17 +48,17 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
     report.more |= result.outcome == DrainOutcome::kMore;
     report.settling |= result.outcome == DrainOutcome::kSettling;
     fill += attached.reader->fill();
-    noteFull(attached);
+    noteFull(attached, now);
     report.crowded |= result.events > attached.reader->capacity() / 2;
     if (result.events == 0) continue;
-    attached.lastMoved = lastEvent_ = Clock::now();
+    attached.lastMoved = lastEvent_ = now;
     lastEventMs_ = wallClockMs();
     moved_ = true;
   }
   noteTrouble(last);
-  peakFill_.note(fill, Clock::now());
+  peakFill_.note(fill, now);
   // A replaced ring is let go once it is known that nobody writes it, or when it has long stood still.
-  while (readers_.size() > 1 && (readers_.front().gone || Clock::now() - readers_.front().lastMoved > kUntoldLimit)) {
+  while (readers_.size() > 1 && (readers_.front().gone || now - readers_.front().lastMoved > kUntoldLimit)) {
     retired_ += readers_.front().reader->stats();
     readers_.erase(readers_.begin());
   }
@@ -68,8 +66,7 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
 }
 
 // When it was filled is not known, but not before the drain that emptied it.
-void Agent::noteFull(Attached& attached) {
-  const Clock::time_point now = Clock::now();
+void Agent::noteFull(Attached& attached, Clock::time_point now) {
   const uint64_t foundFull = attached.reader->stats().foundFull;
   if (foundFull != attached.foundFull && attached.lastDrain != Clock::time_point{})
     fullTime_ += now - attached.lastDrain;
@@ -127,24 +124,23 @@ void Agent::searched(const std::map<FileId, ProcessId>& found) {
     attached.writer = writer->second;
     attached.writerSeen = true;
     attached.gone = false;
-    attached.lastMapsLook = Clock::now();
     diedAt_ = {};
   }
 }
 
-bool Agent::stillWrites(Attached& attached, Clock::time_point now) {
-  const uint64_t startTime = processStartTime(attached.writer.pid);
+bool Agent::stillWrites(const Attached& attached, Clock::time_point now, ProcessLooks& looks, bool thoroughly) const {
+  const pid_t pid = attached.writer.pid;
+  const uint64_t startTime = looks.startTime(pid);
   if (startTime == kStartUnknown) return true;  // no proof of death
   if (startTime != attached.writer.startTime) return false;
-  if (now - attached.lastMoved < kQuietBeforeMapsLook || now - attached.lastMapsLook < kMapsLookInterval) return true;
-  attached.lastMapsLook = now;
-  return mapsForWriting(attached.writer.pid, attached.reader->id()) != MapsAnswer::kDoesNot;
+  if (!thoroughly || now - attached.lastMoved < kQuietBeforeMapsLook) return true;
+  return looks.mapsForWriting(pid, attached.reader->id()) != MapsAnswer::kDoesNot;
 }
 
-void Agent::checkLife(Clock::time_point now) {
+void Agent::checkLife(Clock::time_point now, ProcessLooks& looks, bool thoroughly) {
   const std::lock_guard lock(mutex_);
   for (Attached& attached : readers_) {
-    if (attached.writerSeen && !attached.gone && !stillWrites(attached, now)) attached.gone = true;
+    if (attached.writerSeen && !attached.gone) attached.gone = !stillWrites(attached, now, looks, thoroughly);
   }
   if (life() == Life::kDead && diedAt_ == Clock::time_point{}) diedAt_ = now;
 }

@@ -76,7 +76,7 @@ class Agent {
     bool crowded = false;   // more than half full when looked at
     bool settling = false;  // a new ring, to be looked at again after a pause
   };
-  DrainReport drain(uint64_t budget, ChunkBuffer& buffer);
+  DrainReport drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now);
 
   // Another file stands at the path now: its events go on where the old one's end. The old one is still drained, as
   // whoever writes it may go on.
@@ -89,8 +89,8 @@ class Agent {
   // Files whose writer is not known, and what a search of all processes found.
   bool wantsWriter() const;
   void searched(const std::map<FileId, ProcessId>& found);
-  // Looks after the process that was seen: cheap, but for mappings being read again while the ring stands still.
-  void checkLife(Clock::time_point now);
+  // Looks after the process that was seen; `thoroughly`: whether it still maps a ring that stands still.
+  void checkLife(Clock::time_point now, ProcessLooks& looks, bool thoroughly);
 
   // Whether it may be forgotten: dead and its last values told, or without a sign of life for longer than `idleTtl` (0:
   // never). `toldUntil`: when the slowest of all readers last read.
@@ -130,7 +130,6 @@ class Agent {
     bool writerSeen = false;
     bool gone = false;  // the writer was seen and is gone
     Clock::time_point lastMoved{};
-    Clock::time_point lastMapsLook{};
     Clock::time_point lastDrain{};
     uint64_t foundFull = 0;
   };
@@ -138,9 +137,9 @@ class Agent {
   AgentStatus status() const;
   void fold(Attached& attached, const RingReader::Chunk& chunk);
   void enterIncarnation(Attached& attached, uint32_t incarnation);
-  void noteFull(Attached& attached);
+  void noteFull(Attached& attached, Clock::time_point now);
   void noteTrouble(const DrainResult& result);
-  bool stillWrites(Attached& attached, Clock::time_point now);
+  bool stillWrites(const Attached& attached, Clock::time_point now, ProcessLooks& looks, bool thoroughly) const;
   Life life() const;
 
   const std::string path_;

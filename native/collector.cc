@@ -15,6 +15,8 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kScanInterval{50};
 constexpr milliseconds kLifeCheckInterval{500};
+// How often the mappings of processes are read.
+constexpr milliseconds kThoroughCheckInterval{5000};
 constexpr milliseconds kCrowdedInterval{1};
 // New rings are looked at again after a pause, twice; a ring that does not come to rest waits for the next tick.
 constexpr std::chrono::microseconds kSettlingPause{500};
@@ -255,8 +257,9 @@ Clock::duration Collector::tick(Clock::time_point now) {
 void Collector::drainAll(std::vector<std::shared_ptr<Agent>>& agents, Turn& turn) {
   thread_local ChunkBuffer buffer;
   turn.settling = true;
+  const Clock::time_point now = Clock::now();
   std::erase_if(agents, [&](const std::shared_ptr<Agent>& agent) {
-    const Agent::DrainReport report = agent->drain(kBudget, buffer);
+    const Agent::DrainReport report = agent->drain(kBudget, buffer, now);
     turn.crowded |= report.crowded;
     turn.settling &= !report.more;
     return !report.more && !report.settling;
@@ -307,7 +310,10 @@ void Collector::watchLives(Clock::time_point now) {
   }
   if (now - lastLifeCheck_ < kLifeCheckInterval) return;
   lastLifeCheck_ = now;
-  for (const auto& [path, agent] : agents_) agent->checkLife(now);
+  const bool thoroughly = now - lastThoroughCheck_ >= kThoroughCheckInterval;
+  if (thoroughly) lastThoroughCheck_ = now;
+  ProcessLooks looks;
+  for (const auto& [path, agent] : agents_) agent->checkLife(now, looks, thoroughly);
   const std::lock_guard lock(mutex_);
   forgetExpired(now);
 }

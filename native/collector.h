@@ -152,6 +152,7 @@ class Collector {
   Clock::time_point lastScan_{};
   Clock::time_point lastTick_{};
   Clock::time_point lastLifeCheck_{};
+  Clock::time_point lastThoroughCheck_{};
   Clock::time_point nextSearch_{};
   bool searchAgain_ = false;  // a ring was attached since the last search began
   std::chrono::milliseconds searchPause_{0};

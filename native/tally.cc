@@ -20,7 +20,8 @@ static_assert(releasedLayout(3)->slot == kTypedSlot && releasedLayout(5)->slot =
 uint32_t typeAt(const std::byte* slot) { return loadField<uint32_t>(slot, kTypedSlot.type); }
 uint64_t valueAt(const std::byte* slot) { return loadField<uint64_t>(slot, kTypedSlot.value); }
 
-// Below it the values of a whole chunk add up in 64 bits. No transfer has that many bytes or microseconds, but a slot may.
+// Below it the values of a whole chunk add up in 64 bits. No transfer has that many bytes or microseconds, but a slot
+// may.
 constexpr uint32_t kSummableBits = 51;
 static_assert(DrainProtocol<int>::kChunkSlots < uint64_t{1} << (64 - kSummableBits));
 

@@ -16,7 +16,7 @@
 namespace nixl_otel {
 namespace {
 
-// Calls visit(FileId) for every shared writable file mapping. False if the process may not be looked at.
+// Calls visit(FileId) for every shared writable file mapping. kDoesNot: that was all of them.
 // A line: 7f12a4000000-7f12a4001000 rw-s 00000000 fe:00 131077   /run/nixl/agent
 template <typename Visit>
 MapsAnswer visitWritableMappings(pid_t pid, Visit&& visit) {
@@ -25,9 +25,8 @@ MapsAnswer visitWritableMappings(pid_t pid, Visit&& visit) {
   if (maps == nullptr) return errno == ENOENT ? MapsAnswer::kDoesNot : MapsAnswer::kCannotSee;
   char* line = nullptr;
   size_t room = 0;
-  bool stop = false;
   errno = 0;
-  while (!stop && ::getline(&line, &room, maps) > 0) {
+  while (::getline(&line, &room, maps) > 0) {
     char mode[5] = {};
     unsigned int major = 0;
     unsigned int minor = 0;
@@ -38,13 +37,12 @@ MapsAnswer visitWritableMappings(pid_t pid, Visit&& visit) {
       continue;
     }
     if (std::sscanf(afterAddress, " %4s %*x %x:%x %llu", mode, &major, &minor, &inode) != 4 || inode == 0) continue;
-    stop = visit(FileId{makedev(major, minor), static_cast<ino_t>(inode)});
+    visit(FileId{makedev(major, minor), static_cast<ino_t>(inode)});
   }
   // Opening succeeds for any user; reading is where permission is checked.
   const bool unreadable = line == nullptr || (::ferror(maps) != 0 && errno != ESRCH);
   std::free(line);
   ::fclose(maps);
-  if (stop) return MapsAnswer::kMaps;
   return unreadable && errno != ESRCH && errno != 0 ? MapsAnswer::kCannotSee : MapsAnswer::kDoesNot;
 }
 
@@ -83,8 +81,17 @@ uint64_t processStartTime(pid_t pid) {
   return state == 'Z' || state == 'X' ? 0 : start;  // a zombie writes nothing any more
 }
 
-MapsAnswer mapsForWriting(pid_t pid, const FileId& file) {
-  return visitWritableMappings(pid, [&](const FileId& mapped) { return mapped == file; });
+uint64_t ProcessLooks::startTime(pid_t pid) {
+  const auto [seen, fresh] = startTimes_.try_emplace(pid);
+  if (fresh) seen->second = processStartTime(pid);
+  return seen->second;
+}
+
+MapsAnswer ProcessLooks::mapsForWriting(pid_t pid, const FileId& file) {
+  const auto [at, fresh] = mapped_.try_emplace(pid);
+  Mapped& seen = at->second;
+  if (fresh) seen.answer = visitWritableMappings(pid, [&](const FileId& mapped) { seen.files.insert(mapped); });
+  return seen.files.contains(file) ? MapsAnswer::kMaps : seen.answer;
 }
 
 // A line: 1: FLOCK  ADVISORY  WRITE 17061 fe:00:2199116 0 EOF
@@ -121,7 +128,6 @@ bool WriterSearch::step(std::chrono::steady_clock::time_point deadline) {
     std::map<FileId, uint32_t> writes;  // how many mappings
     visitWritableMappings(pid, [&](const FileId& mapped) {
       if (wanted_.contains(mapped)) ++writes[mapped];
-      return false;
     });
     std::erase_if(writes, [&](const auto& mapped) {
       return mapped.second == 1 && consumers_.contains({pid, mapped.first.inode});

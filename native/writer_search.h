@@ -29,8 +29,22 @@ inline constexpr uint64_t kStartUnknown = UINT64_MAX;
 
 enum class MapsAnswer : uint8_t { kMaps, kDoesNot, kCannotSee };
 
-// Whether this process maps this file for writing right now.
-MapsAnswer mapsForWriting(pid_t pid, const FileId& file);
+// What was seen of processes in one pass over the agents: those that share a process share the look at it. The kernel
+// takes milliseconds to print the mappings of a large one.
+class ProcessLooks {
+ public:
+  uint64_t startTime(pid_t pid);
+  // Whether this process maps this file for writing.
+  MapsAnswer mapsForWriting(pid_t pid, const FileId& file);
+
+ private:
+  struct Mapped {
+    MapsAnswer answer;
+    std::set<FileId> files;
+  };
+  std::map<pid_t, uint64_t> startTimes_;
+  std::map<pid_t, Mapped> mapped_;
+};
 
 // Who holds a lock on a file with this inode: consumers do, agents never.
 using FileLocks = std::set<std::pair<pid_t, ino_t>>;

@@ -112,7 +112,8 @@ Figures measure(const Case& c, const std::string& directory) {
   std::vector<TappedEvent> tapped;
   figures.tallyNs = perEvent(
       [&] {
-        reader->drain(c.capacity, buffer, [&](const RingReader::Chunk& chunk) { tally.fold(chunk, {}, tapped); }, false);
+        reader->drain(
+            c.capacity, buffer, [&](const RingReader::Chunk& chunk) { tally.fold(chunk, {}, tapped); }, false);
       },
       nothing);
   return figures;
