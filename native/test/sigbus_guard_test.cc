@@ -43,6 +43,23 @@ TEST(aTruncatedFileReadsAsZerosAndSaysSo) {
   }
 }
 
+// As a library does that is loaded after us.
+TEST(aHandlerThatCameOverOursGivesWayAgain) {
+  const TemporaryDirectory directory;
+  MappedFile file(directory / "ring");
+  struct sigaction before;
+  REQUIRE_EQ(::sigaction(SIGBUS, nullptr, &before), 0);
+  ::signal(SIGBUS, [](int) { ::_exit(3); });
+  CHECK_EQ(guardMappings(), 0);
+  {
+    const MappingClaim claim(file.mapping);
+    REQUIRE_EQ(::ftruncate(file.fd, 0), 0);
+    CHECK_EQ(int{touch(file.mapping.base())}, 0);
+    CHECK(claim.faulted());
+  }
+  ::sigaction(SIGBUS, &before, nullptr);
+}
+
 TEST(eachThreadHasItsOwnClaim) {
   const TemporaryDirectory directory;
   std::vector<std::thread> threads;

@@ -1,6 +1,8 @@
 #include "tally.h"
 
+#include <iterator>
 #include <memory>
+#include <random>
 #include <vector>
 
 #include "check.h"
@@ -85,6 +87,61 @@ TEST(aTransferIsPutTogetherFromConsecutiveEventsOnly) {
   CHECK_EQ(tally.transmit().count, 1u);
   CHECK_EQ(tally.receive().count, 0u);
   CHECK(tally.transmit().sizes == (std::vector<uint64_t>{0, 1, 0}));
+}
+
+namespace {
+
+bool sameSums(const EventTally& a, const EventTally& b) {
+  return a.count == b.count && a.sum == b.sum && a.last == b.last && a.counts == b.counts;
+}
+
+bool sameTransfers(const TransferTally& a, const TransferTally& b) {
+  return a.count == b.count && a.sizeSum == b.sizeSum && a.durationSum == b.durationSum &&
+         a.throughputSum == b.throughputSum && a.sizes == b.sizes && a.durations == b.durations &&
+         a.throughputs == b.throughputs;
+}
+
+}  // namespace
+
+// Whole transfers have a path of their own; an event that comes alone never takes it.
+TEST(transfersCountTheSameInOnePieceAsEventByEvent) {
+  const char* names[] = {"agent_tx_bytes",        "agent_rx_bytes",          "agent_tx_requests_num",
+                         "agent_rx_requests_num", "agent_memory_registered", "agent_memory_deregistered",
+                         "agent_xfer_time",       "agent_xfer_post_time"};
+  TallyOptions knowing = options();
+  knowing.typeNames.clear();
+  for (uint32_t type = 0; type < std::size(names); ++type) knowing.typeNames.emplace_back(names[type], type);
+  const auto shared = std::make_shared<const TallyPlan>(knowing);
+  std::vector<RingEvent> events;
+  const auto add = [&](uint32_t type, uint64_t value) {
+    events.push_back(named(names[type], knowing.typeCategories[type], value));
+    events.back().type = type;
+  };
+  std::mt19937_64 random(7);
+  const uint64_t values[] = {0, 1, 10, 11, 1000, 123'456, (uint64_t{1} << 51) - 1, uint64_t{1} << 51, UINT64_MAX};
+  const auto value = [&] { return random() % 2 == 0 ? random() % 100'000 : values[random() % std::size(values)]; };
+  for (int i = 0; i < 3000; ++i) {
+    const uint32_t direction = random() % 2;
+    if (random() % 8 != 0) add(kXferPostTime, value());
+    add(kXferTime, value());
+    add(kTxBytes + direction, value());
+    if (random() % 16 == 0) continue;  // as a full ring cuts it
+    add(kTxRequests + direction, random() % 16 == 0 ? 2 : 1);
+    if (random() % 16 == 0) add(kMemoryRegistered, value());
+  }
+  for (const int32_t version : {1, 2, 3, 4, 5}) {
+    Tally whole(shared);
+    Tally single(shared);
+    fold(whole, *releasedLayout(version), events);
+    for (const RingEvent& event : events) fold(single, *releasedLayout(version), {event});
+    for (uint32_t type = 0; type < std::size(names); ++type) {
+      CHECK(whole.events()[type].count > 0 || type == kMemoryDeregistered);
+      CHECK(sameSums(whole.events()[type], single.events()[type]));
+    }
+    CHECK(whole.transmit().count > 1000 && whole.receive().count > 1000);
+    CHECK(sameTransfers(whole.transmit(), single.transmit()));
+    CHECK(sameTransfers(whole.receive(), single.receive()));
+  }
 }
 
 TEST(memoryInUseNeverFallsBelowZero) {
