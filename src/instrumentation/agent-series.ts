@@ -6,6 +6,7 @@ import {
   ambiguousNames,
   type Attributes,
   type EventReading,
+  type EventLabels,
   eventLabels,
   type Labels,
   type Metric,
@@ -88,7 +89,8 @@ export class AgentSeries {
   }
 }
 
-function wordsOf({ category, event }: Labels): string {
+/** What tells the events of one agent apart, as one text. */
+export function wordsOf({ category, event }: EventLabels): string {
   return `${category}\0${event}`;
 }
 
