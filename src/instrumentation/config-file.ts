@@ -43,12 +43,16 @@ export type FileOptions = Pick<NixlOptions, Exclude<(typeof FILE_OPTIONS)[number
 
 const MODULE_PATH = /^\.{0,2}\//;
 
-export interface ConfigFile {
+/** What stands in a file. */
+export interface WrittenSettings {
   readonly path: string;
-  /** As they stand in the file. */
   readonly written: Readonly<Record<string, unknown>>;
-  readonly options: FileOptions;
   readonly serve: Readonly<Record<string, unknown>>;
+}
+
+/** With a builder made of each module that it names. */
+export interface ConfigFile extends WrittenSettings {
+  readonly options: FileOptions;
 }
 
 /** The whole file; `serve`: the shape of its section. */
@@ -70,11 +74,18 @@ export function fileShape(serve: Shape = anyObject): Shape {
   });
 }
 
-/**
- * @throws NixlTelemetryError CONFIG_INVALID, naming file, line, key, value and what is allowed; also when it cannot be
- * read, or when a module of a builder cannot be loaded.
- */
+/** @throws NixlTelemetryError CONFIG_INVALID, as readSettings(), and when a module of a builder cannot be loaded. */
 export function readConfigFile(file: string, serve?: Shape): ConfigFile {
+  const settings = readSettings(file, serve);
+  return { ...settings, options: optionsOf(settings.written, file) };
+}
+
+/**
+ * All but the modules of builders, which are not loaded.
+ * @throws NixlTelemetryError CONFIG_INVALID, naming file, line, key, value and what is allowed; also when it cannot be
+ * read.
+ */
+export function readSettings(file: string, serve?: Shape): WrittenSettings {
   const { LineCounter, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml;
   const lines = new LineCounter();
   const document = parseDocument(textOf(file), { lineCounter: lines, prettyErrors: false });
@@ -88,7 +99,7 @@ export function readConfigFile(file: string, serve?: Shape): ConfigFile {
   }
   const { serve: section = {}, ...written } = content as Record<string, unknown>;
   delete written['$schema'];
-  return { path: file, written, options: optionsOf(written, file), serve: section as Record<string, unknown> };
+  return { path: file, written, serve: section as Record<string, unknown> };
 }
 
 function optionsOf(written: Readonly<Record<string, unknown>>, file: string): FileOptions {

@@ -5,9 +5,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   CONFIG_VARIABLE,
-  type ConfigFile,
   type FileOptions,
-  readConfigFile,
+  readSettings,
+  type WrittenSettings,
 } from '../../instrumentation/config-file.js';
 import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor } from '../../instrumentation/environment.js';
 import { object, type Shape, shown, word } from '../../instrumentation/shape.js';
@@ -313,7 +313,7 @@ export function resolveSettings(
 ): Map<keyof ServeSettings, Resolved> {
   const [configRow, ...rows] = SETTINGS;
   const config = resolve(configRow!, flags, environment, undefined);
-  const file = config === undefined ? undefined : readConfigFile(config.value as string, SERVE_SECTION);
+  const file = config === undefined ? undefined : readSettings(config.value as string, SERVE_SECTION);
   const resolved = new Map<keyof ServeSettings, Resolved>();
   if (config !== undefined) resolved.set('config', config);
   for (const row of rows) {
@@ -327,7 +327,7 @@ function resolve(
   row: SettingRow,
   flags: Partial<ServeSettings>,
   environment: Environment,
-  file: ConfigFile | undefined,
+  file: WrittenSettings | undefined,
 ): Resolved | undefined {
   const { [row.key]: flag } = flags;
   if (flag !== undefined) return { value: flag, origin: 'flag' };
@@ -359,10 +359,11 @@ function fromEnvironment(row: SettingRow, environment: Environment): Resolved | 
 }
 
 /** Whoever names globs in a file means no directory besides. */
-function fromFile({ option, key, parse }: SettingRow, { options, serve }: ConfigFile): unknown {
-  if (option === 'directories')
-    return typeof options.directories === 'string' ? [options.directories] : options.directories;
-  if (option !== undefined) return options[option];
+function fromFile({ option, key, parse }: SettingRow, { written, serve }: WrittenSettings): unknown {
+  if (option !== undefined) {
+    const { [option]: value } = written;
+    return option === 'directories' && typeof value === 'string' ? [value] : value;
+  }
   return serve[key] === undefined ? undefined : parse(textIn(serve[key]));
 }
 
