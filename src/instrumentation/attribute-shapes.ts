@@ -1,4 +1,5 @@
 /** What an attribute of the configuration may look like. */
+import { reasonOf } from '../errors.js';
 import { ATTRIBUTE_TYPES, type AttributeSpec, PLAIN_SOURCES, TAKEN_ATTRIBUTE_NAMES } from '../mapping/index.js';
 import { also, list, number, object, type Shape, text, value, word, wordOrObject } from './shape.js';
 
@@ -33,7 +34,7 @@ const patternSource = also(
         ? undefined
         : `has no group ${group} in its pattern; there are ${groups.join(', ') || 'none'}`;
     } catch (error) {
-      return `has a pattern that is no regular expression: ${(error as Error).message}`;
+      return `has a pattern that is no regular expression: ${reasonOf(error)}`;
     }
   },
 );

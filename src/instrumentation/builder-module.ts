@@ -1,7 +1,6 @@
 /** Builders that a configuration file names by the path of a module. */
 import { createRequire } from 'node:module';
-import { NixlTelemetryError } from '../errors.js';
-import { reasonOf } from './diag-once.js';
+import { NixlTelemetryError, reasonOf } from '../errors.js';
 import type { MetricBuilder } from './metric-builder.js';
 
 const ALLOWED =

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type * as Yaml from 'yaml';
-import { NixlTelemetryError } from '../errors.js';
+import { NixlTelemetryError, reasonOf } from '../errors.js';
 import type { NixlOptions } from './config.js';
 import { builderFromModule } from './builder-module.js';
 import type { MetricBuilder } from './metric-builder.js';
@@ -111,14 +111,10 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new NixlTelemetryError(
-      'CONFIG_INVALID',
-      `the configuration file cannot be read: ${(error as Error).message}`,
-      {
-        path: file,
-        cause: error,
-      },
-    );
+    throw new NixlTelemetryError('CONFIG_INVALID', `the configuration file cannot be read: ${reasonOf(error)}`, {
+      path: file,
+      cause: error,
+    });
   }
 }
 

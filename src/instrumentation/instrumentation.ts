@@ -1,6 +1,7 @@
 /** The standard OpenTelemetry instrumentation: for services that have a MeterProvider of their own. */
 import { type MeterProvider, metrics } from '@opentelemetry/api';
 import { InstrumentationBase } from '@opentelemetry/instrumentation';
+import { reasonOf } from '../errors.js';
 import {
   checkReaderOptions,
   instrumentationSettings,
@@ -8,7 +9,6 @@ import {
   type NixlMetricProducerOptions,
   warnOfUnmatched,
 } from './config.js';
-import { reasonOf } from './diag-once.js';
 import { NixlMetricProducer } from './metric-producer.js';
 import type { MetricProcessor } from './metric-processor.js';
 import { type Internals, Reporting } from './reporting.js';

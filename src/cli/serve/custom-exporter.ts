@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Resource } from '@opentelemetry/resources';
+import { reasonOf } from '../../errors.js';
 import { Failure } from '../failure.js';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './settings.js';
@@ -77,7 +78,7 @@ async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Failure(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Failure(`${what}: ${reasonOf(error)}`);
   }
 }
 
