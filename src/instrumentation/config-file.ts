@@ -6,6 +6,7 @@ import type * as Yaml from 'yaml';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
 import type { NixlOptions } from './config.js';
 import { builderFromModule } from './builder-module.js';
+import { MODULE_PATH } from './user-module.js';
 import type { MetricBuilder } from './metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from './metric-processor.js';
 import { SETTINGS } from './settings.js';
@@ -40,8 +41,6 @@ export const FILE_OPTIONS = [
 export type FileOptions = Pick<NixlOptions, Exclude<(typeof FILE_OPTIONS)[number], 'seriesLimit'>> & {
   readonly seriesLimit?: number;
 };
-
-const MODULE_PATH = /^\.{0,2}\//;
 
 /** What stands in a file. */
 export interface WrittenSettings {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Resource } from '@opentelemetry/resources';
 import { reasonOf } from '../../errors.js';
+import { madeBy, MODULE_PATH } from '../../instrumentation/user-module.js';
 import { Failure } from '../failure.js';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './settings.js';
@@ -49,13 +50,9 @@ export async function loadExporter(context: ExporterContext): Promise<CustomExpo
 }
 
 type Maker = (context: ExporterContext) => unknown;
-type MakerClass = new (context: ExporterContext) => unknown;
 
-/** A class is called with `new`, as its export default may well be one. */
 function make(maker: Maker, context: ExporterContext): Promise<unknown> {
-  const isClass = /^class\b/.test(Function.prototype.toString.call(maker));
-  const call = (): unknown => (isClass ? new (maker as unknown as MakerClass)(context) : maker(context));
-  return inTime(Promise.resolve().then(call));
+  return inTime(Promise.resolve().then(() => madeBy(maker, context)));
 }
 
 function inTime<T>(work: Promise<T>): Promise<T> {
@@ -85,7 +82,7 @@ async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
 /** A path if it looks like one; then the folder of exporters; then a package, as seen from here and from the working directory. */
 function locate(name: string, folder: string | undefined): string {
   const tried: string[] = [];
-  if (/^\.{0,2}\//.test(name)) {
+  if (MODULE_PATH.test(name)) {
     const file = path.resolve(name);
     if (existsSync(file)) return pathToFileURL(file).href;
     tried.push(file);
