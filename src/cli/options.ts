@@ -1,6 +1,6 @@
 /** The flags that several commands share: what each may be, and in which words it is refused. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_DRAIN_INTERVAL_MS } from '../instrumentation/environment.js';
+import { DEFAULT_DRAIN_INTERVAL_MS } from '../instrumentation/config/environment.js';
 import { type Naming, NAMINGS } from '../mapping/index.js';
 
 export interface ServingOptions {

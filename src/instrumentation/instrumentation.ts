@@ -8,9 +8,9 @@ import {
   type NixlInstrumentationConfig,
   type NixlMetricProducerOptions,
   warnOfUnmatched,
-} from './config.js';
+} from './config/config.js';
 import { NixlMetricProducer } from './metric-producer.js';
-import type { MetricProcessor } from './metric-processor.js';
+import type { MetricProcessor } from './builders/metric-processor.js';
 import { type Internals, Reporting } from './reporting.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
 

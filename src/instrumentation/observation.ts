@@ -15,8 +15,8 @@ import {
   withLabels,
 } from '../mapping/index.js';
 import type { Snapshot } from '../shm-bridge/types.js';
-import { type AgentRoster, pointAttributes, type RosterEntry } from './agent-roster.js';
-import { wordsOf } from './agent-series.js';
+import { type AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
+import { wordsOf } from './agents/agent-series.js';
 import { DURATION_METRICS } from './duration-metrics.js';
 import type { DurationStats } from './duration-pump.js';
 import { FoldedMetric } from './folded-metric.js';

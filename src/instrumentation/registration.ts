@@ -2,14 +2,14 @@
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
 import { metricsOf } from '../mapping/index.js';
 import type { EventTap, RingSource, TapOptions } from '../shm-bridge/index.js';
-import type { AgentAttributes } from './agent-attributes.js';
-import { AgentRoster, pointAttributes, type RosterEntry } from './agent-roster.js';
-import type { Settings } from './config.js';
+import type { AgentAttributes } from './agents/agent-attributes.js';
+import { AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
+import type { Settings } from './config/config.js';
 import type { DiagOnce } from './diag-once.js';
 import { DurationPump, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
-import { BuilderRun } from './builder-run.js';
-import { type MetricProcessor, tallyBuilders } from './metric-processor.js';
+import { BuilderRun } from './builders/builder-run.js';
+import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
 import { Observation } from './observation.js';
 import type { SourceFeed } from './snapshot-feed.js';
 

@@ -3,11 +3,11 @@ import type { DiagLogger, Meter } from '@opentelemetry/api';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
 import { openSource, type RingSource } from '../shm-bridge/index.js';
 import type { SourceOptions } from '../shm-bridge/types.js';
-import { BuilderMetrics } from './builder-metrics.js';
-import { NOTHING_CONFIGURED, sameSettings, type Settings } from './config.js';
+import { BuilderMetrics } from './builders/builder-metrics.js';
+import { NOTHING_CONFIGURED, sameSettings, type Settings } from './config/config.js';
 import { DiagOnce } from './diag-once.js';
 import type { SharedFeed } from './metric-producer.js';
-import type { MetricProcessor } from './metric-processor.js';
+import type { MetricProcessor } from './builders/metric-processor.js';
 import { Registration } from './registration.js';
 import { LateFeed, SourceFeed } from './snapshot-feed.js';
 

@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { NixlMetricProducer, RingWriter } from '../../src/index.js';
-import { fileShape, readConfigFile } from '../../src/instrumentation/config-file.js';
+import { fileShape, readConfigFile } from '../../src/instrumentation/config/config-file.js';
 import { configSchema } from '../../src/cli/config/schema.js';
 import { SERVE_SECTION, settingsOf } from '../../src/cli/serve/settings.js';
 import { pointsIn } from '../instrumentation/readers.js';

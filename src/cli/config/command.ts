@@ -1,7 +1,7 @@
 /** `nixl-otel config`: what a configuration file says, whether it is right, and what is in force. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { CONFIG_VARIABLE, readSettings } from '../../instrumentation/config-file.js';
-import { producerSettings } from '../../instrumentation/config.js';
+import { CONFIG_VARIABLE, readSettings } from '../../instrumentation/config/config-file.js';
+import { producerSettings } from '../../instrumentation/config/config.js';
 import { Failure, ExitCode } from '../failure.js';
 import { print } from '../output.js';
 import { SERVE_SECTION } from '../serve/settings.js';

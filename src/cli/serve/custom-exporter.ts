@@ -5,7 +5,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Resource } from '@opentelemetry/resources';
 import { reasonOf } from '../../errors.js';
-import { madeBy, MODULE_PATH } from '../../instrumentation/user-module.js';
+import { madeBy, MODULE_PATH } from '../../instrumentation/builders/user-module.js';
 import { Failure } from '../failure.js';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './settings.js';

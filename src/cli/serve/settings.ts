@@ -8,9 +8,9 @@ import {
   type FileOptions,
   readSettings,
   type WrittenSettings,
-} from '../../instrumentation/config-file.js';
-import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor } from '../../instrumentation/environment.js';
-import { object, type Shape, shown, word } from '../../instrumentation/shape.js';
+} from '../../instrumentation/config/config-file.js';
+import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor } from '../../instrumentation/config/environment.js';
+import { object, type Shape, shown, word } from '../../instrumentation/config/shape.js';
 import { type Naming, NAMINGS } from '../../mapping/index.js';
 import { DEFAULT_HOST, DEFAULT_PORT, listOf, notEmpty, wholeNumber } from '../options.js';
 import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';

@@ -1,6 +1,6 @@
 /** Builders that a configuration file names by the path of a module. */
 import { createRequire } from 'node:module';
-import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { NixlTelemetryError, reasonOf } from '../../errors.js';
 import { madeBy } from './user-module.js';
 import type { MetricBuilder } from './metric-builder.js';
 

@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type * as Yaml from 'yaml';
-import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { NixlTelemetryError, reasonOf } from '../../errors.js';
 import type { NixlOptions } from './config.js';
-import { builderFromModule } from './builder-module.js';
-import { MODULE_PATH } from './user-module.js';
-import type { MetricBuilder } from './metric-builder.js';
-import { type BuilderName, BUILDER_NAMES } from './metric-processor.js';
+import { builderFromModule } from '../builders/builder-module.js';
+import { MODULE_PATH } from '../builders/user-module.js';
+import type { MetricBuilder } from '../builders/metric-builder.js';
+import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
 import { SETTINGS } from './settings.js';
 import { anyObject, object, type Path, pathText, type Shape } from './shape.js';
 

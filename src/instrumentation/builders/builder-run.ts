@@ -1,9 +1,9 @@
 /** Builders at work on one source: events from its queue, gains from its snapshots. */
 import type { Meter, Observable, ObservableResult } from '@opentelemetry/api';
-import type { EventQueue, RingSource } from '../shm-bridge/index.js';
-import type { Snapshot } from '../shm-bridge/types.js';
-import type { AgentAttributes } from './agent-attributes.js';
-import type { DiagOnce } from './diag-once.js';
+import type { EventQueue, RingSource } from '../../shm-bridge/index.js';
+import type { Snapshot } from '../../shm-bridge/types.js';
+import type { AgentAttributes } from '../agents/agent-attributes.js';
+import type { DiagOnce } from '../diag-once.js';
 import { EventDirectory } from './event-directory.js';
 import { EventPump } from './event-pump.js';
 import type { MetricProcessor } from './metric-processor.js';

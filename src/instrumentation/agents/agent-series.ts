@@ -13,7 +13,7 @@ import {
   type Naming,
   sameEvent,
   withLabels,
-} from '../mapping/index.js';
+} from '../../mapping/index.js';
 import type { AgentAttributes } from './agent-attributes.js';
 
 /** The series of one event key of one agent. */

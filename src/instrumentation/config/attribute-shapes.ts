@@ -1,6 +1,6 @@
 /** What an attribute of the configuration may look like. */
-import { reasonOf } from '../errors.js';
-import { ATTRIBUTE_TYPES, type AttributeSpec, PLAIN_SOURCES, TAKEN_ATTRIBUTE_NAMES } from '../mapping/index.js';
+import { reasonOf } from '../../errors.js';
+import { ATTRIBUTE_TYPES, type AttributeSpec, PLAIN_SOURCES, TAKEN_ATTRIBUTE_NAMES } from '../../mapping/index.js';
 import { also, list, number, object, type Shape, text, value, word, wordOrObject } from './shape.js';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
