@@ -40,7 +40,7 @@ export interface RawOpened {
   handle?: Handle;
 }
 
-/** What native/addon.cc exports. Arguments are checked on this side: the addon trusts them. */
+/** What native/addon exports. Arguments are checked on this side: the addon trusts them. */
 export interface Addon {
   openSource(
     options: {
