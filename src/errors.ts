@@ -22,3 +22,8 @@ export class NixlTelemetryError extends Error {
     if (options.state !== undefined) this.state = options.state;
   }
 }
+
+/** Any thrown value in one line. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -4,14 +4,20 @@ const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'] as const;
 
 /** In powers of 1000: `0 B`, `999 B`, `1.2 kB`, `412 MB`. */
 export function bytes(value: number): string {
+  const [scaled, unit] = inThousands(value, BYTE_UNITS);
+  return `${amount(scaled)} ${unit}`;
+}
+
+/** A number below 1000 and the unit that it is of, each a thousand times the one before; of the last there may be more. */
+export function inThousands(value: number, units: readonly string[]): [number, string] {
   let scaled = value;
   let unit = 0;
   // 999.6 would be printed as 1000 of its unit.
-  while (Math.round(scaled) >= 1000 && unit < BYTE_UNITS.length - 1) {
+  while (Math.round(scaled) >= 1000 && unit < units.length - 1) {
     scaled /= 1000;
     unit++;
   }
-  return `${amount(scaled)} ${BYTE_UNITS[unit]!}`;
+  return [scaled, units[unit]!];
 }
 
 const BINARY_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;

@@ -1,5 +1,6 @@
 /** The flags that several commands share: what each may be, and in which words it is refused. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_DRAIN_INTERVAL_MS } from '../instrumentation/config/environment.js';
 import { type Naming, NAMINGS } from '../mapping/index.js';
 
 export interface ServingOptions {
@@ -30,7 +31,11 @@ export function addServingOptions(command: Command): Command {
         .default('nixl'),
     )
     .addOption(new Option('--page <on-or-off>', 'the live page for browsers at /').choices(['on', 'off']).default('on'))
-    .option('--drain-interval <ms>', 'empty the rings this often (default: 20)', wholeNumber(1, 10_000));
+    .option(
+      '--drain-interval <ms>',
+      `empty the rings this often (default: ${DEFAULT_DRAIN_INTERVAL_MS})`,
+      wholeNumber(1, 10_000),
+    );
 }
 
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {

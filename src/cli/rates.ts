@@ -1,6 +1,7 @@
 /** Snapshots in words: rates from the difference of two, totals from one. Pure. */
-import { Category, EVENTS, eventOfType } from '../mapping/index.js';
+import { Category, eventOfType } from '../mapping/index.js';
 import type { AgentSnapshot, Snapshot } from '../shm-bridge/types.js';
+import { DROPPED, RX_BYTES, RX_REQUESTS, TX_BYTES, TX_REQUESTS } from './event-types.js';
 import { amount, bytes } from './numbers.js';
 
 export { amount, bytes };
@@ -47,16 +48,6 @@ function increase(before: Snapshot | undefined, after: Snapshot): Sums {
     total.errors += now.errors - (then?.errors ?? 0);
   }
   return total;
-}
-
-const TX_BYTES = typeOf('agent_tx_bytes');
-const RX_BYTES = typeOf('agent_rx_bytes');
-const TX_REQUESTS = typeOf('agent_tx_requests_num');
-const RX_REQUESTS = typeOf('agent_rx_requests_num');
-const DROPPED = typeOf('agent_telemetry_events_dropped');
-
-export function typeOf(event: string): number {
-  return EVENTS.findIndex((row) => row.event === event);
 }
 
 function sumsOf(agent: AgentSnapshot): Sums {

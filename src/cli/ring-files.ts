@@ -2,7 +2,8 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { DIRECTORY_VARIABLE } from '../instrumentation/environment.js';
+import { reasonOf } from '../errors.js';
+import { DIRECTORY_VARIABLE } from '../instrumentation/config/environment.js';
 import { listOf, notEmpty } from './options.js';
 
 /** As sources search: an agent's name may have folders in it. */
@@ -29,7 +30,7 @@ export function filesBelow(directory: string, complain: (message: string) => voi
   try {
     entries = readdirSync(path.join(directory, folder), { withFileTypes: true });
   } catch (error) {
-    complain(`${path.join(directory, folder)} cannot be read: ${(error as Error).message}`);
+    complain(`${path.join(directory, folder)} cannot be read: ${reasonOf(error)}`);
     return [];
   }
   return entries

@@ -1,5 +1,6 @@
 /** One diag line per (subject, code): a broken ring must not fill the host's log at every collect. */
 import type { DiagLogger } from '@opentelemetry/api';
+import { reasonOf } from '../errors.js';
 
 const MAX_REMEMBERED = 1000;
 
@@ -23,6 +24,20 @@ export class DiagOnce {
     if (this.#isNew(subject, code)) this.#logger.error(message);
   }
 
+  /** `what`: tells failures apart, and begins the line. */
+  failure(subject: string, what: string, error: unknown): void {
+    this.error(subject, what, `${what} failed: ${reasonOf(error)}`);
+  }
+
+  /** Goes on when the work throws, and tells it as a failure. */
+  guard(subject: string, what: string, work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.failure(subject, what, error);
+    }
+  }
+
   /** Remembers at most 1000 subjects, so that files that come and go cost no memory; later ones stay unsaid. */
   #isNew(subject: string, code: string): boolean {
     const key = `${code}\0${subject}`;
@@ -34,9 +49,4 @@ export class DiagOnce {
     }
     return true;
   }
-}
-
-/** Any thrown value in one line. */
-export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -5,10 +5,10 @@ export type {
   NixlOptions,
   Temporality,
   TemporalitySelector,
-} from './config.js';
-export { ComprehensiveBuilder } from './comprehensive-builder.js';
-export type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
-export { type BuilderName, MetricProcessor, type MetricProcessorOptions } from './metric-processor.js';
+} from './config/config.js';
+export { ComprehensiveBuilder } from './builders/comprehensive-builder.js';
+export type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './builders/metric-builder.js';
+export { type BuilderName, MetricProcessor, type MetricProcessorOptions } from './builders/metric-processor.js';
 export { NixlInstrumentation, type SharedProducerOptions } from './instrumentation.js';
 export { NixlMetricProducer } from './metric-producer.js';
 export { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';

@@ -1,16 +1,16 @@
 /** The standard OpenTelemetry instrumentation: for services that have a MeterProvider of their own. */
 import { type MeterProvider, metrics } from '@opentelemetry/api';
 import { InstrumentationBase } from '@opentelemetry/instrumentation';
+import { reasonOf } from '../errors.js';
 import {
   checkReaderOptions,
   instrumentationSettings,
   type NixlInstrumentationConfig,
   type NixlMetricProducerOptions,
   warnOfUnmatched,
-} from './config.js';
-import { reasonOf } from './diag-once.js';
+} from './config/config.js';
 import { NixlMetricProducer } from './metric-producer.js';
-import type { MetricProcessor } from './metric-processor.js';
+import type { MetricProcessor } from './builders/metric-processor.js';
 import { type Internals, Reporting } from './reporting.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
 

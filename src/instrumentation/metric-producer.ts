@@ -19,17 +19,17 @@ import {
 } from '../mapping/index.js';
 import { openSource } from '../shm-bridge/index.js';
 import type { Snapshot } from '../shm-bridge/types.js';
-import { AgentAttributes } from './agent-attributes.js';
-import { AgentSeriesCache } from './agent-series.js';
-import { BuilderMetrics } from './builder-metrics.js';
+import { AgentAttributes } from './agents/agent-attributes.js';
+import { AgentSeriesCache } from './agents/agent-series.js';
+import { BuilderMetrics } from './builders/builder-metrics.js';
 import {
   type NixlMetricProducerOptions,
   producerSettings,
   type Profile,
   type Temporality,
   warnOfUnmatched,
-} from './config.js';
-import { type MetricProcessor, tallyBuilders } from './metric-processor.js';
+} from './config/config.js';
+import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
 import { type AgentView, increase, type Moment } from './readings.js';
 import { SELF_METRICS } from './self-metrics.js';

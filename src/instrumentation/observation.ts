@@ -10,19 +10,20 @@ import {
   type Metric,
   type Naming,
   type NumberMetric,
+  OVERFLOW_LABELS,
   toDouble,
   withLabels,
 } from '../mapping/index.js';
 import type { Snapshot } from '../shm-bridge/types.js';
-import { type AgentRoster, pointAttributes, type RosterEntry } from './agent-roster.js';
+import { type AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
+import { wordsOf } from './agents/agent-series.js';
 import { DURATION_METRICS } from './duration-metrics.js';
 import type { DurationStats } from './duration-pump.js';
 import { FoldedMetric } from './folded-metric.js';
 import type { InstrumentSet } from './instrument-set.js';
 import { SELF_METRICS } from './self-metrics.js';
 
-const OVERFLOW_LABELS: Labels = { category: 'overflow', event: 'overflow' };
-const OVERFLOW_WORDS = 'overflow\0overflow';
+const OVERFLOW_WORDS = wordsOf(OVERFLOW_LABELS);
 
 export interface ObservationOptions {
   readonly naming: Naming;

@@ -8,7 +8,7 @@ import {
   type Exact,
   type Point,
 } from '../mapping/index.js';
-import type { AgentSeries } from './agent-series.js';
+import type { AgentSeries } from './agents/agent-series.js';
 
 /** One agent at this collect. */
 export interface AgentView {

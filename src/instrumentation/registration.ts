@@ -2,14 +2,14 @@
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
 import { metricsOf } from '../mapping/index.js';
 import type { EventTap, RingSource, TapOptions } from '../shm-bridge/index.js';
-import type { AgentAttributes } from './agent-attributes.js';
-import { AgentRoster, pointAttributes, type RosterEntry } from './agent-roster.js';
-import type { Settings } from './config.js';
-import { type DiagOnce, reasonOf } from './diag-once.js';
+import type { AgentAttributes } from './agents/agent-attributes.js';
+import { AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
+import type { Settings } from './config/config.js';
+import type { DiagOnce } from './diag-once.js';
 import { DurationPump, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
-import { BuilderRun } from './builder-run.js';
-import { type MetricProcessor, tallyBuilders } from './metric-processor.js';
+import { BuilderRun } from './builders/builder-run.js';
+import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
 import { Observation } from './observation.js';
 import type { SourceFeed } from './snapshot-feed.js';
 
@@ -35,7 +35,8 @@ export class Registration {
   readonly noop: boolean;
   /** What start() taps: a source that is opened with this tap misses no duration. */
   readonly tap: TapOptions;
-  readonly #options: RegistrationOptions;
+  readonly #said: DiagOnce;
+  readonly #now: (() => number) | undefined;
   readonly #instruments: InstrumentSet;
   readonly #roster: AgentRoster;
   readonly #observation: Observation;
@@ -49,7 +50,8 @@ export class Registration {
   constructor(options: RegistrationOptions) {
     const { meter, settings, said } = options;
     const { naming, hostname, seriesLimit, source, events, customEvents } = settings;
-    this.#options = options;
+    this.#said = said;
+    this.#now = options.now;
     const metrics = metricsOf(naming, { events, customEvents, builders: tallyBuilders(settings.builders) });
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
     this.noop = isNoop(instruments);
@@ -71,7 +73,7 @@ export class Registration {
     this.#feed = feed;
     feed.join(this);
     this.#startPump(feed.source);
-    this.#guarded('builders', () => {
+    this.#said.guard(SUBJECT, 'builders', () => {
       this.#builders.useMeter(this.#instruments.meter);
       this.#builders.attach(feed.source);
     });
@@ -83,16 +85,16 @@ export class Registration {
     // From the meter and with the very observables that it was added with: any others would leave it in place.
     this.#instruments.meter.removeBatchObservableCallback(this.#callback, this.#instruments.observables);
     const tap = this.#tap;
-    this.#guarded('builders', () => this.#builders.detach());
-    this.#guarded('leave', () => this.#feed?.leave(this));
-    this.#guarded('pump', () => this.#pump?.flush());
+    this.#said.guard(SUBJECT, 'builders', () => this.#builders.detach());
+    this.#said.guard(SUBJECT, 'leave', () => this.#feed?.leave(this));
+    this.#said.guard(SUBJECT, 'pump', () => this.#pump?.flush());
     this.#pump?.stop();
-    this.#guarded('tap', () => tap?.close());
+    this.#said.guard(SUBJECT, 'tap', () => tap?.close());
     this.#pump = this.#tap = this.#feed = undefined;
   }
 
   readonly #callback: BatchObservableCallback = (result) =>
-    this.#guarded('collect', () => {
+    this.#said.guard(SUBJECT, 'collect', () => {
       const snapshot = this.#feed?.read(this);
       if (snapshot === undefined) return;
       this.#roster.refresh(snapshot);
@@ -102,19 +104,19 @@ export class Registration {
     });
 
   #startPump(source: RingSource): void {
-    this.#guarded('tap', () => {
+    this.#said.guard(SUBJECT, 'tap', () => {
       const tap = (this.#tap = source.tap ?? source.openTap(this.tap));
       this.#pump = new DurationPump({
         tap,
         record: (agentId, type, value) => this.#record(agentId, type, value),
         onSampling: (oneIn) =>
-          this.#options.said.warn(
+          this.#said.warn(
             SUBJECT,
             'sampling',
             `too many transfers for the main thread: one duration in ${oneIn} reaches the histograms, sums stay exact; ${REMEDY}`,
           ),
-        onError: (error) => this.#say('pump', error),
-        ...(this.#options.now === undefined ? {} : { now: this.#options.now }),
+        onError: (error) => this.#said.failure(SUBJECT, 'pump', error),
+        ...(this.#now === undefined ? {} : { now: this.#now }),
       });
       this.#pump.start();
     });
@@ -140,17 +142,5 @@ export class Registration {
     if (this.#unknownIds.size >= MAX_UNKNOWN_IDS) this.#unknownIds.clear();
     this.#unknownIds.add(agentId);
     return undefined;
-  }
-
-  #guarded(code: string, work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#say(code, error);
-    }
-  }
-
-  #say(code: string, error: unknown): void {
-    this.#options.said.error(SUBJECT, code, `${code} failed: ${reasonOf(error)}`);
   }
 }

@@ -1,13 +1,13 @@
 /** Decides what runs: nothing, the instrumentation's own instruments on one meter, or only the source for producers. */
 import type { DiagLogger, Meter } from '@opentelemetry/api';
-import { NixlTelemetryError } from '../errors.js';
+import { NixlTelemetryError, reasonOf } from '../errors.js';
 import { openSource, type RingSource } from '../shm-bridge/index.js';
 import type { SourceOptions } from '../shm-bridge/types.js';
-import { BuilderMetrics } from './builder-metrics.js';
-import { NOTHING_CONFIGURED, sameSettings, type Settings } from './config.js';
-import { DiagOnce, reasonOf } from './diag-once.js';
+import { BuilderMetrics } from './builders/builder-metrics.js';
+import { NOTHING_CONFIGURED, sameSettings, type Settings } from './config/config.js';
+import { DiagOnce } from './diag-once.js';
 import type { SharedFeed } from './metric-producer.js';
-import type { MetricProcessor } from './metric-processor.js';
+import type { MetricProcessor } from './builders/metric-processor.js';
 import { Registration } from './registration.js';
 import { LateFeed, SourceFeed } from './snapshot-feed.js';
 
@@ -190,12 +190,10 @@ export class Reporting {
   }
 
   #closeSource(): void {
-    try {
+    this.#said.guard(SUBJECT, 'closing the rings', () => {
       this.#builderMetrics.detach();
       this.#feed?.close();
-    } catch (error) {
-      this.#said.error(SUBJECT, 'close', `closing the rings failed: ${reasonOf(error)}`);
-    }
+    });
     this.#feed = undefined;
     this.sharedFeed.attach(undefined);
   }
@@ -217,11 +215,7 @@ export class Reporting {
   }
 
   #lookUp(): void {
-    try {
-      this.#lookUpGlobalMeter();
-    } catch (error) {
-      this.#said.error(SUBJECT, 'provider', `the global meter provider failed: ${reasonOf(error)}`);
-    }
+    this.#said.guard(SUBJECT, 'the global meter provider', () => this.#lookUpGlobalMeter());
   }
 
   #stopLookingAgain(): void {

@@ -25,7 +25,7 @@ export {
 export { eventName } from './event-name.js';
 export { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './events.js';
 export { gpuIdentifier, gpuWord } from './gpu-identifier.js';
-export { eventKind, eventLabels } from './key-metrics.js';
+export { eventKind, type EventLabels, eventLabels, OVERFLOW_LABELS } from './key-metrics.js';
 export {
   type Distribution,
   type EventPoint,

@@ -3,14 +3,19 @@ import { categoryName, defaultKind, type EventKind } from './categories.js';
 import { eventName } from './event-name.js';
 import { EVENTS } from './events.js';
 import type { EventPoint, Exact, HistogramMetric, Metric, NumberMetric } from './metric.js';
-import type { Labels } from './naming.js';
 import type { EventReading } from './tally.js';
 
-const OVERFLOW = 'overflow';
-
 /** Category and event, as words. */
-export function eventLabels(event: EventReading): Labels {
-  if (event.overflow) return { category: OVERFLOW, event: OVERFLOW };
+export interface EventLabels {
+  readonly category: string;
+  readonly event: string;
+}
+
+/** Of events that are too many to be told apart. */
+export const OVERFLOW_LABELS: EventLabels = { category: 'overflow', event: 'overflow' };
+
+export function eventLabels(event: EventReading): EventLabels {
+  if (event.overflow) return OVERFLOW_LABELS;
   return { category: categoryName(event.category), event: eventName(event) };
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { NixlTelemetryError } from '../errors.js';
+import { NixlTelemetryError, reasonOf } from '../errors.js';
 import { howToBuild, nativeFiles, platformName } from './native-files.js';
 import type { RawTally } from './raw-tally.js';
 import type {
@@ -40,7 +40,7 @@ export interface RawOpened {
   handle?: Handle;
 }
 
-/** What native/addon.cc exports. Arguments are checked on this side: the addon trusts them. */
+/** What native/addon exports. Arguments are checked on this side: the addon trusts them. */
 export interface Addon {
   openSource(
     options: {
@@ -119,7 +119,7 @@ export function loadFirst(paths: readonly string[]): Addon {
     try {
       return require(path) as Addon;
     } catch (error) {
-      tried.push(`${path}: ${(error as Error).message}`);
+      tried.push(`${path}: ${reasonOf(error)}`);
       cause = error; // go on: an own build for another machine must not hide a binary that fits
     }
   }

@@ -1,6 +1,7 @@
 import { NixlTelemetryError } from '../errors.js';
-import { addon, type Handle } from './addon.js';
+import { addon } from './addon.js';
 import { pathText, wholeNumber } from './checks.js';
+import { OpenHandle } from './open-handle.js';
 
 export interface RingWriterOptions {
   /** 1 to 5; default 1, the only one whose events carry names and timestamps. */
@@ -30,7 +31,7 @@ const U64_MOST = 2n ** 64n - 1n;
  */
 export class RingWriter {
   readonly path: string;
-  #handle: Handle | undefined;
+  readonly #handle: OpenHandle;
 
   /** @throws NixlTelemetryError CONFIG_INVALID, RING_WRITE_FAILED, ADDON_MISSING */
   constructor(path: string, options: RingWriterOptions = {}) {
@@ -39,7 +40,7 @@ export class RingWriter {
     const capacity = wholeNumber('capacity', options.capacity ?? 4096, 2, 2 ** 24);
     const opened = addon().openWriter(path, wireVersion, capacity);
     if (typeof opened === 'string') throw new NixlTelemetryError('RING_WRITE_FAILED', opened, { path });
-    this.#handle = opened;
+    this.#handle = new OpenHandle(path, opened, (writer) => addon().closeWriter(writer), `the writer of ${path}`);
   }
 
   /** False when the ring is full: nobody drains it, or too slowly. The event is not in it then. */
@@ -49,7 +50,7 @@ export class RingWriter {
       throw new NixlTelemetryError('CONFIG_INVALID', `value is ${value}: it must be from 0 to 2^64 - 1`);
     }
     return addon().push(
-      this.#open(),
+      this.#handle.get(),
       wholeNumber('type', event.type ?? 0, 0, 2 ** 32 - 1),
       event.name ?? '',
       wholeNumber('category', event.category ?? 7, -(2 ** 31), 2 ** 31 - 1),
@@ -60,17 +61,11 @@ export class RingWriter {
 
   /** Events that nobody has consumed yet. */
   get pending(): number {
-    return addon().pendingOf(this.#open());
+    return addon().pendingOf(this.#handle.get());
   }
 
   /** Leaves the file, as an agent does. */
   close(): void {
-    if (this.#handle !== undefined) addon().closeWriter(this.#handle);
-    this.#handle = undefined;
-  }
-
-  #open(): Handle {
-    if (this.#handle !== undefined) return this.#handle;
-    throw new NixlTelemetryError('RING_CLOSED', `the writer of ${this.path} is closed`, { path: this.path });
+    this.#handle.close();
   }
 }

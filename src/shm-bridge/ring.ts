@@ -1,6 +1,7 @@
 import { NixlTelemetryError } from '../errors.js';
 import { addon, type Handle } from './addon.js';
 import { pathText, wholeNumber } from './checks.js';
+import { OpenHandle } from './open-handle.js';
 import type { ObserveResult, RingEvent, RingInspection, RingState, RingStats } from './types.js';
 
 const MOST_EVENTS = 2 ** 24;
@@ -13,59 +14,49 @@ export interface OpenRingOptions {
 /** One ring, drained by hand. The same file opened twice in one process is one ring. */
 export class Ring {
   readonly path: string;
-  #handle: Handle | undefined;
+  readonly #handle: OpenHandle;
 
   constructor(path: string, handle: Handle) {
     this.path = path;
-    this.#handle = handle;
+    this.#handle = new OpenHandle(path, handle, (ring) => addon().closeRing(ring));
   }
 
   /** Takes events out of the ring, oldest first, at most `maxEvents` (default: all). */
   drain(maxEvents = MOST_EVENTS): RingEvent[] {
-    return addon().drainRing(this.#open(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
+    return addon().drainRing(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
   }
 
   stats(): RingStats {
-    return addon().ringStats(this.#open());
+    return addon().ringStats(this.#handle.get());
   }
 
   /** Lets go of the ring and leaves its file as it was found. */
   close(): void {
-    if (this.#handle !== undefined) addon().closeRing(this.#handle);
-    this.#handle = undefined;
-  }
-
-  #open(): Handle {
-    if (this.#handle !== undefined) return this.#handle;
-    throw new NixlTelemetryError('RING_CLOSED', `the ring ${this.path} is closed`, { path: this.path });
+    this.#handle.close();
   }
 }
 
 /** Looks on without taking anything; best effort, see ObserveResult. Begins at the oldest unread event. */
 export class RingObserver {
   readonly path: string;
-  #handle: Handle | undefined;
+  readonly #handle: OpenHandle;
 
   constructor(path: string, handle: Handle) {
     this.path = path;
-    this.#handle = handle;
+    this.#handle = new OpenHandle(path, handle, (ring) => addon().closeObserver(ring));
   }
 
   /** The events since the last look, at most `maxEvents` (default: all). */
   look(maxEvents = MOST_EVENTS): ObserveResult {
-    if (this.#handle === undefined) {
-      throw new NixlTelemetryError('RING_CLOSED', `the ring ${this.path} is closed`, { path: this.path });
-    }
     const { events, lapped, stalled, restarted, state } = addon().observe(
-      this.#handle,
+      this.#handle.get(),
       wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS),
     );
     return { events, lapped, stalled, restarted, state };
   }
 
   close(): void {
-    if (this.#handle !== undefined) addon().closeObserver(this.#handle);
-    this.#handle = undefined;
+    this.#handle.close();
   }
 }
 

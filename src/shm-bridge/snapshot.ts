@@ -13,7 +13,7 @@ import type {
 const LIVES: readonly AgentLife[] = ['unknown', 'alive', 'dead'];
 const NO_TYPE = 0xffff_ffff;
 
-/** Reads the addon's 64-bit words one after another, as putAgent() and putTally() in native/addon.cc wrote them. */
+/** Reads the addon's 64-bit words one after another, as putAgent() and putTally() in native/addon wrote them. */
 class WordReader {
   readonly #bigints: BigUint64Array;
   readonly #halves: Uint32Array;

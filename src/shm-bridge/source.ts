@@ -188,31 +188,19 @@ class NativeSource implements RingSource {
   }
 
   #eventQueue(source: Handle, tap: Handle, onClose: () => void): EventQueue {
-    let closed = false;
     return {
       take: (maxEvents) => addon().takeEvents(tap, wholeNumber('maxEvents', maxEvents, 1, 1_048_576)),
       stats: () => addon().tapStats(tap),
-      close: () => {
-        if (closed) return;
-        closed = true;
-        addon().closeTap(source, tap);
-        onClose();
-      },
+      close: closeOnce(source, tap, onClose),
     };
   }
 
   #eventTap(source: Handle, tap: Handle, onClose: () => void): EventTap {
-    let closed = false;
     return {
       take: (maxEvents) => addon().takeTapped(tap, wholeNumber('maxEvents', maxEvents, 1, 1_048_576)),
       setSampling: (n) => addon().setSampling(tap, wholeNumber('sampling', n, 1, 2 ** 40)),
       stats: () => addon().tapStats(tap),
-      close: () => {
-        if (closed) return;
-        closed = true;
-        addon().closeTap(source, tap);
-        onClose();
-      },
+      close: closeOnce(source, tap, onClose),
     };
   }
 
@@ -220,4 +208,14 @@ class NativeSource implements RingSource {
     if (this.#handle !== undefined) return this.#handle;
     throw new NixlTelemetryError('SOURCE_CLOSED', 'this source is closed');
   }
+}
+
+function closeOnce(source: Handle, tap: Handle, onClose: () => void): () => void {
+  let closed = false;
+  return () => {
+    if (closed) return;
+    closed = true;
+    addon().closeTap(source, tap);
+    onClose();
+  };
 }

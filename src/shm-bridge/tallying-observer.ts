@@ -1,6 +1,6 @@
-import { NixlTelemetryError } from '../errors.js';
 import { addon, type Handle } from './addon.js';
 import { pathText, wholeNumber } from './checks.js';
+import { OpenHandle } from './open-handle.js';
 import { rawTally, type RawTally } from './raw-tally.js';
 import { type OpenRingOptions, unavailable } from './ring.js';
 import { decodeTally } from './snapshot.js';
@@ -13,32 +13,26 @@ const EVENTS_PER_LOOK = 2 ** 18;
 export class TallyingObserver {
   readonly path: string;
   readonly #tally: RawTally;
-  #handle: Handle | undefined;
+  readonly #handle: OpenHandle;
 
   constructor(path: string, handle: Handle, tally: RawTally) {
     this.path = path;
-    this.#handle = handle;
+    this.#handle = new OpenHandle(path, handle, (ring) => addon().closeTallyingObserver(ring));
     this.#tally = tally;
   }
 
   /** Adds up the events since the last look, at most `maxEvents`. */
   look(maxEvents = EVENTS_PER_LOOK): ObservedRing {
-    return addon().observeAndTally(this.#open(), wholeNumber('maxEvents', maxEvents, 1, EVENTS_PER_LOOK));
+    return addon().observeAndTally(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, EVENTS_PER_LOOK));
   }
 
   /** Everything since it was opened, over restarts of the agent in its file too. */
   tally(): ObservedTally {
-    return decodeTally(addon().tallyOf(this.#open()), this.#tally);
+    return decodeTally(addon().tallyOf(this.#handle.get()), this.#tally);
   }
 
   close(): void {
-    if (this.#handle !== undefined) addon().closeTallyingObserver(this.#handle);
-    this.#handle = undefined;
-  }
-
-  #open(): Handle {
-    if (this.#handle !== undefined) return this.#handle;
-    throw new NixlTelemetryError('RING_CLOSED', `the ring ${this.path} is closed`, { path: this.path });
+    this.#handle.close();
   }
 }
 

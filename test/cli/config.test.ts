@@ -5,7 +5,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { NixlMetricProducer, RingWriter } from '../../src/index.js';
-import { fileShape, readConfigFile } from '../../src/instrumentation/config-file.js';
+import { fileShape, readConfigFile } from '../../src/instrumentation/config/config-file.js';
 import { configSchema } from '../../src/cli/config/schema.js';
 import { SERVE_SECTION, settingsOf } from '../../src/cli/serve/settings.js';
 import { pointsIn } from '../instrumentation/readers.js';
@@ -198,7 +198,45 @@ describe('who goes before whom', () => {
   });
 });
 
+describe('a module that a file names', () => {
+  /** Beside a module that writes a line into `log` for each builder that it makes. */
+  function fileWithModule(): { file: string; constructed: () => number } {
+    const file = fileWith("directories: /none\nbuilders: [./own.mjs]\nserve: { port: 0, page: 'off' }");
+    const log = path.join(path.dirname(file), 'log');
+    writeFileSync(log, '');
+    writeFileSync(
+      path.join(path.dirname(file), 'own.mjs'),
+      `import { appendFileSync } from 'node:fs';
+       export default class {
+         name = 'own';
+         constructor() { appendFileSync(${JSON.stringify(log)}, '+'); }
+         create() {}
+       }`,
+    );
+    return { file, constructed: () => readFileSync(log, 'utf8').length };
+  }
+
+  it.each(['check', 'print'])('is made one builder of by config %s', async (command) => {
+    const { file, constructed } = fileWithModule();
+    expect(await run(['config', command, file])).toMatchObject({ code: 0 });
+    expect(constructed()).toBe(1);
+  });
+
+  it('is made one builder of by serve', async () => {
+    const { file, constructed } = fileWithModule();
+    const serve = start(['serve', '--config', file]);
+    await serve.says(/serves http/);
+    expect(constructed()).toBe(1);
+    expect((await serve.stop('SIGTERM')).code).toBe(0);
+  });
+});
+
 describe('nixl-otel config', () => {
+  it('checks a limit of series, too', async () => {
+    const file = fileWith('seriesLimit: 20');
+    expect(await run(['config', 'check', file])).toMatchObject({ code: 0, stdout: `${file} is right\n` });
+  });
+
   it('checks', async () => {
     const good = fileWith(GOOD);
     expect(await run(['config', 'check', good])).toMatchObject({ code: 0, stdout: `${good} is right\n` });

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { AgentAttributes } from '../../src/instrumentation/agent-attributes.js';
+import { AgentAttributes } from '../../src/instrumentation/agents/agent-attributes.js';
 import { AttributeRegistry, type AttributeSpec } from '../../src/mapping/index.js';
 import { instrumentation, opener } from './harness.js';
 import { agentSnapshot, InMemorySource, START_MS } from './in-memory-source.js';

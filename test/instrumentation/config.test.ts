@@ -2,7 +2,11 @@ import { AttributeRegistry, EVERYTHING } from '../../src/mapping/index.js';
 import os from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NixlTelemetryError } from '../../src/errors.js';
-import { checkReaderOptions, instrumentationSettings, producerSettings } from '../../src/instrumentation/config.js';
+import {
+  checkReaderOptions,
+  instrumentationSettings,
+  producerSettings,
+} from '../../src/instrumentation/config/config.js';
 
 afterEach(() => vi.unstubAllEnvs());
 

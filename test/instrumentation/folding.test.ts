@@ -2,7 +2,7 @@ import { diag, DiagLogLevel } from '@opentelemetry/api';
 import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NixlInstrumentation } from '../../src/instrumentation/index.js';
-import { SeriesLimit } from '../../src/instrumentation/series-limit.js';
+import { SeriesLimit } from '../../src/instrumentation/agents/series-limit.js';
 import type { AgentSnapshot } from '../../src/shm-bridge/types.js';
 import { agentSnapshot, eventTally, type InMemorySource, SourceOpener } from './in-memory-source.js';
 import { ManualReader, providerWith, valuesOf } from './readers.js';

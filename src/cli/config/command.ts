@@ -1,7 +1,7 @@
 /** `nixl-otel config`: what a configuration file says, whether it is right, and what is in force. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { CONFIG_VARIABLE, readConfigFile } from '../../instrumentation/config-file.js';
-import { producerSettings } from '../../instrumentation/config.js';
+import { CONFIG_VARIABLE, readSettings } from '../../instrumentation/config/config-file.js';
+import { producerSettings } from '../../instrumentation/config/config.js';
 import { Failure, ExitCode } from '../failure.js';
 import { print } from '../output.js';
 import { SERVE_SECTION } from '../serve/settings.js';
@@ -25,9 +25,9 @@ export function addConfig(program: Command): void {
 function check(given: string | undefined): void {
   const file = given ?? process.env[CONFIG_VARIABLE];
   if (!file) throw new Failure(`no file is given, and ${CONFIG_VARIABLE} is not set`, ExitCode.USAGE);
-  const { options } = readConfigFile(file, SERVE_SECTION);
-  // Together with the environment, which may contradict it or name no place either.
-  producerSettings({ directories: '/', ...options, configFile: file });
+  readSettings(file, SERVE_SECTION);
+  // With its modules, and with what the environment says; a place is named, since neither need name one.
+  producerSettings({ directories: '/', configFile: file });
   print(`${file} is right`);
 }
 

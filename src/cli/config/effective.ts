@@ -2,9 +2,9 @@
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import type * as Yaml from 'yaml';
-import { CONFIG_VARIABLE, FILE_OPTIONS, readConfigFile } from '../../instrumentation/config-file.js';
-import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../instrumentation/config.js';
-import { optionsFromEnvironment } from '../../instrumentation/environment.js';
+import { CONFIG_VARIABLE, FILE_OPTIONS, readConfigFile } from '../../instrumentation/config/config-file.js';
+import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../instrumentation/config/config.js';
+import { optionsFromEnvironment } from '../../instrumentation/config/environment.js';
 import { DEFAULT_BOUNDS, DEFAULT_BUILDERS } from '../../mapping/index.js';
 import { type Resolved, resolveSettings, SERVE_SECTION, SETTINGS } from '../serve/settings.js';
 

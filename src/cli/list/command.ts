@@ -2,7 +2,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { DIRECTORY_VARIABLE } from '../../instrumentation/environment.js';
+import { DIRECTORY_VARIABLE } from '../../instrumentation/config/environment.js';
 import { findWriters, inspectRing } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, Failure } from '../failure.js';

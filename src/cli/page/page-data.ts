@@ -1,8 +1,18 @@
 /** A snapshot as the live page takes it. Pure. */
 import { ambiguousNames, Category, EVENTS, eventOfType, tallyOptions, utilization } from '../../mapping/index.js';
 import type { AgentSnapshot, Snapshot } from '../../shm-bridge/types.js';
+import {
+  DROPPED,
+  MEMORY_REGISTERED,
+  POST_TIME,
+  RX_BYTES,
+  RX_REQUESTS,
+  TRANSFER_TIME,
+  TX_BYTES,
+  TX_REQUESTS,
+} from '../event-types.js';
 import { harmless } from '../output.js';
-import { sumOf, typeOf } from '../rates.js';
+import { sumOf } from '../rates.js';
 import type { AgentData, PageData } from './data.js';
 
 /** More are added up: an answer is to stay below a megabyte. */
@@ -14,14 +24,6 @@ export type PageFacts = Pick<PageData, 'version' | 'hostname' | 'directories' | 
 
 const ERRORS = EVENTS.filter(({ category }) => category === Category.ERROR);
 const STATUSES = ERRORS.map(({ event }) => event.replace('agent_err_', ''));
-const TX_BYTES = typeOf('agent_tx_bytes');
-const RX_BYTES = typeOf('agent_rx_bytes');
-const TX_REQUESTS = typeOf('agent_tx_requests_num');
-const RX_REQUESTS = typeOf('agent_rx_requests_num');
-const REGISTERED = typeOf('agent_memory_registered');
-const DURATION = typeOf('agent_xfer_time');
-const POST_DURATION = typeOf('agent_xfer_post_time');
-const DROPPED = typeOf('agent_telemetry_events_dropped');
 
 /** Those agents that are exported, as on the page of metrics. */
 export function pageData(snapshot: Snapshot, facts: PageFacts): PageData {
@@ -60,15 +62,15 @@ function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean
     rxRequests: sum(RX_REQUESTS),
     errors: ERRORS.map(({ type }) => sum(type)),
     memory: Number(agent.memoryInUse),
-    registered: sum(REGISTERED),
+    registered: sum(MEMORY_REGISTERED),
     memoryApproximate: agent.memoryApproximate,
     dropped: sum(DROPPED),
     foundFull: agent.foundFull,
     fill: utilization(agent),
     restarts: agent.restarts,
     suspect: agent.suspect || agent.foreignMoves > 0,
-    durations: counts(DURATION),
-    postDurations: counts(POST_DURATION),
+    durations: counts(TRANSFER_TIME),
+    postDurations: counts(POST_TIME),
     txSizes: transmit.size.counts,
     rxSizes: receive.size.counts,
   };

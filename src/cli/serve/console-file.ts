@@ -1,6 +1,7 @@
 /** The exporter console with a file in place of stdout: the same text, appended, so that others may rotate the file. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { inspect } from 'node:util';
+import { reasonOf } from '../../errors.js';
 import { Failure } from '../failure.js';
 import type { ExportResult, PushMetricExporter, ResourceMetrics } from './sdk-types.js';
 
@@ -19,7 +20,7 @@ export class ConsoleFile implements PushMetricExporter {
     try {
       return new ConsoleFile(await open(path, 'a'));
     } catch (error) {
-      throw new Failure(`the file of the exporter console cannot be written: ${(error as Error).message}`);
+      throw new Failure(`the file of the exporter console cannot be written: ${reasonOf(error)}`);
     }
   }
 

@@ -4,6 +4,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Resource } from '@opentelemetry/resources';
+import { reasonOf } from '../../errors.js';
+import { madeBy, MODULE_PATH } from '../../instrumentation/builders/user-module.js';
 import { Failure } from '../failure.js';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './settings.js';
@@ -48,13 +50,9 @@ export async function loadExporter(context: ExporterContext): Promise<CustomExpo
 }
 
 type Maker = (context: ExporterContext) => unknown;
-type MakerClass = new (context: ExporterContext) => unknown;
 
-/** A class is called with `new`, as its export default may well be one. */
 function make(maker: Maker, context: ExporterContext): Promise<unknown> {
-  const isClass = /^class\b/.test(Function.prototype.toString.call(maker));
-  const call = (): unknown => (isClass ? new (maker as unknown as MakerClass)(context) : maker(context));
-  return inTime(Promise.resolve().then(call));
+  return inTime(Promise.resolve().then(() => madeBy(maker, context)));
 }
 
 function inTime<T>(work: Promise<T>): Promise<T> {
@@ -77,14 +75,14 @@ async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new Failure(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Failure(`${what}: ${reasonOf(error)}`);
   }
 }
 
 /** A path if it looks like one; then the folder of exporters; then a package, as seen from here and from the working directory. */
 function locate(name: string, folder: string | undefined): string {
   const tried: string[] = [];
-  if (/^\.{0,2}\//.test(name)) {
+  if (MODULE_PATH.test(name)) {
     const file = path.resolve(name);
     if (existsSync(file)) return pathToFileURL(file).href;
     tried.push(file);

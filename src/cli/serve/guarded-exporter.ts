@@ -1,4 +1,5 @@
 /** Keeps a push exporter's troubles its own: whatever it throws, fails or never ends, the reader goes on. */
+import { reasonOf } from '../../errors.js';
 import type { ExportResult, PushMetricExporter, ResourceMetrics } from './sdk-types.js';
 import { note } from '../output.js';
 
@@ -45,7 +46,7 @@ export class GuardedExporter implements PushMetricExporter {
     this.#busy = true;
     const broke = (error: unknown): void => {
       this.#busy = false;
-      end(error instanceof Error ? error.message : String(error));
+      end(reasonOf(error));
     };
     try {
       const returned: unknown = this.#inner.export(metrics, (result) => {
@@ -82,7 +83,7 @@ export class GuardedExporter implements PushMetricExporter {
     try {
       await work();
     } catch (error) {
-      note(`exporter ${this.#name}: ${error instanceof Error ? error.message : String(error)}`, 'warning');
+      note(`exporter ${this.#name}: ${reasonOf(error)}`, 'warning');
     }
   }
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { gzip } from 'node:zlib';
 import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { reasonOf } from '../../errors.js';
 import { Failure } from '../failure.js';
 import { note } from '../output.js';
 
@@ -94,7 +95,7 @@ function respond(request: IncomingMessage, response: ServerResponse, pages: Read
       page(request, answer);
     } catch (error) {
       // One page that fails must not take the others with it.
-      note(`${request.url} failed: ${error instanceof Error ? error.message : String(error)}`, 'error');
+      note(`${request.url} failed: ${reasonOf(error)}`, 'error');
       answer(500, 'This page failed.');
     }
   }

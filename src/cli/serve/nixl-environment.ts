@@ -1,5 +1,6 @@
 /** NIXL's own variables, with NIXL's meaning, as far as they are more than one setting's value. */
 import { InvalidArgumentError } from 'commander';
+import { reasonOf } from '../../errors.js';
 
 /** Where NIXL's Prometheus exporters listen by default, on all addresses. */
 export const NIXL_PORT = 9090;
@@ -63,7 +64,7 @@ export function switchedOff(environment: Environment): string | undefined {
       return `NIXL_TELEMETRY_ENABLE is ${enable}: nothing is read or exported`;
     }
   } catch (error) {
-    throw new InvalidArgumentError(`NIXL_TELEMETRY_ENABLE is '${enable}'. ${(error as Error).message}`);
+    throw new InvalidArgumentError(`NIXL_TELEMETRY_ENABLE is '${enable}'. ${reasonOf(error)}`);
   }
   return undefined;
 }

@@ -8,8 +8,8 @@ import {
   type Resource,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import { BuilderMetrics } from '../../instrumentation/builder-metrics.js';
-import { type NixlOptions, producerSettings, warnOfUnmatched } from '../../instrumentation/config.js';
+import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
+import { type NixlOptions, producerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { openSource } from '../../shm-bridge/index.js';

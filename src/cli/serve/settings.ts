@@ -5,13 +5,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
   CONFIG_VARIABLE,
-  type ConfigFile,
   type FileOptions,
-  readConfigFile,
-} from '../../instrumentation/config-file.js';
-import { object, type Shape, shown, word } from '../../instrumentation/shape.js';
+  readSettings,
+  type WrittenSettings,
+} from '../../instrumentation/config/config-file.js';
+import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor } from '../../instrumentation/config/environment.js';
+import { object, type Shape, shown, word } from '../../instrumentation/config/shape.js';
 import { type Naming, NAMINGS } from '../../mapping/index.js';
-import { listOf, notEmpty, wholeNumber } from '../options.js';
+import { DEFAULT_HOST, DEFAULT_PORT, listOf, notEmpty, wholeNumber } from '../options.js';
 import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';
 import { hasOtlpEndpoint, httpUrl } from './otlp-environment.js';
 
@@ -126,7 +127,7 @@ export const SETTINGS: readonly SettingRow[] = [
     flag: '--host <address>',
     description: 'address to serve on; 0.0.0.0 or :: for all',
     parse: notEmpty('an address or a host name'),
-    default: '127.0.0.1',
+    default: DEFAULT_HOST,
     environment: [
       { variable: 'OTEL_EXPORTER_PROMETHEUS_HOST' },
       {
@@ -145,7 +146,7 @@ export const SETTINGS: readonly SettingRow[] = [
     flag: '--port <number>',
     description: 'port to serve on; 0 takes any free one',
     parse: wholeNumber(0, 65_535),
-    default: 9464,
+    default: DEFAULT_PORT,
     environment: [
       { variable: 'OTEL_EXPORTER_PROMETHEUS_PORT' },
       { variable: 'NIXL_TELEMETRY_PROMETHEUS_PORT' },
@@ -170,13 +171,8 @@ export const SETTINGS: readonly SettingRow[] = [
     flag: '--drain-interval <ms>',
     description: 'empty the rings this often',
     parse: wholeNumber(1, 10_000),
-    default: 20,
-    environment: [
-      {
-        variable: 'NIXL_TELEMETRY_RUN_INTERVAL',
-        parse: (text) => Math.max(1, Math.min(20, Math.floor(wholeNumber(1)(text) / 5))),
-      },
-    ],
+    default: DEFAULT_DRAIN_INTERVAL_MS,
+    environment: [{ variable: 'NIXL_TELEMETRY_RUN_INTERVAL', parse: (text) => drainIntervalFor(wholeNumber(1)(text)) }],
   },
   {
     key: 'deadTtl',
@@ -317,7 +313,7 @@ export function resolveSettings(
 ): Map<keyof ServeSettings, Resolved> {
   const [configRow, ...rows] = SETTINGS;
   const config = resolve(configRow!, flags, environment, undefined);
-  const file = config === undefined ? undefined : readConfigFile(config.value as string, SERVE_SECTION);
+  const file = config === undefined ? undefined : readSettings(config.value as string, SERVE_SECTION);
   const resolved = new Map<keyof ServeSettings, Resolved>();
   if (config !== undefined) resolved.set('config', config);
   for (const row of rows) {
@@ -331,7 +327,7 @@ function resolve(
   row: SettingRow,
   flags: Partial<ServeSettings>,
   environment: Environment,
-  file: ConfigFile | undefined,
+  file: WrittenSettings | undefined,
 ): Resolved | undefined {
   const { [row.key]: flag } = flags;
   if (flag !== undefined) return { value: flag, origin: 'flag' };
@@ -363,10 +359,11 @@ function fromEnvironment(row: SettingRow, environment: Environment): Resolved | 
 }
 
 /** Whoever names globs in a file means no directory besides. */
-function fromFile({ option, key, parse }: SettingRow, { options, serve }: ConfigFile): unknown {
-  if (option === 'directories')
-    return typeof options.directories === 'string' ? [options.directories] : options.directories;
-  if (option !== undefined) return options[option];
+function fromFile({ option, key, parse }: SettingRow, { written, serve }: WrittenSettings): unknown {
+  if (option !== undefined) {
+    const { [option]: value } = written;
+    return option === 'directories' && typeof value === 'string' ? [value] : value;
+  }
   return serve[key] === undefined ? undefined : parse(textIn(serve[key]));
 }
 

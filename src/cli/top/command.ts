@@ -1,6 +1,6 @@
 /** `nixl-otel top`: agents as they work, on a screen or line by line. Takes nothing out of a ring. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DIRECTORY_VARIABLE } from '../../instrumentation/environment.js';
+import { DIRECTORY_VARIABLE } from '../../instrumentation/config/environment.js';
 import { notEmpty, wholeNumber } from '../options.js';
 import { print, whenStdoutCloses } from '../output.js';
 import { addDirectoryOption, directoriesOf } from '../ring-files.js';

@@ -1,4 +1,5 @@
 /** A running serve, or any other page of the same metrics, asked over HTTP: its rings are left to it. */
+import { reasonOf } from '../../errors.js';
 import { ExitCode, Failure } from '../failure.js';
 import { agentsOn } from './page-agents.js';
 import type { Sample, Source } from './totals.js';
@@ -33,7 +34,7 @@ export class MetricsPage implements Source {
       if (this.#last.agents.length === 0) this.#last = { ...this.#last, notes: [`no agents at ${this.name}`] };
       return this.#last;
     } catch (error) {
-      const message = `no metrics from ${this.name}: ${reasonOf(error)}`;
+      const message = `no metrics from ${this.name}: ${whyNoAnswer(error)}`;
       if (this.#last === undefined) throw new Failure(message);
       return { ...this.#last, notes: [message] };
     }
@@ -53,8 +54,9 @@ export class MetricsPage implements Source {
   }
 }
 
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer in ${TIMEOUT_MS / 1000} s`;
-  return error.cause instanceof Error ? error.cause.message : error.message;
+/** fetch() tells the reason in the cause. */
+function whyNoAnswer(error: unknown): string {
+  const { name, cause } = error instanceof Error ? error : {};
+  if (name === 'TimeoutError') return `no answer in ${TIMEOUT_MS / 1000} s`;
+  return reasonOf(cause instanceof Error ? cause : error);
 }

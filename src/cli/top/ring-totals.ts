@@ -1,7 +1,8 @@
 /** One ring that is looked at and never taken from, as an agent's running totals. */
-import { Category, EVENTS, tallyOptions } from '../../mapping/index.js';
+import { Category, tallyOptions } from '../../mapping/index.js';
 import { observeTally, type TallyingObserver } from '../../shm-bridge/index.js';
 import type { AgentLife, EventTally, ObservedRing } from '../../shm-bridge/types.js';
+import { DROPPED, POST_TIME, RX_BYTES, RX_REQUESTS, TRANSFER_TIME, TX_BYTES, TX_REQUESTS } from '../event-types.js';
 import type { AgentTotals } from './totals.js';
 
 /** 24 to a decade, from 1 us to 1000 s: a percentile is off by a tenth at most. */
@@ -9,15 +10,6 @@ const FINE_BOUNDS_US = Array.from({ length: 9 * 24 + 1 }, (_, step) => 10 ** (st
 const TALLY = tallyOptions({ durationBoundsUs: FINE_BOUNDS_US });
 /** As serve's --dead-ttl: so long the last numbers of a dead agent are worth a line. */
 const DEAD_SHOWN_MS = 30_000;
-
-const typeOf = (event: string): number => EVENTS.findIndex((row) => row.event === event);
-const TX_BYTES = typeOf('agent_tx_bytes');
-const RX_BYTES = typeOf('agent_rx_bytes');
-const TX_REQUESTS = typeOf('agent_tx_requests_num');
-const RX_REQUESTS = typeOf('agent_rx_requests_num');
-const TRANSFER_TIME = typeOf('agent_xfer_time');
-const POST_TIME = typeOf('agent_xfer_post_time');
-const DROPPED = typeOf('agent_telemetry_events_dropped');
 
 let opened = 0;
 

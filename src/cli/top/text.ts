@@ -1,5 +1,6 @@
 /** Numbers and names in the few columns that a table has for them. Pure. */
 import stringWidth from 'string-width';
+import { inThousands } from '../numbers.js';
 import { harmless } from '../output.js';
 import type { Quantile } from '../quantile.js';
 
@@ -44,14 +45,8 @@ const SCALES = ['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z'] as const;
 export function short(value: number | undefined): string {
   if (value === undefined) return NONE;
   if (value > 0 && value < 0.05) return '<0.1';
-  let scaled = value;
-  let scale = 0;
-  // 999.6 would be printed as 1000 of its scale.
-  while (Math.round(scaled) >= 1000 && scale < SCALES.length - 1) {
-    scaled /= 1000;
-    scale++;
-  }
-  return `${digits(scaled)}${SCALES[scale]!}`;
+  const [scaled, scale] = inThousands(value, SCALES);
+  return `${digits(scaled)}${scale}`;
 }
 
 /** One digit behind the point below 10, none from there on. */

@@ -1,7 +1,7 @@
 /** Builders that a configuration file names by the path of a module. */
 import { createRequire } from 'node:module';
-import { NixlTelemetryError } from '../errors.js';
-import { reasonOf } from './diag-once.js';
+import { NixlTelemetryError, reasonOf } from '../../errors.js';
+import { madeBy } from './user-module.js';
 import type { MetricBuilder } from './metric-builder.js';
 
 const ALLOWED =
@@ -16,7 +16,7 @@ export function builderFromModule(file: string): MetricBuilder {
   try {
     const module = createRequire(import.meta.url)(file) as Record<string, unknown>;
     const found = module['default'] ?? module['builder'] ?? module;
-    made = typeof found === 'function' ? make(found as () => unknown) : found;
+    made = typeof found === 'function' ? madeBy(found as () => unknown) : found;
   } catch (error) {
     throw new NixlTelemetryError('CONFIG_INVALID', `builder ${file} cannot be loaded: ${reasonOf(error)}`, {
       path: file,
@@ -26,9 +26,4 @@ export function builderFromModule(file: string): MetricBuilder {
   const { name, create } = (typeof made === 'object' && made !== null ? made : {}) as Partial<MetricBuilder>;
   if (typeof name === 'string' && typeof create === 'function') return made as MetricBuilder;
   throw new NixlTelemetryError('CONFIG_INVALID', `builder ${file} is none; ${ALLOWED}`, { path: file });
-}
-
-function make(found: () => unknown): unknown {
-  const isClass = /^class\b/.test(Function.prototype.toString.call(found));
-  return isClass ? new (found as unknown as new () => unknown)() : found();
 }

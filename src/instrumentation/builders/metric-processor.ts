@@ -1,6 +1,7 @@
 /** Runs the builders: built-in ones by name, and anyone's own, in their order. */
 import os from 'node:os';
 import { diag, type Meter } from '@opentelemetry/api';
+import { reasonOf } from '../../errors.js';
 import {
   AttributeRegistry,
   type AttributeSpec,
@@ -8,11 +9,10 @@ import {
   DEFAULT_BUILDERS,
   TALLY_BUILDERS,
   type TallyBuilderName,
-} from '../mapping/index.js';
+} from '../../mapping/index.js';
 import { ComprehensiveBuilder } from './comprehensive-builder.js';
-import { reasonOf } from './diag-once.js';
 import type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
-import { PACKAGE_NAME } from './version.js';
+import { PACKAGE_NAME } from '../version.js';
 import { gpusIn, RecordsBuilder } from './records-builder.js';
 
 const MAX_WAITING = 1024;

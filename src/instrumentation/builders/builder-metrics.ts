@@ -2,14 +2,14 @@
 import type { AggregationTemporality } from '@opentelemetry/sdk-metrics';
 import { type InstrumentType, MeterProvider, MetricReader, type ScopeMetrics } from '@opentelemetry/sdk-metrics';
 import type { DiagLogger } from '@opentelemetry/api';
-import type { RingSource } from '../shm-bridge/index.js';
-import type { Snapshot, SourceOptions } from '../shm-bridge/types.js';
-import { AgentAttributes } from './agent-attributes.js';
+import type { RingSource } from '../../shm-bridge/index.js';
+import type { Snapshot, SourceOptions } from '../../shm-bridge/types.js';
+import { AgentAttributes } from '../agents/agent-attributes.js';
 import { BuilderRun, type BuilderRunOptions } from './builder-run.js';
-import type { Profile } from './config.js';
-import { DiagOnce } from './diag-once.js';
+import type { Profile } from '../config/config.js';
+import { DiagOnce } from '../diag-once.js';
 import { MetricProcessor } from './metric-processor.js';
-import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../version.js';
 
 type TemporalityOf = (type: InstrumentType) => AggregationTemporality;
 

@@ -3,11 +3,12 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import type * as Yaml from 'yaml';
-import { NixlTelemetryError } from '../errors.js';
+import { NixlTelemetryError, reasonOf } from '../../errors.js';
 import type { NixlOptions } from './config.js';
-import { builderFromModule } from './builder-module.js';
-import type { MetricBuilder } from './metric-builder.js';
-import { type BuilderName, BUILDER_NAMES } from './metric-processor.js';
+import { builderFromModule } from '../builders/builder-module.js';
+import { MODULE_PATH } from '../builders/user-module.js';
+import type { MetricBuilder } from '../builders/metric-builder.js';
+import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
 import { SETTINGS } from './settings.js';
 import { anyObject, object, type Path, pathText, type Shape } from './shape.js';
 
@@ -41,14 +42,16 @@ export type FileOptions = Pick<NixlOptions, Exclude<(typeof FILE_OPTIONS)[number
   readonly seriesLimit?: number;
 };
 
-const MODULE_PATH = /^\.{0,2}\//;
-
-export interface ConfigFile {
+/** What stands in a file. */
+export interface WrittenSettings {
   readonly path: string;
-  /** As they stand in the file. */
   readonly written: Readonly<Record<string, unknown>>;
-  readonly options: FileOptions;
   readonly serve: Readonly<Record<string, unknown>>;
+}
+
+/** With a builder made of each module that it names. */
+export interface ConfigFile extends WrittenSettings {
+  readonly options: FileOptions;
 }
 
 /** The whole file; `serve`: the shape of its section. */
@@ -70,11 +73,18 @@ export function fileShape(serve: Shape = anyObject): Shape {
   });
 }
 
-/**
- * @throws NixlTelemetryError CONFIG_INVALID, naming file, line, key, value and what is allowed; also when it cannot be
- * read, or when a module of a builder cannot be loaded.
- */
+/** @throws NixlTelemetryError CONFIG_INVALID, as readSettings(), and when a module of a builder cannot be loaded. */
 export function readConfigFile(file: string, serve?: Shape): ConfigFile {
+  const settings = readSettings(file, serve);
+  return { ...settings, options: optionsOf(settings.written, file) };
+}
+
+/**
+ * All but the modules of builders, which are not loaded.
+ * @throws NixlTelemetryError CONFIG_INVALID, naming file, line, key, value and what is allowed; also when it cannot be
+ * read.
+ */
+export function readSettings(file: string, serve?: Shape): WrittenSettings {
   const { LineCounter, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml;
   const lines = new LineCounter();
   const document = parseDocument(textOf(file), { lineCounter: lines, prettyErrors: false });
@@ -88,7 +98,7 @@ export function readConfigFile(file: string, serve?: Shape): ConfigFile {
   }
   const { serve: section = {}, ...written } = content as Record<string, unknown>;
   delete written['$schema'];
-  return { path: file, written, options: optionsOf(written, file), serve: section as Record<string, unknown> };
+  return { path: file, written, serve: section as Record<string, unknown> };
 }
 
 function optionsOf(written: Readonly<Record<string, unknown>>, file: string): FileOptions {
@@ -100,14 +110,10 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new NixlTelemetryError(
-      'CONFIG_INVALID',
-      `the configuration file cannot be read: ${(error as Error).message}`,
-      {
-        path: file,
-        cause: error,
-      },
-    );
+    throw new NixlTelemetryError('CONFIG_INVALID', `the configuration file cannot be read: ${reasonOf(error)}`, {
+      path: file,
+      cause: error,
+    });
   }
 }
 

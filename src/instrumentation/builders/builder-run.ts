@@ -1,9 +1,9 @@
 /** Builders at work on one source: events from its queue, gains from its snapshots. */
 import type { Meter, Observable, ObservableResult } from '@opentelemetry/api';
-import type { EventQueue, RingSource } from '../shm-bridge/index.js';
-import type { Snapshot } from '../shm-bridge/types.js';
-import type { AgentAttributes } from './agent-attributes.js';
-import { type DiagOnce, reasonOf } from './diag-once.js';
+import type { EventQueue, RingSource } from '../../shm-bridge/index.js';
+import type { Snapshot } from '../../shm-bridge/types.js';
+import type { AgentAttributes } from '../agents/agent-attributes.js';
+import type { DiagOnce } from '../diag-once.js';
 import { EventDirectory } from './event-directory.js';
 import { EventPump } from './event-pump.js';
 import type { MetricProcessor } from './metric-processor.js';
@@ -19,21 +19,23 @@ export interface BuilderRunOptions {
 }
 
 export class BuilderRun {
-  readonly #options: BuilderRunOptions;
+  readonly #processor: MetricProcessor;
+  readonly #said: DiagOnce;
   readonly #directory: EventDirectory;
   #source: RingSource | undefined;
   #queue: EventQueue | undefined;
   #pump: EventPump | undefined;
   #observable: Observable | undefined;
 
-  constructor(options: BuilderRunOptions) {
-    this.#options = options;
-    this.#directory = new EventDirectory(options.agentAttributes);
+  constructor({ processor, agentAttributes, said }: BuilderRunOptions) {
+    this.#processor = processor;
+    this.#said = said;
+    this.#directory = new EventDirectory(agentAttributes);
   }
 
   /** Builders count into this meter from now on. */
   useMeter(meter: Meter): void {
-    const { processor } = this.#options;
+    const processor = this.#processor;
     this.#observable?.removeCallback(this.#onObserve);
     processor.useMeter(meter);
     this.#startPump();
@@ -52,9 +54,9 @@ export class BuilderRun {
 
   /** For a collect: builders get all that the snapshot holds. */
   collect(snapshot: Snapshot): void {
-    const { processor } = this.#options;
+    const processor = this.#processor;
     if (!processor.takesEvents && !processor.observes) return;
-    this.#guarded('collect', () => {
+    this.#said.guard(SUBJECT, 'builders: collect', () => {
       this.#directory.update(snapshot.agents);
       this.#startPump(); // for builders that were added later
       this.#pump?.flush();
@@ -65,9 +67,9 @@ export class BuilderRun {
 
   /** Leaves no timer, queue or callback behind; what was queued goes to the builders. */
   detach(): void {
-    this.#guarded('flush', () => this.#pump?.flush());
+    this.#said.guard(SUBJECT, 'builders: flush', () => this.#pump?.flush());
     this.#pump?.stop();
-    this.#guarded('queue', () => this.#queue?.close());
+    this.#said.guard(SUBJECT, 'builders: queue', () => this.#queue?.close());
     this.#observable?.removeCallback(this.#onObserve);
     this.#observable = this.#pump = this.#queue = this.#source = undefined;
   }
@@ -81,7 +83,7 @@ export class BuilderRun {
 
   #startPump(): void {
     const source = this.#source;
-    const { processor } = this.#options;
+    const processor = this.#processor;
     if (source === undefined || this.#pump !== undefined || !processor.takesEvents || !processor.hasMeter) return;
     const queue = (this.#queue = source.events ?? source.openEvents());
     this.#pump = new EventPump({
@@ -89,29 +91,17 @@ export class BuilderRun {
       directory: this.#directory,
       refresh: () => this.#directory.update(source.snapshot().agents),
       use: (events) => processor.take(events),
-      onError: (error) => this.#say('pump', error),
+      onError: (error) => this.#said.failure(SUBJECT, 'builders: pump', error),
     });
     this.#pump.start();
   }
 
   #sayLoss(): void {
     if ((this.#pump?.stats().lost ?? 0) === 0) return;
-    this.#options.said.warn(
+    this.#said.warn(
       SUBJECT,
       'lost',
       'builders of your own are too slow: events passed them by (nixl.builders.events); all other metrics are exact',
     );
-  }
-
-  #guarded(code: string, work: () => void): void {
-    try {
-      work();
-    } catch (error) {
-      this.#say(code, error);
-    }
-  }
-
-  #say(code: string, error: unknown): void {
-    this.#options.said.error(SUBJECT, code, `builders: ${code} failed: ${reasonOf(error)}`);
   }
 }

@@ -1,5 +1,11 @@
 /** The agents that the instrumentation reports: the attributes of each, and who is folded into agent `other`. */
-import { type AgentReading, type Attributes, type EventReading, type Metric, type Naming } from '../mapping/index.js';
+import {
+  type AgentReading,
+  type Attributes,
+  type EventReading,
+  type Metric,
+  type Naming,
+} from '../../mapping/index.js';
 import type { AgentAttributes } from './agent-attributes.js';
 import { AgentSeries, AgentSeriesCache, type EventSeries } from './agent-series.js';
 import { FOLDED_AGENT, SeriesLimit } from './series-limit.js';

@@ -1,26 +1,19 @@
 /** Whose events the queue holds, and what they are called: the queue has numbers only. */
-import { type AgentReading, type Attributes, categoryName, eventName } from '../mapping/index.js';
-import type { AgentAttributes } from './agent-attributes.js';
+import { type AgentReading, type Attributes, type EventLabels, eventLabels } from '../../mapping/index.js';
+import type { AgentAttributes } from '../agents/agent-attributes.js';
 import type { EventGain } from './metric-builder.js';
 
-interface Words {
-  readonly event: string;
-  readonly category: string;
-}
-
-export interface KnownEvent extends Words {
+export interface KnownEvent extends EventLabels {
   readonly agent: string;
   readonly attributes: Attributes;
 }
-
-const OVERFLOW: Words = { event: 'overflow', category: 'overflow' };
 
 export class EventDirectory {
   readonly #attributes: AgentAttributes;
   /** As the last snapshot had them; and the one before, whose events may still be queued. */
   #agents: ReadonlyMap<number, AgentReading> = new Map();
   #before: ReadonlyMap<number, AgentReading> = new Map();
-  #words = new Map<number, Words[]>();
+  #words = new Map<number, EventLabels[]>();
   /** As of the last call of gains(). */
   #counted: ReadonlyMap<number, AgentReading> = new Map();
 
@@ -65,13 +58,10 @@ export class EventDirectory {
   }
 
   /** Keys are only ever appended, so what a place is called never changes. */
-  #wordsOf({ id, events }: AgentReading, key: number): Words | undefined {
+  #wordsOf({ id, events }: AgentReading, key: number): EventLabels | undefined {
     let words = this.#words.get(id);
     if (words === undefined) this.#words.set(id, (words = []));
     const event = events[key];
-    if (event === undefined) return undefined;
-    return (words[key] ??= event.overflow
-      ? OVERFLOW
-      : { event: eventName(event), category: categoryName(event.category) });
+    return event && (words[key] ??= eventLabels(event));
   }
 }

@@ -3,7 +3,7 @@ import os from 'node:os';
 import type { DiagLogger } from '@opentelemetry/api';
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
 import type { AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
-import { NixlTelemetryError } from '../errors.js';
+import { NixlTelemetryError } from '../../errors.js';
 import {
   type Allowlist,
   allowlist,
@@ -12,10 +12,10 @@ import {
   type CustomEvent,
   type Naming,
   tallyOptions,
-} from '../mapping/index.js';
-import type { SourceOptions } from '../shm-bridge/types.js';
-import type { MetricBuilder } from './metric-builder.js';
-import type { BuilderName } from './metric-processor.js';
+} from '../../mapping/index.js';
+import type { SourceOptions } from '../../shm-bridge/types.js';
+import type { MetricBuilder } from '../builders/metric-builder.js';
+import type { BuilderName } from '../builders/metric-processor.js';
 import { CONFIG_VARIABLE, FILE_OPTIONS, readConfigFile } from './config-file.js';
 import { DIRECTORY_VARIABLE, optionsFromEnvironment } from './environment.js';
 import { checkOptions, type SettingName } from './settings.js';

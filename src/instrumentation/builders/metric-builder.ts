@@ -1,6 +1,6 @@
 /** What a builder of metrics is: the built-in ones that count, and anyone's own. */
 import type { Meter } from '@opentelemetry/api';
-import type { Attributes } from '../mapping/index.js';
+import type { Attributes } from '../../mapping/index.js';
 
 /** One event as an agent wrote it. */
 export interface AgentEvent {

@@ -6,13 +6,14 @@ import {
   ambiguousNames,
   type Attributes,
   type EventReading,
+  type EventLabels,
   eventLabels,
   type Labels,
   type Metric,
   type Naming,
   sameEvent,
   withLabels,
-} from '../mapping/index.js';
+} from '../../mapping/index.js';
 import type { AgentAttributes } from './agent-attributes.js';
 
 /** The series of one event key of one agent. */
@@ -88,7 +89,8 @@ export class AgentSeries {
   }
 }
 
-function wordsOf({ category, event }: Labels): string {
+/** What tells the events of one agent apart, as one text. */
+export function wordsOf({ category, event }: EventLabels): string {
   return `${category}\0${event}`;
 }
 

@@ -1,6 +1,6 @@
 /** Builder `comprehensive`: one counter of everything that happens, with all configured attributes. */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
-import { type Attributes, plainWord } from '../mapping/index.js';
+import { type Attributes, plainWord } from '../../mapping/index.js';
 import type { EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
 
 const NAME = 'nixl.comprehensive.events';

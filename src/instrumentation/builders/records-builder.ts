@@ -3,7 +3,7 @@
  * user_error: false, gpu: ['NVIDIA A100'], time_lapsed: 12.5 }`. Any of the fields may be missing; time is in seconds.
  */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
-import { type Attributes, gpuWord, plainWord } from '../mapping/index.js';
+import { type Attributes, gpuWord, plainWord } from '../../mapping/index.js';
 import type { EventRecord, MetricBuilder } from './metric-builder.js';
 
 interface Instruments {

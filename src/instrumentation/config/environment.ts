@@ -1,6 +1,7 @@
 /** NIXL's variables as options, with NIXL's meaning. What an option says goes before them. */
-import { NixlTelemetryError } from '../errors.js';
+import { NixlTelemetryError } from '../../errors.js';
 import type { NixlOptions } from './config.js';
+import { BOUNDS } from './event-shapes.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -10,10 +11,8 @@ const BUCKETS = 'NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US';
 const RUN_INTERVAL = 'NIXL_TELEMETRY_RUN_INTERVAL';
 const RANK_VARIABLE = 'NIXL_TELEMETRY_RANK_ENV';
 
-/** Rings are emptied five times in one flush interval of the agents, and not less often than by default. */
 const DRAINS_PER_FLUSH = 5;
-const DEFAULT_DRAIN_INTERVAL_MS = 20;
-const MAX_BOUNDS = 256;
+export const DEFAULT_DRAIN_INTERVAL_MS = 20;
 
 /**
  * An empty variable is one that is not set.
@@ -26,7 +25,7 @@ export function optionsFromEnvironment(environment: Environment = process.env): 
     ...(directory ? { directories: directory } : {}),
     ...(metrics ? { enabledMetrics: metrics } : {}),
     ...(buckets ? { durationBoundsUs: boundsIn(buckets) } : {}),
-    ...(interval ? { drainIntervalMs: drainIntervalFor(interval) } : {}),
+    ...(interval ? { drainIntervalMs: drainIntervalFor(wholeMs(interval)) } : {}),
     ...(rank ? { rankVariable: rank } : {}),
   };
 }
@@ -34,14 +33,18 @@ export function optionsFromEnvironment(environment: Environment = process.env): 
 /** NIXL's rules: positive numbers, fractions allowed, strictly increasing, with commas between them. */
 function boundsIn(text: string): number[] {
   const bounds = text.split(',').map((part) => (/^\s*\d*\.?\d+(e[+-]?\d+)?\s*$/i.test(part) ? Number(part) : NaN));
-  const rising = bounds.every((bound, i) => Number.isFinite(bound) && bound > (bounds[i - 1] ?? 0));
-  if (rising && bounds.length <= MAX_BOUNDS) return bounds;
-  throw invalid(BUCKETS, text, `1 to ${MAX_BOUNDS} positive, strictly increasing numbers with commas between them`);
+  if (BOUNDS.problem(bounds) === undefined) return bounds;
+  throw invalid(BUCKETS, text, `${BOUNDS.allowed} with commas between them`);
 }
 
-function drainIntervalFor(text: string): number {
-  const flushMs = /^\d+$/.test(text.trim()) ? Number(text) : 0;
-  if (flushMs < 1) throw invalid(RUN_INTERVAL, text, 'a whole number of milliseconds, 1 or more');
+function wholeMs(text: string): number {
+  const ms = /^\d+$/.test(text.trim()) ? Number(text) : 0;
+  if (ms < 1) throw invalid(RUN_INTERVAL, text, 'a whole number of milliseconds, 1 or more');
+  return ms;
+}
+
+/** Rings are emptied five times in one flush interval of the agents, and not less often than by default. */
+export function drainIntervalFor(flushMs: number): number {
   return Math.max(1, Math.min(DEFAULT_DRAIN_INTERVAL_MS, Math.floor(flushMs / DRAINS_PER_FLUSH)));
 }
 

@@ -1,6 +1,6 @@
 /** The configured attributes of each agent, looked up once per process behind it and not once per collect. */
-import type { AgentReading, AttributeRegistry, Attributes, ProcessFacts } from '../mapping/index.js';
-import { readAgentProcess, type RingSource } from '../shm-bridge/index.js';
+import type { AgentReading, AttributeRegistry, Attributes, ProcessFacts } from '../../mapping/index.js';
+import { readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
 
 /**
  * A process is usually seen within a fraction of a second. Attributes that cannot be changed any more wait for it this

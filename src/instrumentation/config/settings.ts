@@ -1,6 +1,6 @@
 /** What each option may be: one row per option. */
-import { NixlTelemetryError } from '../errors.js';
-import { NAMINGS } from '../mapping/index.js';
+import { NixlTelemetryError } from '../../errors.js';
+import { NAMINGS } from '../../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
 import { boolean, list, number, type Path, pathText, type Shape, shown, text, texts, value, word } from './shape.js';

@@ -1,5 +1,6 @@
 /** What an attribute of the configuration may look like. */
-import { ATTRIBUTE_TYPES, type AttributeSpec, PLAIN_SOURCES, TAKEN_ATTRIBUTE_NAMES } from '../mapping/index.js';
+import { reasonOf } from '../../errors.js';
+import { ATTRIBUTE_TYPES, type AttributeSpec, PLAIN_SOURCES, TAKEN_ATTRIBUTE_NAMES } from '../../mapping/index.js';
 import { also, list, number, object, type Shape, text, value, word, wordOrObject } from './shape.js';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
@@ -33,7 +34,7 @@ const patternSource = also(
         ? undefined
         : `has no group ${group} in its pattern; there are ${groups.join(', ') || 'none'}`;
     } catch (error) {
-      return `has a pattern that is no regular expression: ${(error as Error).message}`;
+      return `has a pattern that is no regular expression: ${reasonOf(error)}`;
     }
   },
 );

@@ -6,8 +6,8 @@ import {
   EVENTS,
   HISTOGRAM_EVENTS,
   NAMINGS,
-} from '../mapping/index.js';
-import { BUILDER_NAMES } from './metric-processor.js';
+} from '../../mapping/index.js';
+import { BUILDER_NAMES } from '../builders/metric-processor.js';
 import { also, list, object, type Shape, text, value, word } from './shape.js';
 
 const MAX_BOUNDS = 256;

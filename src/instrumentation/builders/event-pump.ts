@@ -1,5 +1,5 @@
 /** Hands the raw events of a source to builders, some at a time, so that no turn of the event loop gets long. */
-import type { EventQueue } from '../shm-bridge/index.js';
+import type { EventQueue } from '../../shm-bridge/index.js';
 import type { EventDirectory } from './event-directory.js';
 import type { AgentEvent } from './metric-builder.js';
 

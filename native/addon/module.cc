@@ -1,0 +1,23 @@
+// The thin Node-API wrapper: handles in, numbers out. Only the files of this folder know Node.
+
+#include <napi.h>
+
+#include "addon/environment.h"
+#include "addon/functions.h"
+
+namespace {
+
+Napi::Object init(Napi::Env env, Napi::Object exports) {
+  using namespace nixl_otel::addon;  // NOLINT: all that it does
+  env.SetInstanceData(new Environment);
+  addSources(exports);
+  addSnapshot(exports);
+  addRings(exports);
+  addObservers(exports);
+  addWriter(exports);
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(nixl_otel, init)

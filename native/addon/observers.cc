@@ -1,0 +1,106 @@
+// Looking on without taking anything.
+
+#include "addon/functions.h"
+#include "addon/options.h"
+#include "addon/rings.h"
+#include "addon/values.h"
+#include "addon/words.h"
+#include "ring_observer.h"
+
+namespace nixl_otel::addon {
+
+namespace {
+
+Napi::Value openObserver(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  RingFile file = RingFile::open(text(info[0]), RingAccess::kObserve, info[1].ToBoolean());
+  auto result = ringInfo(env, file.state, file.reason);
+  if (file.state != RingState::kReady) return result;
+  result.Set("handle", wrap(env, std::make_shared<RingObserver>(std::move(file))));
+  return result;
+}
+
+void closeObserver(const Napi::CallbackInfo& info) { held<RingObserver>(info).reset(); }
+
+Napi::Value observe(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const Observation seen = held<RingObserver>(info)->look(static_cast<size_t>(number(info[1])));
+  const std::vector<RingEvent> found = seen.events();
+  auto events = Napi::Array::New(env, found.size());
+  for (uint32_t i = 0; i < found.size(); ++i) events.Set(i, eventObject(env, *seen.layout, found[i]));
+  auto result = ringInfo(env, seen.state, seen.reason);
+  result.Set("events", events);
+  result.Set("lapped", seen.lapped);
+  result.Set("stalled", seen.stalled);
+  result.Set("restarted", seen.restarted);
+  return result;
+}
+
+// Looking on at what events add up to: nothing crosses over per event.
+struct TallyingObserver {
+  TallyingObserver(RingFile file, std::shared_ptr<const TallyPlan> plan)
+      : observer(std::move(file)), tally(std::move(plan)) {}
+  RingObserver observer;
+  Tally tally;
+};
+
+// (path, force, tallyOptions)
+Napi::Value openTallyingObserver(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  RingFile file = RingFile::open(text(info[0]), RingAccess::kObserve, info[1].ToBoolean());
+  auto result = ringInfo(env, file.state, file.reason);
+  if (file.state != RingState::kReady) return result;
+  auto plan = std::make_shared<const TallyPlan>(tallyOptions(info[2].As<Napi::Object>()));
+  result.Set("handle", wrap(env, std::make_shared<TallyingObserver>(std::move(file), std::move(plan))));
+  return result;
+}
+
+void closeTallyingObserver(const Napi::CallbackInfo& info) { held<TallyingObserver>(info).reset(); }
+
+// (observer, most)
+Napi::Value observeAndTally(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  TallyingObserver& observing = *held<TallyingObserver>(info);
+  const Observation seen = observing.observer.look(static_cast<size_t>(number(info[1])));
+  if (seen.restarted) observing.tally.restart();
+  if (seen.lapped) observing.tally.markMemoryApproximate();
+  if (seen.count() != 0) {
+    std::vector<TappedEvent> none;
+    observing.tally.fold({*seen.layout, seen.slots.data(), static_cast<uint32_t>(seen.count()), seen.lapped, 0}, {},
+                         none);
+  }
+  auto result = ringInfo(env, seen.state, seen.reason);
+  result.Set("found", static_cast<double>(seen.count()));
+  result.Set("lapped", seen.lapped);
+  result.Set("stalled", seen.stalled);
+  result.Set("restarted", seen.restarted);
+  if (seen.layout == nullptr) return result;
+  result.Set("wireVersion", seen.layout->version);
+  result.Set("capacity", static_cast<double>(seen.capacity));
+  result.Set("pending", static_cast<double>(seen.pending));
+  return result;
+}
+
+Napi::Value tallyOf(const Napi::CallbackInfo& info) {
+  Words words;
+  std::vector<std::string> strings;
+  putTally(words, strings, held<TallyingObserver>(info)->tally);
+  auto result = Napi::Object::New(info.Env());
+  result.Set("words", wordBuffer(info.Env(), words));
+  result.Set("strings", textArray(info.Env(), strings));
+  return result;
+}
+
+}  // namespace
+
+void addObservers(Napi::Object exports) {
+  add(exports, "openObserver", openObserver);
+  add(exports, "closeObserver", closeObserver);
+  add(exports, "observe", observe);
+  add(exports, "openTallyingObserver", openTallyingObserver);
+  add(exports, "closeTallyingObserver", closeTallyingObserver);
+  add(exports, "observeAndTally", observeAndTally);
+  add(exports, "tallyOf", tallyOf);
+}
+
+}  // namespace nixl_otel::addon

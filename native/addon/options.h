@@ -1,0 +1,15 @@
+// Options as JavaScript gives them.
+#pragma once
+
+#include <napi.h>
+
+#include "collector.h"
+
+namespace nixl_otel::addon {
+
+TallyOptions tallyOptions(const Napi::Object& tally);
+SourceOptions sourceOptions(const Napi::Object& o);
+// The numbers of known types, or 'all' for every event.
+TapWants tapWants(const Napi::Value& types);
+
+}  // namespace nixl_otel::addon

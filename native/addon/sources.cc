@@ -1,0 +1,134 @@
+// Sources, their readers and their taps.
+
+#include "addon/environment.h"
+#include "addon/functions.h"
+#include "addon/options.h"
+#include "addon/values.h"
+#include "collector.h"
+
+namespace nixl_otel::addon {
+
+namespace {
+
+// (options, taps: [types, capacity][])
+Napi::Value openSource(const Napi::CallbackInfo& info) {
+  std::vector<std::shared_ptr<Tap>> taps;
+  const auto asked = info[1].As<Napi::Array>();
+  auto handles = Napi::Array::New(info.Env(), asked.Length());
+  for (uint32_t i = 0; i < asked.Length(); ++i) {
+    const auto one = asked.Get(i).As<Napi::Array>();
+    taps.push_back(std::make_shared<Tap>(tapWants(one.Get(0u)), static_cast<size_t>(number(one.Get(1u)))));
+    handles.Set(i, wrap(info.Env(), taps.back()));
+  }
+  auto source = Collector::instance().open(sourceOptions(info[0].As<Napi::Object>()), std::move(taps));
+  environmentOf(info).sources.insert(source);
+  auto opened = Napi::Object::New(info.Env());
+  opened.Set("source", wrap(info.Env(), std::move(source)));
+  opened.Set("taps", handles);
+  return opened;
+}
+
+void closeSource(const Napi::CallbackInfo& info) {
+  const std::shared_ptr<Source> source = held<Source>(info);
+  environmentOf(info).sources.erase(source);
+  Collector::instance().close(source);
+}
+
+Napi::Value drainNow(const Napi::CallbackInfo& info) {
+  const auto limit = std::chrono::milliseconds(static_cast<int64_t>(number(info[0])));
+  return Napi::Boolean::New(info.Env(), Collector::instance().drainNow(limit));
+}
+
+Napi::Value addReader(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), Collector::instance().addReader(held<Source>(info)));
+}
+
+void removeReader(const Napi::CallbackInfo& info) {
+  Collector::instance().removeReader(held<Source>(info), static_cast<uint32_t>(number(info[1])));
+}
+
+// --- raw events on their way to JavaScript ---
+
+Napi::Value openTap(const Napi::CallbackInfo& info) {
+  return wrap(info.Env(), Collector::instance().openTap(held<Source>(info), tapWants(info[1]),
+                                                        static_cast<size_t>(number(info[2]))));
+}
+
+void closeTap(const Napi::CallbackInfo& info) {
+  const auto& tap = *info[1].As<Napi::External<std::shared_ptr<Tap>>>().Data();
+  Collector::instance().closeTap(held<Source>(info), tap);
+}
+
+Napi::Value takeTapped(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::vector<TappedEvent> events = held<Tap>(info)->take(static_cast<size_t>(number(info[1])));
+  auto ids = Napi::Float64Array::New(env, events.size());
+  auto types = Napi::Uint32Array::New(env, events.size());
+  auto values = Napi::Float64Array::New(env, events.size());
+  for (size_t i = 0; i < events.size(); ++i) {
+    ids[i] = static_cast<double>(events[i].agentId);
+    types[i] = events[i].key;
+    values[i] = static_cast<double>(events[i].value);
+  }
+  auto batch = Napi::Object::New(env);
+  batch.Set("length", static_cast<double>(events.size()));
+  batch.Set("agentIds", ids);
+  batch.Set("types", types);
+  batch.Set("values", values);
+  return batch;
+}
+
+// As takeTapped(), with all that is known of each event.
+Napi::Value takeEvents(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::vector<TappedEvent> events = held<Tap>(info)->take(static_cast<size_t>(number(info[1])));
+  auto ids = Napi::Float64Array::New(env, events.size());
+  auto keys = Napi::Uint32Array::New(env, events.size());
+  auto values = Napi::BigUint64Array::New(env, events.size());
+  auto times = Napi::Float64Array::New(env, events.size());
+  for (size_t i = 0; i < events.size(); ++i) {
+    ids[i] = static_cast<double>(events[i].agentId);
+    keys[i] = events[i].key;
+    values[i] = events[i].value;
+    times[i] = static_cast<double>(events[i].timeUs);
+  }
+  auto batch = Napi::Object::New(env);
+  batch.Set("length", static_cast<double>(events.size()));
+  batch.Set("agentIds", ids);
+  batch.Set("keys", keys);
+  batch.Set("values", values);
+  batch.Set("timesUs", times);
+  return batch;
+}
+
+void setSampling(const Napi::CallbackInfo& info) {
+  held<Tap>(info)->setSampling(static_cast<uint64_t>(number(info[1])));
+}
+
+Napi::Value tapStats(const Napi::CallbackInfo& info) {
+  const TapStats stats = held<Tap>(info)->stats();
+  auto result = Napi::Object::New(info.Env());
+  result.Set("seen", static_cast<double>(stats.seen));
+  result.Set("kept", static_cast<double>(stats.kept));
+  result.Set("sampledOut", static_cast<double>(stats.sampledOut));
+  result.Set("overflowed", static_cast<double>(stats.overflowed));
+  return result;
+}
+
+}  // namespace
+
+void addSources(Napi::Object exports) {
+  add(exports, "openSource", openSource);
+  add(exports, "closeSource", closeSource);
+  add(exports, "drainNow", drainNow);
+  add(exports, "addReader", addReader);
+  add(exports, "removeReader", removeReader);
+  add(exports, "openTap", openTap);
+  add(exports, "closeTap", closeTap);
+  add(exports, "takeTapped", takeTapped);
+  add(exports, "takeEvents", takeEvents);
+  add(exports, "setSampling", setSampling);
+  add(exports, "tapStats", tapStats);
+}
+
+}  // namespace nixl_otel::addon

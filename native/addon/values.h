@@ -1,0 +1,56 @@
+// JavaScript's values as ours, and the other way round. Arguments are checked in TypeScript: these trust them.
+#pragma once
+
+#include <napi.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "addon/words.h"
+
+namespace nixl_otel::addon {
+
+template <typename T>
+Napi::Value wrap(Napi::Env env, std::shared_ptr<T> held) {
+  return Napi::External<std::shared_ptr<T>>::New(env, new std::shared_ptr<T>(std::move(held)),
+                                                 [](Napi::Env, std::shared_ptr<T>* p) { delete p; });
+}
+
+template <typename T>
+std::shared_ptr<T>& held(const Napi::CallbackInfo& info) {
+  return *info[0].As<Napi::External<std::shared_ptr<T>>>().Data();
+}
+
+inline std::string text(const Napi::Value& value) { return value.As<Napi::String>().Utf8Value(); }
+inline double number(const Napi::Value& value) { return value.As<Napi::Number>().DoubleValue(); }
+
+inline std::vector<double> numbers(const Napi::Value& value) {
+  const auto array = value.As<Napi::Array>();
+  std::vector<double> out;
+  for (uint32_t i = 0; i < array.Length(); ++i) out.push_back(number(array.Get(i)));
+  return out;
+}
+
+inline Napi::Array textArray(Napi::Env env, const std::vector<std::string>& strings) {
+  auto texts = Napi::Array::New(env, strings.size());
+  for (uint32_t i = 0; i < strings.size(); ++i) texts.Set(i, strings[i]);
+  return texts;
+}
+
+inline Napi::ArrayBuffer wordBuffer(Napi::Env env, const Words& words) {
+  const std::vector<uint64_t>& all = words.all();
+  auto buffer = Napi::ArrayBuffer::New(env, all.size() * sizeof(uint64_t));
+  std::memcpy(buffer.Data(), all.data(), buffer.ByteLength());
+  return buffer;
+}
+
+// One more function of the module.
+template <typename F>
+void add(Napi::Object exports, const char* name, F function) {
+  exports.Set(name, Napi::Function::New(exports.Env(), function, name));
+}
+
+}  // namespace nixl_otel::addon

@@ -1,0 +1,31 @@
+// Numbers as 64-bit words; src/shm-bridge/snapshot.ts takes them apart in the same order.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tally.h"
+
+namespace nixl_otel::addon {
+
+class Words {
+ public:
+  void put(uint64_t word) { words_.push_back(word); }
+  void put(double value) { words_.push_back(std::bit_cast<uint64_t>(value)); }
+  void put(WideSum sum) {
+    put(static_cast<uint64_t>(sum));
+    put(static_cast<uint64_t>(sum >> 64));
+  }
+  void put(const std::vector<uint64_t>& counts) { words_.insert(words_.end(), counts.begin(), counts.end()); }
+  const std::vector<uint64_t>& all() const { return words_; }
+
+ private:
+  std::vector<uint64_t> words_;
+};
+
+// What one agent's events added up to; names of events go to the strings.
+void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally);
+
+}  // namespace nixl_otel::addon
