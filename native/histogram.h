@@ -17,10 +17,15 @@ namespace nixl_otel {
 // A sum of u64 readings that cannot wrap: 2^64 readings of the largest value still fit.
 using WideSum = unsigned __int128;
 
+// The bits of doubles that are 0 or more are ordered as their values are. The exponent and three bits behind it make
+// eight cells of every power of two.
+inline constexpr uint32_t kCellShift = 49;
+inline uint64_t cellOf(double value) { return std::bit_cast<uint64_t>(value) >> kCellShift; }
+
 // Thresholds over keys that are ordered as the values are.
 class BucketTable {
  public:
-  // `cellOf` must not fall as the key grows; `smallestOf[c]` is the smallest key of cell c.
+  // `smallestOf[c]` is the smallest key in cell c.
   BucketTable(std::vector<uint64_t> thresholds, const std::vector<uint64_t>& smallestOf)
       : thresholds_(std::move(thresholds)) {
     for (const uint64_t smallest : smallestOf) {
@@ -30,7 +35,7 @@ class BucketTable {
     thresholds_.push_back(UINT64_MAX);  // no key is above it: the last bucket ends every search
   }
 
-  size_t find(uint64_t key, size_t cell) const {
+  size_t find(uint64_t key, uint64_t cell) const {
     size_t i = first_[cell];
     i += key > thresholds_[i];
     while (key > thresholds_[i]) [[unlikely]]
@@ -50,23 +55,24 @@ class IntegerBuckets {
  public:
   explicit IntegerBuckets(const std::vector<double>& bounds) : table_(floors(bounds), smallestOf()) {}
 
-  size_t find(uint64_t value) const { return table_.find(value, cellOf(value)); }
+  size_t find(uint64_t value) const {
+    if (value < kExact) [[likely]]
+      return find(value, static_cast<double>(static_cast<int64_t>(value)));
+    // Rounded down, so that it stays in its cell.
+    return find(value, static_cast<double>(value & ~uint64_t{0x7FF}));
+  }
+  // For whoever has it as a double already.
+  size_t find(uint64_t value, double same) const { return table_.find(value, cellOf(same)); }
+
   size_t count() const { return table_.buckets(); }
 
  private:
-  static constexpr uint32_t kCells = 61 * 8 + 8;
-
-  // Eight cells per power of two: the bits behind the leading one choose among them.
-  static uint32_t cellOf(uint64_t value) {
-    const uint32_t shift = (63u ^ static_cast<uint32_t>(std::countl_zero(value | 8))) - 3;
-    return shift * 8 + static_cast<uint32_t>(value >> shift);
-  }
+  static constexpr uint64_t kExact = uint64_t{1} << 53;  // doubles have all whole numbers below it
 
   static std::vector<uint64_t> smallestOf() {
     std::vector<uint64_t> smallest;
-    for (uint64_t value = 0; value < 8; ++value) smallest.push_back(value);
-    for (uint32_t shift = 0; shift <= 60; ++shift) {
-      for (uint64_t leading = 8; leading < 16; ++leading) smallest.push_back(leading << shift);
+    for (uint64_t cell = 0; cell < cellOf(0x1p64); ++cell) {
+      smallest.push_back(static_cast<uint64_t>(std::ceil(std::bit_cast<double>(cell << kCellShift))));
     }
     return smallest;
   }
@@ -82,24 +88,18 @@ class IntegerBuckets {
   BucketTable table_;
 };
 
-// Of rates, which are no whole numbers, 0 or more. The bits of such doubles are ordered as their values are.
+// Of rates, which are no whole numbers, 0 or more.
 class RealBuckets {
  public:
   explicit RealBuckets(const std::vector<double>& bounds) : table_(bitsOf(bounds), smallestOf()) {}
 
-  size_t find(double value) const {
-    const auto bits = std::bit_cast<uint64_t>(value);
-    return table_.find(bits, bits >> kShift);
-  }
+  size_t find(double value) const { return table_.find(std::bit_cast<uint64_t>(value), cellOf(value)); }
   size_t count() const { return table_.buckets(); }
 
  private:
-  // Leaves the exponent and three bits behind it: eight cells per power of two.
-  static constexpr uint32_t kShift = 49;
-
   static std::vector<uint64_t> smallestOf() {
     std::vector<uint64_t> smallest;
-    for (uint64_t cell = 0; cell < uint64_t{1} << (63 - kShift); ++cell) smallest.push_back(cell << kShift);
+    for (uint64_t cell = 0; cell < uint64_t{1} << (63 - kCellShift); ++cell) smallest.push_back(cell << kCellShift);
     return smallest;
   }
 

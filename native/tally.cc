@@ -26,10 +26,7 @@ constexpr uint32_t kSummableBits = 51;
 static_assert(DrainProtocol<int>::kChunkSlots < uint64_t{1} << (64 - kSummableBits));
 
 // Bytes per second.
-template <typename Number>
-double throughputOf(Number bytes, Number durationUs) {
-  return static_cast<double>(bytes) * 1e6 / static_cast<double>(durationUs);
-}
+double throughputOf(double bytes, double durationUs) { return bytes * 1e6 / durationUs; }
 
 constexpr uint64_t kTransferTypes = uint64_t{1} << kTxBytes | uint64_t{1} << kRxBytes | uint64_t{1} << kTxRequests |
                                     uint64_t{1} << kRxRequests | uint64_t{1} << kXferTime |
@@ -80,7 +77,7 @@ Tally::Tally(std::shared_ptr<const TallyPlan> plan)
   transfer.durationSum += durationUs;
   ++transfer.durations[durationBucket];
   if (durationUs == 0) return;
-  const double throughput = throughputOf(bytes, durationUs);
+  const double throughput = throughputOf(static_cast<double>(bytes), static_cast<double>(durationUs));
   transfer.throughputSum += throughput;
   ++transfer.throughputs[plan_->throughputBuckets.find(throughput)];
 }
@@ -218,10 +215,13 @@ uint32_t Tally::foldTransfers(const std::byte* slots, uint32_t count) {
     if ((wrongType | (valueAt(request) ^ 1) | tooLarge) != 0) break;
     if constexpr (kPosted) {
       postSum += postUs;
-      ++postCounts[postBuckets.find(postUs)];
+      ++postCounts[postBuckets.find(postUs, static_cast<double>(static_cast<int64_t>(postUs)))];
     }
     const uint64_t ifReceived = -uint64_t{direction};
-    const size_t bucket = timeBuckets.find(durationUs);
+    // They fit a signed number, for which the processor has an instruction.
+    const auto us = static_cast<double>(static_cast<int64_t>(durationUs));
+    const auto size = static_cast<double>(static_cast<int64_t>(bytes));
+    const size_t bucket = timeBuckets.find(durationUs, us);
     durationSum += durationUs;
     durationSumRx += durationUs & ifReceived;
     ++timeCounts[bucket];
@@ -229,10 +229,9 @@ uint32_t Tally::foldTransfers(const std::byte* slots, uint32_t count) {
     byteSum += bytes;
     byteSumRx += bytes & ifReceived;
     received += direction;
-    ++sizeCounts[direction][sizeBuckets.find(bytes)];
+    ++sizeCounts[direction][sizeBuckets.find(bytes, size)];
     if (durationUs != 0) {
-      // They fit a signed number, for which the processor has an instruction.
-      const double throughput = throughputOf(static_cast<int64_t>(bytes), static_cast<int64_t>(durationUs));
+      const double throughput = throughputOf(size, us);
       throughputSums[direction] += throughput;
       ++throughputCounts[direction][throughputBuckets.find(throughput)];
     }
