@@ -14,6 +14,9 @@ constexpr auto kMapsLookInterval = std::chrono::seconds(5);
 // A dead agent that nobody ever asks about must not stay for ever.
 constexpr auto kUntoldLimit = std::chrono::minutes(10);
 
+// A name that stands for another file every few milliseconds must not use up all descriptors.
+constexpr size_t kMostRings = 4;
+
 }  // namespace
 
 Agent::Agent(std::string path, std::unique_ptr<RingReader> reader) : path_(std::move(path)), lastEvent_(Clock::now()) {
@@ -59,8 +62,10 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
   }
   noteTrouble(last);
   peakFill_.note(fill, Clock::now());
-  // A replaced ring is let go once it is known that nobody writes it, or when it has long stood still.
-  while (readers_.size() > 1 && (readers_.front().gone || Clock::now() - readers_.front().lastMoved > kUntoldLimit)) {
+  // A replaced ring is let go once it is known that nobody writes it, when it has long stood still, or when too many
+  // came after it. All that it held was drained just now.
+  while (readers_.size() > 1 && (readers_.front().gone || readers_.size() > kMostRings ||
+                                 Clock::now() - readers_.front().lastMoved > kUntoldLimit)) {
     retired_ += readers_.front().reader->stats();
     readers_.erase(readers_.begin());
   }
