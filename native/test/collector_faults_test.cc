@@ -208,6 +208,24 @@ TEST(aRingThatIsRenamedGoesOnUnderItsFirstName) {
   CHECK_EQ(watching.problem(), "busy: it is drained already, as " + (directory / "before"));
 }
 
+// Whichever of its names is found first, and whichever goes: as long as one is left it is the same agent.
+TEST(aRingWithTwoNamesCountsOnce) {
+  const TemporaryDirectory directory;
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(directory / "one", 4, 64), std::string());
+  REQUIRE_EQ(::link((directory / "one").c_str(), (directory / "two").c_str()), 0);
+  push(ring, 1, 10);
+  Watching watching(directory.path);
+  until([&] { return watching.counted() == 10; });
+  CHECK_EQ(watching.agents(), 1u);
+  const std::string first = watching.counted("one") == 10 ? "one" : "two";
+  CHECK_EQ(watching.problem(), "busy: it is drained already, as " + (directory / first));
+  REQUIRE_EQ(::unlink((directory / first).c_str()), 0);
+  push(ring, 11, 5);
+  CHECK_EQ(watching.counted(first), 15u);
+  CHECK_EQ(watching.counted(), 15u);
+}
+
 TEST(anAttachedRingThatCannotBeDrainedAnyMoreIsReported) {
   const TemporaryDirectory directory;
   RingWriter ring;
