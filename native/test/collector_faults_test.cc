@@ -119,18 +119,28 @@ TEST(aFolderWithMoreFilesThanAreLookedAtSaysSo) {
   CHECK_EQ(tree.problem(), std::string("more than 65536 files in a folder; the rest is not looked at"));
 }
 
+// The swap shows in the parent, or, after the parent was read, only when the folder is entered.
 TEST(aFolderThatWasSwappedForALinkIsNotEntered) {
-  const TemporaryDirectory directory;
-  const TemporaryDirectory elsewhere;
-  Image(100).writeTo(elsewhere / "file");
-  REQUIRE_EQ(::mkdir((directory / "folder").c_str(), 0755), 0);
-  DirectoryTree tree(directory.path, "");
-  CHECK(tree.refresh());
-  ::rmdir((directory / "folder").c_str());
-  REQUIRE_EQ(::symlink(elsewhere.path.c_str(), (directory / "folder").c_str()), 0);
-  tree.refresh();
-  REQUIRE_EQ(tree.files().size(), 1u);
-  CHECK_EQ(std::string(tree.files()[0].problem), std::string("a symbolic link, which is not followed"));
+  for (const bool afterTheParentWasRead : {false, true}) {
+    const TemporaryDirectory directory;
+    const TemporaryDirectory elsewhere;
+    Image(100).writeTo(elsewhere / "file");
+    REQUIRE_EQ(::mkdir((directory / "folder").c_str(), 0755), 0);
+    const timespec longAgo[2] = {{1'000'000, 0}, {1'000'000, 0}};
+    REQUIRE_EQ(::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0), 0);
+    DirectoryTree tree(directory.path, "");
+    CHECK(tree.refresh());
+    ::rmdir((directory / "folder").c_str());
+    REQUIRE_EQ(::symlink(elsewhere.path.c_str(), (directory / "folder").c_str()), 0);
+    if (afterTheParentWasRead) REQUIRE_EQ(::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0), 0);
+    tree.refresh();
+    if (afterTheParentWasRead) {
+      CHECK_EQ(tree.files().size(), 0u);
+    } else {
+      REQUIRE_EQ(tree.files().size(), 1u);
+      CHECK_EQ(std::string(tree.files()[0].problem), std::string("a symbolic link, which is not followed"));
+    }
+  }
 }
 
 TEST(aDirectoryThatIsMissingDeletedAndMadeAgainIsFollowed) {
