@@ -12,6 +12,9 @@ constexpr auto kQuietBeforeMapsLook = std::chrono::seconds(5);
 // A dead agent that nobody ever asks about must not stay for ever.
 constexpr auto kUntoldLimit = std::chrono::minutes(10);
 
+// A name that stands for another file every few milliseconds must not use up all descriptors.
+constexpr size_t kMostRings = 4;
+
 }  // namespace
 
 Agent::Agent(std::string path, std::unique_ptr<RingReader> reader) : path_(std::move(path)), lastEvent_(Clock::now()) {
@@ -51,14 +54,17 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
     noteFull(attached, now);
     report.crowded |= result.events > attached.reader->capacity() / 2;
     if (result.events == 0) continue;
-    attached.lastMoved = lastEvent_ = now;
+    // Not `now`: a snapshot that was taken before the events were folded has not told them.
+    attached.lastMoved = lastEvent_ = Clock::now();
     lastEventMs_ = wallClockMs();
     moved_ = true;
   }
   noteTrouble(last);
   peakFill_.note(fill, now);
-  // A replaced ring is let go once it is known that nobody writes it, or when it has long stood still.
-  while (readers_.size() > 1 && (readers_.front().gone || now - readers_.front().lastMoved > kUntoldLimit)) {
+  // A replaced ring is let go once it is known that nobody writes it, when it has long stood still, or when too many
+  // came after it. All that it held was drained just now.
+  while (readers_.size() > 1 &&
+         (readers_.front().gone || readers_.size() > kMostRings || now - readers_.front().lastMoved > kUntoldLimit)) {
     retired_ += readers_.front().reader->stats();
     readers_.erase(readers_.begin());
   }

@@ -72,7 +72,7 @@ class Agent {
   // --- the collector's thread only ---
 
   struct DrainReport {
-    bool more = false;      // the budget was used up
+    bool more = false;      // its turn is over, but not its events
     bool crowded = false;   // more than half full when looked at
     bool settling = false;  // a new ring, to be looked at again after a pause
   };
@@ -83,6 +83,7 @@ class Agent {
   void replaceRing(std::unique_ptr<RingReader> reader);
 
   bool holds(const FileId& file) const;
+  size_t rings() const { return readers_.size(); }
   FileId file() const;
   const RingReader& reader() const { return *readers_.back().reader; }
 

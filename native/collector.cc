@@ -18,11 +18,8 @@ constexpr milliseconds kLifeCheckInterval{500};
 // How often the mappings of processes are read.
 constexpr milliseconds kThoroughCheckInterval{5000};
 constexpr milliseconds kCrowdedInterval{1};
-// New rings are looked at again after a pause, twice; a ring that does not come to rest waits for the next tick.
-constexpr std::chrono::microseconds kSettlingPause{500};
-constexpr int kMaxSettlingPauses = 6;
-// What one ring may take before the others have their turn.
-constexpr uint64_t kBudget = 16 * DrainProtocol<int>::kChunkSlots;
+// How long a request waits for rings that have more than was drained by then.
+constexpr milliseconds kBehindPatience{250};
 // What looking for writers in /proc may take out of one tick.
 constexpr auto kSearchSlice = std::chrono::milliseconds(1);
 constexpr milliseconds kLastSearchPause{60'000};
@@ -203,24 +200,29 @@ void Collector::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const uint64_t serving = drainRequests_;
+    if (drainsServed_ < serving && askedAt_ == Clock::time_point{}) askedAt_ = Clock::now();
     lock.unlock();
     const Clock::time_point begun = Clock::now();
     const Clock::duration pause = tick(begun);
     lock.lock();
-    if (drainsServed_ < serving) drainsServed_ = serving;
+    if (drainsServed_ < serving && (behind_.empty() || Clock::now() - askedAt_ >= kBehindPatience)) {
+      drainsServed_ = serving;
+      askedAt_ = {};
+    }
     ticked_.notify_all();
     wake_.wait_until(lock, begun + pause, [&] { return stopping_ || scanAll_ || drainRequests_ > drainsServed_; });
   }
   // The last source is gone: let go of every ring, so that another process may drain them.
   agents_.clear();
   candidates_.clear();
+  behind_.clear();
+  askedAt_ = {};
   search_ = WriterSearch();
   nextSearch_ = {};
   ticked_.notify_all();
 }
 
 Clock::duration Collector::tick(Clock::time_point now) {
-  std::vector<std::shared_ptr<Agent>> agents;
   milliseconds interval{0};
   {
     const std::lock_guard lock(mutex_);
@@ -235,35 +237,12 @@ Clock::duration Collector::tick(Clock::time_point now) {
     if (asked || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
     tryCandidates(now, asked);
     interval = stats_.drainInterval;
-    agents.reserve(agents_.size());
-    for (const auto& [path, agent] : agents_) agents.push_back(agent);
   }
   guardMappings();
-  Turn turn;
-  for (int pauses = 0; !agents.empty(); drainAll(agents, turn)) {
-    // One pause for all the rings that wait for it.
-    if (turn.settling && ++pauses > kMaxSettlingPauses) break;
-    if (turn.settling) std::this_thread::sleep_for(kSettlingPause);
-    const std::lock_guard lock(mutex_);
-    if (stopping_) break;
-  }
-  agents.clear();
+  const bool crowded = drainRings(now + interval);
   watchLives(now);
   // A ring that was more than half full may not have room for another interval's events.
-  return turn.crowded ? std::min<Clock::duration>(kCrowdedInterval, interval) : Clock::duration(interval);
-}
-
-// One turn for every ring that may have more. Leaves those that are not done.
-void Collector::drainAll(std::vector<std::shared_ptr<Agent>>& agents, Turn& turn) {
-  thread_local ChunkBuffer buffer;
-  turn.settling = true;
-  const Clock::time_point now = Clock::now();
-  std::erase_if(agents, [&](const std::shared_ptr<Agent>& agent) {
-    const Agent::DrainReport report = agent->drain(kBudget, buffer, now);
-    turn.crowded |= report.crowded;
-    turn.settling &= !report.more;
-    return !report.more && !report.settling;
-  });
+  return crowded ? std::min<Clock::duration>(kCrowdedInterval, interval) : Clock::duration(interval);
 }
 
 // mutex_ is held from here on down.

@@ -90,6 +90,7 @@ class Collector {
   void closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<Tap>& tap);
 
   // Waits until the thread has looked for new rings and drained all of them after this call; not longer than `limit`.
+  // A ring that is filled as fast as it is drained is waited for a quarter of a second.
   bool drainNow(std::chrono::milliseconds limit);
 
   // Somebody who takes snapshots at an interval of his own: the last values of a dead agent stay until he has read
@@ -124,11 +125,10 @@ class Collector {
   void explainBusy(Candidate& candidate) const;
   void link(Source& source, const std::shared_ptr<Agent>& agent);
   void unlink(Source& source, const std::string& path);
-  struct Turn {
-    bool crowded = false;
-    bool settling = false;  // of those that are left, all
-  };
-  void drainAll(std::vector<std::shared_ptr<Agent>>& agents, Turn& turn);
+  bool drainRings(Clock::time_point end);
+  bool drainAll(std::vector<std::shared_ptr<Agent>>& agents);
+  void drainBehind(Clock::time_point end);
+  bool stopping();
   void watchLives(Clock::time_point now);
   void forgetExpired(Clock::time_point now);
   Clock::time_point toldUntil(const std::string& path) const;
@@ -148,6 +148,11 @@ class Collector {
   std::map<std::string, std::shared_ptr<Agent>> agents_;  // by path
   std::map<std::string, Candidate> candidates_;           // files that are not attached, by path
   std::string nextCandidate_;                             // whose turn is next
+  size_t openRings_ = 0;                                  // as of this tick
+  // The collector's thread's alone: paths of agents that had more than their turn took, and whose turn is next.
+  std::set<std::string> behind_;
+  std::string nextBehind_;
+  Clock::time_point askedAt_{};  // when the oldest request for a drain was seen that is not served yet
   CollectorStats stats_;
   Clock::time_point lastScan_{};
   Clock::time_point lastTick_{};

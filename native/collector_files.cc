@@ -73,6 +73,8 @@ void Collector::considerFile(const FoundFile& file) {
 // lately go first; the others have their turn where the last slice ended. `all`: every file that was not looked at yet.
 void Collector::tryCandidates(Clock::time_point now, bool all) {
   const Clock::time_point end = now + kCandidateSlice;
+  openRings_ = 0;
+  for (const auto& [path, agent] : agents_) openRings_ += agent->rings();
   const auto next = [&](auto entry) {
     const bool attached = entry->second.state == RingState::kReady && !entry->second.parked;
     return attached ? candidates_.erase(entry) : std::next(entry);
@@ -104,7 +106,10 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
     }
     candidate.parked = false;
   }
-  if (const size_t most = mostRings(); agents_.size() >= most && !agents_.contains(candidate.path)) {
+  // The file that follows a ring is one more until that is let go: there is some room beyond for these.
+  const auto known = agents_.find(candidate.path);
+  const size_t most = mostRings();
+  if (openRings_ >= (known == agents_.end() ? most : most + most / 2)) {
     candidate.state = RingState::kBusy;
     candidate.reason = std::to_string(most) +
                        " rings are open; no more than that, nor than half of the files that this process may open";
@@ -117,7 +122,7 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
     candidate.waitLonger(now);
     return;
   }
-  const auto known = agents_.find(candidate.path);
+  ++openRings_;
   if (known != agents_.end()) {
     known->second->replaceRing(std::move(reader));
   } else {

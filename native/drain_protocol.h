@@ -72,7 +72,7 @@ constexpr bool isMark(int32_t value) { return (static_cast<uint32_t>(value) & 0x
 
 enum class DrainOutcome : uint8_t {
   kEmpty,     // nothing more to take
-  kMore,      // the budget is used up
+  kMore,      // there is more: the budget is used up, or too many pauses were
   kWaiting,   // the header does not hold (or is being rebuilt): look again later
   kSettling,  // a mark was left, and a pause must pass before the look that counts: come again after it
   kRelaid,    // a ring of another geometry stands in the file: reopen
@@ -116,7 +116,8 @@ class DrainProtocol {
   DrainOutcome drain(Ring& ring, uint64_t budget, std::byte* buffer, Sink&& sink) {
     uint32_t pausesLeft = kMaxRecoveries;
     bool firstLook = true;
-    uint32_t lapEndLooks = 0;  // how often write_pos was 0, with a pause after each
+    uint32_t lapEndLooks = 0;   // how often write_pos was 0, with a pause after each
+    uint32_t lapEndPauses = 0;  // in all
     for (;;) {
       if (!attached_) {
         if (const Recovery found = resync(ring); found != Recovery::kGoOn) return toOutcome(found);
@@ -139,6 +140,9 @@ class DrainProtocol {
         if (pending_ == 0) return DrainOutcome::kEmpty;
         if (budget == 0) return DrainOutcome::kMore;
         if (write == 0 && lapEndLooks < kPauses) {
+          // A producer comes to a lap's end once in a lap; a write_pos that is made to be there at every look must not
+          // cost a pause for each event.
+          if (lapEndPauses++ == kMaxLapEndPauses) return DrainOutcome::kMore;
           ring.pauseForRebuild(false);
           ++lapEndLooks;
           continue;
@@ -170,6 +174,7 @@ class DrainProtocol {
  private:
   static constexpr uint32_t kMaxRecoveries = 4;
   static constexpr uint32_t kPauses = 2;
+  static constexpr uint32_t kMaxLapEndPauses = 8;
 
   // A resync that is to go on: the last look, how many there were, and how many in a row agreed.
   struct Settling {

@@ -119,18 +119,28 @@ TEST(aFolderWithMoreFilesThanAreLookedAtSaysSo) {
   CHECK_EQ(tree.problem(), std::string("more than 65536 files in a folder; the rest is not looked at"));
 }
 
+// The swap shows in the parent, or, after the parent was read, only when the folder is entered.
 TEST(aFolderThatWasSwappedForALinkIsNotEntered) {
-  const TemporaryDirectory directory;
-  const TemporaryDirectory elsewhere;
-  Image(100).writeTo(elsewhere / "file");
-  REQUIRE_EQ(::mkdir((directory / "folder").c_str(), 0755), 0);
-  DirectoryTree tree(directory.path, "");
-  CHECK(tree.refresh());
-  ::rmdir((directory / "folder").c_str());
-  REQUIRE_EQ(::symlink(elsewhere.path.c_str(), (directory / "folder").c_str()), 0);
-  tree.refresh();
-  REQUIRE_EQ(tree.files().size(), 1u);
-  CHECK_EQ(std::string(tree.files()[0].problem), std::string("a symbolic link, which is not followed"));
+  for (const bool afterTheParentWasRead : {false, true}) {
+    const TemporaryDirectory directory;
+    const TemporaryDirectory elsewhere;
+    Image(100).writeTo(elsewhere / "file");
+    REQUIRE_EQ(::mkdir((directory / "folder").c_str(), 0755), 0);
+    const timespec longAgo[2] = {{1'000'000, 0}, {1'000'000, 0}};
+    REQUIRE_EQ(::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0), 0);
+    DirectoryTree tree(directory.path, "");
+    CHECK(tree.refresh());
+    ::rmdir((directory / "folder").c_str());
+    REQUIRE_EQ(::symlink(elsewhere.path.c_str(), (directory / "folder").c_str()), 0);
+    if (afterTheParentWasRead) REQUIRE_EQ(::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0), 0);
+    tree.refresh();
+    if (afterTheParentWasRead) {
+      CHECK_EQ(tree.files().size(), 0u);
+    } else {
+      REQUIRE_EQ(tree.files().size(), 1u);
+      CHECK_EQ(std::string(tree.files()[0].problem), std::string("a symbolic link, which is not followed"));
+    }
+  }
 }
 
 TEST(aDirectoryThatIsMissingDeletedAndMadeAgainIsFollowed) {
@@ -206,6 +216,24 @@ TEST(aRingThatIsRenamedGoesOnUnderItsFirstName) {
   CHECK_EQ(watching.counted("before"), 15u);
   CHECK_EQ(watching.counted(), 15u);
   CHECK_EQ(watching.problem(), "busy: it is drained already, as " + (directory / "before"));
+}
+
+// Whichever of its names is found first, and whichever goes: as long as one is left it is the same agent.
+TEST(aRingWithTwoNamesCountsOnce) {
+  const TemporaryDirectory directory;
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(directory / "one", 4, 64), std::string());
+  REQUIRE_EQ(::link((directory / "one").c_str(), (directory / "two").c_str()), 0);
+  push(ring, 1, 10);
+  Watching watching(directory.path);
+  until([&] { return watching.counted() == 10; });
+  CHECK_EQ(watching.agents(), 1u);
+  const std::string first = watching.counted("one") == 10 ? "one" : "two";
+  CHECK_EQ(watching.problem(), "busy: it is drained already, as " + (directory / first));
+  REQUIRE_EQ(::unlink((directory / first).c_str()), 0);
+  push(ring, 11, 5);
+  CHECK_EQ(watching.counted(first), 15u);
+  CHECK_EQ(watching.counted(), 15u);
 }
 
 TEST(anAttachedRingThatCannotBeDrainedAnyMoreIsReported) {

@@ -3,41 +3,15 @@
 // count is exact. The explorer does the same with all store orders; this is the real memory.
 
 #include <algorithm>
-#include <functional>
 
 #include "check.h"
 #include "draining.h"
+#include "stepped_ring.h"
 #include "temporary_directory.h"
 
 using namespace nixl_otel;
 
 namespace {
-
-// A real ring whose every access can be preceded by something.
-class SteppedRing {
- public:
-  explicit SteppedRing(RingReader& reader) : reader_(reader) {}
-  std::function<void()> beforeEachStep = [] {};
-
-  HeaderLook inspect() { return step().inspect(); }
-  int32_t loadVersion() { return step().loadVersion(); }
-  int32_t loadMark() { return step().loadMark(); }
-  uint64_t loadWritePos() { return step().loadWritePos(); }
-  uint64_t loadReadPos() { return step().loadReadPos(); }
-  bool swapMark(int32_t from, int32_t to) { return step().swapMark(from, to); }
-  bool swapReadPos(uint64_t from, uint64_t to) { return step().swapReadPos(from, to); }
-  uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out) {
-    return step().readSlots(position, count, out);
-  }
-  bool pauseForRebuild(bool mayReturn) { return step().pauseForRebuild(mayReturn); }
-
- private:
-  RingReader& step() {
-    beforeEachStep();
-    return reader_;
-  }
-  RingReader& reader_;
-};
 
 constexpr uint64_t kCapacity = 16;
 constexpr uint64_t kOldEvents = 11;
@@ -81,13 +55,13 @@ Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped) {
 
   RingWriter next;
   int step = 0;
-  ring.beforeEachStep = [&] {
+  ring.before = [&](Access) {
     if (step++ != stepOfRebuild) return;
     if (!next.create(path, 4, capacity).empty()) std::abort();
     outcome.rebuilt = true;
   };
   DrainOutcome result = drain();
-  ring.beforeEachStep = [] {};
+  ring.before = [](Access) {};
   if (!outcome.rebuilt) return outcome;
   // By assumption B the new agent pushes no sooner than now.
   push(next, 201, kNewEvents);

@@ -131,7 +131,8 @@ TEST(followsRestartsToAnyCapacityAndVersion) {
   CHECK(!ring.reader->stats().suspect);
 }
 
-// Truncated to nothing, to inside the header and to inside the slots, thousands of times, under a reader's hands.
+// Truncated to nothing, to inside the header and to inside the slots, thousands of times, under a reader's hands; then
+// it is a whole ring again, and that one is read to its end.
 TEST(survivesTruncationAtAnyMoment) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -146,21 +147,25 @@ TEST(survivesTruncationAtAnyMoment) {
       std::this_thread::yield();
       if (random() % 4 == 0) image.writeTo(path);
     }
-    image.writeTo(path);
     done = true;
   });
   Draining ring(path);
   uint64_t looks = 0;
-  while (!done) {
-    if (ring.reader == nullptr) {
-      ring.reader = RingReader::open(path, false, ring.state, ring.reason);
-    } else {
-      ring.drain();
-    }
+  const auto look = [&] {
+    if (ring.reader == nullptr) ring.reader = RingReader::open(path, false, ring.state, ring.reason);
     ++looks;
-  }
+    return ring.drain();
+  };
+  while (!done) look();
   vandal.join();
   CHECK(looks > 100);
+  RingWriter agent;
+  REQUIRE_EQ(agent.create(path, 4, 1024), std::string());
+  look();  // finds it: the agent pushes later than that
+  const auto pushed = push(agent, 1, 1000);
+  std::vector<uint64_t> drained;
+  for (const RingEvent& event : look()) drained.push_back(event.value);
+  CHECK(drained == pushed);
 }
 
 // A producer that pushes, and comes back in place again and again: never more than it wrote, never less than that minus

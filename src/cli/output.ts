@@ -1,5 +1,9 @@
 /** Data goes to stdout, notes to stderr. */
 import { diag, type DiagLogger, DiagLogLevel } from '@opentelemetry/api';
+import { printable, printableJson } from '../instrumentation/one-line.js';
+
+/** For names in text. */
+export { oneLine as harmless } from '../instrumentation/one-line.js';
 
 /** Called once when whoever read our stdout is gone. */
 let onStdoutClosed = (): void => {};
@@ -37,17 +41,9 @@ export function useNoteFormat(wanted: 'text' | 'json'): void {
 export function note(message: string, level: NoteLevel = 'info'): void {
   const line =
     format === 'json'
-      ? JSON.stringify({ time: new Date().toISOString(), level, message })
-      : `nixl-otel: ${level === 'info' ? '' : `${level}: `}${message.replaceAll(CONTROL, escaped)}`;
+      ? printableJson({ time: new Date().toISOString(), level, message })
+      : `nixl-otel: ${level === 'info' ? '' : `${level}: `}${printable(message)}`;
   process.stderr.write(`${line}\n`);
-}
-
-/** Names come from files that anyone may have written: what would move a cursor or hide or turn a line becomes \\xNN. */
-export function harmless(text: string): string {
-  return text
-    .replaceAll(/[\n\t]/g, escaped)
-    .replaceAll(CONTROL, escaped)
-    .replaceAll(INVISIBLE, escaped);
 }
 
 /** Waits while whoever reads stdout cannot keep up. */
@@ -60,17 +56,6 @@ export function printChunk(text: string): Promise<void> | undefined {
     };
     process.stdout.on('drain', done).on('close', done).on('error', done);
   });
-}
-
-// eslint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
-
-/** Of no width, or turning what follows round: among them the marks that write from right to left. */
-const INVISIBLE = /[\p{Cf}\p{Zl}\p{Zp}]/gu;
-
-function escaped(char: string): string {
-  const code = char.codePointAt(0)!.toString(16);
-  return code.length > 2 ? `\\u{${code}}` : `\\x${code.padStart(2, '0')}`;
 }
 
 const LEVELS: Readonly<Record<string, DiagLogLevel>> = {

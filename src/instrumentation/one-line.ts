@@ -1,11 +1,24 @@
-/** Control characters, line separators and what turns the direction of text: all that could forge or hide a line of a log. */
-// eslint-disable-next-line no-control-regex
-const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+/** All that could forge, hide or turn round a part of a line: control characters, line separators, and what has no width. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Names come from files that anyone may have made. What is not printable becomes \xNN or \uNNNN. */
+/** Names come from files that anyone may have made. What is not printable becomes \xNN or \u{NNNN}. */
 export function oneLine(text: string): string {
-  return text.replaceAll(UNPRINTABLE, (char) => {
-    const code = char.charCodeAt(0);
-    return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16)}`;
-  });
+  return text.replaceAll(UNPRINTABLE, escaped);
+}
+
+/** As oneLine(), but line ends and tabs stay. */
+export function printable(text: string): string {
+  return text.replaceAll(UNPRINTABLE, (char) => (char === '\n' || char === '\t' ? char : escaped(char)));
+}
+
+/** The same JSON, without a character that a terminal would take for anything but itself. */
+export function printableJson(value: unknown): string {
+  const asUnits = (char: string): string =>
+    Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');
+  return JSON.stringify(value).replaceAll(UNPRINTABLE, asUnits);
+}
+
+function escaped(char: string): string {
+  const code = char.codePointAt(0)!.toString(16);
+  return code.length > 2 ? `\\u{${code}}` : `\\x${code.padStart(2, '0')}`;
 }

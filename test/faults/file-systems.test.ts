@@ -1,12 +1,14 @@
 /** Rings where they really lie: in memory, on a disk, and on one that is full. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { ROOT, RunningCommand, scrape, until, valueOf } from '../cli/command.js';
 import { dist } from '../support/child.js';
-import { drained, openTestSource, runTransferSource } from '../support/live.js';
+import { drained, openTestSource, runTransferSource, transferSourcePath } from '../support/live.js';
 
 /** What the machine has: the type of a file system, and a place on it. */
 const PLACES = ['/dev/shm', tmpdir(), fileURLToPath(new URL('../../native/build', import.meta.url))]
@@ -30,15 +32,92 @@ test.each([...new Map(PLACES)])('on %s: exact, and over restarts in place', asyn
   expect(source.snapshot().agents.some(({ suspect }) => suspect)).toBe(false);
 });
 
-/** A tiny file system of its own needs the right to mount, which a container may not have. */
-const mayMount = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'none', '/mnt']).status === 0;
+/** A file system of its own needs the right to mount, which a container may not have: then these tests are skipped. */
+const mayMount = (...mount: string[]) => spawnSync('unshare', ['-m', 'mount', ...mount, '/mnt']).status === 0;
+const mayMountMemory = mayMount('-t', 'tmpfs', 'none');
 
-test.skipIf(!mayMount)('on a full disk: a ring that has no room is refused in words, and the others stay exact', () => {
+/** Runs an ES module once `mount` has put something on /mnt that nobody else sees. What it prints is JSON. */
+function runOn(mount: string, program: string): unknown {
+  const script = `${mount} && exec "$0" --input-type=module -e "$1"`;
+  const run = spawnSync('unshare', ['-m', 'sh', '-ec', script, process.execPath, program], { encoding: 'utf8' });
+  expect(run.stderr).toBe('');
+  return JSON.parse(run.stdout);
+}
+
+const OPEN_SOURCE = `
+  const { openSource, RingWriter } = await import(${JSON.stringify(dist('shm-bridge/index.js'))});
+  const { tallyOptions } = await import(${JSON.stringify(dist('mapping/index.js'))});
+  const source = openSource({ directories: ['/mnt'], tally: tallyOptions() });
+  const sums = () => Object.fromEntries(
+    source.snapshot().agents.map(({ agent, events }) => [agent, [events[0].count, Number(events[0].sum)]]));`;
+
+/** An empty ext4 in a file. */
+const image = path.join(mkdtempSync(path.join(tmpdir(), 'nixl-otel-ext4-')), 'image');
+afterAll(() => rmSync(path.dirname(image), { recursive: true }));
+spawnSync('truncate', ['-s', '16M', image]);
+const mayMountExt4 = spawnSync('mkfs.ext4', ['-q', image]).status === 0 && mayMount('-o', 'loop', image);
+
+test.skipIf(!mayMountExt4)('on an ext4 that becomes full: exact, over restarts in place, too', () => {
   const program = `
+    import { execFileSync } from 'node:child_process';
+    import { writeFileSync } from 'node:fs';
+    ${OPEN_SOURCE}
+    const run = (...flags) => {
+      const args = ['--dir', '/mnt', '--exact-name', '--rate', '0', '--copy-free', '--flush-interval', '10', ...flags];
+      return JSON.parse(execFileSync(${JSON.stringify(transferSourcePath)}, args, { encoding: 'utf8' }).trim().split('\\n').at(-1)).totals;
+    };
+    const events = (name) => source.snapshot().agents.find(({ agent }) => agent === name).events.reduce((n, e) => n + e.count, 0);
+    const before = new RingWriter('/mnt/before', { wireVersion: 4, capacity: 1024 });
+    const steady = run('--name', 'steady', '--seconds', '1');
+    const again = run('--name', 'again', '--restart-every', '40', '--restarts', '20', '--restart-sizes', '4096,1024,16384');
+    let full = '';
+    for (let n = 0; full === ''; n++) {
+      try { writeFileSync('/mnt/filler-' + n, Buffer.alloc(65536)); } catch (error) { full = error.code; }
+    }
+    for (let i = 0; i < 700; i++) before.push({ type: 0, value: 2n });
+    source.drainNow();
+    const suspect = source.snapshot().agents.some((agent) => agent.suspect);
+    console.log(JSON.stringify({ full, before: sums().before, suspect, lost: steady.written - events('steady'),
+      again: [again.written - again.wiped, events('again'), again.written] }));
+    source.close();`;
+  const { again, ...rest } = runOn(`mount -o loop ${image} /mnt`, program) as { again: number[] };
+  expect(rest).toEqual({ full: 'ENOSPC', before: [700, 1400], suspect: false, lost: 0 });
+  expect(again).toEqual([...again].sort((a, b) => a - b));
+});
+
+test.skipIf(!mayMountMemory)('on a file system that is read-only: said once, and drained when it is not', () => {
+  const program = `
+    import { execFileSync } from 'node:child_process';
+    ${OPEN_SOURCE}
+    const writer = new RingWriter('/mnt/agent', { wireVersion: 4, capacity: 64 });
+    for (let i = 0; i < 5; i++) writer.push({ type: 0, value: 2n });
+    writer.close();
+    execFileSync('mount', ['-o', 'remount,ro', '/mnt']);
+    source.drainNow();
+    const problems = source.snapshot().problems.map(({ state, reason }) => state + ': ' + reason);
+    const then = source.snapshot().agents.length;
+    execFileSync('mount', ['-o', 'remount,rw', '/mnt']);
+    for (;;) {
+      source.drainNow();
+      if (source.snapshot().agents.length > 0) break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    console.log(JSON.stringify({ problems, then, sums: sums(), after: source.snapshot().problems }));
+    source.close();`;
+  expect(runOn('mount -t tmpfs none /mnt', program)).toEqual({
+    problems: ['denied: cannot be opened for writing, which draining needs: Read-only file system'],
+    then: 0,
+    sums: { agent: [5, 10] },
+    after: [],
+  });
+});
+
+test.skipIf(!mayMountMemory)(
+  'on a full disk: a ring that has no room is refused in words, and the others stay exact',
+  () => {
+    const program = `
     import { readdirSync, truncateSync, openSync, writeSync, writeFileSync } from 'node:fs';
-    const { openSource, RingWriter } = await import(${JSON.stringify(dist('shm-bridge/index.js'))});
-    const { tallyOptions } = await import(${JSON.stringify(dist('mapping/index.js'))});
-    const source = openSource({ directories: ['/mnt'], tally: tallyOptions() });
+    ${OPEN_SOURCE}
     const before = new RingWriter('/mnt/before', { wireVersion: 4, capacity: 1024 });
     // Its slots have no blocks yet, as an agent of NIXL's leaves them.
     new RingWriter('/mnt/sparse', { wireVersion: 4, capacity: 2 }).close();
@@ -56,23 +135,33 @@ test.skipIf(!mayMount)('on a full disk: a ring that has no room is refused in wo
     for (let i = 0; i < 700; i++) before.push({ type: 0, value: 2n });
     word(0, 1000n);
     source.drainNow();
-    const { agents } = source.snapshot();
-    const sums = Object.fromEntries(agents.map(({ agent, events }) => [agent, [events[0].count, Number(events[0].sum)]]));
-    console.log(JSON.stringify({ refused, full, sums }));
+    console.log(JSON.stringify({ refused, full, sums: sums() }));
     source.close();`;
-  const mount = 'mount -t tmpfs -o size=200k none /mnt && exec "$0" --input-type=module -e "$1"';
-  const run = spawnSync('unshare', ['-m', 'sh', '-c', mount, process.execPath, program], { encoding: 'utf8' });
-  expect(run.stderr).toBe('');
-  expect(JSON.parse(run.stdout)).toEqual({
-    refused: expect.stringContaining('No space left on device') as string,
-    full: 'ENOSPC',
-    sums: { before: [700, 1400], sparse: [1000, 0] },
-  });
-});
+    expect(runOn('mount -t tmpfs -o size=200k none /mnt', program)).toEqual({
+      refused: expect.stringContaining('No space left on device') as string,
+      full: 'ENOSPC',
+      sums: { before: [700, 1400], sparse: [1000, 0] },
+    });
+  },
+);
 
-test('directories are polled: no limit of inotify is ever reached', () => {
-  const folder = fileURLToPath(new URL('../../native', import.meta.url));
-  const sources = readdirSync(folder).filter((file) => /\.(cc|h)$/.test(file));
-  expect(sources.length).toBeGreaterThan(10);
-  for (const file of sources) expect(readFileSync(path.join(folder, file), 'utf8')).not.toMatch(/inotify_|fanotify_/);
+/** In a user namespace of its own a process may be allowed no inotify at all; where there is none, nobody may use it. */
+const NO_INOTIFY = ['-Ur', 'sh', '-ec', 'echo 0 > /proc/sys/user/max_inotify_instances; exec "$@"', 'sh'];
+const mayLimit = spawnSync('unshare', [...NO_INOTIFY, 'true']).status === 0;
+
+test('with no inotify left: rings are found all the same, as directories are polled', async () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const [program, ...flags] = [...(mayLimit ? ['unshare', ...NO_INOTIFY] : []), process.execPath] as [string];
+  const args = [...flags, path.join(ROOT, 'dist/cli/main.js'), 'serve', '--dir', directory, '--port', '0'];
+  const serve = new RunningCommand(program, args);
+  const [url] = await serve.says(/http:\S+metrics/);
+  const writer = new RingWriter(path.join(directory, 'late'), { wireVersion: 4, capacity: 64 });
+  for (let i = 0; i < 5; i++) writer.push({ type: 0, value: 2n });
+  await until(async () => valueOf(await scrape(url), 'agent_tx_bytes_total') === 10);
+  const descriptors = `/proc/${serve.child.pid}/fd`;
+  const open = readdirSync(descriptors).map((fd) => readlinkSync(path.join(descriptors, fd)));
+  expect(open.filter((file) => file.includes('late'))).toHaveLength(1);
+  expect(open.filter((file) => file.includes('inotify'))).toEqual([]);
+  expect((await serve.stop()).code).toBe(0);
 });

@@ -22,6 +22,10 @@ const NAMES: readonly (readonly [Buffer, string])[] = [
   [Buffer.from('.hidden'), '.hidden'],
   [Buffer.from('__proto__'), '__proto__'],
   [Buffer.from('\u009b2Jc1 \u202ertl'), '\u009b2Jc1 \u202ertl'],
+  [
+    Buffer.from('\u061c\u200e\u200f \u2066isolated\u2069 \ufeff\u{e0041}tag'),
+    '\u061c\u200e\u200f \u2066isolated\u2069 \ufeff\u{e0041}tag',
+  ],
   [Buffer.from('x is busy\nnixl-otel: error: forged'), 'x is busy\nnixl-otel: error: forged'],
 ];
 
@@ -84,8 +88,7 @@ test('names reach a terminal and a log without a control character', async () =>
     expect(lines.filter((line) => line.includes('is busy: another'))).toHaveLength(NAMES.length);
     for (const line of lines) expect(line).not.toMatch(/^nixl-otel: error/);
     for (const text of [stderr, ready]) {
-      // eslint-disable-next-line no-control-regex
-      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/);
+      expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     }
   }
   await holder.stop();

@@ -1,0 +1,108 @@
+// Rings are attached and let go by the collector while everything that other threads may ask of it runs against that:
+// snapshots, problems, statistics, taps and whole sources that come and go. For ThreadSanitizer above all; and every
+// event is counted, once.
+
+#include <atomic>
+
+#include "check.h"
+#include "temporary_directory.h"
+#include "watching.h"
+
+using namespace nixl_otel;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr uint64_t kLives = check::kSanitized ? 30 : 60;
+constexpr uint64_t kEvents = 50;
+
+// One after another, until they are told to end.
+class Repeating {
+ public:
+  explicit Repeating(std::function<void()> action)
+      : thread_([this, action = std::move(action)] {
+          while (!done_) {
+            action();
+            ++times_;
+          }
+        }) {}
+  ~Repeating() {
+    done_ = true;
+    thread_.join();
+  }
+  uint64_t times() const { return times_; }
+
+ private:
+  std::atomic<bool> done_{false};
+  std::atomic<uint64_t> times_{0};
+  std::thread thread_;
+};
+
+// How an agent's file goes on: a new file under the name, the same file rebuilt in place, the name gone for good.
+enum class Next { kReplaced, kRebuilt, kGone };
+
+// Lives of one agent after another, each drained to its end before the next begins.
+void live(Watching& watching, const std::string& directory, const std::string& name, Next next,
+          std::atomic<uint64_t>& written) {
+  for (uint64_t life = 0; life < kLives; ++life) {
+    const std::string path = directory + "/" + name + (next == Next::kGone ? std::to_string(life) : "");
+    RingWriter ring;
+    if (!ring.create(path, life % 2 == 0 ? 4 : 1, 64).empty()) std::abort();
+    watching.drain();  // a new agent pushes no sooner than one flush interval later
+    push(ring, 1, kEvents);
+    written += kEvents;
+    until([&] { return ring.pending() == 0; });
+    if (next != Next::kRebuilt) ::unlink(path.c_str());
+  }
+}
+
+}  // namespace
+
+TEST(ringsComeAndGoWhileEverythingIsAskedAtOnce) {
+  const TemporaryDirectory directory;
+  Watching watching(directory.path);
+  std::atomic<uint64_t> written{0};
+  std::atomic<uint64_t> tapped{0};
+  std::vector<uint64_t> times;
+  {
+    const Repeating snapshots([&] {
+      watching.look([](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
+        if (seen.name.empty() || status.capacity == 0 || tally.events().empty()) std::abort();
+      });
+    });
+    const Repeating questions([&] {
+      watching.problems();
+      Collector::instance().stats();
+      Collector::instance().openDirectories(*watching.source);
+    });
+    const Repeating readers([&] {
+      const uint32_t reader = Collector::instance().addReader(watching.source);
+      Collector::instance().snapshot(*watching.source, reader, [](const auto&, const auto&, const auto&) {});
+      Collector::instance().removeReader(watching.source, reader);
+    });
+    const Repeating taps([&] {
+      const auto tap = Collector::instance().openTap(watching.source, {.types = 1, .all = true}, 1024);
+      watching.drain();
+      tapped += tap->take(1024).size();
+      Collector::instance().closeTap(watching.source, tap);
+    });
+    const Repeating sources([&] {
+      Watching other(directory.path, milliseconds(0));
+      other.counted();
+    });
+    std::vector<std::thread> agents;
+    agents.emplace_back([&] { live(watching, directory.path, "replaced", Next::kReplaced, written); });
+    agents.emplace_back([&] { live(watching, directory.path, "rebuilt", Next::kRebuilt, written); });
+    agents.emplace_back([&] { live(watching, directory.path, "gone-", Next::kGone, written); });
+    for (std::thread& agent : agents) agent.join();
+    until([&] { return watching.counted() == written; });
+    times = {snapshots.times(), questions.times(), readers.times(), taps.times(), sources.times()};
+  }
+  CHECK_EQ(written.load(), 3 * kLives * kEvents);
+  CHECK_EQ(watching.counted(), 3 * kLives * kEvents);
+  for (const uint64_t count : times) CHECK(count > 5);
+  CHECK(tapped > 0);
+  watching.look([](const SourceAgent&, const AgentStatus& status, const Tally&) { CHECK(!status.drains.suspect); });
+}
+
+int main() { return check::run("collector_races_test"); }

@@ -1,0 +1,191 @@
+// Files that somebody makes in order to keep the collector from the others: rings that never become empty, and names
+// that stand for another file every few milliseconds. Beside them a ring whose every event must count, and in time.
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <atomic>
+
+#include "check.h"
+#include "draining.h"
+#include "stepped_ring.h"
+#include "temporary_directory.h"
+#include "watching.h"
+
+using namespace nixl_otel;
+
+namespace {
+
+constexpr uint64_t kLargest = 1u << 24;
+
+// Rings of the largest size that are full again whenever somebody took something out of them.
+class EndlessRings {
+ public:
+  explicit EndlessRings(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) {
+      Image::headerA(4, 2, 16, 0, 0).put(24, kLargest).put(32, kLargest - 1).resize(40).writeTo(path);
+      const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+      if (::ftruncate(fd, 40 + kLargest * 16) != 0) std::abort();
+      void* header = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+      if (header == MAP_FAILED) std::abort();
+      ::close(fd);
+      headers_.push_back(static_cast<uint64_t*>(header));
+      fill(headers_.back());
+    }
+    writer_ = std::thread([this] {
+      while (!done_) {
+        for (uint64_t* header : headers_) fill(header);
+        std::this_thread::yield();
+      }
+    });
+  }
+  ~EndlessRings() {
+    done_ = true;
+    writer_.join();
+    for (uint64_t* header : headers_) ::munmap(header, 4096);
+  }
+
+ private:
+  static void fill(uint64_t* header) {
+    std::atomic_ref(header[0]).store((std::atomic_ref(header[1]).load() - 1) & (kLargest - 1));
+  }
+  std::vector<uint64_t*> headers_;
+  std::atomic<bool> done_{false};
+  std::thread writer_;
+};
+
+// As Watching::counted(), without a drain before it.
+uint64_t countedSoFar(Watching& watching) {
+  uint64_t sum = 0;
+  watching.look([&](const SourceAgent&, const AgentStatus& status, const Tally&) { sum += status.drains.drained; });
+  return sum;
+}
+
+// Descriptors of this process that belong to files in this directory.
+size_t descriptorsIn(const std::string& directory) {
+  size_t count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    count += std::filesystem::read_symlink(entry.path(), gone).string().starts_with(directory);
+  }
+  return count;
+}
+
+}  // namespace
+
+TEST(ringsThatNeverBecomeEmptyKeepNobodyWaiting) {
+  const TemporaryDirectory directory;
+  Watching watching(directory.path);
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(directory / "healthy", 4, 256), std::string());
+  push(ring, 1, 1);
+  until([&] { return watching.counted("healthy") == 1; });
+  const EndlessRings endless({directory / "endless-1", directory / "endless-2"});
+  until([&] { return countedSoFar(watching) > 1'000'000; });
+  // Without being asked: while one burst waits, a few turns of the others, and not their ends.
+  for (int i = 0; i < 10; ++i) {
+    const uint64_t before = countedSoFar(watching);
+    push(ring, 1, 200);
+    until([&] { return ring.pending() == 0; });
+    const uint64_t meanwhile = countedSoFar(watching) - before;
+    CHECK_WITH(meanwhile < kLargest / 4, std::to_string(meanwhile) + " events of the others");
+  }
+  // Asked, it answers.
+  for (uint64_t i = 1; i <= 3; ++i) {
+    push(ring, 1, 100);
+    CHECK(Collector::instance().drainNow(std::chrono::milliseconds(10'000)));
+    CHECK_EQ(ring.pending(), 0u);
+  }
+  CHECK_EQ(watching.counted("healthy"), 2301u);
+  // And who comes late is found.
+  AgentProcess late(directory / "late");
+  late.write(10);
+  until([&] { return watching.alive("late"); });
+  CHECK_EQ(watching.counted("late"), 10u);
+}
+
+// write_pos is at the lap's end whenever it is looked at first, and one further on after the pause that this costs.
+TEST(aRingThatIsAlwaysAtTheEndOfItsLapCostsFewPauses) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter writer;
+  REQUIRE_EQ(writer.create(path, 4, 4096), std::string());
+  Draining opened(path);
+  SteppedRing ring(*opened.reader);
+  DrainProtocol<SteppedRing> protocol;
+  REQUIRE(protocol.attach(ring, ring.inspect(), 4096, 1));
+  uint64_t count = 0;
+  const auto drain = [&] {
+    return protocol.drain(ring, 4096, opened.buffer.data(), [&](const std::byte*, uint32_t n, bool) { count += n; });
+  };
+  while (drain() == DrainOutcome::kSettling) {
+  }
+  push(writer, 1, 10);
+  CHECK_EQ(drain(), DrainOutcome::kEmpty);
+  int pauses = 0;
+  ring.before = [&](Access access) {
+    if (access == Access::kPause) {
+      ++pauses;
+      store(path, 0, load<uint64_t>(path, 8) + 1);
+    } else if (access == Access::kSwapReadPos) {
+      store(path, 0, uint64_t{0});
+    }
+  };
+  store(path, 0, uint64_t{0});
+  CHECK_EQ(drain(), DrainOutcome::kMore);
+  CHECK_WITH(pauses <= 8, std::to_string(pauses) + " pauses");
+  ring.before = [](Access) {};
+  store(path, 0, uint64_t{0});
+  CHECK_EQ(drain(), DrainOutcome::kEmpty);
+  CHECK_EQ(count, 4096u);
+}
+
+// Who wrote a file that has lost its name cannot always be seen, so it is drained for a while. But not any number of
+// them.
+TEST(aNameThatStandsForEverNewFilesTakesFewDescriptors) {
+  const TemporaryDirectory directory;
+  const TemporaryDirectory elsewhere;
+  Watching watching(directory.path);
+  constexpr uint64_t kFiles = 40;
+  for (uint64_t i = 1; i <= kFiles; ++i) {
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(elsewhere / "next", 4, 64), std::string());
+    push(ring, 1, 5);
+    REQUIRE_EQ(::rename((elsewhere / "next").c_str(), (directory / "agent").c_str()), 0);
+    until([&] { return watching.counted() == 10 * i - 5; });
+    push(ring, 6, 5);  // and the next one comes at once
+  }
+  CHECK_EQ(watching.counted(), 10 * kFiles);
+  CHECK_WITH(descriptorsIn(directory.path) <= 8, std::to_string(descriptorsIn(directory.path)) + " descriptors");
+  CHECK_EQ(watching.agents(), 1u);
+}
+
+// As many rings as may be open, each replaced: the files that follow have some room, and then wait.
+TEST(filesThatFollowTakeAtMostThreeQuartersOfTheDescriptors) {
+  const TemporaryDirectory directory;
+  constexpr uint64_t kRings = 32;
+  rlimit before;
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{2 * kRings, before.rlim_max};
+  REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto makeAll = [&] {
+    for (uint64_t i = 0; i < kRings; ++i) {
+      RingWriter ring;
+      ::unlink((directory / std::to_string(i)).c_str());
+      REQUIRE_EQ(ring.create(directory / std::to_string(i), 4, 4), std::string());
+      push(ring, 1, 2);
+    }
+  };
+  makeAll();
+  Watching watching(directory.path);
+  until([&] { return watching.counted() == 2 * kRings; });
+  makeAll();
+  until([&] { return watching.counted() == 3 * kRings; });
+  until([&] { return watching.problems().size() == kRings / 2; });
+  CHECK_EQ(descriptorsIn(directory.path), kRings * 3 / 2);
+  REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  until([&] { return watching.counted() == 4 * kRings; });
+  CHECK_EQ(watching.problems().size(), 0u);
+}
+
+int main() { return check::run("hostile_files_test"); }

@@ -1,0 +1,35 @@
+// A real ring whose every access can be preceded by something, so that a drain can be stopped between any two of them.
+
+#pragma once
+
+#include <functional>
+
+#include "drain_protocol.h"
+#include "ring_reader.h"
+
+enum class Access { kInspect, kVersion, kMark, kWritePos, kReadPos, kSwapMark, kSwapReadPos, kSlots, kPause };
+
+class SteppedRing {
+ public:
+  explicit SteppedRing(nixl_otel::RingReader& reader) : reader_(reader) {}
+  std::function<void(Access)> before = [](Access) {};
+
+  nixl_otel::HeaderLook inspect() { return at(Access::kInspect).inspect(); }
+  int32_t loadVersion() { return at(Access::kVersion).loadVersion(); }
+  int32_t loadMark() { return at(Access::kMark).loadMark(); }
+  uint64_t loadWritePos() { return at(Access::kWritePos).loadWritePos(); }
+  uint64_t loadReadPos() { return at(Access::kReadPos).loadReadPos(); }
+  bool swapMark(int32_t from, int32_t to) { return at(Access::kSwapMark).swapMark(from, to); }
+  bool swapReadPos(uint64_t from, uint64_t to) { return at(Access::kSwapReadPos).swapReadPos(from, to); }
+  uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out) {
+    return at(Access::kSlots).readSlots(position, count, out);
+  }
+  bool pauseForRebuild(bool mayReturn) { return at(Access::kPause).pauseForRebuild(mayReturn); }
+
+ private:
+  nixl_otel::RingReader& at(Access access) {
+    before(access);
+    return reader_;
+  }
+  nixl_otel::RingReader& reader_;
+};
