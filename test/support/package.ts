@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
+import { RunningCommand } from '../cli/command.js';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What tests fetch once: other npms, other Nodes. */
@@ -79,6 +80,11 @@ export class Project {
     const env = { ...ownEnvironment(), PATH: this.#path };
     const { stdout } = await exec(this.#node, args, { cwd: this.directory, env, maxBuffer: 16 << 20 });
     return stdout;
+  }
+
+  /** The same, left running, as from a terminal. */
+  start(...args: string[]): RunningCommand {
+    return new RunningCommand(this.#node, args, { ...ownEnvironment(), PATH: this.#path }, this.directory, true);
   }
 
   /** As node(), with all other programs of the machine on its PATH. @throws with what it printed when it fails. */
