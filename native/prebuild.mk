@@ -4,7 +4,8 @@
 #
 # Each architecture is compiled once and linked twice. libstdc++ and libgcc are static and hidden, so only libc is needed
 # at run time. For glibc, the C library linked against is 2.17 (under SYSROOTS), whatever the build machine has: symbols then
-# carry no newer version. For musl, nothing is linked: the process that loads the addon has its C library already.
+# carry no newer version. For musl, nothing is linked: the process that loads the addon has its C library
+# already, and so has a program with its loader (musl_program.cc).
 # portable_libc.cc supplies the few symbols that Debian's libstdc++.a wants and older or other C libraries lack.
 include Makefile
 
@@ -14,6 +15,8 @@ sysroot_x64   = $(SYSROOTS)/x86_64-unknown-linux-gnu/sysroot
 sysroot_arm64 = $(SYSROOTS)/aarch64-unknown-linux-gnu/sysroot
 loader_x64   := ld-linux-x86-64.so.2
 loader_arm64 := ld-linux-aarch64.so.1
+musl_x64     := libc.musl-x86_64.so.1
+musl_arm64   := libc.musl-aarch64.so.1
 
 prebuilds := ../prebuilds
 platforms := linux-x64-glibc linux-x64-musl linux-arm64-glibc linux-arm64-musl
@@ -41,9 +44,15 @@ $(prebuilds)/linux-$(1)-glibc/transfer-source: $$($(1)_source_objects)
 	$$(call link,$(1),-pie $$(sysroot_$(1))/usr/lib64/Scrt1.o,$$(call glibc,$(1)))
 $(prebuilds)/linux-$(1)-musl/nixl_otel.node: $$($(1)_addon_objects)
 	$$(call link,$(1),$$(addon_ldflags),)
+$(prebuilds)/linux-$(1)-musl/transfer-source: $$($(1)_source_objects) build/prebuild/$(1)/obj/prebuild/musl_program.o \
+                                              build/prebuild/$(1)/libc.so
+	$$(call link,$(1),-shared -Wl$$(comma)-e$$(comma)_start$$(comma)--no-as-needed $$(sysroot_$(1))/usr/lib64/Scrt1.o,)
+# Only the name of musl's library: its loader gives its functions to those who ask for it by that name.
+build/prebuild/$(1)/libc.so:
+	@$(triple_$(1))-g++ -nostdlib -shared -Wl,-soname,$(musl_$(1)) -x c /dev/null -o $$@
 
 linux-$(1)-glibc: $(prebuilds)/linux-$(1)-glibc/nixl_otel.node $(prebuilds)/linux-$(1)-glibc/transfer-source
-linux-$(1)-musl: $(prebuilds)/linux-$(1)-musl/nixl_otel.node
+linux-$(1)-musl: $(prebuilds)/linux-$(1)-musl/nixl_otel.node $(prebuilds)/linux-$(1)-musl/transfer-source
 endef
 
 # $(1): architecture; $(2): what to make; $(3): the C library.
@@ -55,6 +64,7 @@ define link
   -Wl,--start-group $(call of,libstdc++.a) $(call of,libgcc.a) $(call of,libgcc_eh.a) $(3) -Wl,--end-group \
   $(call of,crtendS.o) $(sysroot_$(1))/usr/lib64/crtn.o
 endef
+comma := ,
 of = $(shell $(CXX) -print-file-name=$(1))
 
 # Named file by file: the sysroot's libc.so is a script with paths of its own.

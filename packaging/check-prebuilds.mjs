@@ -9,10 +9,12 @@ import path from 'node:path';
 import { OLDEST_GLIBC, PLATFORMS, PREBUILDS } from './platforms.mjs';
 
 const MACHINES = { x64: 'X86-64', arm64: 'AArch64' };
-const LIBC = /^(libc\.so\.6|libpthread\.so\.0|libdl\.so\.2|libm\.so\.6|ld-linux-[-\w]+\.so\.[12])$/;
+const GLIBC = /^(libc\.so\.6|libpthread\.so\.0|libdl\.so\.2|libm\.so\.6|ld-linux-[-\w]+\.so\.[12])$/;
+/** Of a program only: a process that loads the addon has it already. */
+const MUSL = /^libc\.musl-(x86_64|aarch64)\.so\.1$/;
 /** What glibc has and musl has not, of what a C++ program tends to take. */
 const NOT_IN_MUSL =
-  /(_chk|64)$|^(__isoc23_|__libc_|__fx|__xstat|__lxstat|__newlocale|arc4random|_dl_find_object|pthread_(cond|mutex)_clock)|^__(getauxval|cxa_thread_atexit_impl)$/;
+  /(_chk|64)$|^(__isoc23_|__libc_(?!start_main)|__fx|__xstat|__lxstat|__newlocale|arc4random|_dl_find_object|pthread_(cond|mutex)_clock)|^__(getauxval|cxa_thread_atexit_impl)$/;
 
 const readelf = (...args) => execFileSync('readelf', ['-W', ...args], { encoding: 'utf8' });
 
@@ -26,10 +28,11 @@ function problemsOf(file, platform) {
   const problems = [];
   if (!readelf('-h', file).includes(MACHINES[arch])) problems.push(`is not for ${MACHINES[arch]}`);
   const needed = [...readelf('-d', file).matchAll(/\(NEEDED\).*\[(.*)\]/g)].map(([, name]) => name);
-  const allowed = (name) => libc === 'glibc' && LIBC.test(name);
+  const allowed = (name) => (libc === 'glibc' ? GLIBC.test(name) : MUSL.test(name) && !file.endsWith('.node'));
   problems.push(...needed.filter((name) => !allowed(name)).map((name) => `needs ${name}`));
   for (const [, bind, symbol] of readelf('--dyn-syms', file).matchAll(/ (GLOBAL|WEAK) +\S+ +UND (\S+)/g)) {
     const [name, version] = symbol.split(/@+/);
+    if (name.startsWith('pthread_cond_')) problems.push(`needs ${name}: waits would be of two kinds`);
     const glibc = /^GLIBC_([\d.]+)$/.exec(version ?? '')?.[1];
     if (glibc && newer(glibc, OLDEST_GLIBC)) problems.push(`needs ${symbol}`);
     if (libc === 'glibc' && !version && bind === 'GLOBAL' && !name.startsWith('napi_'))

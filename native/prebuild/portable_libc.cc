@@ -1,25 +1,19 @@
 // Debian's libstdc++.a is compiled for glibc 2.36. These are the functions that it or we take from libc and that glibc
 // 2.17 or musl lack. Hidden: nobody else in the process gets to see them.
-#include <errno.h>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <new>
+
+#include "prebuild/futex_condition.h"
 
 namespace {
 
-constexpr int64_t kNsPerSecond = 1'000'000'000;
-// A slice bounds how late a wait can end when the wall clock is set back meanwhile.
-constexpr int64_t kSliceNs = 10'000'000;
-
-int64_t remainingNs(clockid_t clock, const timespec& until) {
-  timespec now;
-  ::clock_gettime(clock, &now);
-  return (until.tv_sec - now.tv_sec) * kNsPerSecond + (until.tv_nsec - now.tv_nsec);
+// std::condition_variable leaves the first word of one zero, and nobody but the functions below looks into it.
+nixl_otel::futex_condition::Word* wordOf(pthread_cond_t* condition) {
+  return reinterpret_cast<nixl_otel::futex_condition::Word*>(condition);
 }
 
 // What thread_local objects want done when their thread ends, newest first.
@@ -72,21 +66,25 @@ __attribute__((visibility("hidden"))) ssize_t getrandom(void* bytes, size_t size
   return ::syscall(SYS_getrandom, bytes, size, flags);
 }
 
-// glibc 2.30. What is taken as a condition's own clock is the wall clock, which may be set while we wait: so wait in
-// slices, and say of each that it woke for no reason, which condition variables are allowed to do.
+// glibc 2.30 has the wait by a clock; with it, all that touches a condition must be ours.
 __attribute__((visibility("hidden"))) int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                                                  clockid_t clock, const timespec* until) {
-  const int64_t left = remainingNs(clock, *until);
-  if (left <= 0) return ETIMEDOUT;
-  timespec wake;
-  ::clock_gettime(CLOCK_REALTIME, &wake);
-  wake.tv_nsec += left < kSliceNs ? left : kSliceNs;
-  if (wake.tv_nsec >= kNsPerSecond) {
-    wake.tv_nsec -= kNsPerSecond;
-    wake.tv_sec += 1;
-  }
-  const int result = ::pthread_cond_timedwait(condition, mutex, &wake);
-  if (result != ETIMEDOUT) return result;
-  return remainingNs(clock, *until) <= 0 ? ETIMEDOUT : 0;
+  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, clock, until);
 }
+__attribute__((visibility("hidden"))) int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                                                 const timespec* until) {
+  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, CLOCK_REALTIME, until);
+}
+__attribute__((visibility("hidden"))) int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, CLOCK_MONOTONIC, nullptr);
+}
+__attribute__((visibility("hidden"))) int pthread_cond_signal(pthread_cond_t* condition) {
+  nixl_otel::futex_condition::wake(wordOf(condition));
+  return 0;
+}
+__attribute__((visibility("hidden"))) int pthread_cond_broadcast(pthread_cond_t* condition) {
+  nixl_otel::futex_condition::wake(wordOf(condition));
+  return 0;
+}
+__attribute__((visibility("hidden"))) int pthread_cond_destroy(pthread_cond_t*) { return 0; }
 }

@@ -29,13 +29,18 @@ export class RunningCommand {
   readonly child: ChildProcess;
   #onChange = (): void => {};
 
-  constructor(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT) {
+  readonly #isGroup: boolean;
+
+  /** `isGroup`: what it starts is signalled with it, as from a terminal. */
+  constructor(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT, isGroup = false) {
+    this.#isGroup = isGroup;
     this.child = spawn(program, args, {
       cwd,
+      detached: isGroup,
       env: { ...cleanEnvironment(), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    undo.push(() => this.child.kill('SIGKILL'));
+    undo.push(() => this.#kill('SIGKILL'));
     this.child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
       this.#onChange();
@@ -69,8 +74,20 @@ export class RunningCommand {
 
   /** Sends the signal and waits for the end. */
   stop(signal: NodeJS.Signals = 'SIGINT'): Promise<Ended> {
-    this.child.kill(signal);
+    this.#kill(signal);
     return this.ended;
+  }
+
+  #kill(signal: NodeJS.Signals): void {
+    if (!this.#isGroup) {
+      this.child.kill(signal);
+      return;
+    }
+    try {
+      process.kill(-this.child.pid!, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // all have ended
+    }
   }
 }
 

@@ -1,5 +1,4 @@
 // The config of vitest for tests of the installed package: what a test imports from src comes from the package's dist.
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -14,11 +13,6 @@ const installed = {
     if (importer === undefined || !source.startsWith('.')) return undefined;
     const inside = path.relative(path.join(root, 'src'), path.resolve(path.dirname(importer), source));
     return inside.startsWith('..') ? undefined : path.join(dist, inside);
-  },
-  load(id) {
-    // The package carries no source maps; vite would say so of each file.
-    if (!id.startsWith(dist)) return undefined;
-    return readFileSync(id, 'utf8').replace(/^\/\/# sourceMappingURL=.*$/m, '');
   },
 };
 

