@@ -1,0 +1,40 @@
+/** The Dockerfile: a linter has nothing to say, it is not root's, and its health check tells. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { start, temporaryDirectory } from '../cli/command.js';
+import { tool } from '../support/package.js';
+import { at } from './manifests.js';
+
+const text = readFileSync(at('Dockerfile'), 'utf8');
+
+/** JSON arguments of the last instruction of that name. */
+const wordsOf = (pattern: RegExp): string[] => JSON.parse(pattern.exec(text)![1]!) as string[];
+
+test('dockerfile-utils finds nothing, and would find a mistake', async () => {
+  const linter = path.join(await tool('dockerfile-utils@0.16.3', 'dockerfile-utils'), 'lib/main.js');
+  const { validate } = (await import(linter)) as { validate: (text: string) => { message: string }[] };
+  expect(validate(text)).toEqual([]);
+  expect(validate(text.replace('HEALTHCHECK', 'HEALTHCHEK'))).not.toEqual([]);
+});
+
+test('it ends as a user by number, who is not root, so that Kubernetes can tell', () => {
+  const users = [...text.matchAll(/^USER (\d+):(\d+)$/gm)];
+  expect(users).toHaveLength(1);
+  expect(Number(users[0]![1])).toBeGreaterThan(0);
+});
+
+test('its health check tells a running serve from one that is gone', async () => {
+  const [program, ...args] = wordsOf(/HEALTHCHECK[^[]*(\[.*\])$/m);
+  expect(program).toBe('node');
+  const [, port] = /^EXPOSE (\d+)$/m.exec(text)!;
+  const command = wordsOf(/^CMD (\[.*\])$/m);
+  const serve = start([...command, '--port', '0'], { NIXL_TELEMETRY_DIR: temporaryDirectory() });
+  const [, actual] = await serve.says(/serves http:\/\/0\.0\.0\.0:(\d+)\/metrics/);
+  const check = args.map((arg) => arg.replace(`:${port}/`, `:${actual}/`));
+  expect(check).not.toEqual(args);
+  expect(spawnSync(process.execPath, check).status).toBe(0);
+  expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+  expect(spawnSync(process.execPath, check).status).toBe(1);
+});
