@@ -63,7 +63,7 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer) {
   noteTrouble(last);
   peakFill_.note(fill, Clock::now());
   // A replaced ring is let go once it is known that nobody writes it, when it has long stood still, or when too many
-  // came after it. All that it held was drained just now.
+  // came after it. What it held was drained just now, as far as a turn goes.
   while (readers_.size() > 1 && (readers_.front().gone || readers_.size() > kMostRings ||
                                  Clock::now() - readers_.front().lastMoved > kUntoldLimit)) {
     retired_ += readers_.front().reader->stats();
