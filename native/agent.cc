@@ -62,7 +62,7 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
   noteTrouble(last);
   peakFill_.note(fill, now);
   // A replaced ring is let go once it is known that nobody writes it, when it has long stood still, or when too many
-  // came after it. All that it held was drained just now.
+  // came after it. What it held was drained just now, as far as a turn goes.
   while (readers_.size() > 1 &&
          (readers_.front().gone || readers_.size() > kMostRings || now - readers_.front().lastMoved > kUntoldLimit)) {
     retired_ += readers_.front().reader->stats();

@@ -94,10 +94,18 @@ TEST(aRingThatIsReplacedGoesOnUnderItsName) {
     ::unlink(path.c_str());
     RingWriter ring;
     CHECK_EQ(ring.create(path, 3, 64), std::string());
-    produce(ring, 50);
+    produce(ring, 49);
+    RingEvent registered;
+    registered.type = 4;
+    registered.value = 4096;
+    CHECK(ring.push(registered));
     while (ring.pending() != 0) collector.drainNow(milliseconds(1000));
   }
   CHECK_EQ(counted(*source), 250u);
+  // What the lives before had registered went with them.
+  collector.snapshot(*source, 0, [](const SourceAgent&, const AgentStatus&, const Tally& tally) {
+    CHECK(tally.memoryInUse() == 4096);
+  });
   collector.close(source);
 }
 

@@ -156,7 +156,7 @@ TEST(aNameThatStandsForEverNewFilesTakesFewDescriptors) {
     push(ring, 6, 5);  // and the next one comes at once
   }
   CHECK_EQ(watching.counted(), 10 * kFiles);
-  CHECK_WITH(descriptorsIn(directory.path) <= 8, std::to_string(descriptorsIn(directory.path)) + " descriptors");
+  CHECK_WITH(descriptorsIn(directory.path) <= 5, std::to_string(descriptorsIn(directory.path)) + " descriptors");
   CHECK_EQ(watching.agents(), 1u);
 }
 

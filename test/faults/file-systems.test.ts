@@ -44,9 +44,10 @@ function runOn(mount: string, program: string): unknown {
   return JSON.parse(run.stdout);
 }
 
-const OPEN_SOURCE = `
+const IMPORTS = `
   const { openSource, RingWriter } = await import(${JSON.stringify(dist('shm-bridge/index.js'))});
-  const { tallyOptions } = await import(${JSON.stringify(dist('mapping/index.js'))});
+  const { tallyOptions } = await import(${JSON.stringify(dist('mapping/index.js'))});`;
+const OPEN_SOURCE = `
   const source = openSource({ directories: ['/mnt'], tally: tallyOptions() });
   const sums = () => Object.fromEntries(
     source.snapshot().agents.map(({ agent, events }) => [agent, [events[0].count, Number(events[0].sum)]]));`;
@@ -61,6 +62,7 @@ test.skipIf(!mayMountExt4)('on an ext4 that becomes full: exact, over restarts i
   const program = `
     import { execFileSync } from 'node:child_process';
     import { writeFileSync } from 'node:fs';
+    ${IMPORTS}
     ${OPEN_SOURCE}
     const run = (...flags) => {
       const args = ['--dir', '/mnt', '--exact-name', '--rate', '0', '--copy-free', '--flush-interval', '10', ...flags];
@@ -88,11 +90,12 @@ test.skipIf(!mayMountExt4)('on an ext4 that becomes full: exact, over restarts i
 test.skipIf(!mayMountMemory)('on a file system that is read-only: said once, and drained when it is not', () => {
   const program = `
     import { execFileSync } from 'node:child_process';
-    ${OPEN_SOURCE}
+    ${IMPORTS}
     const writer = new RingWriter('/mnt/agent', { wireVersion: 4, capacity: 64 });
     for (let i = 0; i < 5; i++) writer.push({ type: 0, value: 2n });
     writer.close();
     execFileSync('mount', ['-o', 'remount,ro', '/mnt']);
+    ${OPEN_SOURCE}
     source.drainNow();
     const problems = source.snapshot().problems.map(({ state, reason }) => state + ': ' + reason);
     const then = source.snapshot().agents.length;
@@ -117,6 +120,7 @@ test.skipIf(!mayMountMemory)(
   () => {
     const program = `
     import { readdirSync, truncateSync, openSync, writeSync, writeFileSync } from 'node:fs';
+    ${IMPORTS}
     ${OPEN_SOURCE}
     const before = new RingWriter('/mnt/before', { wireVersion: 4, capacity: 1024 });
     // Its slots have no blocks yet, as an agent of NIXL's leaves them.
