@@ -1,5 +1,5 @@
-// What makes a shared object a program of musl's: the path of the loader, which is the C library as well. Linked as a shared
-// object because only there may functions of the C library stay open without one to link against.
+// What makes a shared object a program of musl's: the path of the loader, which is the C library as well. Linked as a
+// shared object because only there may functions of the C library stay open without one to link against.
 
 #if defined(__x86_64__)
 #define LOADER "/lib/ld-musl-x86_64.so.1"
