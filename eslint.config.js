@@ -2,7 +2,7 @@ import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
-  { ignores: ['dist/**', 'native/build/**', 'prebuilds/**', 'coverage/**'] },
+  { ignores: ['dist/**', 'docs/api/**', 'native/build/**', 'prebuilds/**', 'coverage/**'] },
   js.configs.recommended,
   {
     files: ['**/*.ts'],

@@ -28,9 +28,8 @@ function makeBase() {
   run('ln', ['-s', '../lib/node_modules/npm/bin/npm-cli.js', path.join(root, 'usr/local/bin/npm')]);
   rmSync(folder, { recursive: true });
   cpSync('/etc/resolv.conf', path.join(root, 'etc/resolv.conf'));
-  for (const file of ['/etc/ssl/certs/ca-certificates.crt', `${process.env.HOME}/.npmrc`]) {
-    if (existsSync(file)) cpSync(file, path.join(root, file.replace(process.env.HOME, '/root')), { dereference: true });
-  }
+  const certificates = 'etc/ssl/certs/ca-certificates.crt'; // a proxy's may be among this machine's
+  if (existsSync(`/${certificates}`)) cpSync(`/${certificates}`, path.join(root, certificates), { dereference: true });
 }
 
 /** `WORD rest` per instruction, continued lines joined, comments left out. */
@@ -46,7 +45,7 @@ function instructions() {
 
 const image = { env: { PATH: '/usr/local/bin:/usr/bin:/bin' }, user: '0:0' };
 
-const inside = (words, user = image.user) => ['chroot', [`--userspec=${user}`, root, ...words]];
+const inside = (words, user = image.user) => ['/usr/sbin/chroot', [`--userspec=${user}`, root, ...words]];
 const does = {
   FROM: () => makeBase(),
   COPY: (rest) => {

@@ -1,0 +1,25 @@
+/** Where no binary fits: the package builds its own. It takes a minute of compiling. */
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { packTarball, Project, READS_A_RING, tool, WHAT_IT_PRINTS } from '../support/package.js';
+
+const NAME = 'opentelemetry-instrumentation-nixl';
+
+let tarball = '';
+let remove = (): void => {};
+beforeAll(async () => {
+  ({ tarball, remove } = await packTarball());
+});
+afterAll(() => remove());
+
+test('what the error says to run builds it, from what the package carries', async () => {
+  const project = new Project();
+  await project.npm(await tool('npm@11.21.2', 'npm/bin/npm-cli.js'), 'install', tarball);
+  const inside = path.join(project.directory, 'node_modules', NAME);
+  rmSync(path.join(inside, 'prebuilds/linux-x64-glibc'), { recursive: true });
+  execFileSync('make', ['-C', path.join(inside, 'native'), '-j2'], { stdio: 'pipe' });
+  project.write('service.mjs', READS_A_RING);
+  expect(await project.node('service.mjs')).toBe(WHAT_IT_PRINTS);
+});
