@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "collector.h"
+#include "event_columns.h"
 #include "ring_observer.h"
 #include "ring_writer.h"
 
@@ -362,16 +363,45 @@ struct RingRegistry {
   }
 };
 
-Napi::Object eventObject(Napi::Env env, const RingLayout& layout, const RingEvent& event) {
+Napi::Object kindObject(Napi::Env env, const RingLayout& layout, const RingEvent& event) {
   auto object = Napi::Object::New(env);
-  if (layout.timestamped()) object.Set("timestampUs", Napi::BigInt::New(env, event.timestampUs));
   if (layout.categorised()) object.Set("category", event.category);
   if (layout.named()) {
     object.Set("name", toUtf8(std::string(event.nameView())));
   } else {
     object.Set("type", event.type);
   }
+  return object;
+}
+
+Napi::Object eventObject(Napi::Env env, const RingLayout& layout, const RingEvent& event) {
+  auto object = kindObject(env, layout, event);
+  if (layout.timestamped()) object.Set("timestampUs", Napi::BigInt::New(env, event.timestampUs));
   object.Set("value", Napi::BigInt::New(env, event.value));
+  return object;
+}
+
+template <typename Array, typename T>
+Array columnArray(Napi::Env env, const std::vector<T>& column) {
+  auto array = Array::New(env, column.size());
+  if (!column.empty()) std::memcpy(array.Data(), column.data(), column.size() * sizeof(T));
+  return array;
+}
+
+Napi::Object columnsObject(Napi::Env env, const EventColumns& columns) {
+  auto kinds = Napi::Array::New(env, columns.kinds().size());
+  for (uint32_t i = 0; i < columns.kinds().size(); ++i) {
+    const auto& [layout, event] = columns.kinds()[i];
+    auto kind = kindObject(env, *layout, event);
+    kind.Set("timestamped", layout->timestamped());
+    kinds.Set(i, kind);
+  }
+  auto object = Napi::Object::New(env);
+  object.Set("length", static_cast<double>(columns.size()));
+  object.Set("kinds", kinds);
+  object.Set("kindOf", columnArray<Napi::Uint32Array>(env, columns.kindOf()));
+  object.Set("values", columnArray<Napi::BigUint64Array>(env, columns.values()));
+  object.Set("timestampsUs", columnArray<Napi::BigUint64Array>(env, columns.timestampsUs()));
   return object;
 }
 
@@ -424,6 +454,16 @@ Napi::Value drainRing(const Napi::CallbackInfo& info) {
   auto result = Napi::Array::New(env, events.size());
   for (uint32_t i = 0; i < events.size(); ++i) result.Set(i, eventObject(env, *events[i].first, events[i].second));
   return result;
+}
+
+// As drainRing(), in columns.
+Napi::Value drainColumns(const Napi::CallbackInfo& info) {
+  const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
+  const std::lock_guard lock(ring->mutex);
+  EventColumns columns;
+  ring->reader->drain(static_cast<uint64_t>(number(info[1])), ring->buffer,
+                      [&](const RingReader::Chunk& chunk) { columns.add(chunk.layout, chunk.slots, chunk.count); });
+  return columnsObject(info.Env(), columns);
 }
 
 Napi::Value ringStats(const Napi::CallbackInfo& info) {
@@ -494,17 +534,32 @@ Napi::Value openObserver(const Napi::CallbackInfo& info) {
 
 void closeObserver(const Napi::CallbackInfo& info) { held<RingObserver>(info).reset(); }
 
+Napi::Object observationInfo(Napi::Env env, const Observation& seen) {
+  auto result = ringInfo(env, seen.state, seen.reason);
+  result.Set("lapped", seen.lapped);
+  result.Set("stalled", seen.stalled);
+  result.Set("restarted", seen.restarted);
+  return result;
+}
+
 Napi::Value observe(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const Observation seen = held<RingObserver>(info)->look(static_cast<size_t>(number(info[1])));
   const std::vector<RingEvent> found = seen.events();
   auto events = Napi::Array::New(env, found.size());
   for (uint32_t i = 0; i < found.size(); ++i) events.Set(i, eventObject(env, *seen.layout, found[i]));
-  auto result = ringInfo(env, seen.state, seen.reason);
+  auto result = observationInfo(env, seen);
   result.Set("events", events);
-  result.Set("lapped", seen.lapped);
-  result.Set("stalled", seen.stalled);
-  result.Set("restarted", seen.restarted);
+  return result;
+}
+
+// As observe(), in columns.
+Napi::Value observeColumns(const Napi::CallbackInfo& info) {
+  const Observation seen = held<RingObserver>(info)->look(static_cast<size_t>(number(info[1])));
+  EventColumns columns;
+  if (seen.layout != nullptr) columns.add(*seen.layout, seen.slots.data(), seen.count());
+  auto result = observationInfo(info.Env(), seen);
+  result.Set("events", columnsObject(info.Env(), columns));
   return result;
 }
 
@@ -541,11 +596,8 @@ Napi::Value observeAndTally(const Napi::CallbackInfo& info) {
     observing.tally.fold({*seen.layout, seen.slots.data(), static_cast<uint32_t>(seen.count()), seen.lapped, 0}, {},
                          none);
   }
-  auto result = ringInfo(env, seen.state, seen.reason);
+  auto result = observationInfo(env, seen);
   result.Set("found", static_cast<double>(seen.count()));
-  result.Set("lapped", seen.lapped);
-  result.Set("stalled", seen.stalled);
-  result.Set("restarted", seen.restarted);
   if (seen.layout == nullptr) return result;
   result.Set("wireVersion", seen.layout->version);
   result.Set("capacity", static_cast<double>(seen.capacity));
@@ -611,12 +663,14 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   add("openRing", openRing);
   add("closeRing", closeRing);
   add("drainRing", drainRing);
+  add("drainColumns", drainColumns);
   add("ringStats", ringStats);
   add("inspectRing", inspectRing);
   add("findWriters", findWriters);
   add("openObserver", openObserver);
   add("closeObserver", closeObserver);
   add("observe", observe);
+  add("observeColumns", observeColumns);
   add("openTallyingObserver", openTallyingObserver);
   add("closeTallyingObserver", closeTallyingObserver);
   add("observeAndTally", observeAndTally);
