@@ -1,5 +1,5 @@
 /** Times of events as text. Pure. */
-import { type TextBuffer, utf8 } from './text-buffer.js';
+import { type TextBuffer, utf8 } from '../text-buffer.js';
 
 const MILLION = 1_000_000;
 const TWO_32 = 2 ** 32;

@@ -3,7 +3,7 @@ import type { RingEventColumns, RingEventKind } from '../../shm-bridge/types.js'
 import type { EventFilter } from './event-filter.js';
 import { eventFrame, type ReadFormat } from './event-text.js';
 import { TimeText } from './event-time.js';
-import { TextBuffer, utf8 } from './text-buffer.js';
+import { TextBuffer, utf8 } from '../text-buffer.js';
 
 /** A kind of event as it is written; `least`: events of a smaller value are left out. */
 interface WrittenKind {

@@ -2,13 +2,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzip } from 'node:zlib';
-import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { diag } from '@opentelemetry/api';
 import { Failure } from '../failure.js';
 import { note } from '../output.js';
+import { PageText } from './page-text.js';
+import type { IMetricReader } from './sdk-types.js';
 
-/** Answers in its own time, once: with a status and a text. */
+/** Answers in its own time, once: with a status and a text, as such or as UTF-8. */
 export type PageWriter = (request: IncomingMessage, answer: Answer) => void;
-export type Answer = (status: number, text: string, contentType?: string, headers?: Headers) => void;
+export type Answer = (status: number, text: string | Uint8Array, contentType?: string, headers?: Headers) => void;
 type Headers = Readonly<Record<string, string>>;
 
 export interface MetricsServer {
@@ -24,7 +26,7 @@ const METRICS = '/metrics';
 /** What is at `/` for who is no browser. */
 export const INDEX = `nixl-otel: metrics of NVIDIA NIXL agents. They are at ${METRICS}`;
 const TEXT = 'text/plain; charset=utf-8';
-/** The format that the exporter writes; it names only `text/plain`, which Prometheus 3 warns about. */
+/** OpenTelemetry's exporter names only `text/plain`, which Prometheus 3 warns about. */
 const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 /** Less is not worth packing. */
 const GZIP_FROM_BYTES = 1024;
@@ -66,21 +68,23 @@ export async function listenOn(host: string, port: number): Promise<MetricsServe
   };
 }
 
-/** The page of an exporter that writes to a response of its own: caught, so that it can be packed. */
-export function pageWriter(exporter: PrometheusExporter): PageWriter {
-  return (request, answer) => {
-    const caught = {
-      statusCode: 200,
-      setHeader: () => {},
-      end: (text: string) => answer(caught.statusCode, text, PROMETHEUS_TEXT),
-    };
-    exporter.getMetricsRequestHandler(request, caught as unknown as ServerResponse);
+/** The page of a reader, which collects for whoever asks. */
+export function pageWriter(reader: IMetricReader): PageWriter {
+  const text = new PageText();
+  return (_, answer) => {
+    reader
+      .collect()
+      .then(({ resourceMetrics, errors }) => {
+        if (errors.length > 0) diag.error('collecting metrics for the page', ...errors);
+        answer(200, text.write(resourceMetrics), PROMETHEUS_TEXT);
+      })
+      .catch((error: unknown) => answer(500, `# failed to export metrics: ${String(error)}`));
   };
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, pages: ReadonlyMap<string, PageWriter>): void {
   const answer: Answer = (status, text, contentType = TEXT, headers = {}) => {
-    const body = text.endsWith('\n') ? text : `${text}\n`;
+    const body = typeof text === 'string' && !text.endsWith('\n') ? `${text}\n` : text;
     send(request, response, status, { 'content-type': contentType, ...headers }, body);
   };
   const page = pages.get(request.url?.split('?', 1)[0] ?? '');
@@ -100,7 +104,13 @@ function respond(request: IncomingMessage, response: ServerResponse, pages: Read
   }
 }
 
-function send(request: IncomingMessage, response: ServerResponse, status: number, own: Headers, body: string): void {
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  own: Headers,
+  body: string | Uint8Array,
+): void {
   const headers = { vary: 'accept-encoding', 'x-content-type-options': 'nosniff', ...own };
   if (body.length < GZIP_FROM_BYTES || !acceptsGzip(request)) {
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventFilter } from '../../../src/cli/read/event-filter.js';
 import { EventWriter } from '../../../src/cli/read/event-writer.js';
-import { TextBuffer, utf8 } from '../../../src/cli/read/text-buffer.js';
+import { TextBuffer, utf8 } from '../../../src/cli/text-buffer.js';
 import type { RingEventColumns } from '../../../src/shm-bridge/types.js';
 
 const WORD = { max: 2n ** 64n - 1n, min: 0n };

@@ -1,4 +1,4 @@
-/** UTF-8 that is put together a few million times a second: bytes copied, no strings in between. Pure. */
+/** UTF-8 that is put together from millions of pieces: bytes copied, no strings in between. Pure. */
 
 const MOST_EXACT_HIGH = 2 ** 21;
 const TWO_32 = 2 ** 32;
@@ -28,7 +28,11 @@ export class TextBuffer {
   /** A whole number of 64 bits in decimal, in two halves. */
   putDecimal(high: number, low: number): void {
     if (high >= MOST_EXACT_HIGH) return this.put(utf8(String((BigInt(high) << 32n) | BigInt(low))));
-    const value = high * TWO_32 + low;
+    this.putInteger(high * TWO_32 + low);
+  }
+
+  /** From 0 to 2^53. */
+  putInteger(value: number): void {
     const billions = Math.floor(value / BILLION);
     if (billions === 0) return this.putDigits(value, digitsOf(value));
     // 2^53 has 16 digits.
