@@ -16,6 +16,18 @@ export function quantile(values, share = 0.5) {
 
 export const round = (value, digits = 2) => Number(value.toFixed(digits));
 
+export function benchProgram(name) {
+  return path.join(ROOT, 'native/build/bench', name);
+}
+
+/** What a native bench prints: a row in each line. */
+export function nativeRows(name, args = []) {
+  return execFileSync(benchProgram(name), args.map(String), { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
 /** Calls `work` with a directory where rings really lie, in memory, and removes it afterwards. */
 export async function inDirectory(work) {
   const directory = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'nixl-otel-bench-'));
@@ -41,4 +53,8 @@ export function nodeMs(args, stdio = 'ignore') {
   const begun = performance.now();
   execFileSync(process.execPath, args, { stdio });
   return performance.now() - begun;
+}
+
+export function sleep(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }

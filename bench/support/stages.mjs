@@ -55,8 +55,13 @@ for (let run = 0; run < runs + 3; run++) {
   protobuf = timed('protobufMs', () => ProtobufMetricsSerializer.serializeRequest(metrics));
 }
 const gzipped = (bytes) => gzipSync(bytes, { level: 1 }).length;
-const series = Buffer.from(page).toString().split('\n').filter((line) => line !== '' && !line.startsWith('#')).length;
-const points = metrics.scopeMetrics.flatMap(({ metrics }) => metrics).reduce((n, { dataPoints }) => n + dataPoints.length, 0);
+const series = Buffer.from(page)
+  .toString()
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#')).length;
+const points = metrics.scopeMetrics
+  .flatMap(({ metrics }) => metrics)
+  .reduce((n, { dataPoints }) => n + dataPoints.length, 0);
 console.log(
   JSON.stringify({
     series,
