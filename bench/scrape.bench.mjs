@@ -1,0 +1,106 @@
+/** A scrape of serve, as Prometheus does it, and what its stages and the same export over OTLP take. */
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { RingWriter } from '../dist/rings.js';
+import { inDirectory, quantile, round } from './support/measure.mjs';
+import { Probed } from './support/probed.mjs';
+import { scrape } from './support/scrape.mjs';
+import { pushTransfers } from './support/transfers.mjs';
+
+export const title = 'a scrape of serve, milliseconds; busy: four scrapers, each again as soon as it was answered';
+
+const STAGES = fileURLToPath(new URL('support/stages.mjs', import.meta.url));
+const CAPACITY = 512;
+const EVENTS_EACH = 400;
+const SCRAPERS = 4;
+
+export async function run({ quick }) {
+  const rows = [];
+  for (const agents of quick ? [8] : [1, 8, 64, 512]) {
+    rows.push(await inDirectory((directory) => measure(agents, directory, quick)));
+  }
+  return rows;
+}
+
+async function measure(agents, directory, quick) {
+  const writers = Array.from({ length: agents }, (_, i) => {
+    const writer = new RingWriter(path.join(directory, `agent-${i}`), { wireVersion: 4, capacity: CAPACITY });
+    pushTransfers(writer, EVENTS_EACH, i + 1);
+    return writer;
+  });
+  // About as long for each number of agents.
+  const scrapes = quick ? 5 : Math.max(30, Math.min(500, Math.round(10_000 / agents)));
+  const stages = JSON.parse(
+    execFileSync(process.execPath, [STAGES, directory, agents, quick ? 5 : Math.min(200, scrapes)].map(String), {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
+  // What was read above is gone from the rings: written anew, so that serve finds as much.
+  writers.forEach((writer, i) => pushTransfers(writer, EVENTS_EACH, i + 1));
+  const serve = await Probed.serve(directory);
+  try {
+    const served = await scrapesOf(serve, agents, scrapes);
+    return { agents, ...served, ...stages };
+  } finally {
+    await serve.stop();
+    for (const writer of writers) writer.close();
+  }
+}
+
+async function scrapesOf(serve, agents, scrapes) {
+  while ((await scrape(serve.url)).agents < agents);
+  for (let i = 0; i < Math.min(20, scrapes); i++) await scrape(serve.url); // warms up
+  const alone = { ms: [], longestMs: [], activeMs: [] };
+  let last;
+  for (let i = 0; i < scrapes; i++) {
+    await serve.ask('begin');
+    last = await scrape(serve.url);
+    const { longestMs, activeMs } = await serve.ask('end');
+    alone.ms.push(last.ms);
+    alone.longestMs.push(longestMs);
+    alone.activeMs.push(activeMs);
+  }
+  const busy = [];
+  const scraper = async () => {
+    for (let i = 0; i < scrapes / SCRAPERS; i++) busy.push((await scrape(serve.url)).ms);
+  };
+  await Promise.all(Array.from({ length: SCRAPERS }, scraper));
+  return {
+    p50Ms: quantile(alone.ms),
+    p99Ms: quantile(alone.ms, 0.99),
+    blockMs: quantile(alone.longestMs),
+    activeMs: quantile(alone.activeMs),
+    busyP50Ms: quantile(busy),
+    busyP99Ms: quantile(busy, 0.99),
+    bytes: last.bytes,
+    packedBytes: last.packedBytes,
+  };
+}
+
+export function caseOf({ agents }) {
+  return `${agents} agents`;
+}
+
+export function columnsOf(row) {
+  const kB = (bytes) => round(bytes / 1000, 0);
+  return {
+    series: row.series,
+    'scrape p50': round(row.p50Ms, 1),
+    p99: round(row.p99Ms, 1),
+    'busy p50': round(row.busyP50Ms, 1),
+    'busy p99': round(row.busyP99Ms, 1),
+    'event loop': round(row.activeMs, 1),
+    snapshot: round(row.snapshotMs),
+    collect: round(row.collectMs),
+    page: round(row.pageMs),
+    "OTel's page": round(row.otelPageMs),
+    'OTLP JSON': round(row.jsonMs),
+    'OTLP protobuf': round(row.protobufMs),
+    'page, kB': kB(row.pageBytes),
+    'page gzip, kB': kB(row.pageGzipBytes),
+    'JSON, kB': kB(row.jsonBytes),
+    'protobuf, kB': kB(row.protobufBytes),
+  };
+}
