@@ -14,7 +14,7 @@ export async function run({ quick }) {
   const loads = quick
     ? [[1, 'default']]
     : [[0, 'idle'], ...[1, 64].flatMap((agents) => Object.keys(RATES).map((rate) => [agents, rate]))];
-  const windows = quick ? { count: 1, ms: 200 } : { count: 3, ms: 800 };
+  const windows = quick ? { count: 1, ms: 200 } : { count: 3, ms: 600 };
   const rows = [];
   for (const [agents, rate] of loads) {
     for (const kind of KINDS) {

@@ -1,11 +1,12 @@
-// `npm run bench [-- NAME ...] [--json | --markdown] [--quick]`: builds what the benches need and runs them all, or those
-// that are named. Medians of several runs after a warm-up, beside yardsticks that are measured in the same run: figures
-// of two machines cannot be compared, ratios can. --quick says only whether they work.
+// `npm run bench [-- NAME ...] [--json | --markdown | --update] [--quick]`: builds what the benches need and runs them all,
+// or those that are named. Medians of several runs after a warm-up, beside yardsticks that are measured in the same run:
+// figures of two machines cannot be compared, ratios can. --update puts the tables into docs/performance.md; --quick says
+// only whether the benches work.
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { markdownTable } from './support/markdown.mjs';
+import { markdownTable, withTable } from './support/markdown.mjs';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const benches = readdirSync(here('.'))
@@ -13,7 +14,12 @@ const benches = readdirSync(here('.'))
   .map((file) => file.replace('.bench.mjs', ''));
 
 const { values, positionals } = parseArgs({
-  options: { json: { type: 'boolean' }, markdown: { type: 'boolean' }, quick: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'boolean' },
+    markdown: { type: 'boolean' },
+    update: { type: 'boolean' },
+    quick: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
 const unknown = positionals.find((name) => !benches.includes(name));
@@ -26,18 +32,29 @@ const { status } = spawnSync('make', ['-C', here('../native'), '--silent', '-j2'
 });
 if (status !== 0) process.exit(1);
 
+const PAGE = here('../docs/performance.md');
+
 for (const name of positionals.length > 0 ? positionals : benches) {
   const bench = await import(new URL(`${name}.bench.mjs`, import.meta.url));
   const rows = await bench.run({ quick: values.quick });
+  const table = new Map(rows.map((row) => [bench.caseOf(row), checked(bench.columnsOf(row))]));
   if (values.json) {
     console.log(JSON.stringify({ bench: name, rows }));
-    continue;
-  }
-  const table = new Map(rows.map((row) => [bench.caseOf(row), bench.columnsOf(row)]));
-  if (values.markdown) {
-    console.log(`### ${name}\n\n${markdownTable(table)}\n`);
+  } else if (values.markdown) {
+    console.log(`## ${name}\n\n${markdownTable(table)}\n`);
   } else {
     console.log(`${name}: ${bench.title}`);
     console.table(Object.fromEntries(table));
   }
+  if (values.update) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), name, markdownTable(table)));
+}
+
+/** A cell that says nothing is a bench that is broken. */
+function checked(columns) {
+  for (const [column, cell] of Object.entries(columns)) {
+    if (typeof cell === 'string' ? /NaN|undefined/.test(cell) : !Number.isFinite(cell)) {
+      throw new Error(`bench: ${column} is ${cell}`);
+    }
+  }
+  return columns;
 }

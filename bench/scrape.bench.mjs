@@ -1,18 +1,11 @@
 /** A scrape of serve, as Prometheus does it, and what its stages and the same export over OTLP take. */
-import { execFileSync } from 'node:child_process';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { RingWriter } from '../dist/rings.js';
-import { inDirectory, quantile, round } from './support/measure.mjs';
+import { inDirectory, quantile, round, stagesOf } from './support/measure.mjs';
 import { Probed } from './support/probed.mjs';
 import { scrape } from './support/scrape.mjs';
-import { pushTransfers } from './support/transfers.mjs';
+import { pushTransfers, writersIn } from './support/transfers.mjs';
 
 export const title = 'a scrape of serve, milliseconds; busy: four scrapers, each again as soon as it was answered';
 
-const STAGES = fileURLToPath(new URL('support/stages.mjs', import.meta.url));
-const CAPACITY = 512;
-const EVENTS_EACH = 400;
 const SCRAPERS = 4;
 
 export async function run({ quick }) {
@@ -24,21 +17,12 @@ export async function run({ quick }) {
 }
 
 async function measure(agents, directory, quick) {
-  const writers = Array.from({ length: agents }, (_, i) => {
-    const writer = new RingWriter(path.join(directory, `agent-${i}`), { wireVersion: 4, capacity: CAPACITY });
-    pushTransfers(writer, EVENTS_EACH, i + 1);
-    return writer;
-  });
+  const writers = writersIn(directory, agents);
   // About as long for each number of agents.
-  const scrapes = quick ? 5 : Math.max(30, Math.min(500, Math.round(10_000 / agents)));
-  const stages = JSON.parse(
-    execFileSync(process.execPath, [STAGES, directory, agents, quick ? 5 : Math.min(200, scrapes)].map(String), {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'inherit'],
-    }),
-  );
+  const scrapes = quick ? 5 : Math.max(20, Math.min(400, Math.round(6_400 / agents)));
+  const stages = stagesOf(directory, agents, quick ? 5 : Math.min(100, scrapes));
   // What was read above is gone from the rings: written anew, so that serve finds as much.
-  writers.forEach((writer, i) => pushTransfers(writer, EVENTS_EACH, i + 1));
+  for (const writer of writers) pushTransfers(writer, 400);
   const serve = await Probed.serve(directory);
   try {
     const served = await scrapesOf(serve, agents, scrapes);
@@ -52,14 +36,13 @@ async function measure(agents, directory, quick) {
 async function scrapesOf(serve, agents, scrapes) {
   while ((await scrape(serve.url)).agents < agents);
   for (let i = 0; i < Math.min(20, scrapes); i++) await scrape(serve.url); // warms up
-  const alone = { ms: [], longestMs: [], activeMs: [] };
+  const alone = { ms: [], activeMs: [] };
   let last;
   for (let i = 0; i < scrapes; i++) {
     await serve.ask('begin');
     last = await scrape(serve.url);
-    const { longestMs, activeMs } = await serve.ask('end');
+    const { activeMs } = await serve.ask('end');
     alone.ms.push(last.ms);
-    alone.longestMs.push(longestMs);
     alone.activeMs.push(activeMs);
   }
   const busy = [];
@@ -70,7 +53,6 @@ async function scrapesOf(serve, agents, scrapes) {
   return {
     p50Ms: quantile(alone.ms),
     p99Ms: quantile(alone.ms, 0.99),
-    blockMs: quantile(alone.longestMs),
     activeMs: quantile(alone.activeMs),
     busyP50Ms: quantile(busy),
     busyP99Ms: quantile(busy, 0.99),

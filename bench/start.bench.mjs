@@ -1,10 +1,8 @@
 /** What it takes to start: imports, the first agents attached, serve ready; beside an empty Node process. */
 import { execFileSync } from 'node:child_process';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { RingWriter } from '../dist/rings.js';
 import { inDirectory, MAIN, medianOf, nodeMs, round } from './support/measure.mjs';
-import { pushTransfers } from './support/transfers.mjs';
+import { pushTransfers, writersIn } from './support/transfers.mjs';
 
 export const title = 'milliseconds of whole processes, and of attaching in a process that runs';
 
@@ -27,7 +25,7 @@ export async function run({ quick }) {
     rows.push({ name, ms: await medianOf(runs, () => nodeMs(args)) });
   for (const agents of quick ? [1] : [1, 64, 512]) {
     const ms = await inDirectory((directory) => {
-      const writers = ringsIn(directory, agents);
+      const writers = writersIn(directory, agents);
       return medianOf(runs, () => {
         writers.forEach((writer) => pushTransfers(writer, 4)); // an empty ring is not exported
         return attachMs(directory, agents);
@@ -36,13 +34,6 @@ export async function run({ quick }) {
     rows.push({ name: `attaching to ${agents} agents, until they are exported`, ms });
   }
   return rows;
-}
-
-function ringsIn(directory, agents) {
-  return Array.from(
-    { length: agents },
-    (_, i) => new RingWriter(path.join(directory, `agent-${i}`), { wireVersion: 4, capacity: 512 }),
-  );
 }
 
 /** In a process of its own, which has the package loaded by then. */

@@ -1,4 +1,6 @@
-/** Of rows by name, each an object of columns by name; cells as wide as Prettier makes them. */
+/** Tables as Prettier would lay them out, and their place on a page. */
+
+/** Of rows by name, each an object of columns by name. */
 export function markdownTable(rows) {
   const columns = [...new Set([...rows.values()].flatMap((row) => Object.keys(row)))];
   const lines = [
@@ -7,12 +9,18 @@ export function markdownTable(rows) {
   ];
   const widths = lines[0].map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)));
   const asText = (cells) => `| ${cells.join(' | ')} |`;
-  const isNumber = columns.map((column) =>
-    [...rows.values()].every((row) => /^[\d.]* ?%?$/.test(String(row[column] ?? ''))),
+  const [head, ...body] = lines.map((line) =>
+    line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))),
   );
-  const padded = lines.map((line) =>
-    line.map((cell, i) => (i > 0 && isNumber[i - 1] ? cell.padStart(widths[i]) : cell.padEnd(widths[i]))),
-  );
-  const rule = widths.map((width, i) => (i > 0 && isNumber[i - 1] ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width)));
-  return [asText(padded[0]), asText(rule), ...padded.slice(1).map(asText)].join('\n');
+  const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [head, rule, ...body].map(asText).join('\n');
+}
+
+/** The page with another table under the heading: in place of the first one there. */
+export function withTable(page, heading, table) {
+  const begin = page.indexOf(`\n## ${heading}\n`);
+  if (begin < 0) throw new Error(`the page has no heading "## ${heading}"`);
+  const tableBegin = page.indexOf('\n|', begin) + 1;
+  const tableEnd = page.indexOf('\n\n', tableBegin);
+  return page.slice(0, tableBegin) + table + page.slice(tableEnd);
 }

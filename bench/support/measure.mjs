@@ -28,6 +28,14 @@ export function nativeRows(name, args = []) {
     .map((line) => JSON.parse(line));
 }
 
+const STAGES = fileURLToPath(new URL('stages.mjs', import.meta.url));
+
+/** What each stage of a scrape and of an export takes for the agents of a directory, and the bytes that come of it. */
+export function stagesOf(directory, agents, runs) {
+  const args = [STAGES, directory, agents, runs].map(String);
+  return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
+}
+
 /** Calls `work` with a directory where rings really lie, in memory, and removes it afterwards. */
 export async function inDirectory(work) {
   const directory = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'nixl-otel-bench-'));

@@ -27,31 +27,21 @@ async function delay(ms) {
   return { delayP50Ms: histogram.percentile(50) / 1e6, delayP99Ms: histogram.percentile(99) / 1e6 };
 }
 
-/** From begin() to end(): the longest time that the event loop did not come round, and what it worked in all. */
-class Blocks {
-  #histogram = monitorEventLoopDelay({ resolution: 1 });
-  #before;
-
-  begin() {
-    this.#histogram.reset();
-    this.#histogram.enable();
-    this.#before = performance.eventLoopUtilization();
-  }
-
-  end() {
-    this.#histogram.disable();
-    const { active } = performance.eventLoopUtilization(this.#before);
-    return { longestMs: this.#histogram.max / 1e6, activeMs: active };
-  }
+/** From begin() to end(): milliseconds that the event loop worked. */
+let before;
+function begin() {
+  before = performance.eventLoopUtilization();
+}
+function end() {
+  return { activeMs: performance.eventLoopUtilization(before).active };
 }
 
-const blocks = new Blocks();
 const answers = {
   cpu: ({ ms }) => cpu(ms),
   delay: ({ ms }) => delay(ms),
   rss: () => ({ rssMiB: process.memoryUsage.rss() / 2 ** 20 }),
-  begin: () => blocks.begin(),
-  end: () => blocks.end(),
+  begin,
+  end,
 };
 process.on('message', async (message) => {
   const answer = answers[message.ask];

@@ -55,16 +55,17 @@ for (let run = 0; run < runs + 3; run++) {
   protobuf = timed('protobufMs', () => ProtobufMetricsSerializer.serializeRequest(metrics));
 }
 const gzipped = (bytes) => gzipSync(bytes, { level: 1 }).length;
-const series = Buffer.from(page)
+const lines = Buffer.from(page)
   .toString()
   .split('\n')
-  .filter((line) => line !== '' && !line.startsWith('#')).length;
+  .filter((line) => line !== '' && !line.startsWith('#'));
 const points = metrics.scopeMetrics
   .flatMap(({ metrics }) => metrics)
   .reduce((n, { dataPoints }) => n + dataPoints.length, 0);
 console.log(
   JSON.stringify({
-    series,
+    series: lines.length,
+    buckets: lines.filter((line) => /^\w+_bucket\{/.test(line)).length,
     points,
     ...Object.fromEntries(Object.entries(times).map(([stage, values]) => [stage, quantile(values)])),
     pageBytes: page.length,

@@ -1,4 +1,5 @@
 /** Rings with real-looking transfers in them, written by the public RingWriter. */
+import path from 'node:path';
 import { RingWriter } from '../../dist/rings.js';
 
 const EVENTS = [
@@ -49,4 +50,13 @@ export function fullRing(file, wireVersion, capacity) {
   const { pending } = writer;
   writer.close();
   return pending;
+}
+
+/** Small rings of so many agents, with some transfers in each. Whoever closes the writers ends the agents. */
+export function writersIn(directory, agents) {
+  return Array.from({ length: agents }, (_, i) => {
+    const writer = new RingWriter(path.join(directory, `agent-${i}`), { wireVersion: 4, capacity: 512 });
+    pushTransfers(writer, 400, i + 1);
+    return writer;
+  });
 }
