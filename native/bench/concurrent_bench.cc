@@ -7,6 +7,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <numeric>
+#include <random>
 #include <thread>
 
 #include "bench.h"
@@ -22,6 +24,7 @@ constexpr uint64_t kBursts = 200;
 constexpr uint64_t kSmall = 4096;
 constexpr uint64_t kLarge = 65536;
 constexpr double kSustainedNs = 400e6;
+constexpr uint64_t kDrainIntervalNs = 1'000'000;
 
 // Threads that are started later stay there, too.
 void runOn(int cpu) {
@@ -31,9 +34,17 @@ void runOn(int cpu) {
   ::sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
+// The mean without the slowest twentieth, during which the kernel ran something else on this core.
+double typical(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  values.resize(values.size() - values.size() / 20);
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
 struct Producer {
   RingWriter writer;
   const std::vector<RingEvent> events = transferEvents();
+  std::mt19937_64 random{1};
   size_t next = 0;
 
   bool push() {
@@ -44,17 +55,20 @@ struct Producer {
   void waitEmpty() {
     while (writer.pending() != 0) std::this_thread::yield();
   }
-  // Bursts into a ring that was emptied: nanoseconds for a push.
-  double pushNs() {
-    double ns = 0;
+  // Bursts into a ring that was emptied, at any time between two drains: nanoseconds for a push.
+  double pushNs(const std::function<void()>& empty) {
+    std::vector<double> bursts;
     for (uint64_t i = 0; i < kBursts; ++i) {
-      waitEmpty();
+      empty();
+      const double beginsNs = nowNs() + static_cast<double>(random() % kDrainIntervalNs);
+      while (nowNs() < beginsNs) {
+      }
       const double begun = nowNs();
       for (uint64_t n = 0; n < kBurst; ++n) push();
-      ns += nowNs() - begun;
+      bursts.push_back((nowNs() - begun) / static_cast<double>(kBurst));
     }
-    waitEmpty();
-    return ns / static_cast<double>(kBursts * kBurst);
+    empty();
+    return typical(std::move(bursts));
   }
   // As fast as the ring takes it: million events per second.
   double sustained() {
@@ -118,7 +132,7 @@ Figures measure(int32_t version, int runs,
     runOn(0);
     std::vector<double> values;
     for (int run = 0; run <= runs; ++run) {
-      const double value = bursts ? producer.pushNs() : producer.sustained();
+      const double value = bursts ? producer.pushNs([&] { producer.waitEmpty(); }) : producer.sustained();
       if (run > 0) values.push_back(value);  // the first one warms up
     }
     return median(values);
@@ -136,14 +150,8 @@ double pushAlone(int32_t version, int runs) {
   runOn(0);
   std::vector<double> values;
   for (int run = 0; run <= runs; ++run) {
-    double ns = 0;
-    for (uint64_t i = 0; i < kBursts; ++i) {
-      ring.popAll();
-      const double begun = nowNs();
-      for (uint64_t n = 0; n < kBurst; ++n) producer.push();
-      ns += nowNs() - begun;
-    }
-    if (run > 0) values.push_back(ns / static_cast<double>(kBursts * kBurst));
+    const double value = producer.pushNs([&] { ring.popAll(); });
+    if (run > 0) values.push_back(value);
   }
   return median(values);
 }
