@@ -1,16 +1,10 @@
 /** Ring to tally: native/bench/drain_bench.cc does the work. */
-import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-
-const PROGRAM = fileURLToPath(new URL('../native/build/bench/drain_bench', import.meta.url));
+import { nativeRows, round } from './support/measure.mjs';
 
 export const title = 'nanoseconds per event, whole transfers in the ring; pop is a plain loop as in NIXL';
 
-export function run() {
-  return execFileSync(PROGRAM, { encoding: 'utf8' })
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
+export function run({ quick }) {
+  return nativeRows('drain_bench', quick ? ['--quick'] : []);
 }
 
 export function caseOf({ wireVersion, capacity, batch, cache }) {
@@ -18,12 +12,11 @@ export function caseOf({ wireVersion, capacity, batch, cache }) {
 }
 
 export function columnsOf({ memcpyNs, popNs, drainNs, tallyNs }) {
-  const two = (value) => Number(value.toFixed(2));
   return {
-    memcpy: two(memcpyNs),
-    pop: two(popNs),
-    drain: two(drainNs),
-    'drain + tally': two(tallyNs),
-    'times pop': two(tallyNs / popNs),
+    memcpy: round(memcpyNs),
+    pop: round(popNs),
+    drain: round(drainNs),
+    'drain + tally': round(tallyNs),
+    'times pop': round(tallyNs / popNs),
   };
 }

@@ -1,31 +1,60 @@
-// `npm run bench [-- NAME] [--json]`: builds what the benches need and runs them all, or one. Medians of several runs after
-// a warm-up, beside yardsticks that are measured in the same run: figures of two machines cannot be compared, ratios can.
+// `npm run bench [-- NAME ...] [--json | --markdown | --update] [--quick]`: builds what the benches need and runs them all,
+// or those that are named. Medians of several runs after a warm-up, beside yardsticks that are measured in the same run:
+// figures of two machines cannot be compared, ratios can. --update puts the tables into docs/performance.md; --quick says
+// only whether the benches work.
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { markdownTable, withTable } from './support/markdown.mjs';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const benches = readdirSync(here('.'))
   .filter((file) => file.endsWith('.bench.mjs'))
   .map((file) => file.replace('.bench.mjs', ''));
 
-const { values, positionals } = parseArgs({ options: { json: { type: 'boolean' } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: {
+    json: { type: 'boolean' },
+    markdown: { type: 'boolean' },
+    update: { type: 'boolean' },
+    quick: { type: 'boolean', default: false },
+  },
+  allowPositionals: true,
+});
 const unknown = positionals.find((name) => !benches.includes(name));
 if (unknown !== undefined) {
   console.error(`bench: there is no bench ${unknown}; there are ${benches.join(', ')}`);
   process.exit(2);
 }
-const { status } = spawnSync('make', ['-C', here('../native'), '--silent', '-j2', 'bench'], { stdio: 'inherit' });
+const { status } = spawnSync('make', ['-C', here('../native'), '--silent', '-j2', 'bench'], {
+  stdio: ['inherit', process.stderr, 'inherit'],
+});
 if (status !== 0) process.exit(1);
+
+const PAGE = here('../docs/performance.md');
 
 for (const name of positionals.length > 0 ? positionals : benches) {
   const bench = await import(new URL(`${name}.bench.mjs`, import.meta.url));
-  const rows = bench.run();
+  const rows = await bench.run({ quick: values.quick });
+  const table = new Map(rows.map((row) => [bench.caseOf(row), checked(bench.columnsOf(row))]));
   if (values.json) {
     console.log(JSON.stringify({ bench: name, rows }));
+  } else if (values.markdown) {
+    console.log(`## ${name}\n\n${markdownTable(table)}\n`);
   } else {
     console.log(`${name}: ${bench.title}`);
-    console.table(Object.fromEntries(rows.map((row) => [bench.caseOf(row), bench.columnsOf(row)])));
+    console.table(Object.fromEntries(table));
   }
+  if (values.update) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), name, markdownTable(table)));
+}
+
+/** A cell that says nothing is a bench that is broken. */
+function checked(columns) {
+  for (const [column, cell] of Object.entries(columns)) {
+    if (typeof cell === 'string' ? /NaN|undefined/.test(cell) : !Number.isFinite(cell)) {
+      throw new Error(`bench: ${column} is ${cell}`);
+    }
+  }
+  return columns;
 }

@@ -1,5 +1,6 @@
 // Looking on without taking anything.
 
+#include "addon/events.h"
 #include "addon/functions.h"
 #include "addon/options.h"
 #include "addon/rings.h"
@@ -22,17 +23,32 @@ Napi::Value openObserver(const Napi::CallbackInfo& info) {
 
 void closeObserver(const Napi::CallbackInfo& info) { held<RingObserver>(info).reset(); }
 
+Napi::Object observationInfo(Napi::Env env, const Observation& seen) {
+  auto result = ringInfo(env, seen.state, seen.reason);
+  result.Set("lapped", seen.lapped);
+  result.Set("stalled", seen.stalled);
+  result.Set("restarted", seen.restarted);
+  return result;
+}
+
 Napi::Value observe(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const Observation seen = held<RingObserver>(info)->look(static_cast<size_t>(number(info[1])));
   const std::vector<RingEvent> found = seen.events();
   auto events = Napi::Array::New(env, found.size());
   for (uint32_t i = 0; i < found.size(); ++i) events.Set(i, eventObject(env, *seen.layout, found[i]));
-  auto result = ringInfo(env, seen.state, seen.reason);
+  auto result = observationInfo(env, seen);
   result.Set("events", events);
-  result.Set("lapped", seen.lapped);
-  result.Set("stalled", seen.stalled);
-  result.Set("restarted", seen.restarted);
+  return result;
+}
+
+// As observe(), in columns.
+Napi::Value observeColumns(const Napi::CallbackInfo& info) {
+  const Observation seen = held<RingObserver>(info)->look(static_cast<size_t>(number(info[1])));
+  EventColumns columns;
+  if (seen.layout != nullptr) columns.add(*seen.layout, seen.slots.data(), seen.count());
+  auto result = observationInfo(info.Env(), seen);
+  result.Set("events", columnsObject(info.Env(), columns));
   return result;
 }
 
@@ -69,11 +85,8 @@ Napi::Value observeAndTally(const Napi::CallbackInfo& info) {
     observing.tally.fold({*seen.layout, seen.slots.data(), static_cast<uint32_t>(seen.count()), seen.lapped, 0}, {},
                          none);
   }
-  auto result = ringInfo(env, seen.state, seen.reason);
+  auto result = observationInfo(env, seen);
   result.Set("found", static_cast<double>(seen.count()));
-  result.Set("lapped", seen.lapped);
-  result.Set("stalled", seen.stalled);
-  result.Set("restarted", seen.restarted);
   if (seen.layout == nullptr) return result;
   result.Set("wireVersion", seen.layout->version);
   result.Set("capacity", static_cast<double>(seen.capacity));
@@ -97,6 +110,7 @@ void addObservers(Napi::Object exports) {
   add(exports, "openObserver", openObserver);
   add(exports, "closeObserver", closeObserver);
   add(exports, "observe", observe);
+  add(exports, "observeColumns", observeColumns);
   add(exports, "openTallyingObserver", openTallyingObserver);
   add(exports, "closeTallyingObserver", closeTallyingObserver);
   add(exports, "observeAndTally", observeAndTally);

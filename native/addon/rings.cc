@@ -10,26 +10,13 @@
 #include <utility>
 #include <vector>
 
+#include "addon/events.h"
 #include "addon/functions.h"
 #include "addon/values.h"
-#include "discovery.h"
 #include "ring_reader.h"
 #include "writer_search.h"
 
 namespace nixl_otel::addon {
-
-Napi::Object eventObject(Napi::Env env, const RingLayout& layout, const RingEvent& event) {
-  auto object = Napi::Object::New(env);
-  if (layout.timestamped()) object.Set("timestampUs", Napi::BigInt::New(env, event.timestampUs));
-  if (layout.categorised()) object.Set("category", event.category);
-  if (layout.named()) {
-    object.Set("name", toUtf8(std::string(event.nameView())));
-  } else {
-    object.Set("type", event.type);
-  }
-  object.Set("value", Napi::BigInt::New(env, event.value));
-  return object;
-}
 
 Napi::Object ringInfo(Napi::Env env, RingState state, const std::string& reason) {
   auto result = Napi::Object::New(env);
@@ -100,6 +87,16 @@ Napi::Value drainRing(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// As drainRing(), in columns.
+Napi::Value drainColumns(const Napi::CallbackInfo& info) {
+  const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
+  const std::lock_guard lock(ring->mutex);
+  EventColumns columns;
+  ring->reader->drain(static_cast<uint64_t>(number(info[1])), ring->buffer,
+                      [&](const RingReader::Chunk& chunk) { columns.add(chunk.layout, chunk.slots, chunk.count); });
+  return columnsObject(info.Env(), columns);
+}
+
 Napi::Value ringStats(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
@@ -163,6 +160,7 @@ void addRings(Napi::Object exports) {
   add(exports, "openRing", openRing);
   add(exports, "closeRing", closeRing);
   add(exports, "drainRing", drainRing);
+  add(exports, "drainColumns", drainColumns);
   add(exports, "ringStats", ringStats);
   add(exports, "inspectRing", inspectRing);
   add(exports, "findWriters", findWriters);

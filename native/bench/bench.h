@@ -124,7 +124,17 @@ class MappedRing {
     return true;
   }
 
+  // Event by event until the ring is empty; returns the sum of their values.
+  uint64_t popAll() { return layout_.slot.size == 16 ? popEach<16>() : popEach<56>(); }
+
  private:
+  template <size_t kSlotBytes>
+  uint64_t popEach() {
+    std::byte slot[kSlotBytes];
+    uint64_t sum = 0;
+    while (pop<kSlotBytes>(slot)) sum += loadField<uint64_t>(slot, kSlotBytes - 8);
+    return sum;
+  }
   std::atomic_ref<uint64_t> field(uint32_t offset) const {
     return std::atomic_ref<uint64_t>(*reinterpret_cast<uint64_t*>(base_ + offset));
   }

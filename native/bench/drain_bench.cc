@@ -9,8 +9,8 @@ using namespace nixl_otel::bench;
 
 namespace {
 
-constexpr int kRuns = 9;
-constexpr uint64_t kEventsPerRun = 1'500'000;
+int runs = 9;
+uint64_t eventsPerRun = 1'500'000;
 
 struct Case {
   int32_t version;
@@ -55,11 +55,11 @@ Figures measure(const Case& c, const std::string& directory) {
     }
     if (c.cold) sweep.run();
   };
-  const uint64_t rounds = std::max<uint64_t>(1, (c.cold ? kEventsPerRun / 16 : kEventsPerRun) / c.batch);
+  const uint64_t rounds = std::max<uint64_t>(1, (c.cold ? eventsPerRun / 16 : eventsPerRun) / c.batch);
   // ns per event of `work`; `rest` empties the ring where the work did not.
   const auto perEvent = [&](auto&& work, auto&& rest) {
-    std::vector<double> runs;
-    for (int run = 0; run <= kRuns; ++run) {
+    std::vector<double> figures;
+    for (int run = 0; run <= runs; ++run) {
       double ns = 0;
       for (uint64_t i = 0; i < rounds; ++i) {
         fill();
@@ -68,25 +68,16 @@ Figures measure(const Case& c, const std::string& directory) {
         ns += nowNs() - begin;
         rest();
       }
-      if (run > 0) runs.push_back(ns / static_cast<double>(rounds * c.batch));  // the first one warms up
+      if (run > 0) figures.push_back(ns / static_cast<double>(rounds * c.batch));  // the first one warms up
     }
-    return median(runs);
+    return median(figures);
   };
 
   const auto nothing = [] {};
   Figures figures{};
   {
     MappedRing mapped(path, layout);
-    std::byte slot[kMaxSlotBytes];
-    const auto popAll = [&]<size_t kSlotBytes>(std::integral_constant<size_t, kSlotBytes>) {
-      uint64_t sum = 0;
-      while (mapped.pop<kSlotBytes>(slot)) sum += loadField<uint64_t>(slot, kSlotBytes - 8);
-      sinkhole = sum;
-    };
-    const auto popRing = [&] {
-      if (layout.slot.size == 16) return popAll(std::integral_constant<size_t, 16>());
-      popAll(std::integral_constant<size_t, 56>());
-    };
+    const auto popRing = [&] { sinkhole = mapped.popAll(); };
     figures.popNs = perEvent(popRing, nothing);
     std::vector<std::byte> copy(c.batch * layout.slot.size);
     const auto copyRing = [&] {
@@ -121,7 +112,12 @@ Figures measure(const Case& c, const std::string& directory) {
 
 }  // namespace
 
-int main() {
+// --quick: whether it works, not how fast.
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "--quick") {
+    runs = 1;
+    eventsPerRun = 50'000;
+  }
   const TemporaryDirectory directory;
   std::vector<Case> cases;
   for (const int32_t version : {1, 2, 3, 4, 5}) cases.push_back({version, 4096, 4095, false});

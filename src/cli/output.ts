@@ -47,8 +47,8 @@ export function note(message: string, level: NoteLevel = 'info'): void {
 }
 
 /** Waits while whoever reads stdout cannot keep up. */
-export function printChunk(text: string): Promise<void> | undefined {
-  if (text === '' || process.stdout.write(text) || process.stdout.destroyed) return undefined;
+export function printChunk(text: string | Uint8Array): Promise<void> | undefined {
+  if (text.length === 0 || process.stdout.write(text) || process.stdout.destroyed) return undefined;
   return new Promise((resolve) => {
     const done = (): void => {
       process.stdout.off('drain', done).off('close', done).off('error', done);

@@ -7,7 +7,9 @@ import type {
   CollectorStats,
   EventBatch,
   ObservedRing,
+  ObserveResult,
   RingEvent,
+  RingEventColumns,
   RingInspection,
   RingProblem,
   RingState,
@@ -68,6 +70,7 @@ export interface Addon {
   openRing(path: string, force: boolean): RawOpened;
   closeRing(ring: Handle): void;
   drainRing(ring: Handle, most: number): RingEvent[];
+  drainColumns(ring: Handle, most: number): RingEventColumns;
   ringStats(ring: Handle): {
     state: RingState;
     reason: string;
@@ -84,10 +87,8 @@ export interface Addon {
   findWriters(paths: readonly string[]): number[];
   openObserver(path: string, force: boolean): RawOpened;
   closeObserver(observer: Handle): void;
-  observe(
-    observer: Handle,
-    most: number,
-  ): { state: RingState; reason: string; events: RingEvent[]; lapped: boolean; stalled: boolean; restarted: boolean };
+  observe(observer: Handle, most: number): ObserveResult & { reason: string };
+  observeColumns(observer: Handle, most: number): ObserveResult<RingEventColumns> & { reason: string };
   openTallyingObserver(path: string, force: boolean, tally: RawTally): RawOpened;
   closeTallyingObserver(observer: Handle): void;
   observeAndTally(observer: Handle, most: number): ObservedRing;

@@ -23,6 +23,26 @@ export interface RingEvent {
   value: bigint;
 }
 
+/** What events have in common. Which fields exist depends on the wire version, as in RingEvent. */
+export interface RingEventKind {
+  category?: number;
+  type?: number;
+  name?: string;
+  /** Whether `timestampsUs` says something about these events. */
+  timestamped: boolean;
+}
+
+/** Events of one ring, column by column: entry i of `kindOf`, `values` and `timestampsUs` is one event. */
+export interface RingEventColumns {
+  length: number;
+  kinds: RingEventKind[];
+  /** Where the event's kind stands in `kinds`. */
+  kindOf: Uint32Array;
+  values: BigUint64Array;
+  /** Microseconds since the Unix epoch (wire version 1). */
+  timestampsUs: BigUint64Array;
+}
+
 /** Counts per bucket: `counts[i]` holds values <= `bounds[i]`, the last count everything above. */
 export interface HistogramTally {
   bounds: readonly number[];
@@ -262,8 +282,8 @@ export interface RingStats extends RingInfo {
   suspect: boolean;
 }
 
-export interface ObserveResult {
-  events: RingEvent[];
+export interface ObserveResult<Events = RingEvent[]> {
+  events: Events;
   /** The producer went round since the last look: events before these are missing. */
   lapped: boolean;
   /** The ring is full and stands still: nobody drains it, and the agent drops what is new. */

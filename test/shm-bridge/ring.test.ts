@@ -2,8 +2,22 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { observeRing, openRing, RingWriter } from '../../src/shm-bridge/index.js';
+import {
+  observeRing,
+  openRing,
+  type RingEvent,
+  type RingEventColumns,
+  RingWriter,
+} from '../../src/shm-bridge/index.js';
 import { openTestSource, temporaryDirectory } from '../support/live.js';
+
+/** Columns as drain() would give them. */
+function inRows({ length, kinds, kindOf, values, timestampsUs }: RingEventColumns): RingEvent[] {
+  return Array.from({ length }, (_, i) => {
+    const { timestamped, ...kind } = kinds[kindOf[i]!]!;
+    return { ...kind, value: values[i]!, ...(timestamped ? { timestampUs: timestampsUs[i]! } : {}) };
+  });
+}
 
 const VALUES = [0n, 1n, 2n ** 32n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
 
@@ -14,6 +28,7 @@ describe('one ring', () => {
       const writer = new RingWriter(path, { wireVersion, capacity: 8 });
       const ring = openRing(path);
       const seen = observeRing(path);
+      const columnsSeen = observeRing(path);
       // Three rounds of six in eight slots: the positions go round twice.
       for (let round = 0; round < 3; round++) {
         const events = VALUES.map((value, i) => {
@@ -22,7 +37,9 @@ describe('one ring', () => {
         });
         for (const event of events) expect(writer.push(event)).toBe(true);
         expect(seen.look().events).toEqual(events);
-        expect(ring.drain(4)).toEqual(events.slice(0, 4));
+        expect(inRows(columnsSeen.lookColumns().events)).toEqual(events);
+        expect(inRows(ring.drainColumns(2))).toEqual(events.slice(0, 2));
+        expect(ring.drain(2)).toEqual(events.slice(2, 4));
         expect(ring.drain()).toEqual(events.slice(4));
       }
       expect(ring.stats()).toMatchObject({ state: 'ready', wireVersion, capacity: 8, pending: 0, drained: 18n });

@@ -2,12 +2,13 @@
 import path from 'node:path';
 import { type Command, Option } from 'commander';
 import { observeRing, openRing } from '../../shm-bridge/index.js';
-import type { RingEvent } from '../../shm-bridge/types.js';
+import type { RingEventColumns } from '../../shm-bridge/types.js';
 import { listOf, notEmpty, wholeNumber } from '../options.js';
 import { note, printChunk, whenStdoutCloses } from '../output.js';
 import { StopRequest } from '../stop.js';
 import { duration, eventFilter, type FilterOptions } from './event-filter.js';
-import { eventWriter, READ_FORMATS, type ReadFormat } from './event-text.js';
+import { headerOf, READ_FORMATS, type ReadFormat } from './event-text.js';
+import { EventWriter } from './event-writer.js';
 
 interface ReadOptions extends FilterOptions {
   format: ReadFormat;
@@ -21,7 +22,7 @@ interface ReadOptions extends FilterOptions {
 interface Reading {
   readonly agent: string;
   /** The events since the last call, at most `most`. */
-  take(most: number): RingEvent[];
+  take(most: number): RingEventColumns;
   close(): void;
 }
 
@@ -85,39 +86,35 @@ async function read(rings: string[], options: ReadOptions): Promise<void> {
 }
 
 class Printer {
-  readonly #writer;
-  readonly #shows;
+  readonly #header: string;
+  readonly #writer: EventWriter;
   readonly #most: number;
   readonly #counts: { printed: number; seen: number };
 
   constructor(options: ReadOptions, counts: { printed: number; seen: number }) {
-    this.#writer = eventWriter(options.format, options.utc ?? false);
-    this.#shows = eventFilter(options);
+    this.#header = headerOf(options.format);
+    this.#writer = new EventWriter(options.format, options.utc ?? false, eventFilter(options));
     this.#most = options.maxEvents ?? Infinity;
     this.#counts = counts;
   }
 
   async begin(): Promise<void> {
-    await printChunk(this.#writer.header);
+    await printChunk(this.#header);
   }
 
   async print(reading: Reading): Promise<void> {
     const counts = this.#counts;
-    let text = '';
     // No more than may be printed: what is consumed and not shown would be gone.
-    for (const event of reading.take(Math.min(BATCH_EVENTS, this.#most - counts.printed))) {
-      counts.seen++;
-      if (!this.#shows(event)) continue;
-      counts.printed++;
-      text += this.#writer.write(reading.agent, event);
-    }
-    await printChunk(text);
+    const events = reading.take(Math.min(BATCH_EVENTS, this.#most - counts.printed));
+    counts.seen += events.length;
+    counts.printed += this.#writer.write(reading.agent, events);
+    await printChunk(this.#writer.take());
   }
 }
 
 function consuming(file: string): Reading {
   const ring = openRing(file);
-  return { agent: path.basename(file), take: (most) => ring.drain(most), close: () => ring.close() };
+  return { agent: path.basename(file), take: (most) => ring.drainColumns(most), close: () => ring.close() };
 }
 
 function observing(file: string, following: boolean): Reading {
@@ -130,7 +127,7 @@ function observing(file: string, following: boolean): Reading {
   return {
     agent: path.basename(file),
     take: (most) => {
-      const { events, lapped, stalled } = observer.look(most);
+      const { events, lapped, stalled } = observer.lookColumns(most);
       if (lapped) sayOnce(`${file} went round between two looks: events are missing`);
       if (stalled && following) {
         sayOnce(`${file} is full and stands still: nobody drains it, and its agent drops what is new`);

@@ -1,8 +1,8 @@
 /** Which events `read` shows. Pure. */
 import { InvalidArgumentError } from 'commander';
 import { Category, globPattern } from '../../mapping/index.js';
-import type { RingEvent } from '../../shm-bridge/types.js';
-import { eventCategory, eventName } from './event-text.js';
+import type { RingEventKind } from '../../shm-bridge/types.js';
+import { eventCategory, eventName } from './event-words.js';
 
 export interface FilterOptions {
   /** With * and ?. Any of them. */
@@ -12,22 +12,21 @@ export interface FilterOptions {
   slow?: number;
 }
 
-export type EventFilter = (event: RingEvent) => boolean;
+/** The least value of events of this kind that are shown; undefined: none is. */
+export type EventFilter = (kind: RingEventKind) => bigint | undefined;
 
 const TIMES: ReadonlySet<string> = new Set(['agent_xfer_time', 'agent_xfer_post_time']);
 
 export function eventFilter({ event: globs, errors, slow }: FilterOptions): EventFilter {
-  const filters: EventFilter[] = [];
+  const shown: ((kind: RingEventKind) => boolean)[] = [];
   if (globs !== undefined) {
     const patterns = globs.map(globPattern);
-    filters.push((event) => patterns.some((pattern) => pattern.test(eventName(event))));
+    shown.push((kind) => patterns.some((pattern) => pattern.test(eventName(kind))));
   }
-  if (errors === true) filters.push((event) => eventCategory(event) === Category.ERROR);
-  if (slow !== undefined) {
-    const least = BigInt(Math.ceil(slow));
-    filters.push((event) => event.value >= least && TIMES.has(eventName(event)));
-  }
-  return (event) => filters.every((filter) => filter(event));
+  if (errors === true) shown.push((kind) => eventCategory(kind) === Category.ERROR);
+  if (slow !== undefined) shown.push((kind) => TIMES.has(eventName(kind)));
+  const least = BigInt(Math.ceil(slow ?? 0));
+  return (kind) => (shown.every((shows) => shows(kind)) ? least : undefined);
 }
 
 const UNITS_US: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1_000_000 };

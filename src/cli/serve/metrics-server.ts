@@ -2,10 +2,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzip } from 'node:zlib';
-import type { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { diag } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
 import { Failure } from '../failure.js';
 import { note } from '../output.js';
+import { pageText } from './page-text.js';
+import type { IMetricReader } from './sdk-types.js';
 
 /** Answers in its own time, once: with a status and a text. */
 export type PageWriter = (request: IncomingMessage, answer: Answer) => void;
@@ -25,7 +27,7 @@ const METRICS = '/metrics';
 /** What is at `/` for who is no browser. */
 export const INDEX = `nixl-otel: metrics of NVIDIA NIXL agents. They are at ${METRICS}`;
 const TEXT = 'text/plain; charset=utf-8';
-/** The format that the exporter writes; it names only `text/plain`, which Prometheus 3 warns about. */
+/** OpenTelemetry's exporter names only `text/plain`, which Prometheus 3 warns about. */
 const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
 /** Less is not worth packing. */
 const GZIP_FROM_BYTES = 1024;
@@ -67,15 +69,18 @@ export async function listenOn(host: string, port: number): Promise<MetricsServe
   };
 }
 
-/** The page of an exporter that writes to a response of its own: caught, so that it can be packed. */
-export function pageWriter(exporter: PrometheusExporter): PageWriter {
-  return (request, answer) => {
-    const caught = {
-      statusCode: 200,
-      setHeader: () => {},
-      end: (text: string) => answer(caught.statusCode, text, PROMETHEUS_TEXT),
-    };
-    exporter.getMetricsRequestHandler(request, caught as unknown as ServerResponse);
+/** The page of a reader, which collects for whoever asks. */
+export function pageWriter(reader: IMetricReader): PageWriter {
+  const page = async (): Promise<string> => {
+    const { resourceMetrics, errors } = await reader.collect();
+    if (errors.length > 0) diag.error('collecting metrics for the page', ...errors);
+    return pageText(resourceMetrics);
+  };
+  return (_, answer) => {
+    page().then(
+      (text) => answer(200, text, PROMETHEUS_TEXT),
+      (error: unknown) => answer(500, `# failed to export metrics: ${reasonOf(error)}`),
+    );
   };
 }
 

@@ -1,0 +1,60 @@
+/**
+ * What a fleet sends to its backend. The pages of 1 and of 64 agents are measured; their difference, over 63, is what
+ * one agent adds, the rest is what a host has without agents. A fleet is hosts times that: nothing is shared.
+ */
+import { inDirectory, round, stagesOf } from './support/measure.mjs';
+import { writersIn } from './support/transfers.mjs';
+
+export const title = 'a fleet at its backend, computed from measured pages; scraped every 15 s, or pushed every 60 s';
+
+const FEW = 1;
+const MANY = 64;
+const SCRAPES_A_DAY = 86_400 / 15;
+const PUSHES_A_DAY = 86_400 / 60;
+const SIZES = ['series', 'buckets', 'pageBytes', 'pageGzipBytes', 'protobufBytes', 'protobufGzipBytes'];
+
+export async function run({ quick }) {
+  const [few, many] = [await sizesOf(FEW), await sizesOf(MANY)];
+  const agent = sizes((size) => (many[size] - few[size]) / (MANY - FEW));
+  const host = sizes((size) => few[size] - FEW * agent[size]);
+  const rows = [];
+  for (const hosts of quick ? [1] : [1, 100, 10_000]) {
+    for (const agents of [1, 8, 64]) {
+      rows.push({ hosts, agents, ...sizes((size) => hosts * (host[size] + agents * agent[size])) });
+    }
+  }
+  return rows;
+}
+
+function sizesOf(agents) {
+  return inDirectory((directory) => {
+    const writers = writersIn(directory, agents);
+    const found = stagesOf(directory, agents, 1);
+    for (const writer of writers) writer.close();
+    return found;
+  });
+}
+
+function sizes(valueOf) {
+  return Object.fromEntries(SIZES.map((size) => [size, valueOf(size)]));
+}
+
+export function caseOf({ hosts, agents }) {
+  return `${hosts} hosts, ${agents} agents each`;
+}
+
+export function columnsOf(row) {
+  const MB = (bytes) => round(bytes / 1e6, 3);
+  const GB = (bytes) => round(bytes / 1e9, 2);
+  return {
+    series: round(row.series, 0),
+    'of them buckets': round(row.buckets, 0),
+    'samples/s': round((row.series * SCRAPES_A_DAY) / 86_400, 0),
+    'pages, MB': MB(row.pageBytes),
+    'gzip, MB': MB(row.pageGzipBytes),
+    'pages gzip, GB/day': GB(row.pageGzipBytes * SCRAPES_A_DAY),
+    'OTLP protobuf, MB': MB(row.protobufBytes),
+    'OTLP gzip, MB': MB(row.protobufGzipBytes),
+    'OTLP gzip, GB/day': GB(row.protobufGzipBytes * PUSHES_A_DAY),
+  };
+}

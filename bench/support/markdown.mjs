@@ -1,0 +1,26 @@
+/** Tables as Prettier would lay them out, and their place on a page. */
+
+/** Of rows by name, each an object of columns by name. */
+export function markdownTable(rows) {
+  const columns = [...new Set([...rows.values()].flatMap((row) => Object.keys(row)))];
+  const lines = [
+    ['', ...columns],
+    ...[...rows].map(([name, row]) => [name, ...columns.map((column) => String(row[column] ?? ''))]),
+  ];
+  const widths = lines[0].map((_, i) => Math.max(3, ...lines.map((line) => line[i].length)));
+  const asText = (cells) => `| ${cells.join(' | ')} |`;
+  const [head, ...body] = lines.map((line) =>
+    line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))),
+  );
+  const rule = widths.map((width, i) => (i === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
+  return [head, rule, ...body].map(asText).join('\n');
+}
+
+/** The page with another table under the heading: in place of the first one there. */
+export function withTable(page, heading, table) {
+  const begin = page.indexOf(`\n## ${heading}\n`);
+  if (begin < 0) throw new Error(`the page has no heading "## ${heading}"`);
+  const tableBegin = page.indexOf('\n|', begin) + 1;
+  const tableEnd = page.indexOf('\n\n', tableBegin);
+  return page.slice(0, tableBegin) + table + page.slice(tableEnd);
+}

@@ -1,0 +1,57 @@
+// `node --import probe.mjs ...` with an IPC channel: measures the process that it is loaded into when its parent asks.
+// Time on the CPU comes from the kernel, in nanoseconds: process.threadCpuUsage() is not in Node 20.
+import { readFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+const onCpuMs = () => Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+const wholeCpuMs = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Shares of one core in per cent, over the time. */
+async function cpu(ms) {
+  const before = { main: onCpuMs(), whole: wholeCpuMs(), at: performance.now() };
+  await sleep(ms);
+  const passed = performance.now() - before.at;
+  return { mainCpu: (100 * (onCpuMs() - before.main)) / passed, cpu: (100 * (wholeCpuMs() - before.whole)) / passed };
+}
+
+/** Not at the same time as the CPU: the histogram's timer costs some itself. Milliseconds. */
+async function delay(ms) {
+  const histogram = monitorEventLoopDelay({ resolution: 1 });
+  histogram.enable();
+  await sleep(ms);
+  histogram.disable();
+  return { delayP50Ms: histogram.percentile(50) / 1e6, delayP99Ms: histogram.percentile(99) / 1e6 };
+}
+
+/** From begin() to end(): milliseconds that the event loop worked, in all and at most without a timer's turn. */
+let before;
+let blocks;
+const TIMER_MS = 1;
+async function begin() {
+  blocks = monitorEventLoopDelay({ resolution: TIMER_MS });
+  blocks.enable();
+  await sleep(5 * TIMER_MS); // it measures from its first turn on
+  before = performance.eventLoopUtilization();
+}
+async function end() {
+  const { active } = performance.eventLoopUtilization(before);
+  await sleep(2 * TIMER_MS);
+  blocks.disable();
+  return { activeMs: active, longestMs: Math.max(0, blocks.max / 1e6 - TIMER_MS) };
+}
+
+const answers = {
+  cpu: ({ ms }) => cpu(ms),
+  delay: ({ ms }) => delay(ms),
+  rss: () => ({ rssMiB: process.memoryUsage.rss() / 2 ** 20 }),
+  begin,
+  end,
+};
+process.on('message', async (message) => {
+  const answer = answers[message.ask];
+  if (answer !== undefined) process.send({ answer: (await answer(message)) ?? null });
+});

@@ -1,0 +1,79 @@
+// `node stages.mjs DIRECTORY AGENTS RUNS`: what each stage of a scrape or an export takes for the agents of a directory,
+// milliseconds, medians, with the bytes of each page, as one line of JSON. A process of its own: garbage is its own.
+import { NixlMetricProducer } from '../../dist/index.js';
+import { openSource } from '../../dist/rings.js';
+import { pageText } from '../../dist/cli/serve/page-text.js';
+import { producerSettings } from '../../dist/instrumentation/config.js';
+import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
+import { emptyResource } from '@opentelemetry/resources';
+import { gzipSync } from 'node:zlib';
+import { quantile } from './measure.mjs';
+
+const [directory, agentsText, runsText] = process.argv.slice(2);
+const agents = Number(agentsText);
+const runs = Number(runsText);
+
+const options = { directories: directory };
+const source = openSource(producerSettings(options).source);
+const producer = new NixlMetricProducer(options);
+
+/** Milliseconds by stage. */
+const times = {};
+function timed(stage, work) {
+  const begun = performance.now();
+  const result = work();
+  (times[stage] ??= []).push(performance.now() - begun);
+  return result;
+}
+
+/** With what others had of the time in between. */
+async function timedUntil(stage, work) {
+  const begun = performance.now();
+  const result = await work();
+  (times[stage] ??= []).push(performance.now() - begun);
+  return result;
+}
+
+async function collect() {
+  const { resourceMetrics, errors } = await timedUntil('collectMs', () => producer.collect());
+  if (errors.length > 0) throw errors[0];
+  return { ...resourceMetrics, resource: emptyResource() };
+}
+
+while (source.snapshot().agents.filter(({ exported }) => exported).length < agents) {
+  await new Promise((resolve) => setTimeout(resolve, 20));
+}
+let page;
+let json;
+let protobuf;
+let metrics;
+for (let run = 0; run < runs + 3; run++) {
+  if (run === 3) for (const stage of Object.keys(times)) times[stage] = []; // the first three warmed up
+  timed('drainMs', () => source.drainNow());
+  timed('snapshotMs', () => source.snapshot());
+  metrics = await collect();
+  page = await timedUntil('pageMs', () => pageText(metrics));
+  json = timed('jsonMs', () => JsonMetricsSerializer.serializeRequest(metrics));
+  protobuf = timed('protobufMs', () => ProtobufMetricsSerializer.serializeRequest(metrics));
+}
+const gzipped = (bytes) => gzipSync(bytes, { level: 1 }).length;
+const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+const points = metrics.scopeMetrics
+  .flatMap(({ metrics }) => metrics)
+  .reduce((n, { dataPoints }) => n + dataPoints.length, 0);
+console.log(
+  JSON.stringify({
+    series: lines.length,
+    buckets: lines.filter((line) => /^\w+_bucket\{/.test(line)).length,
+    points,
+    ...Object.fromEntries(Object.entries(times).map(([stage, values]) => [stage, quantile(values)])),
+    pageBytes: Buffer.byteLength(page),
+    pageGzipBytes: gzipped(page),
+    jsonBytes: json.length,
+    jsonGzipBytes: gzipped(json),
+    protobufBytes: protobuf.length,
+    protobufGzipBytes: gzipped(protobuf),
+  }),
+);
+source.close();
+producer.close();

@@ -1,0 +1,50 @@
+/**
+ * A page in Prometheus' text format, by OpenTelemetry's serialiser. That takes tens of milliseconds for the histograms of
+ * many agents, so it is given some points at a time, and whoever else waits has a turn in between.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import type { MetricData, ResourceMetrics } from './sdk-types.js';
+
+/** Of a histogram these are some thousand lines: a few milliseconds. */
+const POINTS_AT_A_TIME = 64;
+/** Nothing more is begun after so long. */
+const SLICE_MS = 2;
+
+// Without a scope's labels: NIXL's series have NIXL's labels and no others.
+const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+
+export async function pageText({ resource, scopeMetrics }: ResourceMetrics): Promise<string> {
+  const empty = serializer.serialize({ resource, scopeMetrics: [] });
+  // What is said of the resource stands before each piece again; behind it, in an empty page, a comment.
+  const head = empty.slice(0, empty.lastIndexOf('#'));
+  const pieces: string[] = [];
+  let sliceEndMs = performance.now() + SLICE_MS;
+  for (const { scope, metrics } of scopeMetrics) {
+    for (const metric of metrics) {
+      let from = 0;
+      do {
+        const some = pointsOf(metric, from);
+        const page = serializer.serialize({ resource, scopeMetrics: [{ scope, metrics: [some] }] });
+        if (page !== empty)
+          pieces.push(from === 0 ? page.slice(head.length) : withoutComments(page.slice(head.length)));
+        if (performance.now() >= sliceEndMs) {
+          await setImmediate();
+          sliceEndMs = performance.now() + SLICE_MS;
+        }
+        from += POINTS_AT_A_TIME;
+      } while (from < metric.dataPoints.length);
+    }
+  }
+  return pieces.length === 0 ? empty : head + pieces.join('');
+}
+
+function pointsOf(metric: MetricData, from: number): MetricData {
+  const dataPoints: readonly unknown[] = metric.dataPoints.slice(from, from + POINTS_AT_A_TIME);
+  return { ...metric, dataPoints } as MetricData;
+}
+
+/** The help, unit and type of a metric stand before its first points only. */
+function withoutComments(page: string): string {
+  return page.replace(/^(?:#.*\n)+/, '');
+}
