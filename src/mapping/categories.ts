@@ -19,7 +19,7 @@ export const Category = {
 
 export type CategoryNumber = (typeof Category)[keyof typeof Category];
 
-interface CategoryRow {
+export interface CategoryRow {
   /** NIXL's own word. */
   readonly name: string;
   readonly defaultKind: EventKind;

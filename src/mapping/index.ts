@@ -14,7 +14,15 @@ export {
 } from './attributes.js';
 export { type Bounds, DEFAULT_BOUNDS, DURATION_BOUNDS_US, SIZE_BOUNDS, THROUGHPUT_BOUNDS } from './bounds.js';
 export { DEFAULT_BUILDERS, type MetricsOptions, metricsOf, TALLY_BUILDERS, type TallyBuilderName } from './builders.js';
-export { BAD_CATEGORY, CATEGORIES, Category, type CategoryNumber, categoryName, type EventKind } from './categories.js';
+export {
+  BAD_CATEGORY,
+  CATEGORIES,
+  Category,
+  type CategoryNumber,
+  type CategoryRow,
+  categoryName,
+  type EventKind,
+} from './categories.js';
 export {
   CATEGORY_WORDS,
   type CategoryWord,
