@@ -6,7 +6,8 @@ import { CONFIG_VARIABLE, FILE_OPTIONS, readConfigFile } from '../../instrumenta
 import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../instrumentation/config/config.js';
 import { optionsFromEnvironment } from '../../instrumentation/config/environment.js';
 import { DEFAULT_BOUNDS, DEFAULT_BUILDERS } from '../../mapping/index.js';
-import { type Resolved, resolveSettings, SERVE_SECTION, SETTINGS } from '../serve/settings.js';
+import { SETTINGS } from '../serve/setting-rows.js';
+import { type Resolved, resolveSettings, SERVE_SECTION } from '../serve/settings.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -8,7 +8,8 @@ import { StopRequest } from '../stop.js';
 import { nixlExporter, switchedOff } from './nixl-environment.js';
 import { checkOtlpEnvironment } from './otlp-environment.js';
 import { whileServing } from './serving.js';
-import { addSettings, type ServeSettings, settingsOf } from './settings.js';
+import type { ServeSettings } from './setting-rows.js';
+import { addSettings, settingsOf } from './settings.js';
 
 interface ServeFlags extends Partial<ServeSettings> {
   logLevel?: string;

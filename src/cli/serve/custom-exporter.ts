@@ -8,7 +8,7 @@ import { reasonOf } from '../../errors.js';
 import { madeBy, MODULE_PATH } from '../../instrumentation/builders/user-module.js';
 import { Failure } from '../failure.js';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
-import type { ServeSettings } from './settings.js';
+import type { ServeSettings } from './setting-rows.js';
 
 /** What a module's function is called with. */
 export interface ExporterContext {

@@ -4,7 +4,7 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import type { Protocol } from './settings.js';
+import type { Protocol } from './setting-rows.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -6,7 +6,7 @@ import {
 import { OTLPMetricExporter as ProtobufExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { Failure } from '../failure.js';
 import type { PushMetricExporter } from './sdk-types.js';
-import type { ServeSettings } from './settings.js';
+import type { ServeSettings } from './setting-rows.js';
 
 const PREFERENCES = {
   cumulative: AggregationTemporalityPreference.CUMULATIVE,

@@ -14,7 +14,7 @@ import { GuardedExporter } from './guarded-exporter.js';
 import { pageWriter, type PageWriter } from './metrics-server.js';
 import { otlpExporter } from './otlp.js';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
-import type { ServeSettings } from './settings.js';
+import type { ServeSettings } from './setting-rows.js';
 
 export interface Output {
   readonly name: string;

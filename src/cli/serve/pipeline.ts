@@ -17,7 +17,7 @@ import type { Snapshot } from '../../shm-bridge/types.js';
 import { note } from '../output.js';
 import type { PageWriter } from './metrics-server.js';
 import { openOutput, type Output } from './outputs.js';
-import type { ServeSettings } from './settings.js';
+import type { ServeSettings } from './setting-rows.js';
 
 export class MetricsPipeline {
   readonly #feed: SourceFeed;

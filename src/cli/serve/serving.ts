@@ -4,7 +4,7 @@ import { publishPage } from '../page/routes.js';
 import { readiness } from './health.js';
 import { listenOn, type MetricsServer } from './metrics-server.js';
 import { MetricsPipeline } from './pipeline.js';
-import type { ServeSettings } from './settings.js';
+import type { ServeSettings } from './setting-rows.js';
 
 export interface Serving {
   readonly pipeline: MetricsPipeline;
