@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { DURATION_METRICS } from '../src/instrumentation/duration-metrics.js';
 import { SELF_METRICS } from '../src/instrumentation/self-metrics.js';
 import { metricsOf } from '../src/mapping/index.js';
-import { SETTINGS } from '../src/cli/serve/settings.js';
+import { SETTINGS } from '../src/cli/serve/setting-rows.js';
 import { ROOT, start, temporaryDirectory } from './cli/command.js';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');

@@ -67,6 +67,9 @@ function filledIn(text: string, naming: string): string {
   return filled;
 }
 
+/** About builders and NixlInstrumentation, which do not run here: rules.test.yml has series of them. */
+const ELSEWHERE = ['NixlEventsPassedBy'];
+
 const hasData = (series: readonly Series[]): boolean =>
   series.some(({ values }) => values.some((value) => Number.isFinite(value)));
 
@@ -126,7 +129,7 @@ it('answers every expression of the dashboard and of the rules with data, in eit
   };
   expect((await rules()).length).toBeGreaterThan(15);
   await expect.poll(async () => (await rules()).filter(({ health }) => health !== 'ok'), PATIENTLY).toEqual([]);
-  for (const { name, type, query } of await rules()) {
+  for (const { name, type, query } of (await rules()).filter(({ name }) => !ELSEWHERE.includes(name))) {
     // While all is well an alert has no data: what it compares has.
     const compared = type === 'alerting' ? /^(.*) (?:==|>|<) [\d.]+$/s.exec(query)![1]! : name;
     const message = `${name}: ${compared}`;
