@@ -2,13 +2,8 @@
 import { type MeterProvider, metrics } from '@opentelemetry/api';
 import { InstrumentationBase } from '@opentelemetry/instrumentation';
 import { reasonOf } from '../errors.js';
-import {
-  checkReaderOptions,
-  instrumentationSettings,
-  type NixlInstrumentationConfig,
-  type NixlMetricProducerOptions,
-  warnOfUnmatched,
-} from './config/config.js';
+import { checkReaderOptions, instrumentationSettings, warnOfUnmatched } from './config/config.js';
+import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './config/options.js';
 import { NixlMetricProducer } from './metric-producer.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
 import { type Internals, Reporting } from './reporting.js';

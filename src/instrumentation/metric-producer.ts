@@ -22,13 +22,8 @@ import type { Snapshot } from '../shm-bridge/types.js';
 import { AgentAttributes } from './agents/agent-attributes.js';
 import { AgentSeriesCache } from './agents/agent-series.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
-import {
-  type NixlMetricProducerOptions,
-  producerSettings,
-  type Profile,
-  type Temporality,
-  warnOfUnmatched,
-} from './config/config.js';
+import { producerSettings, type Profile, warnOfUnmatched } from './config/config.js';
+import type { NixlMetricProducerOptions, Temporality } from './config/options.js';
 import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
 import { type AgentView, increase, type Moment } from './readings.js';

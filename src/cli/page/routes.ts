@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { NixlOptions } from '../../instrumentation/config/config.js';
+import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { harmless, note } from '../output.js';
 import { INDEX, type MetricsServer, type PageWriter } from '../serve/metrics-server.js';

@@ -1,7 +1,7 @@
 /** `nixl-otel serve`: rings in, any exporters out, until a signal. */
 import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { NixlOptions } from '../../instrumentation/config/config.js';
+import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { note, useNoteFormat, useStderrForDiag } from '../output.js';
 import { StopRequest } from '../stop.js';

@@ -4,7 +4,9 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import type { Protocol } from './setting-rows.js';
+
+export const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
+export type Protocol = (typeof PROTOCOLS)[number];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -9,7 +9,8 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
-import { type NixlOptions, producerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
+import { producerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
+import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { openSource } from '../../shm-bridge/index.js';

@@ -1,5 +1,5 @@
 /** What serve and demo have in common: an address, a pipeline behind it, and the order in which the two come and go. */
-import type { NixlOptions } from '../../instrumentation/config/config.js';
+import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { publishPage } from '../page/routes.js';
 import { readiness } from './health.js';
 import { listenOn, type MetricsServer } from './metrics-server.js';

@@ -5,13 +5,11 @@ import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor } from '../../instrumentati
 import { type Naming, NAMINGS } from '../../mapping/index.js';
 import { DEFAULT_HOST, DEFAULT_PORT, listOf, notEmpty, wholeNumber } from '../options.js';
 import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';
-import { hasOtlpEndpoint, httpUrl } from './otlp-environment.js';
+import { hasOtlpEndpoint, httpUrl, type Protocol, PROTOCOLS } from './otlp-environment.js';
 
-const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 const TEMPORALITIES = ['cumulative', 'delta', 'lowmemory'] as const;
 const LOG_FORMATS = ['text', 'json'] as const;
 const ON_OFF = ['on', 'off'] as const;
-export type Protocol = (typeof PROTOCOLS)[number];
 export type TemporalityPreference = (typeof TEMPORALITIES)[number];
 export type LogFormat = (typeof LOG_FORMATS)[number];
 export type OnOff = (typeof ON_OFF)[number];

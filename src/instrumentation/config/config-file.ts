@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type * as Yaml from 'yaml';
 import { NixlTelemetryError, reasonOf } from '../../errors.js';
-import type { NixlOptions } from './config.js';
+import type { NixlOptions } from './options.js';
 import { builderFromModule } from '../builders/builder-module.js';
 import { MODULE_PATH } from '../builders/user-module.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';

@@ -1,6 +1,6 @@
 /** NIXL's variables as options, with NIXL's meaning. What an option says goes before them. */
 import { NixlTelemetryError } from '../../errors.js';
-import type { NixlOptions } from './config.js';
+import type { NixlOptions } from './options.js';
 import { BOUNDS } from './event-shapes.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
