@@ -21,7 +21,7 @@ export function addDirectoryOption(command: Command): Command {
 export function directoriesOf(dir: readonly string[] | undefined): string[] | undefined {
   const fromEnvironment = process.env[DIRECTORY_VARIABLE];
   const said = dir ?? (fromEnvironment ? [fromEnvironment] : undefined);
-  return said?.map((directory) => path.resolve(directory));
+  return said && [...new Set(said.map((directory) => path.resolve(directory)))];
 }
 
 /** Every file below a directory, in order, as agents' names. `complain`: about a folder that cannot be read. */

@@ -52,6 +52,14 @@ export class SourceFeed implements SnapshotFeed {
     return snapshot;
   }
 
+  /** What is known without draining anything. */
+  look(): Snapshot | undefined {
+    if (this.source.closed) return undefined;
+    const snapshot = this.source.snapshot();
+    this.#report(snapshot);
+    return snapshot;
+  }
+
   close(): void {
     if (!this.source.closed) this.source.close();
   }

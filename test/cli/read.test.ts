@@ -1,5 +1,5 @@
 /** read and list, on real rings in real processes. */
-import { writeFileSync } from 'node:fs';
+import { statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -181,9 +181,20 @@ describe('nixl-otel list', () => {
       { agent: 'busy/one', state: 'ready', wireVersion: 4, pid: source.child.pid },
       { agent: 'notes.txt', state: 'corrupt' },
     ]);
+    // Not since it was last written.
+    const { birthtimeMs } = statSync(path.join(directory, 'agent'));
+    utimesSync(path.join(directory, 'agent'), new Date(), new Date());
+    const { stdout: twice } = await run(['list', '--json', '--dir', directory, '--dir', `${directory}/`]);
+    const again = twice.trim().split('\n');
+    expect(again).toHaveLength(3);
+    const { ageMs } = JSON.parse(again[0]!) as { ageMs: number };
+    expect(Math.abs(Date.now() - ageMs - birthtimeMs)).toBeLessThan(10_000);
+    expect(Date.now() - ageMs).toBeLessThan(statSync(path.join(directory, 'agent')).ctimeMs);
     const serve = start(['serve', '--dir', directory, '--port', '0']);
     await serve.says(/serves/);
     await expect.poll(async () => (await rows())[0], { timeout: 20_000 }).toMatchObject({ consumed: true, pending: 0 });
+    const nothing = await run(['read', path.join(directory, 'agent')]);
+    expect(nothing.stderr).toMatch(/0 of 0 events .*\n.*a collector drains what is written; with --follow/);
     // serve maps rings as agents do, and writes none of them.
     const [left, busy] = await rows();
     expect([left!['pid'], busy!['pid']]).toEqual([undefined, source.child.pid]);

@@ -56,6 +56,8 @@ test('a second serve beside a first says busy on its page, counts nothing, and t
   await until(async () => events(await first.page()) === 100);
 
   const second = await serve();
+  // Also while nobody asks for its page.
+  await second.command.says(/agent is busy: another consumer holds its lock/);
   const busy = async () => valueOf(await second.page(), 'nixl_collector_problems', 'state="busy"');
   await until(async () => (await busy()) === 1);
   write(10);

@@ -1,5 +1,5 @@
 /** `nixl-otel list`: the rings of a directory and what stands in their headers. Takes and changes nothing. */
-import { lstatSync, type Stats } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { DIRECTORY_VARIABLE } from '../../instrumentation/config/environment.js';
@@ -20,13 +20,13 @@ interface Row extends RingInspection {
   agent: string;
   owner: number;
   pid?: number;
-  /** Milliseconds since the file was made or truncated. */
-  ageMs: number;
+  /** Milliseconds since the file was made; absent where the file system does not keep that. */
+  ageMs?: number;
 }
 
 const HELP = `
 held: a consumer of this package drains the ring. PID: the process that writes it, where it can be seen. AGE: since the file
-was made, or its agent came back.`;
+was made; an agent that comes back under its name writes on in the same one.`;
 
 export function addList(program: Command): void {
   const command = addDirectoryOption(program.command('list').description('show the rings of a directory'))
@@ -56,19 +56,11 @@ function list({ dir, json }: ListOptions, command: Command): void {
 function rowsIn(directory: string): Row[] {
   return filesBelow(directory, (message) => note(message, 'warning')).map((agent) => {
     const file = path.join(directory, agent);
-    const { uid, ctimeMs } = statOf(file) ?? { uid: -1, ctimeMs: Date.now() };
-    return {
-      path: file,
-      agent,
-      owner: uid,
-      ageMs: Math.max(0, Math.round(Date.now() - ctimeMs)),
-      ...inspectRing(file),
-    };
+    // Not ctime: a producer's stores move it on.
+    const { uid = -1, birthtimeMs = 0 } = lstatSync(file, { throwIfNoEntry: false }) ?? {};
+    const age = birthtimeMs > 0 ? { ageMs: Math.max(0, Math.round(Date.now() - birthtimeMs)) } : {};
+    return { path: file, agent, owner: uid, ...age, ...inspectRing(file) };
   });
-}
-
-function statOf(file: string): Stats | undefined {
-  return lstatSync(file, { throwIfNoEntry: false });
 }
 
 const HEADINGS = ['AGENT', 'WIRE', 'SLOTS', 'FILL', 'WRITE', 'READ', 'OWNER', 'PID', 'AGE', 'STATE'];
@@ -86,7 +78,7 @@ function cells(row: Row): string[] {
     number(readPos),
     number(owner),
     number(pid),
-    ageText(ageMs),
+    ageMs === undefined ? '-' : ageText(ageMs),
     harmless(condition),
   ];
 }

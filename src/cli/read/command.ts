@@ -1,7 +1,7 @@
 /** `nixl-otel read`: the events of rings, printed. Looks on by default and takes nothing. */
 import path from 'node:path';
 import { type Command, Option } from 'commander';
-import { observeRing, openRing } from '../../shm-bridge/index.js';
+import { inspectRing, observeRing, openRing } from '../../shm-bridge/index.js';
 import type { RingEventColumns } from '../../shm-bridge/types.js';
 import { listOf, notEmpty, wholeNumber } from '../options.js';
 import { note, printChunk, whenStdoutCloses } from '../output.js';
@@ -79,6 +79,9 @@ async function read(rings: string[], options: ReadOptions): Promise<void> {
       await Promise.race([stop.requested, new Promise((resolve) => setTimeout(resolve, FOLLOW_INTERVAL_MS))]);
     }
     note(`${counts.printed} of ${counts.seen} events printed, from ${rings.length} ring${rings.length > 1 ? 's' : ''}`);
+    if (counts.seen === 0 && !stopping && rings.some((ring) => inspectRing(ring).consumed === true)) {
+      note('a collector drains what is written; with --follow you see it pass');
+    }
   } finally {
     for (const reading of readings) reading.close();
     stop.dispose();

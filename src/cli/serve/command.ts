@@ -6,7 +6,7 @@ import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { note, useNoteFormat, useStderrForDiag } from '../output.js';
 import { StopRequest } from '../stop.js';
 import { nixlExporter, switchedOff } from './nixl-environment.js';
-import { checkOtlpEnvironment } from './otlp-environment.js';
+import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
 import { whileServing } from './serving.js';
 import type { ServeSettings } from './setting-rows.js';
 import { addSettings, settingsOf } from './settings.js';
@@ -91,10 +91,10 @@ function nothingToExport({ exporter }: Partial<ServeSettings>): string | undefin
   return isNop ? 'NIXL_TELEMETRY_EXPORTER is NOP: nothing is read or exported' : undefined;
 }
 
-function startLine(
-  { dir, exporter, naming, drainInterval, deadTtl, page }: ServeSettings,
-  url: string | undefined,
-): string {
+function startLine(settings: ServeSettings, url: string | undefined): string {
+  const { dir, naming, drainInterval, deadTtl, page, otlpEndpoint, otlpProtocol } = settings;
+  const collector = (): string => shownCollector(otlpEndpoint, otlpProtocol, process.env);
+  const exporter = settings.exporter.map((name) => (name === 'otlp' ? `otlp to ${collector()}` : name));
   const what = url === undefined ? 'exports' : `serves ${url}`;
   const look = url !== undefined && page === 'on' ? 'live page at /; ' : '';
   const how = `${look}exporters ${exporter.join(', ')}; naming ${naming}; drained every ${drainInterval} ms; dead agents stay ${deadTtl} ms`;

@@ -17,6 +17,14 @@ export function hasOtlpEndpoint(environment: Environment): boolean {
   return PREFIXES.some((prefix) => (environment[`${prefix}ENDPOINT`] ?? '') !== '');
 }
 
+/** The host that pushes go to: passwords and keys may stand in all the rest of an address. */
+export function shownCollector(given: string | undefined, protocol: Protocol, environment: Environment): string {
+  const [said] = [given, ...PREFIXES.map((prefix) => environment[`${prefix}ENDPOINT`])].filter(Boolean);
+  const text = said ?? `localhost:${protocol === 'grpc' ? 4317 : 4318}`;
+  if (text.includes('://')) return new URL(text).host;
+  return text.replace(/^.*@/s, '').replace(/[/?#].*/s, '');
+}
+
 /** @throws InvalidArgumentError naming the variable, its value and what is allowed. */
 export function checkOtlpEnvironment(environment: Environment, protocol: Protocol): void {
   const checks: Record<string, (text: string) => unknown> = {

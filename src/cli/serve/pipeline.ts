@@ -20,15 +20,20 @@ import type { PageWriter } from './metrics-server.js';
 import { openOutput, type Output } from './outputs.js';
 import type { ServeSettings } from './setting-rows.js';
 
+const WATCH_MS = 2000;
+
 export class MetricsPipeline {
   readonly #feed: SourceFeed;
   readonly #outputs: readonly Output[];
   readonly #builderMetrics: BuilderMetrics;
+  /** Whoever started it should be told of rings that cannot be read, also while nobody asks for metrics. */
+  readonly #watch: NodeJS.Timeout;
 
   private constructor(feed: SourceFeed, outputs: readonly Output[], builderMetrics: BuilderMetrics) {
     this.#feed = feed;
     this.#outputs = outputs;
     this.#builderMetrics = builderMetrics;
+    this.#watch = setInterval(() => this.look(), WATCH_MS);
   }
 
   /**
@@ -70,11 +75,12 @@ export class MetricsPipeline {
 
   /** What is known without draining anything. */
   look(): Snapshot | undefined {
-    return this.#feed.source.closed ? undefined : this.#feed.source.snapshot();
+    return this.#feed.look();
   }
 
   /** Each output collects and exports once more, all at the same time and within the limit. */
   async close(limitMs: number): Promise<void> {
+    clearInterval(this.#watch);
     try {
       await closeAll(this.#outputs, limitMs);
     } finally {

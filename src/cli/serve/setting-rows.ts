@@ -197,7 +197,7 @@ export const SETTINGS: readonly SettingRow[] = [
   {
     key: 'exportTimeout',
     flag: '--export-timeout <ms>',
-    description: 'give up a push after this long; at most the export interval',
+    description: 'give up a push after this long; at most nine tenths of the export interval',
     parse: TIMER,
     default: 30_000,
     environment: [{ variable: 'OTEL_METRIC_EXPORT_TIMEOUT' }],
