@@ -6,6 +6,7 @@ import { diag } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
 import { Failure } from '../failure.js';
 import { note } from '../output.js';
+import { oneAtATime } from './one-at-a-time.js';
 import { pageText } from './page-text.js';
 import type { IMetricReader } from './sdk-types.js';
 
@@ -71,11 +72,12 @@ export async function listenOn(host: string, port: number): Promise<MetricsServe
 
 /** The page of a reader, which collects for whoever asks. */
 export function pageWriter(reader: IMetricReader): PageWriter {
-  const page = async (): Promise<string> => {
+  // A page of many agents is megabytes: however many ask, one is made at a time.
+  const page = oneAtATime(async () => {
     const { resourceMetrics, errors } = await reader.collect();
     if (errors.length > 0) diag.error('collecting metrics for the page', ...errors);
     return pageText(resourceMetrics);
-  };
+  });
   return (_, answer) => {
     page().then(
       (text) => answer(200, text, PROMETHEUS_TEXT),
