@@ -20,20 +20,29 @@ import type { PageWriter } from './metrics-server.js';
 import { openOutput, type Output } from './outputs.js';
 import type { ServeSettings } from './setting-rows.js';
 
-const WATCH_MS = 2000;
+/** By then the rings that are there have been tried. Seldom after that: each look costs a collection of garbage. */
+const FIRST_LOOK_MS = 1000;
+const LOOK_MS = 30_000;
 
 export class MetricsPipeline {
   readonly #feed: SourceFeed;
   readonly #outputs: readonly Output[];
   readonly #builderMetrics: BuilderMetrics;
   /** Whoever started it should be told of rings that cannot be read, also while nobody asks for metrics. */
-  readonly #watch: NodeJS.Timeout;
+  #watch: NodeJS.Timeout;
 
   private constructor(feed: SourceFeed, outputs: readonly Output[], builderMetrics: BuilderMetrics) {
     this.#feed = feed;
     this.#outputs = outputs;
     this.#builderMetrics = builderMetrics;
-    this.#watch = setInterval(() => this.look(), WATCH_MS);
+    this.#watch = this.#lookIn(FIRST_LOOK_MS);
+  }
+
+  #lookIn(ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.look();
+      this.#watch = this.#lookIn(LOOK_MS);
+    }, ms);
   }
 
   /**
@@ -80,7 +89,7 @@ export class MetricsPipeline {
 
   /** Each output collects and exports once more, all at the same time and within the limit. */
   async close(limitMs: number): Promise<void> {
-    clearInterval(this.#watch);
+    clearTimeout(this.#watch);
     try {
       await closeAll(this.#outputs, limitMs);
     } finally {
