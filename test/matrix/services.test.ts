@@ -1,19 +1,14 @@
 /** Services as their authors write and install them: what npm gives them by itself, on the Nodes of their line. */
 import { cpSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { RunningCommand, temporaryDirectory, until, valueOf } from '../cli/command.js';
 import { freePort } from '../servers/server.js';
-import { packTarball, Project } from '../support/package.js';
+import { Project } from '../support/package.js';
 import { type Cell, CELLS, nameOf, packages, programsOf } from './cells.js';
 
-let tarball = '';
-let remove = (): void => {};
-beforeAll(async () => {
-  ({ tarball, remove } = await packTarball());
-});
-afterAll(() => remove());
+const tarball = inject('tarball');
 
 const SERVICES = new URL('services', import.meta.url).pathname;
 const REGISTER = ['--import', 'opentelemetry-instrumentation-nixl/register'];

@@ -2,16 +2,11 @@
 import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ROOT, packTarball, Project } from '../support/package.js';
+import { expect, inject, test } from 'vitest';
+import { ROOT, Project } from '../support/package.js';
 import { type Cell, CELLS, nameOf, packages, programsOf } from './cells.js';
 
-let tarball = '';
-let remove = (): void => {};
-beforeAll(async () => {
-  ({ tarball, remove } = await packTarball());
-});
-afterAll(() => remove());
+const tarball = inject('tarball');
 
 /** What tests use besides the package. */
 const OTEL = [

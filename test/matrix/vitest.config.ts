@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/matrix/**/*.test.ts'],
+    globalSetup: 'test/support/pack.ts',
     // Each test installs from a registry, and some run all the others.
     testTimeout: 900_000,
     hookTimeout: 300_000,

@@ -1,16 +1,11 @@
 /** What the README tells first: install, `npx nixl-otel demo`, numbers. On each Node, without a compiler or scripts. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { scrape, until, valueOf } from '../cli/command.js';
-import { packTarball, Project, tool } from '../support/package.js';
+import { Project, tool } from '../support/package.js';
 
-let tarball = '';
-let remove = (): void => {};
-beforeAll(async () => {
-  ({ tarball, remove } = await packTarball());
-});
-afterAll(() => remove());
+const tarball = inject('tarball');
 
 /** npm 12 needs a newer Node than 20. */
 test.each([

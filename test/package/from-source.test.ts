@@ -2,17 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { packTarball, Project, READS_A_RING, tool, WHAT_IT_PRINTS } from '../support/package.js';
+import { expect, inject, test } from 'vitest';
+import { Project, READS_A_RING, tool, WHAT_IT_PRINTS } from '../support/package.js';
 
 const NAME = 'opentelemetry-instrumentation-nixl';
 
-let tarball = '';
-let remove = (): void => {};
-beforeAll(async () => {
-  ({ tarball, remove } = await packTarball());
-});
-afterAll(() => remove());
+const tarball = inject('tarball');
 
 test('what the error says to run builds it, from what the package carries', async () => {
   const project = new Project();

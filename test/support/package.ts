@@ -1,6 +1,6 @@
 /** The package as its users get it: packed, and installed into projects of their own without a compiler in sight. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,14 +21,6 @@ function freshDirectory(name = 'project'): string {
   const remove = (): void => rmSync(parent, { recursive: true, force: true });
   onTestFinished(remove);
   return directory;
-}
-
-/** Runs `npm pack` in the checkout; the caller removes the folder. */
-export async function packTarball(): Promise<{ tarball: string; remove: () => void }> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'nixl-otel-pack-'));
-  await exec('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT });
-  const [file] = readdirSync(folder);
-  return { tarball: path.join(folder, file!), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 /** The files of a tarball, without anything that it depends on. @returns the folder of package.json. */
