@@ -4,12 +4,10 @@ import os from 'node:os';
 import type * as Yaml from 'yaml';
 import { CONFIG_VARIABLE, FILE_OPTIONS, readConfigFile } from '../../instrumentation/config/config-file.js';
 import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../instrumentation/config/config.js';
-import { optionsFromEnvironment } from '../../instrumentation/config/environment.js';
+import { type Environment, optionsFromEnvironment } from '../../instrumentation/config/environment.js';
 import { DEFAULT_BOUNDS, DEFAULT_BUILDERS } from '../../mapping/index.js';
 import { SETTINGS } from '../serve/setting-rows.js';
 import { type Resolved, resolveSettings, SERVE_SECTION } from '../serve/settings.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   ...DEFAULT_BOUNDS,

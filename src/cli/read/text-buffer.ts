@@ -10,12 +10,8 @@ export class TextBuffer {
   #bytes: Uint8Array;
   #length = 0;
 
-  constructor(bytes = 65_536) {
+  constructor(bytes: number) {
     this.#bytes = Buffer.allocUnsafe(bytes);
-  }
-
-  get length(): number {
-    return this.#length;
   }
 
   put(piece: Uint8Array): void {
@@ -30,11 +26,7 @@ export class TextBuffer {
   /** A whole number of 64 bits in decimal, in two halves. */
   putDecimal(high: number, low: number): void {
     if (high >= MOST_EXACT_HIGH) return this.put(utf8(String((BigInt(high) << 32n) | BigInt(low))));
-    this.putInteger(high * TWO_32 + low);
-  }
-
-  /** From 0 to 2^53. */
-  putInteger(value: number): void {
+    const value = high * TWO_32 + low;
     const billions = Math.floor(value / BILLION);
     if (billions === 0) return this.putDigits(value, digitsOf(value));
     // 2^53 has 16 digits.

@@ -1,5 +1,6 @@
 /** NIXL's own variables, with NIXL's meaning, as far as they are more than one setting's value. */
 import { InvalidArgumentError } from 'commander';
+import type { Environment } from '../../instrumentation/config/environment.js';
 import { reasonOf } from '../../errors.js';
 
 /** Where NIXL's Prometheus exporters listen by default, on all addresses. */
@@ -20,8 +21,6 @@ export interface NixlExporter {
   readonly kind: 'buffer' | 'prometheus' | 'otlp' | 'console' | 'none' | 'other';
   readonly exporters: readonly string[];
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * What NIXL_TELEMETRY_EXPORTER comes to here. Undefined: it is not set.

@@ -4,23 +4,25 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
+import type { Environment } from '../../instrumentation/config/environment.js';
 
 export const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The first goes before the second. */
 const PREFIXES = ['OTEL_EXPORTER_OTLP_METRICS_', 'OTEL_EXPORTER_OTLP_'];
 
 export function hasOtlpEndpoint(environment: Environment): boolean {
-  return PREFIXES.some((prefix) => (environment[`${prefix}ENDPOINT`] ?? '') !== '');
+  return endpointIn(environment) !== undefined;
+}
+
+function endpointIn(environment: Environment): string | undefined {
+  return PREFIXES.map((prefix) => environment[`${prefix}ENDPOINT`]).find((text) => text);
 }
 
 /** The host that pushes go to: passwords and keys may stand in all the rest of an address. */
 export function shownCollector(given: string | undefined, protocol: Protocol, environment: Environment): string {
-  const [said] = [given, ...PREFIXES.map((prefix) => environment[`${prefix}ENDPOINT`])].filter(Boolean);
-  const text = said ?? `localhost:${protocol === 'grpc' ? 4317 : 4318}`;
+  const text = given ?? endpointIn(environment) ?? `localhost:${protocol === 'grpc' ? 4317 : 4318}`;
   if (text.includes('://')) return new URL(text).host;
   return text.replace(/^.*@/s, '').replace(/[/?#].*/s, '');
 }

@@ -53,7 +53,6 @@ export function prometheusOutput(resource: Resource, shared: SharedFeed): Output
   const exporter = new PrometheusExporter({
     metricProducers: [new NixlMetricProducer({}, shared)],
     preventServerStart: true, // we have our own, with more paths and limits
-    withoutScopeInfo: true, // NIXL's series have NIXL's labels and no others
   });
   const provider = new MeterProvider({ resource, readers: [exporter] });
   return { name: 'prometheus', page: pageWriter(exporter), close: () => provider.shutdown() };

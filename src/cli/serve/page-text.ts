@@ -21,27 +21,24 @@ export async function pageText({ resource, scopeMetrics }: ResourceMetrics): Pro
   const pieces: string[] = [];
   let sliceEndMs = performance.now() + SLICE_MS;
   for (const { scope, metrics } of scopeMetrics) {
-    for (const metric of metrics) {
-      let from = 0;
-      do {
-        const some = pointsOf(metric, from);
-        const page = serializer.serialize({ resource, scopeMetrics: [{ scope, metrics: [some] }] });
-        if (page !== empty)
-          pieces.push(from === 0 ? page.slice(head.length) : withoutComments(page.slice(head.length)));
-        if (performance.now() >= sliceEndMs) {
-          await setImmediate();
-          sliceEndMs = performance.now() + SLICE_MS;
-        }
-        from += POINTS_AT_A_TIME;
-      } while (from < metric.dataPoints.length);
+    for (const { part, isFirst } of metrics.flatMap(partsOf)) {
+      const page = serializer.serialize({ resource, scopeMetrics: [{ scope, metrics: [part] }] });
+      if (page !== empty) pieces.push(isFirst ? page.slice(head.length) : withoutComments(page.slice(head.length)));
+      if (performance.now() < sliceEndMs) continue;
+      await setImmediate();
+      sliceEndMs = performance.now() + SLICE_MS;
     }
   }
   return pieces.length === 0 ? empty : head + pieces.join('');
 }
 
-function pointsOf(metric: MetricData, from: number): MetricData {
-  const dataPoints: readonly unknown[] = metric.dataPoints.slice(from, from + POINTS_AT_A_TIME);
-  return { ...metric, dataPoints } as MetricData;
+/** A metric with some of its points, over and over; once without any if it has none. */
+function partsOf(metric: MetricData): { part: MetricData; isFirst: boolean }[] {
+  const count = Math.max(1, Math.ceil(metric.dataPoints.length / POINTS_AT_A_TIME));
+  return Array.from({ length: count }, (_, i) => {
+    const dataPoints: readonly unknown[] = metric.dataPoints.slice(i * POINTS_AT_A_TIME, (i + 1) * POINTS_AT_A_TIME);
+    return { part: { ...metric, dataPoints } as MetricData, isFirst: i === 0 };
+  });
 }
 
 /** The help, unit and type of a metric stand before its first points only. */

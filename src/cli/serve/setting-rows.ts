@@ -1,7 +1,11 @@
 /** The settings of `serve`: one row each. */
 import { InvalidArgumentError } from 'commander';
 import { CONFIG_VARIABLE, type FileOptions } from '../../instrumentation/config/config-file.js';
-import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor } from '../../instrumentation/config/environment.js';
+import {
+  DEFAULT_DRAIN_INTERVAL_MS,
+  drainIntervalFor,
+  type Environment,
+} from '../../instrumentation/config/environment.js';
 import { type Naming, NAMINGS } from '../../mapping/index.js';
 import { DEFAULT_HOST, DEFAULT_PORT, listOf, notEmpty, wholeNumber } from '../options.js';
 import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';
@@ -40,8 +44,6 @@ export interface ServeSettings {
   page: OnOff;
   logFormat: LogFormat;
 }
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Source {
   readonly variable: string;

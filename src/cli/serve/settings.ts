@@ -4,8 +4,9 @@
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { readSettings, type WrittenSettings } from '../../instrumentation/config/config-file.js';
+import type { Environment } from '../../instrumentation/config/environment.js';
 import { object, type Shape, shown, word } from '../../instrumentation/config/shape.js';
-import { type Environment, type ServeSettings, type SettingRow, SETTINGS } from './setting-rows.js';
+import { type ServeSettings, type SettingRow, SETTINGS } from './setting-rows.js';
 
 export function addSettings(command: Command): Command {
   for (const { flag, description, parse, default: value, environment = [] } of SETTINGS) {

@@ -3,7 +3,7 @@ import { NixlTelemetryError } from '../../errors.js';
 import type { NixlOptions } from './options.js';
 import { BOUNDS } from './event-shapes.js';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const DIRECTORY_VARIABLE = 'NIXL_TELEMETRY_DIR';
 const ENABLED_METRICS = 'NIXL_TELEMETRY_ENABLED_METRICS';
