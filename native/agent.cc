@@ -57,7 +57,7 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
     // Not `now`: a snapshot that was taken before the events were folded has not told them.
     attached.lastMoved = lastEvent_ = Clock::now();
     lastEventMs_ = wallClockMs();
-    moved_ = true;
+    moved_ = report.moved = true;
   }
   noteTrouble(last);
   peakFill_.note(fill, now);

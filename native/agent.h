@@ -72,6 +72,7 @@ class Agent {
   // --- the collector's thread only ---
 
   struct DrainReport {
+    bool moved = false;     // there were events
     bool more = false;      // its turn is over, but not its events
     bool crowded = false;   // more than half full when looked at
     bool settling = false;  // a new ring, to be looked at again after a pause

@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kScanInterval{50};
 constexpr milliseconds kCrowdedInterval{1};
+constexpr milliseconds kQuiet{1000};
 // How long a request waits for rings that have more than was drained by then.
 constexpr milliseconds kBehindPatience{250};
 
@@ -188,14 +189,14 @@ void Collector::run() {
     if (drainsServed_ < serving && askedAt_ == Clock::time_point{}) askedAt_ = Clock::now();
     lock.unlock();
     const Clock::time_point begun = Clock::now();
-    const Clock::duration pause = tick(begun);
+    pause_ = tick(begun);
     lock.lock();
     if (drainsServed_ < serving && (behind_.empty() || Clock::now() - askedAt_ >= kBehindPatience)) {
       drainsServed_ = serving;
       askedAt_ = {};
     }
     ticked_.notify_all();
-    wake_.wait_until(lock, begun + pause, [&] { return stopping_ || scanAll_ || drainRequests_ > drainsServed_; });
+    wake_.wait_until(lock, begun + pause_, [&] { return stopping_ || scanAll_ || drainRequests_ > drainsServed_; });
   }
   // The last source is gone: let go of every ring, so that another process may drain them.
   agents_.clear();
@@ -215,7 +216,8 @@ Clock::duration Collector::tick(Clock::time_point now) {
     if (lastTick_ != Clock::time_point{}) {
       stats_.lastLagMs = toMs(now - lastTick_);
       stats_.maxLagMs = std::max(stats_.maxLagMs, stats_.lastLagMs);
-      stats_.lateTicks += now - lastTick_ > 2 * stats_.drainInterval;
+      stats_.lateTicks +=
+          now - lastTick_ > std::max<Clock::duration>(pause_, stats_.drainInterval) + stats_.drainInterval;
     }
     lastTick_ = now;
     ++stats_.ticks;
@@ -226,8 +228,16 @@ Clock::duration Collector::tick(Clock::time_point now) {
   guardMappings();
   const bool crowded = drainRings(now + interval);
   watchLives(now);
+  return pauseAfter(crowded, now, interval);
+}
+
+Clock::duration Collector::pauseAfter(bool crowded, Clock::time_point now, milliseconds interval) const {
   // A ring that was more than half full may not have room for another interval's events.
-  return crowded ? std::min<Clock::duration>(kCrowdedInterval, interval) : Clock::duration(interval);
+  if (crowded) return std::min(kCrowdedInterval, interval);
+  // Where nothing moved for a while, most of what we cost is waking up. An interval is a fifth of a flush interval at
+  // most: two of them are still over before an agent that wakes up flushes a second time.
+  if (now - lastMoved_ >= kQuiet) return std::max(interval, std::min(2 * interval, kScanInterval));
+  return interval;
 }
 
 // mutex_ is held from here on down.

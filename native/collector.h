@@ -117,6 +117,7 @@ class Collector {
 
   void run();
   Clock::duration tick(Clock::time_point now);
+  Clock::duration pauseAfter(bool crowded, Clock::time_point now, std::chrono::milliseconds interval) const;
   void scan(Clock::time_point now);
   void scanTree(DirectoryTree& tree, std::set<std::string>& present);
   void considerFile(const FoundFile& file);
@@ -152,7 +153,9 @@ class Collector {
   // The collector's thread's alone: paths of agents that had more than their turn took, and whose turn is next.
   std::set<std::string> behind_;
   std::string nextBehind_;
-  Clock::time_point askedAt_{};  // when the oldest request for a drain was seen that is not served yet
+  Clock::time_point lastMoved_{};  // when any ring was last found with events
+  Clock::duration pause_{};        // that was planned after the last tick
+  Clock::time_point askedAt_{};    // when the oldest request for a drain was seen that is not served yet
   CollectorStats stats_;
   Clock::time_point lastScan_{};
   Clock::time_point lastTick_{};

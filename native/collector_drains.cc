@@ -49,6 +49,7 @@ bool Collector::drainAll(std::vector<std::shared_ptr<Agent>>& agents) {
   std::erase_if(agents, [&](const std::shared_ptr<Agent>& agent) {
     const Agent::DrainReport report = agent->drain(kBudget, chunkBuffer(), now);
     crowded |= report.crowded;
+    if (report.moved) lastMoved_ = now;
     if (report.more) behind_.insert(agent->path());
     return !report.settling;
   });
@@ -58,6 +59,7 @@ bool Collector::drainAll(std::vector<std::shared_ptr<Agent>>& agents) {
 // A ring that is filled faster than it is drained would keep all the others waiting: what is behind goes on after the
 // others had their turn, until their next one is due, and in the next tick where it ended in this.
 void Collector::drainBehind(Clock::time_point end) {
+  if (!behind_.empty()) lastMoved_ = Clock::now();
   auto path = behind_.lower_bound(nextBehind_);
   while (!behind_.empty() && !stopping()) {
     if (path == behind_.end()) path = behind_.begin();

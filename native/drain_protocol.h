@@ -37,7 +37,7 @@
 //   int32_t loadVersion(), loadMark()   loadMark reads expected_version
 //   uint64_t loadWritePos(), loadReadPos()
 //   bool swapMark(from, to), swapReadPos(from, to)      compare-and-swap
-//   uint32_t readSlots(position, count, out)            how many whole slots could be read
+//   uint32_t readSlots(position, count, out)            how many whole slots could be read; goes on over the lap's end
 //   bool pauseForRebuild(bool mayReturn)    waits for a pause's end; or, if it may, returns false while the pause since
 //                                           inspect() or swapMark() has not passed
 //
@@ -195,8 +195,7 @@ class DrainProtocol {
 
   template <typename Sink>
   Recovery takeChunk(Ring& ring, bool full, uint64_t& budget, std::byte* buffer, Sink& sink) {
-    const uint64_t toLapEnd = mask_ + 1 - published_;
-    const auto count = static_cast<uint32_t>(std::min({pending_, toLapEnd, budget, uint64_t{kChunkSlots}}));
+    const auto count = static_cast<uint32_t>(std::min({pending_, budget, uint64_t{kChunkSlots}}));
     if (ring.readSlots(published_, count, buffer) != count) return lose(ring);
     const uint64_t next = (published_ + count) & mask_;
     if (!ring.swapReadPos(published_, next)) return readPosMoved(ring, ring.loadReadPos());

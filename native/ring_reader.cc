@@ -2,6 +2,7 @@
 
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -12,6 +13,9 @@ namespace {
 
 // Assumption A of the protocol: many times what eight stores take, little to a drain that meets a restart.
 constexpr long kRebuildPauseNs = 500'000;
+
+// What the kernel copies in about the time that a system call takes.
+constexpr uint64_t kBytesPerCall = 16'384;
 
 int64_t monotonicNs() {
   timespec now;
@@ -187,8 +191,29 @@ bool RingReader::swapReadPos(uint64_t from, uint64_t to) {
   return field<uint64_t>(layout_->header.readPos).compare_exchange_strong(from, to);
 }
 
-// pread, not a mapping: a file that was truncated gives a short read instead of a SIGBUS.
 uint32_t RingReader::readSlots(uint64_t position, uint32_t count, std::byte* out) {
+  const uint64_t toLapEnd = capacity_ - position;
+  if (count <= toLapEnd) return readStraight(position, count, out);
+  if (readLap(position, count, out)) return count;
+  const auto before = static_cast<uint32_t>(toLapEnd);
+  const uint32_t done = readStraight(position, before, out);
+  return done < before ? done : done + readStraight(0, count - before, out + size_t{before} * layout_->slot.size);
+}
+
+// The whole ring with one system call instead of two with two, if few slots are left over: those go behind the others.
+bool RingReader::readLap(uint64_t position, uint32_t count, std::byte* out) const {
+  const size_t slot = layout_->slot.size;
+  const uint64_t leftOver = capacity_ - count;
+  if (capacity_ > DrainProtocol<int>::kChunkSlots || leftOver * slot > kBytesPerCall) return false;
+  const size_t beforeEnd = (capacity_ - position) * slot;
+  const size_t taken = count * slot;
+  const iovec pieces[] = {{out + beforeEnd, taken - beforeEnd}, {out + taken, leftOver * slot}, {out, beforeEnd}};
+  const ssize_t got = ::preadv(fd(), pieces, 3, static_cast<off_t>(layout_->slotOffset(0)));
+  return got == static_cast<ssize_t>(capacity_ * slot);
+}
+
+// pread, not a mapping: a file that was truncated gives a short read instead of a SIGBUS.
+uint32_t RingReader::readStraight(uint64_t position, uint32_t count, std::byte* out) const {
   const size_t bytes = size_t{count} * layout_->slot.size;
   size_t done = 0;
   while (done < bytes) {

@@ -84,6 +84,8 @@ class RingReader {
   bool attach(const HeaderFields& header);
   bool touchable();
   bool relay();
+  uint32_t readStraight(uint64_t position, uint32_t count, std::byte* out) const;
+  bool readLap(uint64_t position, uint32_t count, std::byte* out) const;
   template <typename T>
   std::atomic_ref<T> field(uint32_t offset) const;
 

@@ -9,6 +9,7 @@
 #include "check.h"
 #include "ring_writer.h"
 #include "temporary_directory.h"
+#include "watching.h"
 
 using namespace nixl_otel;
 using std::chrono::milliseconds;
@@ -106,6 +107,31 @@ TEST(aRingThatIsReplacedGoesOnUnderItsName) {
   collector.snapshot(*source, 0, [](const SourceAgent&, const AgentStatus&, const Tally& tally) {
     CHECK(tally.memoryInUse() == 4096);
   });
+  collector.close(source);
+}
+
+TEST(looksHalfAsOftenWhileNothingMoves) {
+  const TemporaryDirectory directory;
+  Collector& collector = Collector::instance();
+  constexpr milliseconds kInterval{10};
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(directory.path + "/agent", 4, 64), std::string());
+  SourceOptions options = optionsFor(directory.path);
+  options.drainInterval = kInterval;
+  const Clock::time_point opened = Clock::now();
+  const auto source = collector.open(options);
+  until([&] { return Clock::now() - opened > milliseconds(1000) + 2 * kInterval; });
+
+  constexpr uint64_t kTicks = 10;
+  const Clock::time_point quiet = Clock::now();
+  const uint64_t lateBefore = collector.stats().lateTicks;
+  untilTicks(kTicks);
+  CHECK(Clock::now() - quiet >= kTicks * 2 * kInterval);
+  CHECK(collector.stats().lateTicks - lateBefore < kTicks);
+
+  produce(ring, 1);
+  until([&] { return counted(*source) == 1; });
+  until([&] { return collector.stats().lastLagMs < 1.5 * kInterval.count(); });
   collector.close(source);
 }
 

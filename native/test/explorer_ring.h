@@ -181,11 +181,9 @@ class SimulatedRing {
     uint32_t done = 0;
     justRead_ = 0;
     while (done < count) {
-      const uint8_t value =
-          at("slot", Footprint{static_cast<uint16_t>(slotPlace(position + done) | kSizePlace), 0}, [&] {
-            const uint64_t i = position + done;
-            return i < w_.fileSlots ? w_.slots[i] : uint8_t{0xFF};
-          });
+      const uint64_t i = (position + done) % c_.capacity;
+      const uint8_t value = at("slot", Footprint{static_cast<uint16_t>(slotPlace(i) | kSizePlace), 0},
+                               [&] { return i < w_.fileSlots ? w_.slots[i] : uint8_t{0xFF}; });
       if (value == 0xFF) break;
       out[done++] = std::byte{value};
       justRead_ |= valueBit(value);

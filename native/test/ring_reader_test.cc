@@ -98,6 +98,43 @@ TEST(leavesTheHeaderAsItWasFound) {
   CHECK(bytes == image.put(8, uint64_t{9}).bytes());
 }
 
+// Laps that are read in one piece, those that leave too many slots over for that, and those longer than a chunk.
+TEST(goesOnOverTheLapsEnd) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  for (const int32_t version : {1, 2, 3, 4, 5}) {
+    for (const uint64_t capacity : {8, 4096, 16384}) {
+      RingWriter writer;
+      REQUIRE_EQ(writer.create(path, version, capacity), std::string());
+      Draining ring(path);
+      uint64_t value = 0;
+      for (const uint64_t batch : {capacity - 1, capacity - 1, capacity - 3, capacity / 2, capacity / 2 + 1}) {
+        std::vector<uint64_t> pushed;
+        while (pushed.size() < batch) {
+          RingEvent event;
+          event.value = ++value;
+          REQUIRE(writer.push(event));
+          pushed.push_back(value);
+        }
+        std::vector<uint64_t> drained;
+        for (const RingEvent& event : ring.drain()) drained.push_back(event.value);
+        CHECK(drained == pushed);
+      }
+    }
+  }
+}
+
+TEST(takesNothingOverALapsEndThatWasCutOff) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  Image::headerA(4, 16, 16, 9, 12).writeTo(path);
+  Draining ring(path);
+  REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 14), 0);
+  CHECK(ring.drain().empty());
+  CHECK(ring.last.outcome == DrainOutcome::kWaiting);
+  CHECK_EQ(ring.reader->stats().drained, 0u);
+}
+
 // The agent comes back in place, with every combination of buffers and versions, while a reader stays attached.
 TEST(followsRestartsToAnyCapacityAndVersion) {
   const TemporaryDirectory directory;
