@@ -127,12 +127,13 @@ TEST(goesOnOverTheLapsEnd) {
 TEST(takesNothingOverALapsEndThatWasCutOff) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
-  Image::headerA(4, 16, 16, 9, 12).writeTo(path);
+  Image::headerA(4, 16, 16, 9, 11).writeTo(path);
   Draining ring(path);
+  REQUIRE_EQ(ring.drain(1).size(), 1u);  // from now on it only looks at the header if something is wrong
   REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 14), 0);
   CHECK(ring.drain().empty());
   CHECK(ring.last.outcome == DrainOutcome::kWaiting);
-  CHECK_EQ(ring.reader->stats().drained, 0u);
+  CHECK_EQ(ring.reader->stats().drained, 1u);
 }
 
 // The agent comes back in place, with every combination of buffers and versions, while a reader stays attached.

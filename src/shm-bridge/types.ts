@@ -133,7 +133,10 @@ export interface RingProblem {
 
 /** The background thread's own state. One per process, shared by all sources. */
 export interface CollectorStats {
-  /** The interval in force: the smallest that any source asked for. */
+  /**
+   * The interval in force: the smallest that any source asked for. While no ring had an event for a second it is doubled, to
+   * 50 at most.
+   */
   drainIntervalMs: number;
   ticks: number;
   /** Ticks that began more than one interval late. */
@@ -183,7 +186,10 @@ export interface SourceOptions {
   directories?: readonly string[];
   /** Paths with `*` and `?` in their last part. */
   globs?: readonly string[];
-  /** 1 to 10000; default 20. Keep it at most a fifth of the agents' flush interval. */
+  /**
+   * 1 to 10000; default 20. Keep it at most a fifth of the agents' flush interval: it is doubled, to 50 at most, while
+   * nothing moves.
+   */
   drainIntervalMs?: number;
   /** How long a dead agent's last values stay after its death; default 30000. */
   deadTtlMs?: number;
