@@ -1,7 +1,7 @@
 // Counts per bucket over given upper bounds: bucket i takes values <= bounds[i], the last one what is above them all.
 //
 // Finding the bucket is most of what a tally does, and which bucket comes next no branch predictor knows. So a table
-// says where to begin for the value's leading bits, and one comparison without a branch decides between that bucket and
+// says for the value's leading bits where to begin, and one comparison without a branch decides between that bucket and
 // the next. Bounds that lie closer than the table's cells cost a loop, and nothing else.
 
 #pragma once
@@ -28,26 +28,34 @@ class BucketTable {
   // `smallestOf[c]` is the smallest key in cell c.
   BucketTable(std::vector<uint64_t> thresholds, const std::vector<uint64_t>& smallestOf)
       : thresholds_(std::move(thresholds)) {
+    thresholds_.push_back(UINT64_MAX);  // no key is above it: the last bucket ends every search
     for (const uint64_t smallest : smallestOf) {
       const auto at = std::lower_bound(thresholds_.begin(), thresholds_.end(), smallest);
-      first_.push_back(static_cast<uint16_t>(at - thresholds_.begin()));
+      cells_.push_back({*at, static_cast<uint64_t>(at - thresholds_.begin())});
     }
-    thresholds_.push_back(UINT64_MAX);  // no key is above it: the last bucket ends every search
+    cells_.push_back({UINT64_MAX, thresholds_.size() - 1});  // behind them all: no key is there
+    for (size_t c = 0; c + 1 < cells_.size(); ++c) crowded_ |= cells_[c + 1].first > cells_[c].first + 1;
   }
 
   size_t find(uint64_t key, uint64_t cell) const {
-    size_t i = first_[cell];
-    i += key > thresholds_[i];
-    while (key > thresholds_[i]) [[unlikely]]
-      ++i;
+    const Cell& begin = cells_[cell];
+    size_t i = begin.first + (key > begin.threshold);
+    if (crowded_) [[unlikely]]
+      while (key > thresholds_[i]) ++i;
     return i;
   }
 
   size_t buckets() const { return thresholds_.size(); }
 
  private:
+  // The first threshold that a key in it may be above, and where that stands: side by side, as both are always needed.
+  struct Cell {
+    uint64_t threshold;
+    uint64_t first;
+  };
+  std::vector<Cell> cells_;
   std::vector<uint64_t> thresholds_;
-  std::vector<uint16_t> first_;
+  bool crowded_ = false;  // some cells have more than one
 };
 
 // Of whole numbers. An integer is <= a bound if it is <= the bound's floor, so all comparing is done in integers.
