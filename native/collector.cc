@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kScanInterval{50};
 constexpr milliseconds kCrowdedInterval{1};
+// After so long without an event anywhere the rings are looked at half as often.
 constexpr milliseconds kQuiet{1000};
 // How long a request waits for rings that have more than was drained by then.
 constexpr milliseconds kBehindPatience{250};

@@ -55,7 +55,7 @@ class BucketTable {
   };
   std::vector<Cell> cells_;
   std::vector<uint64_t> thresholds_;
-  bool crowded_ = false;  // some cells have more than one
+  bool crowded_ = false;  // some cells have more than one in them
 };
 
 // Of whole numbers. An integer is <= a bound if it is <= the bound's floor, so all comparing is done in integers.
