@@ -85,6 +85,29 @@ describe('a configuration file', () => {
     expect(() => readConfigFile(file, SERVE_SECTION)).toThrow(`${file}:${message}`);
   });
 
+  it('is refused with all its mistakes, a line each', () => {
+    const file = fileWith(
+      'naming: x\nattributes:\n  - { name: a }\n  - { source: rank, sort: 1 }\nserve: { port: x, page: 1 }',
+    );
+    const told = (() => {
+      try {
+        readConfigFile(file, SERVE_SECTION);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return '';
+    })();
+    expect(told.split('\n').map((line) => line.replace(/(; |allowed: ).*/, ''))).toEqual([
+      `${file}:1:1: naming is "x"`,
+      `${file}:3:5: attributes[0] has no "source"`,
+      `${file}:4:5: attributes[1] has no "name"`,
+      `${file}:4:7: attributes[1].source is "rank"`,
+      `${file}:4:21: attributes[1].sort is unknown`,
+      `${file}:5:10: serve.port is "x"`,
+      `${file}:5:19: serve.page is 1`,
+    ]);
+  });
+
   it.each([
     ['a: [', /:1:\d+: /],
     ['naming: nixl\nnaming: otel', /:2:1: Map keys must be unique/],
@@ -122,7 +145,7 @@ describe('the published schema', () => {
       if (onlyInCode.test(message)) continue;
       expect(validate(parse(text)), text).toBe(false);
     }
-    expect(fileShape(SERVE_SECTION).problem(parse(GOOD))).toBeUndefined();
+    expect(fileShape(SERVE_SECTION).problems(parse(GOOD))).toEqual([]);
   });
 });
 

@@ -116,13 +116,15 @@ function shapeOf({ parse, words, default: usual }: SettingRow): Shape {
   return {
     allowed: type,
     schema,
-    problem(given, path = []) {
+    problems(given, path = []) {
+      const isRight = ['string', 'number'].includes(typeof given) || Array.isArray(given);
+      if (!isRight) return [{ path, text: `is ${shown(given)}; allowed: a text or a number` }];
       try {
-        if (['string', 'number'].includes(typeof given) || Array.isArray(given)) return void parse(textIn(given));
-        return { path, text: `is ${shown(given)}; allowed: a text or a number` };
+        parse(textIn(given));
+        return [];
       } catch (error) {
         if (!(error instanceof InvalidArgumentError)) throw error;
-        return { path, text: `is ${shown(given)}; ${error.message.replace('Allowed', 'allowed')}` };
+        return [{ path, text: `is ${shown(given)}; ${error.message.replace('Allowed', 'allowed')}` }];
       }
     },
   };

@@ -66,8 +66,8 @@ export function fileShape(serve: Shape = anyObject): Shape {
         type: 'array',
         items: { anyOf: [{ enum: BUILDER_NAMES }, { type: 'string', pattern: MODULE_PATH.source }] },
       },
-      problem: (given, at) =>
-        Array.isArray(given) && given.every(isModulePath) ? undefined : builders.problem(withoutModules(given), at),
+      problems: (given, at) =>
+        Array.isArray(given) && given.every(isModulePath) ? [] : builders.problems(withoutModules(given), at),
     },
     serve,
   });
@@ -81,21 +81,27 @@ export function readConfigFile(file: string, serve?: Shape): ConfigFile {
 
 /**
  * All but the modules of builders, which are not loaded.
- * @throws NixlTelemetryError CONFIG_INVALID, naming file, line, key, value and what is allowed; also when it cannot be
- * read.
+ * @throws NixlTelemetryError CONFIG_INVALID with a line for each mistake: file, line, key, value and what is allowed; also
+ * when it cannot be read.
  */
 export function readSettings(file: string, serve?: Shape): WrittenSettings {
   const { LineCounter, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml;
   const lines = new LineCounter();
   const document = parseDocument(textOf(file), { lineCounter: lines, prettyErrors: false });
-  const [mistake] = document.errors;
-  if (mistake !== undefined) throw invalid(file, lines, mistake.pos[0], mistake.message);
+  const told = (offset: number, message: string): string => {
+    const { line, col } = lines.linePos(offset);
+    return `${file}:${line}:${col}: ${message}`;
+  };
+  refuse(
+    file,
+    document.errors.map(({ pos, message }) => told(pos[0], message)),
+  );
   const content: unknown = document.toJS() ?? {};
-  const problem = fileShape(serve).problem(content);
-  if (problem !== undefined) {
-    const name = problem.path.length === 0 ? 'the file' : pathText(problem.path);
-    throw invalid(file, lines, offsetOf(document, problem.path), `${name} ${problem.text}`);
-  }
+  const problems = fileShape(serve).problems(content);
+  refuse(
+    file,
+    problems.map(({ path, text }) => told(offsetOf(document, path), `${pathText(path) || 'the file'} ${text}`)),
+  );
   const { serve: section = {}, ...written } = content as Record<string, unknown>;
   delete written['$schema'];
   return { path: file, written, serve: section as Record<string, unknown> };
@@ -149,7 +155,6 @@ interface Item {
   readonly range?: readonly number[];
 }
 
-function invalid(file: string, lines: Yaml.LineCounter, offset: number, message: string): NixlTelemetryError {
-  const { line, col } = lines.linePos(offset);
-  return new NixlTelemetryError('CONFIG_INVALID', `${file}:${line}:${col}: ${message}`, { path: file });
+function refuse(file: string, mistakes: readonly string[]): void {
+  if (mistakes.length > 0) throw new NixlTelemetryError('CONFIG_INVALID', mistakes.join('\n'), { path: file });
 }

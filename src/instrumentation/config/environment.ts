@@ -33,7 +33,7 @@ export function optionsFromEnvironment(environment: Environment = process.env): 
 /** NIXL's rules: positive numbers, fractions allowed, strictly increasing, with commas between them. */
 function boundsIn(text: string): number[] {
   const bounds = text.split(',').map((part) => (/^\s*\d*\.?\d+(e[+-]?\d+)?\s*$/i.test(part) ? Number(part) : NaN));
-  if (BOUNDS.problem(bounds) === undefined) return bounds;
+  if (BOUNDS.problems(bounds).length === 0) return bounds;
   throw invalid(BUCKETS, text, `${BOUNDS.allowed} with commas between them`);
 }
 

@@ -37,8 +37,8 @@ const eachNaming = object(Object.fromEntries(NAMINGS.map((naming) => [naming, me
 const names: Shape = {
   allowed: `${metricName.allowed}; or an object with ${NAMINGS.join(' and ')}`,
   schema: { anyOf: [metricName.schema, eachNaming.schema] },
-  problem: (given, path) =>
-    (typeof given === 'object' && given !== null ? eachNaming : metricName).problem(given, path),
+  problems: (given, path) =>
+    (typeof given === 'object' && given !== null ? eachNaming : metricName).problems(given, path),
 };
 
 const MAX_TYPE = 2 ** 32 - 1;
@@ -82,11 +82,11 @@ const builderName = word(BUILDER_NAMES);
 const builder: Shape = {
   allowed: `${builderName.allowed}, or an object with name and create()`,
   schema: builderName.schema,
-  problem(given, path = []) {
-    if (typeof given !== 'object' || given === null) return builderName.problem(given, path);
+  problems(given, path = []) {
+    if (typeof given !== 'object' || given === null) return builderName.problems(given, path);
     const { name, create } = given as { name?: unknown; create?: unknown };
-    if (typeof name === 'string' && typeof create === 'function') return undefined;
-    return { path, text: 'is an object without name and create()' };
+    if (typeof name === 'string' && typeof create === 'function') return [];
+    return [{ path, text: 'is an object without name and create()' }];
   },
 };
 

@@ -3,7 +3,7 @@ import { NixlTelemetryError } from '../../errors.js';
 import { NAMINGS } from '../../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
-import { boolean, list, number, type Path, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
+import { boolean, list, number, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
 
 const MOST = Number.MAX_SAFE_INTEGER;
 
@@ -39,20 +39,19 @@ export const SETTINGS = {
 
 export type SettingName = keyof typeof SETTINGS;
 
-/** @throws NixlTelemetryError CONFIG_INVALID, naming the first wrong option, its value and what is allowed. */
+/** @throws NixlTelemetryError CONFIG_INVALID, naming each wrong option, its value and what is allowed. */
 export function checkOptions(options: unknown, names: readonly SettingName[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid(`options must be an object, not ${shown(options)}`);
   }
-  for (const [name, given] of Object.entries(options)) {
+  const wrong = Object.entries(options).flatMap(([name, given]) => {
     if (!names.includes(name as SettingName)) {
-      throw invalid(`unknown option ${JSON.stringify(name)}; there are ${names.join(', ')}`);
+      return [`unknown option ${JSON.stringify(name)}; there are ${names.join(', ')}`];
     }
-    if (given === undefined) continue;
-    const path: Path = [name];
-    const problem = SETTINGS[name as SettingName].problem(given, path);
-    if (problem !== undefined) throw invalid(`${pathText(problem.path)} ${problem.text}`);
-  }
+    const problems = given === undefined ? [] : SETTINGS[name as SettingName].problems(given, [name]);
+    return problems.map(({ path, text }) => `${pathText(path)} ${text}`);
+  });
+  if (wrong.length > 0) throw invalid(wrong.join('\n'));
 }
 
 function invalid(message: string): NixlTelemetryError {

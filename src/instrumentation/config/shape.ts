@@ -1,6 +1,6 @@
 /**
- * What a value of the configuration may be: a check that names the first thing that is wrong, and the same as JSON
- * Schema for editors, side by side so that they agree.
+ * What a value of the configuration may be: a check that names all that is wrong, and the same as JSON Schema for
+ * editors, side by side so that they agree.
  */
 
 export type Path = readonly (string | number)[];
@@ -18,7 +18,7 @@ export interface Shape {
   readonly allowed: string;
   /** Undefined for what no file can hold, such as a function. */
   readonly schema: JsonSchema | undefined;
-  problem(value: unknown, path?: Path): Problem | undefined;
+  problems(value: unknown, path?: Path): readonly Problem[];
 }
 
 /** A value that is right or wrong as a whole. */
@@ -26,7 +26,7 @@ export function value(allowed: string, schema: JsonSchema | undefined, check: (v
   return {
     allowed,
     schema,
-    problem: (value, path = []) => (check(value) ? undefined : { path, text: wrong(value, allowed) }),
+    problems: (value, path = []) => (check(value) ? [] : [{ path, text: wrong(value, allowed) }]),
   };
 }
 
@@ -66,13 +66,9 @@ export function list(item: Shape, { minItems = 0 } = {}): Shape {
   return {
     allowed,
     schema: item.schema && { type: 'array', minItems, items: item.schema },
-    problem(given, path = []) {
-      if (!Array.isArray(given) || given.length < minItems) return { path, text: wrong(given, allowed) };
-      for (const [i, one] of given.entries()) {
-        const found = item.problem(one, [...path, i]);
-        if (found !== undefined) return found;
-      }
-      return undefined;
+    problems(given, path = []) {
+      if (!Array.isArray(given) || given.length < minItems) return [{ path, text: wrong(given, allowed) }];
+      return given.flatMap((one: unknown, i) => item.problems(one, [...path, i]));
     },
   };
 }
@@ -95,20 +91,19 @@ export function object(fields: Fields, required: readonly string[] = []): Shape 
         Object.entries(fields).flatMap(([name, { schema }]) => (schema === undefined ? [] : [[name, schema]])),
       ),
     },
-    problem(given, path = []) {
-      if (!isObject(given)) return { path, text: wrong(given, allowed) };
-      for (const name of required) {
-        if (given[name] === undefined)
-          return { path, text: `has no ${JSON.stringify(name)}; it needs ${required.join(', ')}` };
-      }
-      for (const [name, one] of Object.entries(given)) {
-        if (!Object.hasOwn(fields, name)) {
-          return { path: [...path, name], text: `is unknown; there are ${names.join(', ')}` };
-        }
-        const found = one === undefined ? undefined : fields[name]!.problem(one, [...path, name]);
-        if (found !== undefined) return found;
-      }
-      return undefined;
+    problems(given, path = []) {
+      if (!isObject(given)) return [{ path, text: wrong(given, allowed) }];
+      const missing = required.filter((name) => given[name] === undefined);
+      const lacking = missing.map((name) => ({
+        path,
+        text: `has no ${JSON.stringify(name)}; it needs ${required.join(', ')}`,
+      }));
+      const wrongFields = Object.entries(given).flatMap(([name, one]): readonly Problem[] => {
+        const at = [...path, name];
+        if (!Object.hasOwn(fields, name)) return [{ path: at, text: `is unknown; there are ${names.join(', ')}` }];
+        return one === undefined ? [] : fields[name]!.problems(one, at);
+      });
+      return [...lacking, ...wrongFields];
     },
   };
 }
@@ -120,23 +115,24 @@ export function wordOrObject(words: Shape, byKey: Readonly<Record<string, Shape>
   return {
     allowed,
     schema: { anyOf: [words.schema, ...Object.values(byKey).map(({ schema }) => schema)] },
-    problem(given, path = []) {
-      if (!isObject(given)) return words.problem(given, path) && { path, text: wrong(given, allowed) };
+    problems(given, path = []) {
+      const neither = [{ path, text: wrong(given, allowed) }];
+      if (!isObject(given)) return words.problems(given, path).length === 0 ? [] : neither;
       const key = keys.find((one) => Object.hasOwn(given, one));
-      return key === undefined ? { path, text: wrong(given, allowed) } : byKey[key]!.problem(given, path);
+      return key === undefined ? neither : byKey[key]!.problems(given, path);
     },
   };
 }
 
-/** Further checks that no JSON Schema can tell; they come after the shape's own. */
+/** A further check that no JSON Schema can tell, of what is right by its shape. */
 export function also(shape: Shape, check: (value: never) => string | undefined): Shape {
   return {
     ...shape,
-    problem(given, path = []) {
-      const found = shape.problem(given, path);
-      if (found !== undefined) return found;
+    problems(given, path = []) {
+      const found = shape.problems(given, path);
+      if (found.length > 0) return found;
       const text = check(given as never);
-      return text === undefined ? undefined : { path, text };
+      return text === undefined ? [] : [{ path, text }];
     },
   };
 }
