@@ -39,17 +39,18 @@ bool Agent::holds(const FileId& file) const {
 
 FileId Agent::file() const { return readers_.back().reader->id(); }
 
-Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now) {
+Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, Patience patience) {
   const std::lock_guard lock(mutex_);
   DrainReport report;
   DrainResult last;
   uint64_t fill = 0;
   for (Attached& attached : readers_) {
-    const DrainResult result = last =
-        attached.reader->drain(budget, buffer, [&](const RingReader::Chunk& chunk) { fold(attached, chunk); }, false);
+    const DrainResult result = last = attached.reader->drain(
+        budget, buffer, [&](const RingReader::Chunk& chunk) { fold(attached, chunk); }, patience);
     enterIncarnation(attached, attached.reader->stats().restarts);
     report.more |= result.outcome == DrainOutcome::kMore;
     report.settling |= result.outcome == DrainOutcome::kSettling;
+    report.restless |= result.outcome == DrainOutcome::kRestless;
     fill += attached.reader->fill();
     noteFull(attached, now);
     report.crowded |= result.events > attached.reader->capacity() / 2;
@@ -59,7 +60,7 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
     lastEventMs_ = wallClockMs();
     moved_ = report.moved = true;
   }
-  noteTrouble(last);
+  if (last.outcome != DrainOutcome::kRestless) noteTrouble(last);
   peakFill_.note(fill, now);
   // A replaced ring is let go once it is known that nobody writes it, when it has long stood still, or when too many
   // came after it. What it held was drained just now, as far as a turn goes.

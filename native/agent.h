@@ -76,8 +76,9 @@ class Agent {
     bool more = false;      // its turn is over, but not its events
     bool crowded = false;   // more than half full when looked at
     bool settling = false;  // a new ring, to be looked at again after a pause
+    bool restless = false;  // to be drained with patience
   };
-  DrainReport drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now);
+  DrainReport drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, Patience patience);
 
   // Another file stands at the path now: its events go on where the old one's end. The old one is still drained, as
   // whoever writes it may go on.

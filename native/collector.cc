@@ -192,7 +192,8 @@ void Collector::run() {
     const Clock::time_point begun = Clock::now();
     pause_ = tick(begun);
     lock.lock();
-    if (drainsServed_ < serving && (behind_.empty() || Clock::now() - askedAt_ >= kBehindPatience)) {
+    if (drainsServed_ < serving &&
+        ((behind_.empty() && nextRestless_.empty()) || Clock::now() - askedAt_ >= kBehindPatience)) {
       drainsServed_ = serving;
       askedAt_ = {};
     }
@@ -203,6 +204,8 @@ void Collector::run() {
   agents_.clear();
   candidates_.clear();
   behind_.clear();
+  restless_.clear();
+  nextRestless_.clear();
   askedAt_ = {};
   search_ = WriterSearch();
   nextSearch_ = {};

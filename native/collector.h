@@ -128,6 +128,7 @@ class Collector {
   void unlink(Source& source, const std::string& path);
   bool drainRings(Clock::time_point end);
   bool drainAll(std::vector<std::shared_ptr<Agent>>& agents);
+  void drainRestless(Clock::time_point end);
   void drainBehind(Clock::time_point end);
   bool stopping();
   void watchLives(Clock::time_point now);
@@ -153,9 +154,11 @@ class Collector {
   // The collector's thread's alone: paths of agents that had more than their turn took, and whose turn is next.
   std::set<std::string> behind_;
   std::string nextBehind_;
-  Clock::time_point lastMoved_{};  // when any ring was last found with events
-  Clock::duration pause_{};        // that was planned after the last tick
-  Clock::time_point askedAt_{};    // when the oldest request for a drain was seen that is not served yet
+  std::set<std::string> restless_;  // of this tick: what needs pauses
+  std::string nextRestless_;        // whose turn is next; "" if all had theirs
+  Clock::time_point lastMoved_{};   // when any ring was last found with events
+  Clock::duration pause_{};         // that was planned after the last tick
+  Clock::time_point askedAt_{};     // when the oldest request for a drain was seen that is not served yet
   CollectorStats stats_;
   Clock::time_point lastScan_{};
   Clock::time_point lastTick_{};

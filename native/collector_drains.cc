@@ -33,11 +33,12 @@ bool Collector::drainRings(Clock::time_point end) {
     if (!behind_.contains(path)) agents.push_back(agent);
   }
   bool crowded = drainAll(agents);
-  // One pause for all the rings that wait for it.
+  // One pause for all the new rings that wait for it.
   for (int pauses = 0; !agents.empty() && pauses < kMaxSettlingPauses && !stopping(); ++pauses) {
     std::this_thread::sleep_for(kSettlingPause);
     crowded |= drainAll(agents);
   }
+  drainRestless(end);
   drainBehind(end);
   return crowded || !behind_.empty();
 }
@@ -47,13 +48,31 @@ bool Collector::drainAll(std::vector<std::shared_ptr<Agent>>& agents) {
   const Clock::time_point now = Clock::now();
   bool crowded = false;
   std::erase_if(agents, [&](const std::shared_ptr<Agent>& agent) {
-    const Agent::DrainReport report = agent->drain(kBudget, chunkBuffer(), now);
+    const Agent::DrainReport report = agent->drain(kBudget, chunkBuffer(), now, Patience::kNone);
     crowded |= report.crowded;
     if (report.moved) lastMoved_ = now;
     if (report.more) behind_.insert(agent->path());
+    if (report.restless) restless_.insert(agent->path());
     return !report.settling;
   });
   return crowded;
+}
+
+// Rings that restart, whose lap ends, or whose positions somebody moves take pauses. However many there are, those that
+// are calm come first; these have their turn one after another until `end`, and in the next tick from where it ended.
+void Collector::drainRestless(Clock::time_point end) {
+  auto path = restless_.lower_bound(nextRestless_);
+  while (!restless_.empty() && !stopping()) {
+    if (path == restless_.end()) path = restless_.begin();
+    const auto agent = agents_.find(*path);
+    const Agent::DrainReport report = agent->second->drain(kBudget, chunkBuffer(), Clock::now(), Patience::kRecovers);
+    if (report.moved) lastMoved_ = Clock::now();
+    if (report.more) behind_.insert(*path);
+    path = restless_.erase(path);
+    if (Clock::now() >= end) break;
+  }
+  nextRestless_ = restless_.empty() ? "" : path == restless_.end() ? *restless_.begin() : *path;
+  restless_.clear();
 }
 
 // A ring that is filled faster than it is drained would keep all the others waiting: what is behind goes on after the
@@ -64,7 +83,8 @@ void Collector::drainBehind(Clock::time_point end) {
   while (!behind_.empty() && !stopping()) {
     if (path == behind_.end()) path = behind_.begin();
     const auto agent = agents_.find(*path);
-    const bool more = agent != agents_.end() && agent->second->drain(kBudget, chunkBuffer(), Clock::now()).more;
+    const bool more =
+        agent != agents_.end() && agent->second->drain(kBudget, chunkBuffer(), Clock::now(), Patience::kRecovers).more;
     path = more ? std::next(path) : behind_.erase(path);
     if (Clock::now() >= end) break;
   }

@@ -47,6 +47,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -75,6 +76,7 @@ enum class DrainOutcome : uint8_t {
   kMore,      // there is more: the budget is used up, or too many pauses were
   kWaiting,   // the header does not hold (or is being rebuilt): look again later
   kSettling,  // a mark was left, and a pause must pass before the look that counts: come again after it
+  kRestless,  // something moved that it takes pauses to look into, and there were to be none: come again with time
   kRelaid,    // a ring of another geometry stands in the file: reopen
 };
 
@@ -112,25 +114,29 @@ class DrainProtocol {
 
   // Takes up to `budget` events. `sink(slots, count, gapAfter)` gets each chunk that counts; `buffer` holds kChunkSlots
   // slots. gapAfter: the ring was full when the chunk's end was its end, so the producer may have left out events here.
+  // `mayPause`: whether it may take the time to look into what moved; if not, that stays as it is for a drain that may.
   template <typename Sink>
-  DrainOutcome drain(Ring& ring, uint64_t budget, std::byte* buffer, Sink&& sink) {
+  DrainOutcome drain(Ring& ring, uint64_t budget, std::byte* buffer, Sink&& sink, bool mayPause = true) {
+    mayPause_ = mayPause;
     uint32_t pausesLeft = kMaxRecoveries;
     bool firstLook = true;
     uint32_t lapEndLooks = 0;   // how often write_pos was 0, with a pause after each
     uint32_t lapEndPauses = 0;  // in all
     for (;;) {
       if (!attached_) {
+        if (known_ && !mayPause) return DrainOutcome::kRestless;
         if (const Recovery found = resync(ring); found != Recovery::kGoOn) return toOutcome(found);
       }
       Recovery trouble = Recovery::kGoOn;
       uint64_t write = 0;
       if (!standing(ring) || (write = ring.loadWritePos()) > mask_) {
-        trouble = lose(ring);
+        trouble = mayPause ? lose(ring) : Recovery::kRestless;
       } else if (const uint64_t read = ring.loadReadPos(); read != published_) {
-        trouble = readPosMoved(ring, read);
+        trouble = mayPause ? readPosMoved(ring, read) : Recovery::kRestless;
       } else {
         pending_ = (write - published_) & mask_;
         const bool full = pending_ == mask_;
+        if (full) noteGap(write);
         if (firstLook) {
           stats_.foundFull += full;
           fill_ = pending_;
@@ -140,6 +146,7 @@ class DrainProtocol {
         if (pending_ == 0) return DrainOutcome::kEmpty;
         if (budget == 0) return DrainOutcome::kMore;
         if (write == 0 && lapEndLooks < kPauses) {
+          if (!mayPause) return DrainOutcome::kRestless;
           // A producer comes to a lap's end once in a lap; a write_pos that is made to be there at every look must not
           // cost a pause for each event.
           if (lapEndPauses++ == kMaxLapEndPauses) return DrainOutcome::kMore;
@@ -147,14 +154,18 @@ class DrainProtocol {
           ++lapEndLooks;
           continue;
         }
-        trouble = takeChunk(ring, full, budget, buffer, sink);
+        trouble = takeChunk(ring, budget, buffer, sink);
         if (trouble == Recovery::kTook) continue;
       }
       if (trouble != Recovery::kGoOn) return toOutcome(trouble);
       firstLook = false;
       lapEndLooks = 0;
       // Each recovery costs a pause: a file that never comes to rest must not hold up the other rings.
-      if (--pausesLeft == 0) return DrainOutcome::kWaiting;
+      if (--pausesLeft == 0) {
+        // Neither a rebuild, which would have taken the mark away, nor a consumer that ever rests.
+        if (standing(ring) && ring.loadReadPos() != published_) noteForeignMove();
+        return DrainOutcome::kWaiting;
+      }
     }
   }
 
@@ -175,6 +186,8 @@ class DrainProtocol {
   static constexpr uint32_t kMaxRecoveries = 4;
   static constexpr uint32_t kPauses = 2;
   static constexpr uint32_t kMaxLapEndPauses = 8;
+  // Of more than that within one lap the last ones count as one.
+  static constexpr uint32_t kMostGaps = 16;
 
   // A resync that is to go on: the last look, how many there were, and how many in a row agreed.
   struct Settling {
@@ -184,31 +197,55 @@ class DrainProtocol {
     uint32_t agreed = 0;
   };
 
-  enum class Recovery : uint8_t { kTook, kGoOn, kWaiting, kSettling, kRelaid };
+  enum class Recovery : uint8_t { kTook, kGoOn, kWaiting, kSettling, kRestless, kRelaid };
 
   static DrainOutcome toOutcome(Recovery r) {
     if (r == Recovery::kSettling) return DrainOutcome::kSettling;
+    if (r == Recovery::kRestless) return DrainOutcome::kRestless;
     return r == Recovery::kRelaid ? DrainOutcome::kRelaid : DrainOutcome::kWaiting;
   }
 
   bool standing(Ring& ring) { return ring.loadVersion() == version_ && ring.loadMark() == mark_; }
 
   template <typename Sink>
-  Recovery takeChunk(Ring& ring, bool full, uint64_t& budget, std::byte* buffer, Sink& sink) {
-    const auto count = static_cast<uint32_t>(std::min({pending_, budget, uint64_t{kChunkSlots}}));
-    if (ring.readSlots(published_, count, buffer) != count) return lose(ring);
+  Recovery takeChunk(Ring& ring, uint64_t& budget, std::byte* buffer, Sink& sink) {
+    const uint64_t toGap = gaps_ == 0 ? pending_ : (gapAt_[0] - published_) & mask_;
+    const auto count = static_cast<uint32_t>(std::min({pending_, toGap, budget, uint64_t{kChunkSlots}}));
+    if (ring.readSlots(published_, count, buffer) != count) return mayPause_ ? lose(ring) : Recovery::kRestless;
     const uint64_t next = (published_ + count) & mask_;
-    if (!ring.swapReadPos(published_, next)) return readPosMoved(ring, ring.loadReadPos());
+    if (!ring.swapReadPos(published_, next)) {
+      return mayPause_ ? readPosMoved(ring, ring.loadReadPos()) : Recovery::kRestless;
+    }
     // These events were the old ring's and nobody else's, whichever ring the swap hit. If it hit a new one, settle()
     // takes it back.
     stats_.drained += count;
-    sink(buffer, count, full && count == pending_);
+    sink(buffer, count, passGap(next));
     published_ = next;
     pending_ -= count;
     budget -= count;
     if (standing(ring)) return Recovery::kTook;
     newbornMustRest_ = true;
     return lose(ring);
+  }
+
+  // The ring is full up to there: what the producer had more it may have left out. Chunks end there, so that nobody
+  // joins what stands on both sides.
+  void noteGap(uint64_t at) {
+    if (gaps_ != 0 && gapAt_[gaps_ - 1] == at) return;
+    gaps_ = std::min(gaps_ + 1, kMostGaps);
+    gapAt_[gaps_ - 1] = static_cast<uint32_t>(at);
+  }
+
+  bool passGap(uint64_t next) {
+    if (gaps_ == 0 || gapAt_[0] != next) return false;
+    std::shift_left(gapAt_.begin(), gapAt_.begin() + gaps_, 1);
+    --gaps_;
+    return true;
+  }
+
+  void noteForeignMove() {
+    ++stats_.foreignMoves;
+    stats_.suspect = true;
   }
 
   // Leaves a mark. What it marks is only known once settle() has looked again.
@@ -284,12 +321,12 @@ class DrainProtocol {
         ++stats_.restarts;
       } else if (rebuilt_ || look.readPos != published_) {
         // No rebuild leaves read_pos elsewhere than at 0: someone else moved it, or took the mark away.
-        ++stats_.foreignMoves;
-        stats_.suspect = true;
+        noteForeignMove();
       }
     }
     version_ = look.version;
     published_ = look.readPos;
+    gaps_ = 0;
     rebuilt_ = false;
     known_ = attached_ = true;
     return Recovery::kGoOn;
@@ -306,9 +343,9 @@ class DrainProtocol {
     const uint64_t read = seen;
     if (read > mask_) return lose(ring);
     if (read == published_) return Recovery::kGoOn;
-    ++stats_.foreignMoves;
-    stats_.suspect = true;
+    noteForeignMove();
     published_ = read;
+    gaps_ = 0;
     return Recovery::kGoOn;
   }
 
@@ -323,6 +360,9 @@ class DrainProtocol {
   bool known_ = false;            // it was attached before
   bool rebuilt_ = false;          // since then another's mark, or none, stood there
   bool newbornMustRest_ = false;  // by assumption B
+  bool mayPause_ = true;          // this drain may
+  uint32_t gaps_ = 0;             // places ahead where the ring was found full, in order
+  std::array<uint32_t, kMostGaps> gapAt_{};
   Settling settling_;
   DrainStats stats_;
 };

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace nixl_otel {
@@ -107,13 +108,15 @@ bool RingReader::relay() {
   return attach(header) && !claim.faulted();  // if not, the next drain's resync leaves the mark
 }
 
-DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, bool patient) {
-  patient_ = patient;
-  if (patient) guardMappings();  // the collector sees to it for all its rings at once
+DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, Patience patience) {
+  patience_ = patience;
+  if (patience == Patience::kSettles) guardMappings();  // the collector sees to it for all its rings at once
   DrainResult result;
   const auto count = [&](const std::byte* slots, uint32_t events, bool gapAfter) {
     result.events += events;
-    sink({*layout_, slots, events, gapAfter, stats().restarts});
+    const DrainStats now = stats();
+    const bool gapBefore = std::exchange(foreignMovesTold_, now.foreignMoves) != now.foreignMoves;
+    sink({*layout_, slots, events, gapBefore, gapAfter, now.restarts});
   };
   for (int geometries = 0; geometries < 2; ++geometries) {
     if (!touchable()) {
@@ -124,7 +127,8 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
     bool faulted = false;
     {
       const MappingClaim claim(file_.mapping);
-      result.outcome = protocol_.drain(*this, budget - result.events, buffer.data(), count);
+      result.outcome =
+          protocol_.drain(*this, budget - result.events, buffer.data(), count, patience != Patience::kNone);
       faulted = claim.faulted();
     }
     if (faulted) {
@@ -226,9 +230,10 @@ uint32_t RingReader::readStraight(uint64_t position, uint32_t count, std::byte* 
 }
 
 bool RingReader::pauseForRebuild(bool mayReturn) {
-  if (mayReturn && !patient_) return monotonicNs() - pauseFromNs_ >= kRebuildPauseNs;
-  const timespec pause{0, kRebuildPauseNs};
-  ::nanosleep(&pause, nullptr);
+  if (mayReturn && patience_ != Patience::kSettles) return monotonicNs() - pauseFromNs_ >= kRebuildPauseNs;
+  timespec left{0, kRebuildPauseNs};
+  while (::nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
   return true;
 }
 

@@ -25,6 +25,13 @@ class ChunkBuffer {
   std::vector<std::byte> bytes_;
 };
 
+// How long a drain may take over what is not as it was.
+enum class Patience : uint8_t {
+  kNone,      // not at all: what needs a pause ends with kSettling or kRestless
+  kRecovers,  // some pauses of half a millisecond, but none for a new ring: that ends with kSettling
+  kSettles,   // for a new ring, too
+};
+
 struct DrainResult {
   DrainOutcome outcome = DrainOutcome::kEmpty;
   RingState state = RingState::kReady;  // kWaiting: why
@@ -37,6 +44,7 @@ class RingReader {
     const RingLayout& layout;  // how the slots lie in memory
     const std::byte* slots;
     uint32_t count;
+    bool gapBefore;        // somebody else took events that stood before these
     bool gapAfter;         // the ring was full: the producer may have left out events after these
     uint32_t incarnation;  // how often the agent had come back when these were written
   };
@@ -48,9 +56,8 @@ class RingReader {
 
   ~RingReader();
 
-  // Takes up to `budget` events that the ring holds. `patient`: waits where a new ring must settle first (1 ms), and
-  // never ends with kSettling.
-  DrainResult drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, bool patient = true);
+  // Takes up to `budget` events that the ring holds.
+  DrainResult drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, Patience patience = Patience::kSettles);
 
   // Takes the mark away, so that the header is as it was found. Nothing is drained after this.
   void detach();
@@ -97,7 +104,8 @@ class RingReader {
   DrainStats before_;  // what the protocol objects before this one counted
   RingState waitingFor_ = RingState::kReady;
   std::string reason_;
-  bool patient_ = true;
+  Patience patience_ = Patience::kSettles;
+  uint32_t foreignMovesTold_ = 0;
   int64_t pauseFromNs_ = 0;  // the last look, or the mark if that came later
 };
 

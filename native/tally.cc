@@ -83,6 +83,7 @@ Tally::Tally(std::shared_ptr<const TallyPlan> plan)
 
 void Tally::fold(const RingReader::Chunk& chunk, const TapWants& wants, Tapped& tapped) {
   const SlotLayout layout = chunk.layout.slot;
+  if (chunk.gapBefore) breakOff();
   if (chunk.layout.named()) {
     if (!nameCache_) nameCache_ = std::make_unique<NameCacheEntry[]>(size_t{1} << kNameCacheBits);
     foldKeyed(layout, chunk, wants, tapped, [&](const std::byte* slot) { return indexOfName(slot, layout); });
@@ -100,11 +101,13 @@ void Tally::fold(const RingReader::Chunk& chunk, const TapWants& wants, Tapped& 
       return type < knownTypes_ ? type : indexOfType(kCustom, type);
     });
   }
-  if (chunk.gapAfter) {
-    // The two halves of a transfer that was cut here must not be joined with halves of others.
-    assembly_.stage = Stage::kNothing;
-    memoryApproximate_ = true;
-  }
+  if (chunk.gapAfter) breakOff();
+}
+
+// Events are missing here: the halves of a transfer that was cut must not be joined with halves of others.
+void Tally::breakOff() {
+  assembly_.stage = Stage::kNothing;
+  memoryApproximate_ = true;
 }
 
 template <typename IndexOf>

@@ -167,6 +167,7 @@ class Tally {
   template <typename IndexOf>
   void foldEach(const SlotLayout& layout, const std::byte* slots, uint32_t count, const TapWants& wants, Tapped& tapped,
                 IndexOf&& indexOf);
+  void breakOff();
   void assemble(Assembly& assembly, uint32_t type, uint64_t value, size_t bucket);
   void finishTransfer(uint32_t direction, uint64_t bytes, uint64_t durationUs, size_t durationBucket);
 

@@ -82,8 +82,8 @@ Napi::Value observeAndTally(const Napi::CallbackInfo& info) {
   if (seen.lapped) observing.tally.markMemoryApproximate();
   if (seen.count() != 0) {
     std::vector<TappedEvent> none;
-    observing.tally.fold({*seen.layout, seen.slots.data(), static_cast<uint32_t>(seen.count()), seen.lapped, 0}, {},
-                         none);
+    observing.tally.fold({*seen.layout, seen.slots.data(), static_cast<uint32_t>(seen.count()), seen.lapped, false, 0},
+                         {}, none);
   }
   auto result = observationInfo(env, seen);
   result.Set("found", static_cast<double>(seen.count()));

@@ -97,14 +97,18 @@ Figures measure(const Case& c, const std::string& directory) {
   // It waits for the ring to settle; from then on as the collector drains.
   reader->drain(c.capacity, buffer, [](const RingReader::Chunk&) {});
   figures.drainNs = perEvent(
-      [&] { reader->drain(c.capacity, buffer, [](const RingReader::Chunk& chunk) { sinkhole = chunk.count; }, false); },
+      [&] {
+        reader->drain(
+            c.capacity, buffer, [](const RingReader::Chunk& chunk) { sinkhole = chunk.count; }, Patience::kNone);
+      },
       nothing);
   Tally tally(std::make_shared<const TallyPlan>(tallyOptions()));
   std::vector<TappedEvent> tapped;
   figures.tallyNs = perEvent(
       [&] {
         reader->drain(
-            c.capacity, buffer, [&](const RingReader::Chunk& chunk) { tally.fold(chunk, {}, tapped); }, false);
+            c.capacity, buffer, [&](const RingReader::Chunk& chunk) { tally.fold(chunk, {}, tapped); },
+            Patience::kNone);
       },
       nothing);
   return figures;

@@ -55,9 +55,11 @@ class EndlessRings {
 };
 
 // As Watching::counted(), without a drain before it.
-uint64_t countedSoFar(Watching& watching) {
+uint64_t countedSoFar(Watching& watching, const std::string& agent = "") {
   uint64_t sum = 0;
-  watching.look([&](const SourceAgent&, const AgentStatus& status, const Tally&) { sum += status.drains.drained; });
+  watching.look([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
+    if (agent.empty() || seen.name == agent) sum += status.drains.drained;
+  });
   return sum;
 }
 
@@ -102,6 +104,99 @@ TEST(ringsThatNeverBecomeEmptyKeepNobodyWaiting) {
   late.write(10);
   until([&] { return watching.alive("late"); });
   CHECK_EQ(watching.counted("late"), 10u);
+}
+
+// What takes pauses to look into is left for later where there is no time: nothing is taken, and nothing is changed.
+TEST(aDrainThatMayNotPauseLeavesARestlessRingAsItIs) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter writer;
+  REQUIRE_EQ(writer.create(path, 4, 64), std::string());
+  Draining opened(path);
+  SteppedRing ring(*opened.reader);
+  DrainProtocol<SteppedRing> protocol;
+  REQUIRE(protocol.attach(ring, ring.inspect(), 64, 1));
+  uint64_t count = 0;
+  const auto drain = [&](bool mayPause) {
+    return protocol.drain(
+        ring, 64, opened.buffer.data(), [&](const std::byte*, uint32_t n, bool) { count += n; }, mayPause);
+  };
+  while (drain(true) == DrainOutcome::kSettling) {
+  }
+  const auto readPos = [&] { return load<uint64_t>(path, kHeaderA.readPos); };
+  const auto isRestless = [&](uint64_t taken) {
+    ring.before = [](Access access) { CHECK(access != Access::kPause && access != Access::kInspect); };
+    const uint64_t before = readPos();
+    const uint64_t countedBefore = count;
+    CHECK_EQ(drain(false), DrainOutcome::kRestless);
+    CHECK_EQ(count - countedBefore, taken);
+    CHECK_EQ(readPos(), (before + taken) & 63);
+    ring.before = [](Access) {};
+  };
+  push(writer, 1, 10);
+  CHECK_EQ(drain(false), DrainOutcome::kEmpty);
+  CHECK_EQ(count, 10u);
+
+  push(writer, 1, 54);  // to the lap's end
+  isRestless(0);
+  CHECK_EQ(drain(true), DrainOutcome::kEmpty);
+  CHECK_EQ(count, 64u);
+
+  push(writer, 1, 10);
+  store(path, kHeaderA.readPos, uint64_t{4});
+  isRestless(0);
+  CHECK_EQ(drain(true), DrainOutcome::kEmpty);
+  CHECK_EQ(count, 70u);
+
+  push(writer, 1, 30);
+  REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 25), 0);
+  isRestless(0);
+  REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 64), 0);
+  CHECK_EQ(drain(true), DrainOutcome::kEmpty);
+  CHECK_EQ(count, 100u);
+
+  push(writer, 1, 10);
+  store(path, kVersionOffset + 4, int32_t{4});  // the mark is gone
+  isRestless(0);
+}
+
+// Whoever keeps many rings restless does not keep the others waiting.
+TEST(ringsWhosePositionsNeverRestComeAfterTheCalmOnes) {
+  const TemporaryDirectory directory;
+  constexpr int kRestless = 100;
+  const auto writers = std::make_unique<RingWriter[]>(kRestless);
+  for (int i = 0; i < kRestless; ++i) {
+    REQUIRE_EQ(writers[i].create(directory / ("a" + std::to_string(i)), 4, 64), std::string());
+  }
+  Watching watching(directory.path);
+  AgentProcess healthy(directory / "healthy");
+  until([&] { return watching.agents() == kRestless + 1; });
+  std::atomic<bool> done{false};
+  std::thread vandal([&] {
+    std::vector<int> files;
+    for (int i = 0; i < kRestless; ++i) {
+      files.push_back(::open((directory / ("a" + std::to_string(i))).c_str(), O_WRONLY | O_CLOEXEC));
+    }
+    for (uint64_t at = 0; !done; ++at) {
+      const uint64_t position = at % 64;
+      for (const int file : files) {
+        if (::pwrite(file, &position, sizeof position, kHeaderA.readPos) != sizeof position) std::abort();
+      }
+    }
+    for (const int file : files) ::close(file);
+  });
+  healthy.write(1);
+  until([&] { return countedSoFar(watching, "healthy") == 1; });
+  // All of the restless rings take a hundred pauses and more.
+  const Clock::time_point begun = Clock::now();
+  for (uint64_t i = 2; i <= 20; ++i) {
+    healthy.write(1);
+    until([&] { return countedSoFar(watching, "healthy") == i; });
+  }
+  const double ms = std::chrono::duration<double, std::milli>(Clock::now() - begun).count();
+  CHECK_WITH(ms < 20 * 50, std::to_string(ms) + " ms for what takes 20 ticks");
+  done = true;
+  vandal.join();
 }
 
 // write_pos is at the lap's end whenever it is looked at first, and one further on after the pause that this costs.

@@ -256,6 +256,76 @@ TEST(countsNothingTwiceOverRestartsUnderLoad) {
                                              " wiped of " + std::to_string(written));
 }
 
+namespace {
+
+struct Gaps {
+  std::vector<uint64_t> before;  // how many events were drained when a chunk said so
+  std::vector<uint64_t> after;
+  uint64_t drained = 0;
+  void drain(Draining& ring, uint64_t budget = UINT64_MAX) {
+    ring.reader->drain(budget, ring.buffer, [&](const RingReader::Chunk& chunk) {
+      if (chunk.gapBefore) before.push_back(drained);
+      drained += chunk.count;
+      if (chunk.gapAfter) after.push_back(drained);
+    });
+  }
+};
+
+uint64_t pushAll(RingWriter& writer, uint64_t events) {
+  uint64_t accepted = 0;
+  for (uint64_t i = 0; i < events; ++i) accepted += writer.push({});
+  return accepted;
+}
+
+}  // namespace
+
+// What a full ring refused is missing behind its last event, wherever chunks and turns end.
+TEST(saysWhereAFullRingMayHaveRefusedEvents) {
+  const TemporaryDirectory directory;
+  for (const uint64_t capacity : {64, 4096, 8192, 65536}) {
+    for (const uint64_t budget : {uint64_t{10}, capacity / 3, uint64_t{UINT64_MAX}}) {
+      const std::string path = directory / (std::to_string(capacity) + "-" + std::to_string(budget));
+      RingWriter writer;
+      REQUIRE_EQ(writer.create(path, 4, capacity), std::string());
+      Draining ring(path);
+      Gaps gaps;
+      REQUIRE_EQ(pushAll(writer, capacity + 5), capacity - 1);
+      gaps.drain(ring, budget);
+      if (budget != UINT64_MAX) {
+        // Full again, before the first place was come to: one more place.
+        REQUIRE_EQ(pushAll(writer, capacity), budget);
+        gaps.drain(ring, budget);
+        REQUIRE_EQ(pushAll(writer, budget - 1), budget - 1);
+      }
+      gaps.drain(ring);
+      const std::vector<uint64_t> expected =
+          budget == UINT64_MAX ? std::vector{capacity - 1} : std::vector{capacity - 1, capacity - 1 + budget};
+      CHECK(gaps.after == expected);
+      CHECK(gaps.before.empty());
+    }
+  }
+}
+
+TEST(saysWhereAForeignConsumerTookEvents) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter writer;
+  REQUIRE_EQ(writer.create(path, 4, 64), std::string());
+  Draining ring(path);
+  Gaps gaps;
+  pushAll(writer, 10);
+  gaps.drain(ring);
+  pushAll(writer, 10);
+  store(path, kHeaderA.readPos, uint64_t{13});
+  gaps.drain(ring, 4);
+  gaps.drain(ring);
+  pushAll(writer, 10);
+  gaps.drain(ring);
+  CHECK_EQ(gaps.drained, 27u);
+  CHECK(gaps.before == std::vector<uint64_t>{10});
+  CHECK(ring.reader->stats().suspect);
+}
+
 TEST(aForeignConsumerIsNoticed) {
   const TemporaryDirectory directory;
   RingWriter writer;

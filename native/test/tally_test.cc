@@ -31,11 +31,11 @@ TallyOptions options() {
 std::shared_ptr<const TallyPlan> plan() { return std::make_shared<const TallyPlan>(options()); }
 
 std::vector<TappedEvent> foldTapped(Tally& tally, const RingLayout& layout, const std::vector<RingEvent>& events,
-                                    const TapWants& wants, bool gapAfter = false) {
+                                    const TapWants& wants, bool gapAfter = false, bool gapBefore = false) {
   std::vector<std::byte> slots(events.size() * layout.slot.size);
   for (size_t i = 0; i < events.size(); ++i) encodeSlot(layout.slot, slots.data() + i * layout.slot.size, events[i]);
   std::vector<TappedEvent> tapped;
-  tally.fold({layout, slots.data(), static_cast<uint32_t>(events.size()), gapAfter, 0}, wants, tapped);
+  tally.fold({layout, slots.data(), static_cast<uint32_t>(events.size()), gapBefore, gapAfter, 0}, wants, tapped);
   return tapped;
 }
 
