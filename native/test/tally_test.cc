@@ -67,6 +67,24 @@ TEST(sumsDoNotWrapAt64Bits) {
   CHECK_EQ(tally.events()[kTxBytes].last, UINT64_MAX);
 }
 
+TEST(equalOptionsShareOnePlanWhileAnybodyHasIt) {
+  auto one = planFor(options());
+  CHECK(planFor(options()) == one);
+  TallyOptions other = options();
+  other.sizeBounds.push_back(1e6);
+  CHECK(planFor(other) != one);
+  CHECK(planFor(other)->options == other);
+  TallyOptions bare;
+  bare.typeCategories = {kTransfer};
+  const auto completed = planFor(bare);
+  CHECK(completed->options != bare);
+  CHECK(planFor(bare) == completed);
+  const std::weak_ptr<const TallyPlan> gone = one;
+  one.reset();
+  CHECK(gone.expired());
+  CHECK(planFor(options())->options == options());
+}
+
 TEST(valuesFallIntoTheBucketWhoseBoundTheyDoNotPass) {
   Tally tally(plan());
   fold(tally, *releasedLayout(4),
