@@ -40,8 +40,7 @@ double toMs(Clock::duration d) { return std::chrono::duration<double, std::milli
 
 }  // namespace
 
-Source::Source(SourceOptions options)
-    : options_(std::move(options)), tallyPlan_(std::make_shared<const TallyPlan>(options_.tally)) {
+Source::Source(SourceOptions options) : options_(std::move(options)), tallyPlan_(planFor(options_.tally)) {
   for (const auto& [directory, pattern] : options_.places) {
     trees_.emplace_back(canonicalDirectory(directory), pattern);
   }

@@ -29,6 +29,7 @@ class BucketTable {
   BucketTable(std::vector<uint64_t> thresholds, const std::vector<uint64_t>& smallestOf)
       : thresholds_(std::move(thresholds)) {
     thresholds_.push_back(UINT64_MAX);  // no key is above it: the last bucket ends every search
+    cells_.reserve(smallestOf.size() + 1);
     for (const uint64_t smallest : smallestOf) {
       const auto at = std::lower_bound(thresholds_.begin(), thresholds_.end(), smallest);
       cells_.push_back({*at, static_cast<uint64_t>(at - thresholds_.begin())});

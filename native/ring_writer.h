@@ -10,7 +10,12 @@
 //   if (!ring.push(event)) { /* full: nobody drains it, or too slowly */ }
 //
 // One writer per file, one thread per writer. Like an agent, it re-uses a file that exists: whatever was still in
-// there is lost, and the header is rebuilt in place.
+// there is lost, and the header is rebuilt in place. Unlike an agent, it changes nothing but regular files of the user
+// that the process runs as, and follows no link.
+//
+// Whoever truncates the file while it is mapped ends the process: the next touch is a SIGBUS. Who must outlive that
+// takes map() and begin() instead of create(), and makes every call from begin() on under a MappingClaim
+// (sigbus_guard.h) of memory() and bytes().
 
 #pragma once
 
@@ -38,20 +43,29 @@ class RingWriter {
   ~RingWriter() { close(); }
 
   // Returns "" or a sentence that names what is wrong.
-  std::string create(const std::string& path, int32_t version, uint64_t capacity) {
-    const RingLayout* layout = releasedLayout(version);
-    if (layout == nullptr) return "wire version " + std::to_string(version) + " is unknown: use 1 to 5";
-    return create(path, *layout, capacity);
+  template <typename VersionOrLayout>
+  std::string create(const std::string& path, const VersionOrLayout& layout, uint64_t capacity) {
+    const std::string problem = map(path, layout, capacity);
+    if (problem.empty()) begin();
+    return problem;
   }
 
-  std::string create(const std::string& path, const RingLayout& layout, uint64_t capacity) {
+  // All of create() but begin(): nothing of the mapping is touched yet.
+  std::string map(const std::string& path, int32_t version, uint64_t capacity) {
+    const RingLayout* layout = releasedLayout(version);
+    if (layout == nullptr) return "wire version " + std::to_string(version) + " is unknown: use 1 to 5";
+    return map(path, *layout, capacity);
+  }
+
+  std::string map(const std::string& path, const RingLayout& layout, uint64_t capacity) {
     if (base_ != nullptr) return "this writer has a ring already";
     if (!validCapacity(capacity)) {
       return "capacity " + std::to_string(capacity) + " is not a power of two from 2 to 16777216";
     }
-    // 0644 as NIXL: a consumer of another group can look, only one of the same user can drain.
-    const int fd = ::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644);
-    if (fd < 0) return "cannot open " + path + ": " + std::strerror(errno);
+    int fd = -1;
+    if (const std::string objection = openOwn(path, fd); !objection.empty()) {
+      return "cannot open " + path + ": " + objection;
+    }
     const uint64_t bytes = layout.fileSize(capacity);
     void* base = MAP_FAILED;
     int problem = 0;
@@ -72,13 +86,31 @@ class RingWriter {
     bytes_ = bytes;
     layout_ = layout;
     capacity_ = capacity;
-    writeHeader();
     return "";
   }
 
   bool open() const { return base_ != nullptr; }
+  std::byte* memory() const { return base_; }
+  uint64_t bytes() const { return bytes_; }
   uint64_t capacity() const { return capacity_; }
   const RingLayout& layout() const { return layout_; }
+
+  // Builds the header, in the order in which its constructor and NIXL's code after it are written (a compiler may order
+  // the plain stores otherwise; the consumer must cope with all of them).
+  void begin() {
+    const HeaderLayout& h = layout_.header;
+    field<int32_t>(h.version).store(0, std::memory_order_relaxed);
+    field<int32_t>(h.expectedVersion).store(0, std::memory_order_relaxed);
+    field<uint64_t>(h.capacity).store(capacity_, std::memory_order_relaxed);
+    field<uint64_t>(h.mask).store(capacity_ - 1, std::memory_order_relaxed);
+    field<uint64_t>(h.writePos).store(0, std::memory_order_relaxed);
+    field<uint64_t>(h.readPos).store(0, std::memory_order_relaxed);
+    // release: whoever sees the version sees the header above it.
+    field<int32_t>(h.version).store(layout_.version, std::memory_order_release);
+    field<int32_t>(h.expectedVersion).store(layout_.version, std::memory_order_release);
+    writePos_ = 0;
+    cachedReadPos_ = 0;
+  }
 
   // False when the ring is full: as in NIXL, the newest event is the one that is refused.
   bool push(const RingEvent& event) {
@@ -113,21 +145,29 @@ class RingWriter {
     return std::atomic_ref<T>(*reinterpret_cast<T*>(base_ + offset));
   }
 
-  // The order in which the header's constructor and NIXL's code after it are written (a compiler may order the plain
-  // stores otherwise; the consumer must cope with all of them).
-  void writeHeader() {
-    const HeaderLayout& h = layout_.header;
-    field<int32_t>(h.version).store(0, std::memory_order_relaxed);
-    field<int32_t>(h.expectedVersion).store(0, std::memory_order_relaxed);
-    field<uint64_t>(h.capacity).store(capacity_, std::memory_order_relaxed);
-    field<uint64_t>(h.mask).store(capacity_ - 1, std::memory_order_relaxed);
-    field<uint64_t>(h.writePos).store(0, std::memory_order_relaxed);
-    field<uint64_t>(h.readPos).store(0, std::memory_order_relaxed);
-    // release: whoever sees the version sees the header above it.
-    field<int32_t>(h.version).store(layout_.version, std::memory_order_release);
-    field<int32_t>(h.expectedVersion).store(layout_.version, std::memory_order_release);
-    writePos_ = 0;
-    cachedReadPos_ = 0;
+  // Whoever may write the directory can have put anything under the name: nothing is changed before it is known to be
+  // a file of our own. Returns "" or why it is not opened.
+  static std::string openOwn(const std::string& path, int& fd) {
+    // NONBLOCK and NOCTTY for a fifo and a terminal. 0644 as NIXL: a consumer of another group can look, only one of
+    // the same user can drain.
+    fd = ::open(path.c_str(), O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
+    struct stat file;
+    if (fd < 0) {
+      const int problem = errno;
+      const std::string objection = ::lstat(path.c_str(), &file) == 0 ? objectionTo(file) : "";
+      return objection.empty() ? std::strerror(problem) : objection;
+    }
+    const std::string objection = ::fstat(fd, &file) == 0 ? objectionTo(file) : std::strerror(errno);
+    if (!objection.empty()) ::close(fd);
+    return objection;
+  }
+
+  static std::string objectionTo(const struct stat& file) {
+    if (S_ISLNK(file.st_mode)) return "it is a symbolic link, which is not followed";
+    if (!S_ISREG(file.st_mode)) return "it is not a regular file";
+    if (file.st_uid == ::geteuid()) return "";
+    return "it belongs to user " + std::to_string(file.st_uid) + ", and this process writes only files of user " +
+           std::to_string(::geteuid()) + ", as whom it runs";
   }
 
   std::byte* base_ = nullptr;

@@ -124,9 +124,9 @@ void HeaderMapping::unmap() {
   bytes_ = 0;
 }
 
-MappingClaim::MappingClaim(const HeaderMapping& mapping) {
-  claim.begin = reinterpret_cast<uintptr_t>(mapping.base());
-  claim.end = claim.begin + mapping.bytes();
+MappingClaim::MappingClaim(const std::byte* base, size_t bytes) {
+  claim.begin = reinterpret_cast<uintptr_t>(base);
+  claim.end = claim.begin + bytes;
   claim.faulted = 0;
 }
 

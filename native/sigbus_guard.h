@@ -41,7 +41,9 @@ class HeaderMapping {
 // While one lives, this thread may touch the mapping. Claims do not nest.
 class MappingClaim {
  public:
-  explicit MappingClaim(const HeaderMapping& mapping);
+  explicit MappingClaim(const HeaderMapping& mapping) : MappingClaim(mapping.base(), mapping.bytes()) {}
+  // Any other shared mapping of a file, after guardMappings().
+  MappingClaim(const std::byte* base, size_t bytes);
   MappingClaim(const MappingClaim&) = delete;
   MappingClaim& operator=(const MappingClaim&) = delete;
   ~MappingClaim();

@@ -19,10 +19,11 @@ static_assert(releasedLayout(3)->slot == kTypedSlot && releasedLayout(5)->slot =
 uint32_t typeAt(const std::byte* slot) { return loadField<uint32_t>(slot, kTypedSlot.type); }
 uint64_t valueAt(const std::byte* slot) { return loadField<uint64_t>(slot, kTypedSlot.value); }
 
-// Below it the values of a whole chunk add up in 64 bits. No transfer has that many bytes or microseconds, but a slot
-// may.
+// Below it the values of so many slots add up in 64 bits. No transfer has that many bytes or microseconds, but a slot
+// may; and who looks on folds a whole ring at once.
 constexpr uint32_t kSummableBits = 51;
-static_assert(DrainProtocol<int>::kChunkSlots < uint64_t{1} << (64 - kSummableBits));
+constexpr uint32_t kSummableSlots = DrainProtocol<int>::kChunkSlots;
+static_assert(kSummableSlots < uint64_t{1} << (64 - kSummableBits));
 
 // Bytes per second.
 double throughputOf(double bytes, double durationUs) { return bytes * 1e6 / durationUs; }
@@ -170,8 +171,9 @@ void Tally::foldTyped(const std::byte* slots, uint32_t count, const TapWants& wa
   const auto mayBegin = [](uint32_t type) { return type == kXferPostTime || type == kXferTime; };
   for (uint32_t done = 0; done < count;) {
     const std::byte* slot = slots + size_t{done} * kTypedSlot.size;
-    const uint32_t taken = typeAt(slot) == kXferPostTime ? foldTransfers<true>(slot, count - done)
-                                                         : foldTransfers<false>(slot, count - done);
+    const uint32_t most = std::min(count - done, kSummableSlots);
+    const uint32_t taken =
+        typeAt(slot) == kXferPostTime ? foldTransfers<true>(slot, most) : foldTransfers<false>(slot, most);
     done += taken;
     if (taken != 0) continue;
     uint32_t others = 1;  // events until something stands there that may begin a transfer
@@ -181,7 +183,8 @@ void Tally::foldTyped(const std::byte* slots, uint32_t count, const TapWants& wa
   }
 }
 
-// Folds the whole transfers that these slots begin with, and says how many slots those were. What is the same for all
+// Folds the whole transfers that these slots, at most kSummableSlots, begin with, and says how many slots those were.
+// What is the same for all
 // of them is added up once at the end, and sums of two directions are kept without asking which one it is: whether the
 // next transfer is a read or a write no branch predictor knows.
 template <bool kPosted>

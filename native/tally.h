@@ -37,7 +37,7 @@ struct TallyOptions {
   bool operator==(const TallyOptions&) const = default;
 };
 
-// The options with their buckets worked out: once for all tallies of a source, which share them.
+// The options with their buckets worked out: some 700 KB of tables, so use planFor().
 struct TallyPlan {
   explicit TallyPlan(TallyOptions from)
       : options(completed(std::move(from))),
@@ -63,6 +63,9 @@ struct TallyPlan {
   const IntegerBuckets sizeBuckets;
   const RealBuckets throughputBuckets;
 };
+
+// Who asks for equal options shares one plan as long as anybody has it. From any thread.
+std::shared_ptr<const TallyPlan> planFor(TallyOptions options);
 
 // Per bucket, how many values fell into it.
 using BucketCounts = std::vector<uint64_t>;

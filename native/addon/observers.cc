@@ -66,7 +66,7 @@ Napi::Value openTallyingObserver(const Napi::CallbackInfo& info) {
   RingFile file = RingFile::open(text(info[0]), RingAccess::kObserve, info[1].ToBoolean());
   auto result = ringInfo(env, file.state, file.reason);
   if (file.state != RingState::kReady) return result;
-  auto plan = std::make_shared<const TallyPlan>(tallyOptions(info[2].As<Napi::Object>()));
+  auto plan = planFor(tallyOptions(info[2].As<Napi::Object>()));
   result.Set("handle", wrap(env, std::make_shared<TallyingObserver>(std::move(file), std::move(plan))));
   return result;
 }

@@ -67,6 +67,48 @@ TEST(sumsDoNotWrapAt64Bits) {
   CHECK_EQ(tally.events()[kTxBytes].last, UINT64_MAX);
 }
 
+// A chunk of a drain is not so long, but who looks on folds a whole ring at once.
+TEST(sumsOfManyLargeTransfersDoNotWrapEither) {
+  constexpr uint64_t kTransfers = uint64_t{1} << 14;
+  constexpr uint64_t kBytes = (uint64_t{1} << 51) - 1;
+  constexpr uint64_t kPostUs = kBytes - 1, kUs = kBytes - 2;
+  for (const bool posted : {false, true}) {
+    std::vector<RingEvent> events;
+    for (uint64_t i = 0; i < kTransfers; ++i) {
+      if (posted) events.push_back(typed(kXferPostTime, kPostUs));
+      events.push_back(typed(kXferTime, kUs));
+      events.push_back(typed(kRxBytes, kBytes));
+      events.push_back(typed(kRxRequests, 1));
+    }
+    Tally tally(plan());
+    fold(tally, *releasedLayout(4), events);
+    CHECK_EQ(tally.receive().count, kTransfers);
+    CHECK(tally.receive().sizeSum == WideSum{kBytes} * kTransfers);
+    CHECK(tally.receive().durationSum == WideSum{kUs} * kTransfers);
+    CHECK(tally.events()[kRxBytes].sum == WideSum{kBytes} * kTransfers);
+    CHECK(tally.events()[kXferTime].sum == WideSum{kUs} * kTransfers);
+    CHECK(tally.events()[kXferPostTime].sum == (posted ? WideSum{kPostUs} * kTransfers : 0));
+  }
+}
+
+TEST(equalOptionsShareOnePlanWhileAnybodyHasIt) {
+  auto one = planFor(options());
+  CHECK(planFor(options()) == one);
+  TallyOptions other = options();
+  other.sizeBounds.push_back(1e6);
+  CHECK(planFor(other) != one);
+  CHECK(planFor(other)->options == other);
+  TallyOptions bare;
+  bare.typeCategories = {kTransfer};
+  const auto completed = planFor(bare);
+  CHECK(completed->options != bare);
+  CHECK(planFor(bare) == completed);
+  const std::weak_ptr<const TallyPlan> gone = one;
+  one.reset();
+  CHECK(gone.expired());
+  CHECK(planFor(options())->options == options());
+}
+
 TEST(valuesFallIntoTheBucketWhoseBoundTheyDoNotPass) {
   Tally tally(plan());
   fold(tally, *releasedLayout(4),

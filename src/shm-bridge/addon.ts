@@ -97,6 +97,7 @@ export interface Addon {
   closeWriter(writer: Handle): void;
   push(writer: Handle, type: number, name: string, category: number, timestampUs: bigint, value: bigint): boolean;
   pendingOf(writer: Handle): number;
+  writerLost(writer: Handle): boolean;
 }
 
 let loaded: Addon | undefined;

@@ -27,7 +27,8 @@ const U64_MOST = 2n ** 64n - 1n;
 
 /**
  * Publishes events as a NIXL agent does, for services without NIXL. The file name is the agent's name. A file that
- * exists is used again, and what was still in it is lost. One writer per file.
+ * exists is used again, and what was still in it is lost; it must be a regular file of the user that this process runs
+ * as, and no link. One writer per file. A file that somebody truncates meanwhile is lost to the writer: see `problem`.
  */
 export class RingWriter {
   readonly path: string;
@@ -43,7 +44,9 @@ export class RingWriter {
     this.#handle = new OpenHandle(path, opened, (writer) => addon().closeWriter(writer), `the writer of ${path}`);
   }
 
-  /** False when the ring is full: nobody drains it, or too slowly. The event is not in it then. */
+  /**
+   * False when the ring is full, as nobody drains it, or too slowly, or lost: see `problem`. The event is not in it then.
+   */
   push(event: WriteEvent): boolean {
     const value = BigInt(event.value);
     if (value < 0n || value > U64_MOST) {
@@ -59,9 +62,14 @@ export class RingWriter {
     );
   }
 
-  /** Events that nobody has consumed yet. */
+  /** Events that nobody has consumed yet; 0 where the ring is lost. */
   get pending(): number {
     return addon().pendingOf(this.#handle.get());
+  }
+
+  /** Why no event will ever be taken again; undefined while there is no such reason. A new writer makes a new ring. */
+  get problem(): string | undefined {
+    return addon().writerLost(this.#handle.get()) ? `${this.path} was truncated: the ring is lost` : undefined;
   }
 
   /** Leaves the file, as an agent does. */

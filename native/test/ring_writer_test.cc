@@ -1,0 +1,89 @@
+// What a writer takes for its file, and what it leaves alone.
+#include "ring_writer.h"
+
+#include <sys/stat.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "check.h"
+#include "temporary_directory.h"
+
+using namespace nixl_otel;
+
+namespace {
+
+const std::string kText(5000, 'x');
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string problemAt(const std::string& path) { return RingWriter().create(path, 4, 4); }
+
+struct stat statOf(const std::string& path) {
+  struct stat file = {};
+  ::stat(path.c_str(), &file);
+  return file;
+}
+
+}  // namespace
+
+TEST(aLinkUnderTheAgentsNameIsNotFollowed) {
+  const TemporaryDirectory directory;
+  std::ofstream(directory / "secret") << kText;
+  std::filesystem::create_symlink(directory / "secret", directory / "agent");
+  std::filesystem::create_symlink(directory / "new", directory / "dangling");
+  for (const char* name : {"agent", "dangling"}) {
+    CHECK_EQ(problemAt(directory / name),
+             "cannot open " + (directory / name) + ": it is a symbolic link, which is not followed");
+  }
+  CHECK(contents(directory / "secret") == kText);
+  CHECK(!std::filesystem::exists(directory / "new"));
+}
+
+// Nor waits for somebody to open the other end.
+TEST(whatIsNoRegularFileIsRefused) {
+  const TemporaryDirectory directory;
+  REQUIRE_EQ(::mkfifo((directory / "fifo").c_str(), 0644), 0);
+  std::filesystem::create_directory(directory / "folder");
+  for (const char* name : {"fifo", "folder"}) {
+    CHECK_EQ(problemAt(directory / name), "cannot open " + (directory / name) + ": it is not a regular file");
+  }
+}
+
+TEST(aFileOfAnotherUserIsLeftAlone) {
+  if (::geteuid() != 0) return;  // nobody else can give files away
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  std::ofstream(path) << kText;
+  REQUIRE_EQ(::chown(path.c_str(), 4711, 4711), 0);
+  CHECK_EQ(problemAt(path), "cannot open " + path +
+                                ": it belongs to user 4711, and this process writes only files of user 0, as whom it "
+                                "runs");
+  CHECK(contents(path) == kText);
+}
+
+TEST(aFileThatCannotBeMadeIsSaidWhy) {
+  const TemporaryDirectory directory;
+  CHECK_EQ(problemAt(directory / "missing/agent"),
+           "cannot open " + (directory / "missing/agent") + ": No such file or directory");
+}
+
+TEST(itsOwnFileIsUsedAgainInPlace) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter before;
+  REQUIRE_EQ(before.create(path, 4, 64), std::string());
+  const struct stat first = statOf(path);
+  RingWriter after;
+  REQUIRE_EQ(after.create(path, 5, 16), std::string());
+  const struct stat second = statOf(path);
+  CHECK_EQ(second.st_ino, first.st_ino);
+  CHECK_EQ(static_cast<uint64_t>(second.st_size), releasedLayout(5)->fileSize(16));
+  CHECK(after.push(RingEvent()));
+  CHECK_EQ(after.pending(), 1u);
+}
+
+int main() { return check::run("ring_writer_test"); }
