@@ -123,6 +123,7 @@ class Collector {
   void considerFile(const FoundFile& file);
   void tryCandidates(Clock::time_point now, bool all);
   void tryOpen(Candidate& candidate, Clock::time_point now);
+  bool isBack(const Agent& agent, Candidate& candidate, Clock::time_point now) const;
   void explainBusy(Candidate& candidate) const;
   void link(Source& source, const std::shared_ptr<Agent>& agent);
   void unlink(Source& source, const std::string& path);

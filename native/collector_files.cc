@@ -62,7 +62,7 @@ void Collector::considerFile(const FoundFile& file) {
   const auto agent = agents_.find(file.path);
   if (agent != agents_.end()) {
     struct stat info;
-    if (::lstat(file.path.c_str(), &info) != 0 || agent->second->holds({info.st_dev, info.st_ino})) return;
+    if (::lstat(file.path.c_str(), &info) != 0 || agent->second->file() == FileId{info.st_dev, info.st_ino}) return;
   }
   Candidate candidate;
   candidate.path = file.path;
@@ -108,6 +108,7 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
   }
   // The file that follows a ring is one more until that is let go: there is some room beyond for these.
   const auto known = agents_.find(candidate.path);
+  if (known != agents_.end() && isBack(*known->second, candidate, now)) return;
   const size_t most = mostRings();
   if (openRings_ >= (known == agents_.end() ? most : most + most / 2)) {
     candidate.state = RingState::kBusy;
@@ -133,6 +134,19 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
   nextSearch_ = now;
   searchAgain_ = true;
   searchPause_ = kFirstSearchPause;
+}
+
+// The name went to another file and came back to one that this very agent drains: the lock would be our own. An earlier
+// file of the agent is drained for as long as the agent holds it, and is opened again after that.
+bool Collector::isBack(const Agent& agent, Candidate& candidate, Clock::time_point now) const {
+  struct stat info;
+  if (::lstat(candidate.path.c_str(), &info) != 0) return false;
+  const FileId file{info.st_dev, info.st_ino};
+  if (!agent.holds(file)) return false;
+  candidate.reason.clear();
+  candidate.waitLonger(now);
+  if (agent.file() == file) candidate.state = RingState::kReady;
+  return true;
 }
 
 // A ring that was renamed, or has a second name: the lock that stands in the way is our own.

@@ -218,6 +218,38 @@ TEST(aRingThatIsRenamedGoesOnUnderItsFirstName) {
   CHECK_EQ(watching.problem(), "busy: it is drained already, as " + (directory / "before"));
 }
 
+// While it is away another file has its name: no ring, or one that is drained, too, as the same agent.
+TEST(aRingThatGetsItsNameBackIsNotInItsOwnWay) {
+  for (const bool anotherRing : {false, true}) {
+    const TemporaryDirectory directory;
+    const TemporaryDirectory elsewhere;
+    const std::string path = directory / "agent";
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(path, 4, 64), std::string());
+    Watching watching(directory.path);
+    push(ring, 1, 10);
+    until([&] { return watching.counted("agent") == 10; });
+    REQUIRE_EQ(::rename(path.c_str(), (elsewhere / "agent").c_str()), 0);
+    RingWriter other;
+    if (anotherRing) {
+      REQUIRE_EQ(other.create(path, 4, 64), std::string());
+      push(other, 1, 3);
+      until([&] { return watching.counted("agent") == 13; });
+      REQUIRE_EQ(::unlink(path.c_str()), 0);
+    }
+    Image(100).writeTo(path);
+    until([&] { return !watching.problem().empty(); });
+    REQUIRE_EQ(::rename((elsewhere / "agent").c_str(), path.c_str()), 0);
+    push(ring, 11, 5);
+    until([&] { return watching.problem().empty(); });
+    CHECK_EQ(watching.counted("agent"), anotherRing ? 18u : 15u);
+    // A name that goes and comes makes the directory be read again.
+    ::close(::open((directory / "next").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    until([&] { return !watching.problem().empty(); });
+    CHECK_EQ(watching.problem(), std::string("initializing: the file is empty"));
+  }
+}
+
 // Whichever of its names is found first, and whichever goes: as long as one is left it is the same agent.
 TEST(aRingWithTwoNamesCountsOnce) {
   const TemporaryDirectory directory;
