@@ -111,8 +111,8 @@ class Collector {
   ~Collector() = delete;
 
   static constexpr std::chrono::milliseconds kFirstSearchPause{250};
-  // Parked files are looked at this often, and more seldom the more there are: a look takes some 5 us (1.5 for those
-  // whose writer is known to be gone), and all of them together at most about 1 % of one core.
+  // Parked files are looked at this often, and more seldom the more there are: a look takes some 5 us, and
+  // all of them together at most about 1 % of one core.
   static constexpr std::chrono::milliseconds kParkedLook{50};
 
   void run();
