@@ -13,12 +13,16 @@
 namespace nixl_otel {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 // What looking at files may take out of one tick: some 200 of them.
-constexpr milliseconds kCandidateSlice{2};
+constexpr microseconds kCandidateSlice{2000};
+// The same where somebody waits for new rings: several thousand. He may be the event loop of a service, and whoever
+// asks the collector anything meanwhile waits, too.
+constexpr milliseconds kAskedSlice{100};
 // See kParkedLook.
-constexpr std::chrono::microseconds kPauseForEachParked{500};
+constexpr microseconds kPauseForEachParked{500};
 
 // Some 10 KB each: hosts have hundreds of agents, not tens of thousands.
 constexpr size_t kMostRings = 16'384;
@@ -66,36 +70,53 @@ void Collector::considerFile(const FoundFile& file) {
   }
   Candidate candidate;
   candidate.path = file.path;
-  candidates_.emplace(file.path, std::move(candidate));
+  addCandidate(std::move(candidate));
 }
 
 // Ten thousand files that are no rings must not keep the rings waiting: files are looked at in slices. Those that came
-// lately go first; the others have their turn where the last slice ended. `all`: every file that was not looked at yet.
+// lately go first, and leave the others half of the time. `all`: somebody waits for these.
 void Collector::tryCandidates(Clock::time_point now, bool all) {
-  const Clock::time_point end = now + kCandidateSlice;
+  const Clock::time_point begun = Clock::now();  // not `now`: the scan between may have taken longer than a slice
   openRings_ = 0;
   for (const auto& [path, agent] : agents_) openRings_ += agent->rings();
-  const auto next = [&](auto entry) {
-    const bool attached = entry->second.state == RingState::kReady && !entry->second.parked;
-    return attached ? candidates_.erase(entry) : std::next(entry);
-  };
-  for (auto entry = candidates_.begin(); entry != candidates_.end(); entry = next(entry)) {
-    Candidate& candidate = entry->second;
-    if (!candidate.isRecent() || candidate.nextLook > now) continue;
-    if ((all && candidate.isNew()) || Clock::now() < end) tryOpen(candidate, now);
+  if (recent_) {
+    bool recent = false;
+    const bool wholeLap =
+        tryInTurn(nextRecent_, now, begun + (all ? kAskedSlice : kCandidateSlice / 2), [&](const Candidate& candidate) {
+          recent |= candidate.isRecent();
+          return candidate.isRecent();
+        });
+    recent_ = recent || !wholeLap;
   }
-  auto entry = candidates_.lower_bound(nextCandidate_);
-  for (size_t left = candidates_.size(); left > 0; --left, entry = next(entry)) {
+  tryInTurn(nextCandidate_, now, begun + kCandidateSlice,
+            [](const Candidate& candidate) { return !candidate.isRecent(); });
+}
+
+// Looks at those of a kind whose time has come, from where the last slice ended. False: this one is over, but not the
+// lap.
+template <typename OfTheKind>
+bool Collector::tryInTurn(std::string& next, Clock::time_point now, Clock::time_point end, OfTheKind&& ofTheKind) {
+  auto entry = candidates_.lower_bound(next);
+  for (size_t left = candidates_.size(); left > 0; --left) {
     if (entry == candidates_.end()) entry = candidates_.begin();
     Candidate& candidate = entry->second;
-    if (candidate.isRecent() || candidate.nextLook > now) continue;
-    if (Clock::now() >= end) {
-      nextCandidate_ = entry->first;
-      return;
+    const bool due = ofTheKind(candidate) && candidate.nextLook <= now;
+    // Going over the others takes time, too, but less than asking for it each time.
+    if ((due || left % 256 == 0) && Clock::now() >= end) {
+      next = entry->first;
+      return false;
     }
-    tryOpen(candidate, now);
+    if (due) tryOpen(candidate, now);
+    const bool attached = candidate.state == RingState::kReady && !candidate.parked;
+    entry = attached ? candidates_.erase(entry) : std::next(entry);
   }
-  nextCandidate_.clear();
+  next.clear();
+  return true;
+}
+
+void Collector::addCandidate(Candidate candidate) {
+  recent_ = true;
+  candidates_.emplace(candidate.path, std::move(candidate));
 }
 
 void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
@@ -105,6 +126,7 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
       return;
     }
     candidate.parked = false;
+    recent_ = true;
   }
   // The file that follows a ring is one more until that is let go: there is some room beyond for these.
   const auto known = agents_.find(candidate.path);

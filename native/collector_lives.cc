@@ -114,7 +114,7 @@ void Collector::forgetExpired(Clock::time_point now) {
     entry = agents_.erase(entry);
     struct stat info;
     if (orphaned || ::lstat(path.c_str(), &info) != 0) continue;
-    candidates_.emplace(path, std::move(candidate));
+    addCandidate(std::move(candidate));
   }
 }
 

@@ -35,6 +35,12 @@ void whenAskedAbout(const std::string& path, std::function<void()> what) {
   armed = true;
 }
 
+// Then the directory is read once, and the files in it are not asked about for that any more.
+void settle(const TemporaryDirectory& directory) {
+  const timespec longAgo[2] = {{1'000'000, 0}, {1'000'000, 0}};
+  if (::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0) != 0) std::abort();
+}
+
 }  // namespace
 
 // In place of the C library's, for everything in this program. Who asks whether a file is young is told that it is not.
@@ -50,9 +56,7 @@ extern "C" __attribute__((visibility("default"))) int lstat(const char* path, st
 TEST(anAgentThatComesBackWhileItsRingIsLetGoIsCounted) {
   const TemporaryDirectory directory;
   AgentProcess agent(directory / "agent");
-  // Settled: the directory is not read again, nor the file asked about for that.
-  const timespec longAgo[2] = {{1'000'000, 0}, {1'000'000, 0}};
-  REQUIRE_EQ(::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0), 0);
+  settle(directory);
   Watching watching(directory.path, milliseconds(0));
   agent.write(10);
   until([&] { return watching.counted() == 10 && watching.alive("agent"); });
@@ -86,6 +90,7 @@ TEST(whatComesBetweenTheLastDrainAndTheEndIsCountedAtOnce) {
   RingWriter ring;
   REQUIRE_EQ(ring.create(path, 4, 64), std::string());
   ring.close();  // nobody is seen to write it
+  settle(directory);
   whenAskedAbout(path, [&] { store(path, 0, uint64_t{3}); });
   Watching watching(directory.path);
   until([&] { return !armed && watching.counted() == 3; });
