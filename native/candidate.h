@@ -21,8 +21,8 @@ struct Candidate {
   std::chrono::milliseconds pause{0};
 
   // Parked: a ring that was let go, empty (its agent is dead, or nobody was ever seen behind an old, empty file). It
-  // holds no descriptor and is opened again only when its header has changed. Most files in a directory end like this,
-  // where agents are named by a fresh UUID.
+  // holds no descriptor and is opened again only when its header or its ctime has changed. Most files in a directory
+  // end like this, where agents are named by a fresh UUID.
   bool parked = false;
   FileId parkedFile;
   HeaderFields parkedHeader;

@@ -90,7 +90,8 @@ class Collector {
   void closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<Tap>& tap);
 
   // Waits until the thread has looked for new rings and drained all of them after this call; not longer than `limit`.
-  // Where there are more new files than can be looked at within a tenth of a second, the others come later.
+  // Where there are more new files than can be looked at within a tenth of a second, rings apart, the others come
+  // later.
   // A ring that is filled as fast as it is drained is waited for a quarter of a second.
   bool drainNow(std::chrono::milliseconds limit);
 
@@ -125,7 +126,8 @@ class Collector {
   void considerFile(const FoundFile& file);
   void tryCandidates(Clock::time_point now, bool all);
   template <typename OfTheKind>
-  bool tryInTurn(std::string& next, Clock::time_point now, Clock::time_point end, OfTheKind&& ofTheKind);
+  bool tryInTurn(std::string& next, Clock::time_point now, Clock::time_point end, bool ringsAreFree,
+                 OfTheKind&& ofTheKind);
   void addCandidate(Candidate candidate);
   void tryOpen(Candidate& candidate, Clock::time_point now);
   bool isBack(const Agent& agent, Candidate& candidate, Clock::time_point now) const;

@@ -18,8 +18,9 @@ using std::chrono::milliseconds;
 
 // What looking at files may take out of one tick: some 200 of them.
 constexpr microseconds kCandidateSlice{2000};
-// The same where somebody waits for new rings: several thousand. He may be the event loop of a service, and whoever
-// asks the collector anything meanwhile waits, too.
+// The same where somebody waits for new rings: several thousand, besides the rings, of which a thousand may start
+// together and there are not more than may be open. He may be the event loop of a service, and whoever asks the
+// collector anything meanwhile waits, too.
 constexpr milliseconds kAskedSlice{100};
 // See kParkedLook.
 constexpr microseconds kPauseForEachParked{500};
@@ -81,33 +82,36 @@ void Collector::tryCandidates(Clock::time_point now, bool all) {
   for (const auto& [path, agent] : agents_) openRings_ += agent->rings();
   if (recent_) {
     bool recent = false;
-    const bool wholeLap =
-        tryInTurn(nextRecent_, now, begun + (all ? kAskedSlice : kCandidateSlice / 2), [&](const Candidate& candidate) {
-          recent |= candidate.isRecent();
-          return candidate.isRecent();
-        });
+    const auto isRecent = [&](const Candidate& candidate) {
+      recent |= candidate.isRecent();
+      return candidate.isRecent();
+    };
+    const bool wholeLap = tryInTurn(nextRecent_, now, begun + (all ? kAskedSlice : kCandidateSlice / 2), all, isRecent);
     recent_ = recent || !wholeLap;
   }
-  tryInTurn(nextCandidate_, now, begun + kCandidateSlice,
+  tryInTurn(nextCandidate_, now, begun + kCandidateSlice, false,
             [](const Candidate& candidate) { return !candidate.isRecent(); });
 }
 
 // Looks at those of a kind whose time has come, from where the last slice ended. False: this one is over, but not the
-// lap.
+// lap. `ringsAreFree`: what becomes a ring takes nothing of the slice.
 template <typename OfTheKind>
-bool Collector::tryInTurn(std::string& next, Clock::time_point now, Clock::time_point end, OfTheKind&& ofTheKind) {
+bool Collector::tryInTurn(std::string& next, Clock::time_point now, Clock::time_point end, bool ringsAreFree,
+                          OfTheKind&& ofTheKind) {
   auto entry = candidates_.lower_bound(next);
   for (size_t left = candidates_.size(); left > 0; --left) {
     if (entry == candidates_.end()) entry = candidates_.begin();
     Candidate& candidate = entry->second;
     const bool due = ofTheKind(candidate) && candidate.nextLook <= now;
+    Clock::time_point before{};
     // Going over the others takes time, too, but less than asking for it each time.
-    if ((due || left % 256 == 0) && Clock::now() >= end) {
+    if ((due || left % 256 == 0) && (before = Clock::now()) >= end) {
       next = entry->first;
       return false;
     }
     if (due) tryOpen(candidate, now);
     const bool attached = candidate.state == RingState::kReady && !candidate.parked;
+    if (attached && ringsAreFree) end += Clock::now() - before;
     entry = attached ? candidates_.erase(entry) : std::next(entry);
   }
   next.clear();
@@ -167,7 +171,7 @@ bool Collector::isBack(const Agent& agent, Candidate& candidate, Clock::time_poi
   if (!agent.holds(file)) return false;
   candidate.reason.clear();
   candidate.waitLonger(now);
-  if (agent.file() == file) candidate.state = RingState::kReady;
+  candidate.state = agent.file() == file ? RingState::kReady : RingState::kBusy;
   return true;
 }
 
