@@ -177,11 +177,6 @@ bool Agent::expired(Clock::time_point now, std::chrono::milliseconds deadTtl, st
   return idleTtl.count() != 0 && now - lastEvent_ >= idleTtl;
 }
 
-bool Agent::seenToEnd() const {
-  const std::lock_guard lock(mutex_);
-  return life() == Life::kDead;
-}
-
 bool Agent::neverUsed() const {
   const std::lock_guard lock(mutex_);
   return !moved_ && searches_ > 0 && readers_.size() == 1 && !readers_.back().writerSeen;

@@ -100,9 +100,6 @@ class Agent {
   bool expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
                Clock::time_point toldUntil) const;
 
-  // Every process that wrote its ring was seen to go.
-  bool seenToEnd() const;
-
   // Found empty, and nothing was ever seen behind it, nor did a search for its writer leave any doubt unsearched.
   bool neverUsed() const;
   // Closes the ring, leaving its header as it was found, and says what that header is now. The last thing to be called.

@@ -2,8 +2,6 @@
 
 #pragma once
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -22,14 +20,12 @@ struct Candidate {
   Clock::time_point nextLook{};
   std::chrono::milliseconds pause{0};
 
-  // Parked: a ring that was let go (its agent is dead, or nobody was ever seen behind an old, empty file). It holds no
-  // descriptor and is opened again only when its header has changed. Most files in a directory end like this, where
-  // agents are named by a fresh UUID.
+  // Parked: a ring that was let go, empty (its agent is dead, or nobody was ever seen behind an old, empty file). It
+  // holds no descriptor and is opened again only when its header or its ctime has changed. Most files in a directory
+  // end like this, where agents are named by a fresh UUID.
   bool parked = false;
   FileId parkedFile;
   HeaderFields parkedHeader;
-  timespec parkedChange{};     // its ctime
-  bool writerMayLive = false;  // nobody was seen to write it: stores into a mapping show in the header only
 
   bool isNew() const { return pause.count() == 0 && !parked; }
   // Looked at a few times at most: an agent may be about to make a ring of it.
@@ -42,19 +38,16 @@ struct Candidate {
     nextLook = now + pause;
   }
 
-  // Whether something happened to a parked ring. Whoever comes back under a dead agent's name truncates the file first,
-  // which its ctime shows.
+  // Whether something happened to a parked ring. Its ctime alone does not say: stores into a mapping need not show
+  // there, and an agent that comes back may have truncated the file before it was parked, and rebuild the header only
+  // later. The header alone does not, either: an agent that comes back and is idle may leave what was there before.
   bool awoken() const {
-    if (!writerMayLive) {
-      struct stat info;
-      return ::lstat(path.c_str(), &info) != 0 || parkedFile != FileId{info.st_dev, info.st_ino} ||
-             info.st_ctim.tv_sec != parkedChange.tv_sec || info.st_ctim.tv_nsec != parkedChange.tv_nsec;
-    }
     const HeaderFields now = peekHeader(path, parkedFile);
     const HeaderFields& then = parkedHeader;
     return now.state != RingState::kReady || now.version != then.version ||
            now.expectedVersion != then.expectedVersion || now.writePos != then.writePos ||
-           now.readPos != then.readPos || now.capacity != then.capacity || now.fileSize != then.fileSize;
+           now.readPos != then.readPos || now.capacity != then.capacity || now.fileSize != then.fileSize ||
+           now.changed.tv_sec != then.changed.tv_sec || now.changed.tv_nsec != then.changed.tv_nsec;
   }
 };
 

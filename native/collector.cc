@@ -57,9 +57,7 @@ std::shared_ptr<Source> Collector::open(SourceOptions options, std::vector<std::
   const std::lock_guard lifecycle(lifecycle_);
   const std::lock_guard lock(mutex_);
   sources_.push_back(source);
-  stats_.drainInterval = source->options_.drainInterval;
-  for (const auto& other : sources_)
-    stats_.drainInterval = std::min(stats_.drainInterval, other->options_.drainInterval);
+  keepShortestInterval();
   scanAll_ = true;
   if (!thread_.joinable()) {
     stopping_ = false;
@@ -83,6 +81,7 @@ void Collector::close(const std::shared_ptr<Source>& source) {
     const std::lock_guard lock(mutex_);
     if (std::erase(sources_, source) == 0) return;
     while (!source->agents_.empty()) unlink(*source, source->agents_.begin()->first);
+    keepShortestInterval();
     if (sources_.empty()) {
       stopping_ = true;
       last = std::move(thread_);
@@ -90,6 +89,15 @@ void Collector::close(const std::shared_ptr<Source>& source) {
     }
   }
   if (last.joinable()) last.join();
+}
+
+// One thread drains for all: as often as the source that wants it most often.
+void Collector::keepShortestInterval() {
+  const auto shorter = [](const auto& a, const auto& b) {
+    return a->options_.drainInterval < b->options_.drainInterval;
+  };
+  const auto shortest = std::min_element(sources_.begin(), sources_.end(), shorter);
+  if (shortest != sources_.end()) stats_.drainInterval = (*shortest)->options_.drainInterval;
 }
 
 std::shared_ptr<Tap> Collector::openTap(const std::shared_ptr<Source>& source, const TapWants& wants, size_t capacity) {

@@ -90,6 +90,8 @@ class Collector {
   void closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<Tap>& tap);
 
   // Waits until the thread has looked for new rings and drained all of them after this call; not longer than `limit`.
+  // Where there are more new files than can be looked at within a tenth of a second, rings apart, the others come
+  // later.
   // A ring that is filled as fast as it is drained is waited for a quarter of a second.
   bool drainNow(std::chrono::milliseconds limit);
 
@@ -111,10 +113,11 @@ class Collector {
   ~Collector() = delete;
 
   static constexpr std::chrono::milliseconds kFirstSearchPause{250};
-  // Parked files are looked at this often, and more seldom the more there are: a look takes some 5 us (1.5 for those
-  // whose writer is known to be gone), and all of them together at most about 1 % of one core.
+  // Parked files are looked at this often, and more seldom the more there are: a look takes some 5 us, and
+  // all of them together at most about 1 % of one core.
   static constexpr std::chrono::milliseconds kParkedLook{50};
 
+  void keepShortestInterval();
   void run();
   Clock::duration tick(Clock::time_point now);
   Clock::duration pauseAfter(bool crowded, Clock::time_point now, std::chrono::milliseconds interval) const;
@@ -122,7 +125,12 @@ class Collector {
   void scanTree(DirectoryTree& tree, std::set<std::string>& present);
   void considerFile(const FoundFile& file);
   void tryCandidates(Clock::time_point now, bool all);
+  template <typename OfTheKind>
+  bool tryInTurn(std::string& next, Clock::time_point now, Clock::time_point end, bool ringsAreFree,
+                 OfTheKind&& ofTheKind);
+  void addCandidate(Candidate candidate);
   void tryOpen(Candidate& candidate, Clock::time_point now);
+  bool isBack(const Agent& agent, Candidate& candidate, Clock::time_point now) const;
   void explainBusy(Candidate& candidate) const;
   void link(Source& source, const std::shared_ptr<Agent>& agent);
   void unlink(Source& source, const std::string& path);
@@ -149,7 +157,9 @@ class Collector {
   std::vector<std::shared_ptr<Source>> sources_;
   std::map<std::string, std::shared_ptr<Agent>> agents_;  // by path
   std::map<std::string, Candidate> candidates_;           // files that are not attached, by path
-  std::string nextCandidate_;                             // whose turn is next
+  bool recent_ = false;                                   // there may be one that isRecent()
+  std::string nextRecent_;                                // whose turn is next among these
+  std::string nextCandidate_;                             // and among the others
   size_t openRings_ = 0;                                  // as of this tick
   // The collector's thread's alone: paths of agents that had more than their turn took, and whose turn is next.
   std::set<std::string> behind_;

@@ -13,12 +13,17 @@
 namespace nixl_otel {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 // What looking at files may take out of one tick: some 200 of them.
-constexpr milliseconds kCandidateSlice{2};
+constexpr microseconds kCandidateSlice{2000};
+// The same where somebody waits for new rings: several thousand, besides the rings, of which a thousand may start
+// together and there are not more than may be open. He may be the event loop of a service, and whoever asks the
+// collector anything meanwhile waits, too.
+constexpr milliseconds kAskedSlice{100};
 // See kParkedLook.
-constexpr std::chrono::microseconds kPauseForEachParked{500};
+constexpr microseconds kPauseForEachParked{500};
 
 // Some 10 KB each: hosts have hundreds of agents, not tens of thousands.
 constexpr size_t kMostRings = 16'384;
@@ -62,40 +67,60 @@ void Collector::considerFile(const FoundFile& file) {
   const auto agent = agents_.find(file.path);
   if (agent != agents_.end()) {
     struct stat info;
-    if (::lstat(file.path.c_str(), &info) != 0 || agent->second->holds({info.st_dev, info.st_ino})) return;
+    if (::lstat(file.path.c_str(), &info) != 0 || agent->second->file() == FileId{info.st_dev, info.st_ino}) return;
   }
   Candidate candidate;
   candidate.path = file.path;
-  candidates_.emplace(file.path, std::move(candidate));
+  addCandidate(std::move(candidate));
 }
 
 // Ten thousand files that are no rings must not keep the rings waiting: files are looked at in slices. Those that came
-// lately go first; the others have their turn where the last slice ended. `all`: every file that was not looked at yet.
+// lately go first, and leave the others half of the time. `all`: somebody waits for these.
 void Collector::tryCandidates(Clock::time_point now, bool all) {
-  const Clock::time_point end = now + kCandidateSlice;
+  const Clock::time_point begun = Clock::now();  // not `now`: the scan between may have taken longer than a slice
   openRings_ = 0;
   for (const auto& [path, agent] : agents_) openRings_ += agent->rings();
-  const auto next = [&](auto entry) {
-    const bool attached = entry->second.state == RingState::kReady && !entry->second.parked;
-    return attached ? candidates_.erase(entry) : std::next(entry);
-  };
-  for (auto entry = candidates_.begin(); entry != candidates_.end(); entry = next(entry)) {
-    Candidate& candidate = entry->second;
-    if (!candidate.isRecent() || candidate.nextLook > now) continue;
-    if ((all && candidate.isNew()) || Clock::now() < end) tryOpen(candidate, now);
+  if (recent_) {
+    bool recent = false;
+    const auto isRecent = [&](const Candidate& candidate) {
+      recent |= candidate.isRecent();
+      return candidate.isRecent();
+    };
+    const bool wholeLap = tryInTurn(nextRecent_, now, begun + (all ? kAskedSlice : kCandidateSlice / 2), all, isRecent);
+    recent_ = recent || !wholeLap;
   }
-  auto entry = candidates_.lower_bound(nextCandidate_);
-  for (size_t left = candidates_.size(); left > 0; --left, entry = next(entry)) {
+  tryInTurn(nextCandidate_, now, begun + kCandidateSlice, false,
+            [](const Candidate& candidate) { return !candidate.isRecent(); });
+}
+
+// Looks at those of a kind whose time has come, from where the last slice ended. False: this one is over, but not the
+// lap. `ringsAreFree`: what becomes a ring takes nothing of the slice.
+template <typename OfTheKind>
+bool Collector::tryInTurn(std::string& next, Clock::time_point now, Clock::time_point end, bool ringsAreFree,
+                          OfTheKind&& ofTheKind) {
+  auto entry = candidates_.lower_bound(next);
+  for (size_t left = candidates_.size(); left > 0; --left) {
     if (entry == candidates_.end()) entry = candidates_.begin();
     Candidate& candidate = entry->second;
-    if (candidate.isRecent() || candidate.nextLook > now) continue;
-    if (Clock::now() >= end) {
-      nextCandidate_ = entry->first;
-      return;
+    const bool due = ofTheKind(candidate) && candidate.nextLook <= now;
+    Clock::time_point before{};
+    // Going over the others takes time, too, but less than asking for it each time.
+    if ((due || left % 256 == 0) && (before = Clock::now()) >= end) {
+      next = entry->first;
+      return false;
     }
-    tryOpen(candidate, now);
+    if (due) tryOpen(candidate, now);
+    const bool attached = candidate.state == RingState::kReady && !candidate.parked;
+    if (attached && ringsAreFree) end += Clock::now() - before;
+    entry = attached ? candidates_.erase(entry) : std::next(entry);
   }
-  nextCandidate_.clear();
+  next.clear();
+  return true;
+}
+
+void Collector::addCandidate(Candidate candidate) {
+  recent_ = true;
+  candidates_.emplace(candidate.path, std::move(candidate));
 }
 
 void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
@@ -105,9 +130,11 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
       return;
     }
     candidate.parked = false;
+    recent_ = true;
   }
   // The file that follows a ring is one more until that is let go: there is some room beyond for these.
   const auto known = agents_.find(candidate.path);
+  if (known != agents_.end() && isBack(*known->second, candidate, now)) return;
   const size_t most = mostRings();
   if (openRings_ >= (known == agents_.end() ? most : most + most / 2)) {
     candidate.state = RingState::kBusy;
@@ -133,6 +160,19 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
   nextSearch_ = now;
   searchAgain_ = true;
   searchPause_ = kFirstSearchPause;
+}
+
+// The name went to another file and came back to one that this very agent drains: the lock would be our own. An earlier
+// file of the agent is drained for as long as the agent holds it, and is opened again after that.
+bool Collector::isBack(const Agent& agent, Candidate& candidate, Clock::time_point now) const {
+  struct stat info;
+  if (::lstat(candidate.path.c_str(), &info) != 0) return false;
+  const FileId file{info.st_dev, info.st_ino};
+  if (!agent.holds(file)) return false;
+  candidate.reason.clear();
+  candidate.waitLonger(now);
+  candidate.state = agent.file() == file ? RingState::kReady : RingState::kBusy;
+  return true;
 }
 
 // A ring that was renamed, or has a second name: the lock that stands in the way is our own.

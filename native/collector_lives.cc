@@ -102,17 +102,19 @@ void Collector::forgetExpired(Clock::time_point now) {
     Candidate candidate;
     candidate.path = path;
     candidate.parkedFile = agent->file();
-    candidate.writerMayLive = !agent->seenToEnd();
     candidate.parkedHeader = agent->release();
-    candidate.parked = candidate.parkedHeader.state == RingState::kReady;
-    candidate.state = candidate.parkedHeader.state;
-    candidate.nextLook = now + kParkedLook;
+    // What came after the last drain, be it from an agent that is back, would wait for the next change of the header:
+    // then it is a file like any other, and opened again at once.
+    candidate.parked = candidate.parkedHeader.empty();
+    if (candidate.parked) {
+      candidate.state = RingState::kReady;
+      candidate.nextLook = now + kParkedLook;
+    }
     for (const auto& source : sources_) unlink(*source, path);
     entry = agents_.erase(entry);
     struct stat info;
     if (orphaned || ::lstat(path.c_str(), &info) != 0) continue;
-    candidate.parkedChange = info.st_ctim;
-    candidates_.emplace(path, std::move(candidate));
+    addCandidate(std::move(candidate));
   }
 }
 

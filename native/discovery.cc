@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -18,9 +18,15 @@ namespace {
 
 // Kernels stamp mtime with the time of the last timer tick, up to 10 ms ago: a change in the same tick as our look
 // leaves the same stamp. A stamp younger than this is not trusted to be the last one.
-constexpr int64_t kStampGrainNs = 100'000'000;
+constexpr double kStampGrainSeconds = 0.1;
 
-int64_t toNs(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+bool same(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
+
+// A stamp may be any number, and so many seconds in nanoseconds, or their difference, more than an integer holds.
+double secondsBetween(const timespec& a, const timespec& b) {
+  const double seconds = static_cast<double>(b.tv_sec) - static_cast<double>(a.tv_sec);
+  return seconds + static_cast<double>(b.tv_nsec - a.tv_nsec) / 1e9;
+}
 
 const char* problemOf(unsigned char kind) {
   switch (kind) {
@@ -55,7 +61,10 @@ bool DirectoryTree::refresh() {
   problem_.clear();
   writableByAll_ = false;
   bool changed = visit(directory_, "", 0);
-  changed |= std::erase_if(folders_, [](const auto& entry) { return !entry.second.seen; }) != 0;
+  changed |= std::erase_if(folders_, [&](const auto& entry) {
+               if (!entry.second.seen) entries_ -= entry.second.entries();
+               return !entry.second.seen;
+             }) != 0;
   if (!changed) return false;
   files_.clear();
   for (const auto& [path, folder] : folders_) files_.insert(files_.end(), folder.files.begin(), folder.files.end());
@@ -91,16 +100,16 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
   Folder& folder = at->second;
   folder.seen = true;
   bool changed = fresh;
-  if (fresh || !folder.settled || toNs(folder.changed) != toNs(info.st_mtim)) {
+  const bool roomAgain = folder.cut && entries_ < kMaxEntries;
+  if (fresh || !folder.settled || roomAgain || !same(folder.changed, info.st_mtim)) {
     timespec now;
     ::clock_gettime(CLOCK_REALTIME, &now);
     folder.changed = info.st_mtim;
-    const int64_t age = toNs(now) - toNs(info.st_mtim);
-    folder.settled = age > kStampGrainNs || age < -kStampGrainNs;  // (a stamp in the future says nothing about now)
+    // (A stamp in the future says nothing about now.)
+    folder.settled = std::abs(secondsBetween(info.st_mtim, now)) > kStampGrainSeconds;
     changed |= read(folder, path, prefix, depth);
   }
-  if (folder.cut)
-    problem_ = "more than " + std::to_string(kMaxEntries) + " files in a folder; the rest is not looked at";
+  if (folder.cut) problem_ = "more than " + std::to_string(kMaxEntries) + " files; the rest is not looked at";
   for (const std::string& name : folder.folders) changed |= visit(path + "/" + name, prefix + name + "/", depth + 1);
   return changed;
 }
@@ -117,10 +126,11 @@ bool DirectoryTree::read(Folder& folder, const std::string& path, const std::str
   std::vector<FoundFile> files;
   std::vector<std::string> folders;
   folder.cut = false;
+  const size_t room = kMaxEntries - (entries_ - folder.entries());
   while (const dirent* entry = ::readdir(directory)) {
     const char* name = entry->d_name;
     if (std::strcmp(name, ".") == 0 || std::strcmp(name, "..") == 0) continue;
-    if (files.size() + folders.size() == kMaxEntries) {
+    if (files.size() + folders.size() == room) {
       folder.cut = true;
       break;
     }
@@ -139,6 +149,7 @@ bool DirectoryTree::read(Folder& folder, const std::string& path, const std::str
   changed |= folder.settled;
   folder.files = std::move(files);
   folder.folders = std::move(folders);
+  entries_ = kMaxEntries - room + folder.entries();
   return changed;
 }
 

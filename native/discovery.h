@@ -20,7 +20,7 @@ struct FoundFile {
 class DirectoryTree {
  public:
   // Whoever may write the directory must not fill this process's memory, nor take its time.
-  static constexpr size_t kMaxEntries = 65'536;  // of one folder
+  static constexpr size_t kMaxEntries = 65'536;  // files and folders in all
   static constexpr size_t kMaxFolders = 1'024;
   static constexpr int kMaxDepth = 3;  // folders below the directory: NIXL joins an agent's name to it as a path
 
@@ -43,7 +43,8 @@ class DirectoryTree {
     timespec changed{};
     bool settled = false;  // its mtime was old enough when it was read: the next change will show
     bool seen = false;
-    bool cut = false;  // it has more than kMaxEntries
+    bool cut = false;  // there was no room for all that it has
+    size_t entries() const { return files.size() + folders.size(); }
     std::vector<FoundFile> files;
     std::vector<std::string> folders;
   };
@@ -56,6 +57,7 @@ class DirectoryTree {
   std::string problem_;
   bool writableByAll_ = false;
   std::map<std::string, Folder> folders_;
+  size_t entries_ = 0;  // of all of them
   std::vector<FoundFile> files_;
 };
 

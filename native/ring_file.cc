@@ -111,6 +111,7 @@ HeaderFields readHeader(int fd) {
   struct stat info;
   if (::fstat(fd, &info) != 0) return verdict(f, RingState::kDenied, std::strerror(errno));
   f.fileSize = static_cast<uint64_t>(info.st_size);
+  f.changed = info.st_ctim;
   if (f.fileSize == 0) return verdict(f, RingState::kInitializing, "the file is empty");
 
   alignas(8) std::byte bytes[kMaxHeaderBytes] = {};

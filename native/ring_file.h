@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <time.h>
 
 #include <cstdint>
 #include <optional>
@@ -46,6 +47,10 @@ struct HeaderFields {
   uint64_t readPos = 0;
   uint64_t capacity = 0;
   uint64_t fileSize = 0;
+  timespec changed{};  // the file's ctime
+
+  // A ring that holds no event.
+  bool empty() const { return state == RingState::kReady && writePos == readPos; }
 };
 
 HeaderFields readHeader(int fd);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "check.h"
@@ -103,20 +104,64 @@ TEST(tenThousandOtherFilesHideNoRing) {
   REQUIRE_EQ(ring.create(directory / "agent", 4, 1024), std::string());
   for (int i = 0; i < 20; ++i) {
     push(ring, 1, 100);
+    if (i == 0) until([&] { return watching.agents() == 1; });
     CHECK_EQ(watching.counted(), 100u * (i + 1));
   }
-  CHECK_EQ(watching.problems().size(), 10'000u);
+  until([&] { return watching.problems().size() == 10'000; });
 }
 
-TEST(aFolderWithMoreFilesThanAreLookedAtSaysSo) {
+// However many folders they lie in; and those that were not looked at are as soon as others went.
+TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
   const TemporaryDirectory directory;
-  for (size_t i = 0; i < DirectoryTree::kMaxEntries + 10; ++i) {
-    REQUIRE_EQ(::mknod((directory / std::to_string(i)).c_str(), S_IFREG | 0644, 0), 0);
+  constexpr size_t kHalf = DirectoryTree::kMaxEntries / 2;
+  for (const char* folder : {"one", "two"}) {
+    REQUIRE_EQ(::mkdir((directory / folder).c_str(), 0755), 0);
+    for (size_t i = 0; i < kHalf + 10; ++i) {
+      REQUIRE_EQ(::mknod((directory / folder + "/" + std::to_string(i)).c_str(), S_IFREG | 0644, 0), 0);
+    }
+    const timespec longAgo[2] = {{1'000'000, 0}, {1'000'000, 0}};
+    REQUIRE_EQ(::utimensat(AT_FDCWD, (directory / folder).c_str(), longAgo, 0), 0);
   }
+  const std::string problem = "more than 65536 files; the rest is not looked at";
   DirectoryTree tree(directory.path, "");
   CHECK(tree.refresh());
-  CHECK_EQ(tree.files().size(), DirectoryTree::kMaxEntries);
-  CHECK_EQ(tree.problem(), std::string("more than 65536 files in a folder; the rest is not looked at"));
+  CHECK_EQ(tree.files().size(), DirectoryTree::kMaxEntries - 2);
+  CHECK_EQ(tree.problem(), problem);
+  tree.refresh();
+  CHECK_EQ(tree.files().size(), DirectoryTree::kMaxEntries - 2);
+  CHECK_EQ(tree.problem(), problem);
+  // Of the folder that was read whole: the other one does not change.
+  const auto inOne = [](const FoundFile& file) { return file.agent.starts_with("one/"); };
+  const auto ofOne = static_cast<size_t>(std::count_if(tree.files().begin(), tree.files().end(), inOne));
+  const std::string folder = directory / (ofOne == kHalf + 10 ? "one" : "two");
+  for (size_t i = 0; i < 22; ++i) REQUIRE_EQ(::unlink((folder + "/" + std::to_string(i)).c_str()), 0);
+  until([&] {
+    tree.refresh();
+    return tree.problem().empty();
+  });
+  CHECK_EQ(tree.files().size(), 2 * kHalf + 20 - 22);
+  std::filesystem::remove_all(folder);
+  until([&] { return tree.refresh() && tree.files().size() < kHalf + 20; });
+  for (size_t i = 0; i < 22; ++i) ::mknod((directory / std::to_string(i)).c_str(), S_IFREG | 0644, 0);
+  until([&] {
+    tree.refresh();
+    return tree.files().size() >= kHalf + 32;
+  });
+  CHECK_EQ(tree.problem(), std::string());
+}
+
+// Where the file system keeps so large a stamp: in nanoseconds it would be a multiple of 2^64, as 0 is.
+TEST(aDirectoryWithAnImpossibleStampIsReadAgain) {
+  const TemporaryDirectory directory;
+  DirectoryTree tree(directory.path, "");
+  size_t files = 0;
+  for (const time_t seconds : {time_t{0}, time_t{1} << 60, time_t{0}, -(time_t{1} << 60)}) {
+    Image(100).writeTo(directory / std::to_string(files++));
+    const timespec stamp[2] = {{seconds, 0}, {seconds, 0}};
+    REQUIRE_EQ(::utimensat(AT_FDCWD, directory.path.c_str(), stamp, 0), 0);
+    CHECK(tree.refresh());
+    CHECK_EQ(tree.files().size(), files);
+  }
 }
 
 // The swap shows in the parent, or, after the parent was read, only when the folder is entered.
@@ -216,6 +261,38 @@ TEST(aRingThatIsRenamedGoesOnUnderItsFirstName) {
   CHECK_EQ(watching.counted("before"), 15u);
   CHECK_EQ(watching.counted(), 15u);
   CHECK_EQ(watching.problem(), "busy: it is drained already, as " + (directory / "before"));
+}
+
+// While it is away another file has its name: no ring, or one that is drained, too, as the same agent.
+TEST(aRingThatGetsItsNameBackIsNotInItsOwnWay) {
+  for (const bool anotherRing : {false, true}) {
+    const TemporaryDirectory directory;
+    const TemporaryDirectory elsewhere;
+    const std::string path = directory / "agent";
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(path, 4, 64), std::string());
+    Watching watching(directory.path);
+    push(ring, 1, 10);
+    until([&] { return watching.counted("agent") == 10; });
+    REQUIRE_EQ(::rename(path.c_str(), (elsewhere / "agent").c_str()), 0);
+    RingWriter other;
+    if (anotherRing) {
+      REQUIRE_EQ(other.create(path, 4, 64), std::string());
+      push(other, 1, 3);
+      until([&] { return watching.counted("agent") == 13; });
+      REQUIRE_EQ(::unlink(path.c_str()), 0);
+    }
+    Image(100).writeTo(path);
+    until([&] { return !watching.problem().empty(); });
+    REQUIRE_EQ(::rename((elsewhere / "agent").c_str(), path.c_str()), 0);
+    push(ring, 11, 5);
+    until([&] { return watching.problem().empty(); });
+    CHECK_EQ(watching.counted("agent"), anotherRing ? 18u : 15u);
+    // A name that goes and comes makes the directory be read again.
+    ::close(::open((directory / "next").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
+    until([&] { return !watching.problem().empty(); });
+    CHECK_EQ(watching.problem(), std::string("initializing: the file is empty"));
+  }
 }
 
 // Whichever of its names is found first, and whichever goes: as long as one is left it is the same agent.

@@ -135,6 +135,20 @@ TEST(looksHalfAsOftenWhileNothingMoves) {
   collector.close(source);
 }
 
+TEST(drainsAsOftenAsTheSourcesThatAreOpenWantIt) {
+  const TemporaryDirectory directory;
+  Collector& collector = Collector::instance();
+  SourceOptions options = optionsFor(directory.path);
+  options.drainInterval = milliseconds(40);
+  const auto slow = collector.open(options);
+  options.drainInterval = milliseconds(1);
+  const auto fast = collector.open(options);
+  CHECK(collector.stats().drainInterval == milliseconds(1));
+  collector.close(fast);
+  CHECK(collector.stats().drainInterval == milliseconds(40));
+  collector.close(slow);
+}
+
 TEST(startsAndStopsItsThreadWithItsSources) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();

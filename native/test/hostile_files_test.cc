@@ -3,6 +3,9 @@
 
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
 
 #include <atomic>
 
@@ -63,6 +66,14 @@ uint64_t countedSoFar(Watching& watching, const std::string& agent = "") {
   return sum;
 }
 
+std::atomic<size_t> looks{0};
+
+void makeEmptyFiles(const TemporaryDirectory& directory, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (::mknod((directory / std::to_string(i)).c_str(), S_IFREG | 0644, 0) != 0) std::abort();
+  }
+}
+
 // Descriptors of this process that belong to files in this directory.
 size_t descriptorsIn(const std::string& directory) {
   size_t count = 0;
@@ -74,6 +85,37 @@ size_t descriptorsIn(const std::string& directory) {
 }
 
 }  // namespace
+
+// In place of the C library's, for everything in this program: every look at a file asks once what it lies on.
+extern "C" __attribute__((visibility("default"))) int fstatfs(int fd, struct statfs* info) noexcept {
+  ++looks;
+  return static_cast<int>(::syscall(SYS_fstatfs, fd, info));
+}
+
+// Files that came lately are looked at again and again: not before the last one was for the first time.
+TEST(aNewRingWhoseNameSortsLastHasItsTurn) {
+  const TemporaryDirectory directory;
+  constexpr size_t kFiles = 10'000;
+  makeEmptyFiles(directory, kFiles);
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(directory / "zzz", 4, 64), std::string());
+  push(ring, 1, 3);
+  looks = 0;
+  Watching watching(directory.path);
+  until([&] { return watching.agents() == 1; });
+  CHECK_WITH(looks < kFiles * 3 / 2, std::to_string(looks) + " looks");
+}
+
+// As many files as there may be would take a second.
+TEST(whoAsksForADrainDoesNotWaitForEveryNewFile) {
+  const TemporaryDirectory directory;
+  constexpr size_t kFiles = 65'000;
+  makeEmptyFiles(directory, kFiles);
+  looks = 0;
+  Watching watching(directory.path);
+  watching.drain();
+  CHECK_WITH(looks < kFiles, std::to_string(looks) + " looks");
+}
 
 TEST(ringsThatNeverBecomeEmptyKeepNobodyWaiting) {
   const TemporaryDirectory directory;

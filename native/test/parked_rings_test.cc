@@ -1,0 +1,99 @@
+// Rings that are let go, and what happens to them in that very moment: between their last drain and what is remembered
+// of them the collector asks about their files by name, and there these tests act.
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <functional>
+
+#include "check.h"
+#include "draining.h"
+#include "temporary_directory.h"
+#include "watching.h"
+
+using namespace nixl_otel;
+using std::chrono::milliseconds;
+
+namespace {
+
+// What to do, once, when the collector asks about this file. It acts on the collector's thread.
+std::string watchedPath;
+std::function<void()> action;
+std::atomic<bool> armed{false};
+
+int ask(const char* path, struct stat* info, int flags) {
+  if (armed && watchedPath == path) {
+    action();
+    armed = false;
+  }
+  return ::fstatat(AT_FDCWD, path, info, flags);
+}
+
+void whenAskedAbout(const std::string& path, std::function<void()> what) {
+  watchedPath = path;
+  action = std::move(what);
+  armed = true;
+}
+
+// Then the directory is read once, and the files in it are not asked about for that any more.
+void settle(const TemporaryDirectory& directory) {
+  const timespec longAgo[2] = {{1'000'000, 0}, {1'000'000, 0}};
+  if (::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0) != 0) std::abort();
+}
+
+}  // namespace
+
+// In place of the C library's, for everything in this program. Who asks whether a file is young is told that it is not.
+extern "C" __attribute__((visibility("default"))) int stat(const char* path, struct stat* info) noexcept {
+  const int result = ask(path, info, 0);
+  if (result == 0) info->st_ctim.tv_sec -= 3600;
+  return result;
+}
+extern "C" __attribute__((visibility("default"))) int lstat(const char* path, struct stat* info) noexcept {
+  return ask(path, info, AT_SYMLINK_NOFOLLOW);
+}
+
+TEST(anAgentThatComesBackWhileItsRingIsLetGoIsCounted) {
+  const TemporaryDirectory directory;
+  AgentProcess agent(directory / "agent");
+  settle(directory);
+  Watching watching(directory.path, milliseconds(0));
+  agent.write(10);
+  until([&] { return watching.counted() == 10 && watching.alive("agent"); });
+  RingWriter next;
+  whenAskedAbout(directory / "agent", [&] {
+    if (!next.create(directory / "agent", 4, 1024).empty()) std::abort();
+  });
+  agent.kill();
+  until([&] {
+    watching.agents();
+    return !armed;
+  });
+  push(next, 1, 7);
+  until([&] { return watching.counted() == 7; });
+}
+
+TEST(anIdleAgentThatComesBackIsSeen) {
+  const TemporaryDirectory directory;
+  Watching watching(directory.path, milliseconds(0));
+  for (int life = 0; life < 2; ++life) {
+    AgentProcess agent(directory / "agent");  // without an event: its header stays what it was
+    until([&] { return watching.alive("agent"); });
+    agent.kill();
+    until([&] { return watching.agents() == 0; });
+  }
+}
+
+TEST(whatComesBetweenTheLastDrainAndTheEndIsCountedAtOnce) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(path, 4, 64), std::string());
+  ring.close();  // nobody is seen to write it
+  settle(directory);
+  whenAskedAbout(path, [&] { store(path, 0, uint64_t{3}); });
+  Watching watching(directory.path);
+  until([&] { return !armed && watching.counted() == 3; });
+}
+
+int main() { return check::run("parked_rings_test"); }
