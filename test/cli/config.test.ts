@@ -115,6 +115,33 @@ describe('a configuration file', () => {
     expect(() => readConfigFile(fileWith(text))).toThrow(message);
   });
 
+  it('with aliases that stand for nothing is refused with each of them, and told to quote what is meant as text', () => {
+    const file = fileWith('enabledMetrics: *bytes\nglobs: [*b]\nhostname: &b x');
+    const hint = (name: string): string =>
+      `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
+    expect(() => readConfigFile(file)).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: `${file}:1:17: ${hint('bytes')}\n${file}:2:9: ${hint('b')}`,
+      }),
+    );
+    expect(readConfigFile(fileWith('globs: &b [/a]\nenabledMetrics: *b')).options.enabledMetrics).toEqual(['/a']);
+  });
+
+  it('whose aliases multiply without end is refused', () => {
+    const rows = ['a: &a [x,x,x,x,x,x,x,x,x]'];
+    for (const [i, name] of [...'bcdefgh'].entries()) {
+      rows.push(`${name}: &${name} [${new Array(9).fill(`*${'abcdefg'[i]}`).join(',')}]`);
+    }
+    const file = fileWith(rows.join('\n'));
+    expect(() => readConfigFile(file)).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: `${file}: Excessive alias count indicates a resource exhaustion attack`,
+      }),
+    );
+  });
+
   it('that is not there is refused by its name', () => {
     expect(() => readConfigFile('/no/such.yaml')).toThrow("ENOENT: no such file or directory, open '/no/such.yaml'");
   });
