@@ -39,7 +39,11 @@ export function createInstruments(meter: Meter, metrics: readonly Metric[], tall
   const durations = new Map<number, DurationInstrument>();
   metrics.forEach((metric, index) => {
     if (metric.kind !== 'histogram' || metric.recordsType === undefined) return;
-    const histogram = durationHistogram(meter, metric, tally.types[metric.recordsType]?.bounds ?? tally.durationBoundsUs);
+    const histogram = durationHistogram(
+      meter,
+      metric,
+      tally.types[metric.recordsType]?.bounds ?? tally.durationBoundsUs,
+    );
     durations.set(metric.recordsType, { histogram, metric: index, divisor: metric.divisor });
   });
   const made = numbers.filter((one) => one !== undefined);
