@@ -21,7 +21,7 @@ function wrong(options: object): NixlTelemetryError {
 }
 
 describe('a wrong option', () => {
-  it.each([
+  it.each<[object, RegExp]>([
     [{ naming: 'prometheus' }, /naming is "prometheus"; allowed: "nixl" or "otel"/],
     [{ drainIntervalMs: 0 }, /drainIntervalMs is 0; allowed: a whole number of milliseconds, 1 to 10000/],
     [{ drainIntervalMs: NaN }, /drainIntervalMs is NaN/],
@@ -74,6 +74,28 @@ describe('a wrong option', () => {
       },
       /attributes has a twice/,
     ],
+    [
+      {
+        attributes: [
+          { name: 'a.b', source: 'pid' },
+          { name: 'b', source: 'pid' },
+          { name: 'a_b', source: 'agent' },
+        ],
+      },
+      /attributes has a.b and a_b, which Prometheus spells alike/,
+    ],
+    ...['agent.name', 'agent__name', 'nixl_agent_name', 'error_type', 'otel.scope.name'].map(
+      (name): [object, RegExp] => [
+        { attributes: [{ name, source: 'agent' }] },
+        new RegExp(
+          `attributes\\[0\\].name is ${name}, which is spelled like [a-z._]+ in Prometheus, which the metrics use`,
+        ),
+      ],
+    ),
+    ...['le', 'quantile'].map((name): [object, RegExp] => [
+      { attributes: [{ name, source: 'agent' }] },
+      new RegExp(`attributes\\[0\\].name is ${name}, which the metrics use themselves`),
+    ]),
   ])('%o is refused with its name, its value and what is allowed', (options, message) => {
     const error = wrong(options);
     expect(error).toBeInstanceOf(NixlTelemetryError);
