@@ -58,6 +58,14 @@ describe('with a provider of its own, the instrumentation', () => {
     expect(await boundaries('nixl.transfer.post.duration')).toHaveLength(18);
   });
 
+  it('folds nobody where builders alone make the metrics', async () => {
+    opener.agents = [agentSnapshot({ id: 7, agent: 'a' }, { 0: [10n] })];
+    const reader = new ManualReader();
+    instrumentation({ builders: ['comprehensive'] }).setMeterProvider(providerWith(reader));
+    expect(await reader.points('nixl.comprehensive.events')).toMatchObject([{ value: 1 }]);
+    expect(log).toEqual([]);
+  });
+
   it('drains the rings at each collect', async () => {
     const reader = new ManualReader();
     instrumentation().setMeterProvider(providerWith(reader));
