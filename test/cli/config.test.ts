@@ -58,6 +58,20 @@ const WRONG: [string, string][] = [
     'histogramBounds: { agent_tx_bytes: [1] }',
     '1:20: histogramBounds.agent_tx_bytes is unknown; there are agent_xfer_time',
   ],
+  ['builders: [legacy, time, legacy]', '1:1: builders has legacy twice'],
+  ['builders: [./a.mjs, legacy, ./a.mjs]', '1:1: builders has ./a.mjs twice'],
+  [
+    'customEvents:\n  - { event: e, kind: gauge, name: agent_xfer_time }',
+    '1:1: customEvents has the metric agent_xfer_time, which is there already',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: gauge, name: { nixl: own, otel: nixl.transfer.io } }',
+    '1:1: customEvents has the metric nixl.transfer.io, which is there already',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: counter, name: agent_tx_bytes }',
+    '1:1: customEvents has the metric agent_tx_bytes, which Prometheus spells like agent_tx_bytes_total, which is there',
+  ],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
   ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
   ['serve:\n  page: maybe', '2:3: serve.page is "maybe"; allowed: "on" or "off"'],
@@ -152,7 +166,7 @@ describe('a configuration file', () => {
     expect(readConfigFile(file).options.builders).toMatchObject(['legacy', { name: 'own' }]);
     writeFileSync(path.join(path.dirname(file), 'own.cjs'), 'module.exports = { name: 1 };');
     const other = path.join(path.dirname(file), 'other.yaml');
-    writeFileSync(other, 'builders: [./own.cjs]');
+    writeFileSync(other, 'builders: [legacy, ./own.mjs, ./own.cjs]');
     expect(() => readConfigFile(other)).toThrow(/builder .*own.cjs is none; export default/);
   });
 });
@@ -167,7 +181,7 @@ describe('the published schema', () => {
 
   it('says what the checks say', () => {
     expect(validate(parse(GOOD))).toBe(true);
-    const onlyInCode = /has bounds, but is|serve\.port/;
+    const onlyInCode = /has bounds, but is|serve\.port|twice|which is there/;
     for (const [text, message] of WRONG) {
       if (onlyInCode.test(message)) continue;
       expect(validate(parse(text)), text).toBe(false);

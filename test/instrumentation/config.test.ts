@@ -31,6 +31,11 @@ describe('a wrong option', () => {
     [{ directories: [] }, /directories is \[\]/],
     [{ directories: ['/a', ''] }, /directories is \["\/a",""\]/],
     [{ globs: 5 }, /globs is 5/],
+    [{ builders: new Array(2).fill({ name: 'own', create() {} }) }, /builders has own twice/],
+    [
+      { customEvents: [{ event: 'e', kind: 'gauge', name: 'nixl.collector.lag.max' }] },
+      /customEvents has the metric nixl.collector.lag.max, which/,
+    ],
     [{ globs: '/a/*/b' }, /globs is "\/a\/\*\/b"; allowed: a path with \* and \? in its last part only/],
     [{ globs: ['/a/b*', '/[ab]/c'] }, /globs is \["\/a\/b\*","\/\[ab\]\/c"\]/],
     [{ drainIntervalMs: 2.5 }, /drainIntervalMs is 2.5; allowed: a whole number/],

@@ -66,8 +66,7 @@ export function fileShape(serve: Shape = anyObject): Shape {
         type: 'array',
         items: { anyOf: [{ enum: BUILDER_NAMES }, { type: 'string', pattern: MODULE_PATH.source }] },
       },
-      problems: (given, at) =>
-        Array.isArray(given) && given.every(isModulePath) ? [] : builders.problems(withoutModules(given), at),
+      problems: (given, at) => builders.problems(withStandIns(given), at),
     },
     serve,
   });
@@ -148,9 +147,16 @@ function isModulePath(given: unknown): given is string {
   return typeof given === 'string' && MODULE_PATH.test(given);
 }
 
-/** Where the paths of modules stand, names that pass take their places: indices stay what they are. */
-function withoutModules(given: unknown): unknown {
-  return Array.isArray(given) ? given.map((one: unknown) => (isModulePath(one) ? BUILDER_NAMES[0] : one)) : given;
+/** Where the paths of modules stand, builders that pass take their places, one per path: indices stay what they are. */
+function withStandIns(given: unknown): unknown {
+  if (!Array.isArray(given)) return given;
+  const standIns = new Map<string, MetricBuilder>();
+  return given.map((one: unknown) => {
+    if (!isModulePath(one)) return one;
+    const standIn = standIns.get(one) ?? { name: one, create() {} };
+    standIns.set(one, standIn);
+    return standIn;
+  });
 }
 
 function builderOf(one: string, file: string): BuilderName | MetricBuilder {
