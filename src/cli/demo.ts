@@ -9,7 +9,7 @@ import { addServingOptions, type ServingOptions, wholeNumber } from './options.j
 import { print, whenStdoutCloses } from './output.js';
 import { amount, countedEvents, rateLine } from './rates.js';
 import type { MetricsPipeline } from './serve/pipeline.js';
-import { whileServing } from './serve/serving.js';
+import { type Serving, whileServing } from './serve/serving.js';
 import { settingsOf } from './serve/settings.js';
 import { StopRequest } from './stop.js';
 import { TransferSource, type TransferTotals } from './transfer-source.js';
@@ -43,9 +43,9 @@ async function demo(options: DemoOptions): Promise<void> {
     const { interval: intervalMs, ...flags } = options;
     // The same in every environment: what is set there is for real agents.
     const settings = settingsOf(flags, {});
-    await whileServing(settings, { directories: [directory] }, true, ({ pipeline, url }) =>
-      watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs }),
-    );
+    const work = ({ pipeline, url }: Serving): Promise<void> =>
+      watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs });
+    await whileServing(settings, { directories: [directory] }, true, work, {});
   } finally {
     remove();
     process.off('exit', remove);

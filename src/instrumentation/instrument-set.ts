@@ -1,6 +1,7 @@
 /** The instruments of one meter, made once per meter: the SDK keeps what was made and has no way to delete it. */
 import { type Histogram, type Meter, type MetricOptions, type Observable, ValueType } from '@opentelemetry/api';
-import { type Bounds, type HistogramMetric, type Metric, type NumberMetric } from '../mapping/index.js';
+import type { HistogramMetric, Metric, NumberMetric } from '../mapping/index.js';
+import type { TallyOptions } from '../shm-bridge/types.js';
 import { SELF_METRICS, type SelfMetric } from './self-metrics.js';
 import { DURATION_METRICS } from './duration-metrics.js';
 
@@ -31,14 +32,18 @@ interface About {
   readonly description: string;
 }
 
-export function createInstruments(meter: Meter, metrics: readonly Metric[], bounds: Bounds): InstrumentSet {
+export function createInstruments(meter: Meter, metrics: readonly Metric[], tally: TallyOptions): InstrumentSet {
   const numbers = metrics.map((metric) => (metric.kind === 'histogram' ? undefined : observable(meter, metric)));
   const self = SELF_METRICS.map((metric: SelfMetric) => observable(meter, metric));
   const durationStats = DURATION_METRICS.map((metric) => observable(meter, metric));
   const durations = new Map<number, DurationInstrument>();
   metrics.forEach((metric, index) => {
     if (metric.kind !== 'histogram' || metric.recordsType === undefined) return;
-    const histogram = durationHistogram(meter, metric, bounds);
+    const histogram = durationHistogram(
+      meter,
+      metric,
+      tally.types[metric.recordsType]?.bounds ?? tally.durationBoundsUs,
+    );
     durations.set(metric.recordsType, { histogram, metric: index, divisor: metric.divisor });
   });
   const made = numbers.filter((one) => one !== undefined);
@@ -69,8 +74,8 @@ function observable(meter: Meter, { name, kind, unit, description }: About): Obs
   }
 }
 
-function durationHistogram(meter: Meter, metric: HistogramMetric, { durationBoundsUs }: Bounds): Histogram {
-  const explicitBucketBoundaries = durationBoundsUs.map((bound) => bound / metric.divisor);
+function durationHistogram(meter: Meter, metric: HistogramMetric, boundsUs: readonly number[]): Histogram {
+  const explicitBucketBoundaries = boundsUs.map((bound) => bound / metric.divisor);
   return meter.createHistogram(metric.name, {
     ...options(metric.unit, metric.description),
     advice: { explicitBucketBoundaries },

@@ -90,7 +90,11 @@ export class Reporting {
     this.#closeSource();
     this.#settings = settings;
     // Producers that were taken keep the builders that they were made with.
-    if (!this.#producersTaken) this.#builderMetrics = BuilderMetrics.of(settings, this.#logger);
+    if (!this.#producersTaken) {
+      const before = this.processor;
+      this.#builderMetrics = BuilderMetrics.of(settings, this.#logger);
+      before.close(this.processor);
+    }
     this.#byMeter = new WeakMap();
     this.#arrange();
   }

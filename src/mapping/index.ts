@@ -54,7 +54,8 @@ export {
   type Labels,
   NAMINGS,
   type Naming,
-  TAKEN_ATTRIBUTE_NAMES,
+  prometheusSpelling,
+  takenAttributeName,
   withLabels,
 } from './naming.js';
 export { HISTOGRAM_EVENTS, tallyOptions, type TallyTable, type TallyTableOptions } from './tally-options.js';

@@ -39,11 +39,25 @@ const AGENT_NAMES: Readonly<Record<Naming, readonly string[]>> = {
   otel: ['nixl.agent.name', 'nixl.ring.directory'],
 };
 
+/** What the format of Prometheus puts beside the attributes. */
+const PROMETHEUS_NAMES = ['le', 'quantile', 'otel_scope_name', 'otel_scope_version', 'otel_scope_schema_url'];
+
 /** Names that attributes of one's own cannot have, in either naming. */
-export const TAKEN_ATTRIBUTE_NAMES: readonly string[] = NAMINGS.flatMap((naming) => [
-  ...AGENT_NAMES[naming],
-  ...Object.values(LABEL_NAMES[naming]),
-]);
+const TAKEN_ATTRIBUTE_NAMES: readonly string[] = [
+  ...NAMINGS.flatMap((naming) => [...AGENT_NAMES[naming], ...Object.values(LABEL_NAMES[naming])]),
+  ...PROMETHEUS_NAMES,
+];
+
+/** An attribute's name as Prometheus spells it, whose labels know no dots: a name there twice breaks the whole page. */
+export function prometheusSpelling(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9]+/g, '_');
+}
+
+/** The name of the metrics' own that an attribute of this name would meet, if there is one: there or in Prometheus. */
+export function takenAttributeName(name: string): string | undefined {
+  if (TAKEN_ATTRIBUTE_NAMES.includes(name)) return name;
+  return TAKEN_ATTRIBUTE_NAMES.find((taken) => prometheusSpelling(taken) === prometheusSpelling(name));
+}
 
 /** Who an agent is. The hostname is left out in naming `otel`: there the resource says it (`host.name`). */
 export interface AgentIdentity {

@@ -58,6 +58,20 @@ const WRONG: [string, string][] = [
     'histogramBounds: { agent_tx_bytes: [1] }',
     '1:20: histogramBounds.agent_tx_bytes is unknown; there are agent_xfer_time',
   ],
+  ['builders: [legacy, time, legacy]', '1:1: builders has legacy twice'],
+  ['builders: [./a.mjs, legacy, ./a.mjs]', '1:1: builders has ./a.mjs twice'],
+  [
+    'customEvents:\n  - { event: e, kind: gauge, name: agent_xfer_time }',
+    '1:1: customEvents has the metric agent_xfer_time, which is there already',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: gauge, name: { nixl: own, otel: nixl.transfer.io } }',
+    '1:1: customEvents has the metric nixl.transfer.io, which is there already',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: counter, name: agent_tx_bytes }',
+    '1:1: customEvents has the metric agent_tx_bytes, which Prometheus spells like agent_tx_bytes_total, which is there',
+  ],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
   ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
   ['serve:\n  page: maybe', '2:3: serve.page is "maybe"; allowed: "on" or "off"'],
@@ -115,6 +129,33 @@ describe('a configuration file', () => {
     expect(() => readConfigFile(fileWith(text))).toThrow(message);
   });
 
+  it('with aliases that stand for nothing is refused with each of them, and told to quote what is meant as text', () => {
+    const file = fileWith('enabledMetrics: *bytes\nglobs: [*b]\nhostname: &b x');
+    const hint = (name: string): string =>
+      `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
+    expect(() => readConfigFile(file)).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: `${file}:1:17: ${hint('bytes')}\n${file}:2:9: ${hint('b')}`,
+      }),
+    );
+    expect(readConfigFile(fileWith('globs: &b [/a]\nenabledMetrics: *b')).options.enabledMetrics).toEqual(['/a']);
+  });
+
+  it('whose aliases multiply without end is refused', () => {
+    const rows = ['a: &a [x,x,x,x,x,x,x,x,x]'];
+    for (const [i, name] of [...'bcdefgh'].entries()) {
+      rows.push(`${name}: &${name} [${new Array(9).fill(`*${'abcdefg'[i]}`).join(',')}]`);
+    }
+    const file = fileWith(rows.join('\n'));
+    expect(() => readConfigFile(file)).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        message: `${file}: Excessive alias count indicates a resource exhaustion attack`,
+      }),
+    );
+  });
+
   it('that is not there is refused by its name', () => {
     expect(() => readConfigFile('/no/such.yaml')).toThrow("ENOENT: no such file or directory, open '/no/such.yaml'");
   });
@@ -125,7 +166,7 @@ describe('a configuration file', () => {
     expect(readConfigFile(file).options.builders).toMatchObject(['legacy', { name: 'own' }]);
     writeFileSync(path.join(path.dirname(file), 'own.cjs'), 'module.exports = { name: 1 };');
     const other = path.join(path.dirname(file), 'other.yaml');
-    writeFileSync(other, 'builders: [./own.cjs]');
+    writeFileSync(other, 'builders: [legacy, ./own.mjs, ./own.cjs]');
     expect(() => readConfigFile(other)).toThrow(/builder .*own.cjs is none; export default/);
   });
 });
@@ -140,7 +181,7 @@ describe('the published schema', () => {
 
   it('says what the checks say', () => {
     expect(validate(parse(GOOD))).toBe(true);
-    const onlyInCode = /has bounds, but is|serve\.port/;
+    const onlyInCode = /has bounds, but is|serve\.port|twice|which is there/;
     for (const [text, message] of WRONG) {
       if (onlyInCode.test(message)) continue;
       expect(validate(parse(text)), text).toBe(false);

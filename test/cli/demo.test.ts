@@ -5,8 +5,10 @@ import { describe, expect, it } from 'vitest';
 import type { RunningCommand } from './command.js';
 import { run, scrape, start, until, valueOf } from './command.js';
 
-async function startDemo(): Promise<{ demo: RunningCommand; url: string; directory: string }> {
-  const demo = start(['demo', '--port', '0', '--interval', '100']);
+async function startDemo(
+  environment: NodeJS.ProcessEnv = {},
+): Promise<{ demo: RunningCommand; url: string; directory: string }> {
+  const demo = start(['demo', '--port', '0', '--interval', '100'], environment);
   const [, directory] = await demo.says(/their rings are in (\S+)/);
   const [, url] = await demo.says(/Metrics: (\S+)/);
   return { demo, url: url!, directory: directory! };
@@ -31,6 +33,20 @@ describe('nixl-otel demo', () => {
     expect(counted).toBe(written);
     expect(existsSync(directory)).toBe(false);
     for (const pid of children) expect(existsSync(`/proc/${pid}`)).toBe(false);
+  });
+
+  it('is the same in every environment', async () => {
+    const { demo, url } = await startDemo({
+      NIXL_OTEL_CONFIG: '/no/such.yaml',
+      NIXL_TELEMETRY_ENABLED_METRICS: 'agent_err_*',
+      NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US: '7',
+    });
+    const page = await until(async () => {
+      const text = await scrape(url);
+      return valueOf(text, 'agent_xfer_time_us_bucket', 'le="25"') > 0 && text;
+    });
+    expect(page).not.toContain('le="7"');
+    expect(await demo.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('stops quietly when whoever reads it goes away', async () => {

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { AggregationTemporality } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Totals } from '../support/live.js';
 import { startOtlpReceiver } from '../support/otlp-receiver.js';
@@ -241,6 +242,30 @@ describe('an exporter of your own', () => {
     await serve.says(/exports from/);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
     expect(readFileSync(output, 'utf8')).toMatch(/^nixl-otel \d+$/);
+  });
+});
+
+describe('a reader of your own that says nothing of temporality', () => {
+  it('gets cumulative metrics', async () => {
+    const output = path.join(temporaryDirectory(), 'out');
+    const file = moduleOf(`
+      import { writeFileSync } from 'node:fs';
+      let producer;
+      export default {
+        setMetricProducer(given) { producer = given },
+        collect: () => producer.collect(),
+        async forceFlush() {},
+        async shutdown() {
+          const { resourceMetrics, errors } = await this.collect();
+          const metrics = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
+          const { aggregationTemporality } = metrics.find((m) => m.descriptor.name === 'nixl.collector.ticks') ?? {};
+          writeFileSync(${JSON.stringify(output)}, JSON.stringify([aggregationTemporality, errors.map(String)]));
+        },
+      };`);
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
+    await serve.says(/exports from/);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+    expect(JSON.parse(readFileSync(output, 'utf8'))).toEqual([AggregationTemporality.CUMULATIVE, []]);
   });
 });
 

@@ -200,6 +200,44 @@ describe('several readers of one instrumentation', () => {
   });
 });
 
+describe('what went to builders', () => {
+  it('is counted on when the instrumentation stops and starts again', async () => {
+    const { directory, writer } = ring(4);
+    const failures = new Failures();
+    const config = { directories: directory, builders: ['legacy' as const, failures] };
+    const one = new NixlInstrumentation(config);
+    onTestFinished(() => one.disable());
+    const producer = one.metricProducer();
+    const delivered = async (): Promise<unknown> => {
+      const points = pointsIn(await producer.collect(), 'nixl.builders.events');
+      return points.find(({ attributes }) => attributes['outcome'] === 'delivered')?.value;
+    };
+    writer.push({ type: 8, value: 1 });
+    await expect.poll(delivered).toBe(1);
+    one.disable();
+    one.enable();
+    writer.push({ type: 8, value: 1 });
+    await expect.poll(delivered).toBe(2);
+    one.setConfig({ ...config, deadTtlMs: 1000 });
+    expect(await delivered()).toBe(2);
+    writer.push({ type: 8, value: 1 });
+    await expect.poll(delivered).toBe(3);
+    expect(failures.seen).toHaveLength(3);
+  });
+
+  it('is counted for builders that come later, too', async () => {
+    const { directory, writer } = ring(4);
+    const producer = producerOn(directory, { builders: ['comprehensive'] }); // which needs the meter at once
+    await producer.collect();
+    producer.processor!.addBuilder(new Failures());
+    await producer.collect();
+    writer.push({ type: 8, value: 1 });
+    const values = async (): Promise<unknown[]> =>
+      pointsIn(await producer.collect(), 'nixl.builders.events').map(({ value }) => value);
+    await expect.poll(values).toEqual([1, 0]);
+  });
+});
+
 describe('what a builder costs', () => {
   it('is nothing where there is none: no event crosses to JavaScript', async () => {
     const { directory, writer } = ring(4, 65_536);

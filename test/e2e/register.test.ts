@@ -76,3 +76,35 @@ test('a directory that is not there disturbs nobody', async () => {
   const child = run('/tmp/nixl\u0001/none', 'never');
   expect(await child.ended).toMatchObject({ code: 0, stdout: 'started\n' });
 });
+
+test('worker threads, which run --import once more, export nothing once more', async () => {
+  const folder = temporaryDirectory();
+  const setup = path.join(folder, 'setup.mjs');
+  const app = path.join(folder, 'app.mjs');
+  writeFileSync(
+    setup,
+    `import { metrics } from ${JSON.stringify(API)};
+    import { AggregationTemporality, MeterProvider, MetricReader } from ${JSON.stringify(SDK)};
+    class Reader extends MetricReader {
+      constructor() { super({ aggregationTemporalitySelector: () => AggregationTemporality.CUMULATIVE }); }
+      async onForceFlush() {}
+      async onShutdown() {}
+    }
+    globalThis.reader = new Reader();
+    metrics.setGlobalMeterProvider(new MeterProvider({ readers: [globalThis.reader] }));`,
+  );
+  // The provider is there before the instrumentation: the first collect of each thread tells whether it exports.
+  writeFileSync(
+    app,
+    `import { isMainThread, threadId, Worker } from 'node:worker_threads';
+    const { resourceMetrics } = await globalThis.reader.collect();
+    const scopes = resourceMetrics.scopeMetrics.map(({ scope }) => scope.name);
+    console.log('thread', threadId, scopes.join());
+    if (isMainThread) new Worker(new URL(import.meta.url));`,
+  );
+  const flags = ['--import', setup, '--import', REGISTER];
+  const command = new RunningCommand(process.execPath, [...flags, app], { NIXL_TELEMETRY_DIR: ringWith(1n) });
+  const { code, stdout, stderr } = await command.ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toBe('thread 0 opentelemetry-instrumentation-nixl\nthread 1 \n');
+});

@@ -7,6 +7,7 @@ import {
   instrumentationSettings,
   producerSettings,
 } from '../../src/instrumentation/config/config.js';
+import { openSource } from '../../src/shm-bridge/index.js';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -20,9 +21,9 @@ function wrong(options: object): NixlTelemetryError {
 }
 
 describe('a wrong option', () => {
-  it.each([
+  it.each<[object, RegExp]>([
     [{ naming: 'prometheus' }, /naming is "prometheus"; allowed: "nixl" or "otel"/],
-    [{ drainIntervalMs: 0 }, /drainIntervalMs is 0; allowed: a number from 1 to 10000/],
+    [{ drainIntervalMs: 0 }, /drainIntervalMs is 0; allowed: a whole number of milliseconds, 1 to 10000/],
     [{ drainIntervalMs: NaN }, /drainIntervalMs is NaN/],
     [{ drainIntervalMs: '20' }, /drainIntervalMs is "20"/],
     [{ deadTtlMs: -1 }, /deadTtlMs is -1/],
@@ -30,6 +31,18 @@ describe('a wrong option', () => {
     [{ directories: [] }, /directories is \[\]/],
     [{ directories: ['/a', ''] }, /directories is \["\/a",""\]/],
     [{ globs: 5 }, /globs is 5/],
+    [{ builders: new Array(2).fill({ name: 'own', create() {} }) }, /builders has own twice/],
+    [
+      { customEvents: [{ event: 'e', kind: 'gauge', name: 'nixl.collector.lag.max' }] },
+      /customEvents has the metric nixl.collector.lag.max, which/,
+    ],
+    [{ globs: '/a/*/b' }, /globs is "\/a\/\*\/b"; allowed: a path with \* and \? in its last part only/],
+    [{ globs: ['/a/b*', '/[ab]/c'] }, /globs is \["\/a\/b\*","\/\[ab\]\/c"\]/],
+    [{ drainIntervalMs: 2.5 }, /drainIntervalMs is 2.5; allowed: a whole number/],
+    [{ deadTtlMs: 0.5 }, /deadTtlMs is 0.5/],
+    [{ deadTtlMs: 2 ** 41 }, /deadTtlMs is 2199023255552; allowed: .* 0 to 1099511627776/],
+    [{ idleTtlMs: 1.5 }, /idleTtlMs is 1.5/],
+    [{ idleTtlMs: 2 ** 41 }, /idleTtlMs is 2199023255552/],
     [{ hostname: '' }, /hostname is ""/],
     [{ force: 'yes' }, /force is "yes"; allowed: true or false/],
     [{ durationBoundsUs: [1, 1] }, /durationBoundsUs is \[1,1\]; allowed: 1 to 256 positive, strictly increasing/],
@@ -66,6 +79,28 @@ describe('a wrong option', () => {
       },
       /attributes has a twice/,
     ],
+    [
+      {
+        attributes: [
+          { name: 'a.b', source: 'pid' },
+          { name: 'b', source: 'pid' },
+          { name: 'a_b', source: 'agent' },
+        ],
+      },
+      /attributes has a.b and a_b, which Prometheus spells alike/,
+    ],
+    ...['agent.name', 'agent__name', 'nixl_agent_name', 'error_type', 'otel.scope.name'].map(
+      (name): [object, RegExp] => [
+        { attributes: [{ name, source: 'agent' }] },
+        new RegExp(
+          `attributes\\[0\\].name is ${name}, which is spelled like [a-z._]+ in Prometheus, which the metrics use`,
+        ),
+      ],
+    ),
+    ...['le', 'quantile'].map((name): [object, RegExp] => [
+      { attributes: [{ name, source: 'agent' }] },
+      new RegExp(`attributes\\[0\\].name is ${name}, which the metrics use themselves`),
+    ]),
   ])('%o is refused with its name, its value and what is allowed', (options, message) => {
     const error = wrong(options);
     expect(error).toBeInstanceOf(NixlTelemetryError);
@@ -112,6 +147,16 @@ describe('settings', () => {
     expect(producerSettings({ directories: '/own' }).source.directories).toEqual(['/own']);
     expect(producerSettings({ globs: '/x/*' }).source).toMatchObject({ globs: ['/x/*'] });
     expect(producerSettings({ globs: '/x/*' }).source.directories).toBeUndefined();
+  });
+
+  it.each([
+    { globs: 'ring*' },
+    { globs: '/a/ring-?' },
+    { globs: ['/a/*/', '/b/[c'] },
+    { drainIntervalMs: 10_000 },
+    { deadTtlMs: 2 ** 40, idleTtlMs: 2 ** 40 },
+  ])('that a source is opened with: %o', (options) => {
+    openSource(producerSettings({ directories: '/none', ...options }).source).close();
   });
 
   it('pass the rest on to the source', () => {

@@ -44,6 +44,28 @@ describe('with a provider of its own, the instrumentation', () => {
     expect(duration!.value.buckets.boundaries[0]).toBe(1e-5);
   });
 
+  it('gives single histograms the bounds that they were given', async () => {
+    opener.agents = [agentSnapshot({ id: 7, agent: 'a' })];
+    const reader = new ManualReader();
+    const one = instrumentation({ naming: 'otel', histogramBounds: { agent_xfer_time: [50, 100, 500] } });
+    one.setMeterProvider(providerWith(reader));
+    for (const type of [6, 7]) opener.last.taps[0]!.push(7, type, 60);
+    const boundaries = async (name: string): Promise<number[]> => {
+      const [duration] = (await reader.points(name)) as DataPoint<Histogram>[];
+      return duration!.value.buckets.boundaries;
+    };
+    expect(await boundaries('nixl.transfer.duration')).toEqual([50e-6, 100e-6, 500e-6]);
+    expect(await boundaries('nixl.transfer.post.duration')).toHaveLength(18);
+  });
+
+  it('folds nobody where builders alone make the metrics', async () => {
+    opener.agents = [agentSnapshot({ id: 7, agent: 'a' }, { 0: [10n] })];
+    const reader = new ManualReader();
+    instrumentation({ builders: ['comprehensive'] }).setMeterProvider(providerWith(reader));
+    expect(await reader.points('nixl.comprehensive.events')).toMatchObject([{ value: 1 }]);
+    expect(log).toEqual([]);
+  });
+
   it('drains the rings at each collect', async () => {
     const reader = new ManualReader();
     instrumentation().setMeterProvider(providerWith(reader));

@@ -121,6 +121,20 @@ describe('setConfig', () => {
     expect(opener.opened).toHaveLength(1);
   });
 
+  it('closes builders that it replaces, and only those', () => {
+    metrics.setGlobalMeterProvider(providerWith(new ManualReader()));
+    const closed: string[] = [];
+    const builder = (name: string) => ({ name, create() {}, close: () => void closed.push(name) });
+    const [kept, replaced] = [builder('kept'), builder('replaced')];
+    const one = instrumentation({ builders: [kept, replaced] });
+    one.processor.addBuilder(builder('added'));
+    one.setConfig({ directories: '/rings', builders: [kept] });
+    expect(closed).toEqual(['replaced', 'added']);
+    one.metricProducer(); // keeps what it was made with
+    one.setConfig({ directories: '/rings' });
+    expect(closed).toEqual(['replaced', 'added']);
+  });
+
   it('throws nothing into the host: a wrong option is reported, and what was in force stays', () => {
     const one = instrumentation();
     one.setConfig({ naming: 'mine' } as never);

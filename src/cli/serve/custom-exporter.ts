@@ -22,9 +22,13 @@ export interface ExporterContext {
   readonly outputPath?: string;
 }
 
+/** One that is not made from the SDK's class may have no word on temporality. */
+export type CustomReader = Omit<IMetricReader, 'selectAggregationTemporality'> &
+  Partial<Pick<IMetricReader, 'selectAggregationTemporality'>>;
+
 export type CustomExporter =
   | { readonly kind: 'exporter'; readonly exporter: PushMetricExporter }
-  | { readonly kind: 'reader'; readonly reader: IMetricReader };
+  | { readonly kind: 'reader'; readonly reader: CustomReader };
 
 /** For loading it, and again for making it. */
 const LOAD_LIMIT_MS = 10_000;
@@ -110,7 +114,7 @@ function isExporter(value: unknown): value is PushMetricExporter {
   return hasMethods(value, ['export', 'forceFlush', 'shutdown']);
 }
 
-function isReader(value: unknown): value is IMetricReader {
+function isReader(value: unknown): value is CustomReader {
   return hasMethods(value, ['collect', 'setMetricProducer', 'forceFlush', 'shutdown']);
 }
 

@@ -9,11 +9,11 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { NixlMetricProducer, type SharedFeed } from '../../instrumentation/metric-producer.js';
 import { ConsoleFile } from './console-file.js';
-import { loadExporter } from './custom-exporter.js';
+import { type CustomReader, loadExporter } from './custom-exporter.js';
 import { GuardedExporter } from './guarded-exporter.js';
 import { pageWriter, type PageWriter } from './metrics-server.js';
 import { otlpExporter } from './otlp.js';
-import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
+import type { MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './setting-rows.js';
 
 export interface Output {
@@ -77,9 +77,9 @@ function pushOutput(name: string, exporter: PushMetricExporter, { settings, reso
 async function customOutput(name: string, context: OutputContext): Promise<Output> {
   const { settings, resource, shared } = context;
   const outputPath = process.env['NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH'];
-  const made: { reader?: IMetricReader } = {};
+  const made: { reader?: CustomReader } = {};
   const producer = new NixlMetricProducer(
-    { temporality: (type) => made.reader?.selectAggregationTemporality(type) ?? AggregationTemporality.CUMULATIVE },
+    { temporality: (type) => made.reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE },
     shared,
   );
   const metricProducer = withResource(producer, resource);

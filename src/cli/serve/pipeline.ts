@@ -10,6 +10,7 @@ import {
 } from '@opentelemetry/resources';
 import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
 import { producerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
+import type { Environment } from '../../instrumentation/config/environment.js';
 import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
@@ -49,8 +50,12 @@ export class MetricsPipeline {
    * The exporters come first: while one of them cannot be had, not a single event is taken out of a ring.
    * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
    */
-  static async open(rings: NixlOptions, settings: ServeSettings): Promise<MetricsPipeline> {
-    const { source: sourceOptions, ...profile } = producerSettings(rings);
+  static async open(
+    rings: NixlOptions,
+    settings: ServeSettings,
+    environment: Environment = process.env,
+  ): Promise<MetricsPipeline> {
+    const { source: sourceOptions, ...profile } = producerSettings(rings, environment);
     const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
     warnOfUnmatched(profile.events, logger);
     const builderMetrics = BuilderMetrics.of(profile, logger);

@@ -1,4 +1,5 @@
 /** What serve and demo have in common: an address, a pipeline behind it, and the order in which the two come and go. */
+import type { Environment } from '../../instrumentation/config/environment.js';
 import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { publishPage } from '../page/routes.js';
 import { readiness } from './health.js';
@@ -21,6 +22,7 @@ export async function whileServing(
   rings: NixlOptions,
   listen: boolean,
   work: (serving: Serving) => Promise<void>,
+  environment: Environment = process.env,
 ): Promise<void> {
   const server = listen ? await listenOn(settings.host, settings.port) : undefined;
   let pipeline: MetricsPipeline | undefined;
@@ -28,6 +30,7 @@ export async function whileServing(
     pipeline = await MetricsPipeline.open(
       { ...rings, naming: settings.naming, drainIntervalMs: settings.drainInterval },
       settings,
+      environment,
     );
     publish(server, pipeline);
     if (server !== undefined && settings.page === 'on') publishPage(server, pipeline, rings);

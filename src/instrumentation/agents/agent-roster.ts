@@ -44,7 +44,7 @@ export class AgentRoster {
       hostname,
       attributes: agentAttributes.shared(),
     });
-    this.limit = new SeriesLimit(seriesLimit, Math.max(...metrics.map(({ points }) => points.length)));
+    this.limit = new SeriesLimit(seriesLimit, Math.max(1, ...metrics.map(({ points }) => points.length)));
     this.#onFold = onFold;
     this.#agentAttributes = agentAttributes;
   }

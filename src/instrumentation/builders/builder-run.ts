@@ -5,7 +5,7 @@ import type { Snapshot } from '../../shm-bridge/types.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
 import type { DiagOnce } from '../diag-once.js';
 import { EventDirectory } from './event-directory.js';
-import { EventPump } from './event-pump.js';
+import { EventPump, type EventPumpStats } from './event-pump.js';
 import type { MetricProcessor } from './metric-processor.js';
 
 const SUBJECT = 'builders';
@@ -25,6 +25,9 @@ export class BuilderRun {
   #source: RingSource | undefined;
   #queue: EventQueue | undefined;
   #pump: EventPump | undefined;
+  /** Of pumps that are gone: the counter goes on where it was. */
+  #pumpedBefore: EventPumpStats = { delivered: 0, lost: 0 };
+  #meter: Meter | undefined;
   #observable: Observable | undefined;
 
   constructor({ processor, agentAttributes, said }: BuilderRunOptions) {
@@ -35,16 +38,14 @@ export class BuilderRun {
 
   /** Builders count into this meter from now on. */
   useMeter(meter: Meter): void {
-    const processor = this.#processor;
-    this.#observable?.removeCallback(this.#onObserve);
-    processor.useMeter(meter);
+    if (meter !== this.#meter) {
+      this.#observable?.removeCallback(this.#onObserve);
+      this.#observable = undefined;
+      this.#meter = meter;
+    }
+    this.#processor.useMeter(meter);
     this.#startPump();
-    if (!processor.takesEvents) return;
-    this.#observable = meter.createObservableCounter('nixl.builders.events', {
-      unit: '{event}',
-      description: 'Events that went to builders of your own, and those that were lost on the way; sums miss none.',
-    });
-    this.#observable.addCallback(this.#onObserve);
+    this.#observePump();
   }
 
   attach(source: RingSource): void {
@@ -68,18 +69,33 @@ export class BuilderRun {
   /** Leaves no timer, queue or callback behind; what was queued goes to the builders. */
   detach(): void {
     this.#said.guard(SUBJECT, 'builders: flush', () => this.#pump?.flush());
+    this.#said.guard(SUBJECT, 'builders: count', () => (this.#pumpedBefore = this.#pumped()));
     this.#pump?.stop();
     this.#said.guard(SUBJECT, 'builders: queue', () => this.#queue?.close());
     this.#observable?.removeCallback(this.#onObserve);
-    this.#observable = this.#pump = this.#queue = this.#source = undefined;
+    this.#pump = this.#queue = this.#source = undefined;
+  }
+
+  #observePump(): void {
+    if (this.#pump === undefined) return;
+    this.#observable ??= this.#meter?.createObservableCounter('nixl.builders.events', {
+      unit: '{event}',
+      description: 'Events that went to builders of your own, and those that were lost on the way; sums miss none.',
+    });
+    this.#observable?.addCallback(this.#onObserve);
   }
 
   readonly #onObserve = (result: ObservableResult): void => {
-    const stats = this.#pump?.stats();
-    if (stats === undefined) return;
-    result.observe(stats.delivered, DELIVERED);
-    result.observe(stats.lost, LOST);
+    const { delivered, lost } = this.#pumped();
+    result.observe(delivered, DELIVERED);
+    result.observe(lost, LOST);
   };
+
+  #pumped(): EventPumpStats {
+    const before = this.#pumpedBefore;
+    const now = this.#pump?.stats() ?? { delivered: 0, lost: 0 };
+    return { delivered: before.delivered + now.delivered, lost: before.lost + now.lost };
+  }
 
   #startPump(): void {
     const source = this.#source;
@@ -94,6 +110,7 @@ export class BuilderRun {
       onError: (error) => this.#said.failure(SUBJECT, 'builders: pump', error),
     });
     this.#pump.start();
+    this.#observePump();
   }
 
   #sayLoss(): void {

@@ -122,8 +122,12 @@ export class MetricProcessor {
     this.#each('observe', (builder) => builder.observe?.(gains));
   }
 
-  close(): void {
-    this.#each('close', (builder) => builder.close?.());
+  /** All but those that `successor` runs, too: they go on. */
+  close(successor?: MetricProcessor): void {
+    const kept = successor === undefined ? [] : successor.#builders;
+    this.#each('close', (builder) => {
+      if (!kept.includes(builder)) builder.close?.();
+    });
   }
 
   #attributesOf(record: EventRecord): Attributes {

@@ -1,6 +1,12 @@
 /** What an attribute of the configuration may look like. */
 import { reasonOf } from '../../errors.js';
-import { ATTRIBUTE_TYPES, type AttributeSpec, PLAIN_SOURCES, TAKEN_ATTRIBUTE_NAMES } from '../../mapping/index.js';
+import {
+  ATTRIBUTE_TYPES,
+  type AttributeSpec,
+  PLAIN_SOURCES,
+  prometheusSpelling,
+  takenAttributeName,
+} from '../../mapping/index.js';
 import { also, list, number, object, type Shape, text, value, word, wordOrObject } from './shape.js';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
@@ -11,8 +17,12 @@ const name = also(
     { type: 'string', pattern: NAME.source },
     (given) => typeof given === 'string' && NAME.test(given),
   ),
-  (given: string) =>
-    TAKEN_ATTRIBUTE_NAMES.includes(given) ? `is ${given}, which the metrics use themselves` : undefined,
+  (given: string) => {
+    const taken = takenAttributeName(given);
+    if (taken === undefined) return undefined;
+    const alike = taken === given ? '' : `which is spelled like ${taken} in Prometheus, `;
+    return `is ${given}, ${alike}which the metrics use themselves`;
+  },
 );
 
 const constant = value(
@@ -60,6 +70,9 @@ const attribute = object(
 
 export const ATTRIBUTES: Shape = also(list(attribute), (specs: AttributeSpec[]) => {
   const names = specs.map((spec) => spec.name);
-  const twice = names.find((one, i) => names.indexOf(one) !== i);
-  return twice === undefined ? undefined : `has ${twice} twice`;
+  const spelled = names.map(prometheusSpelling);
+  const second = spelled.findIndex((one, i) => spelled.indexOf(one) !== i);
+  if (second === -1) return undefined;
+  const [one, other] = [names[spelled.indexOf(spelled[second]!)]!, names[second]!];
+  return one === other ? `has ${one} twice` : `has ${one} and ${other}, which Prometheus spells alike`;
 });

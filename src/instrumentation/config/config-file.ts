@@ -66,8 +66,7 @@ export function fileShape(serve: Shape = anyObject): Shape {
         type: 'array',
         items: { anyOf: [{ enum: BUILDER_NAMES }, { type: 'string', pattern: MODULE_PATH.source }] },
       },
-      problems: (given, at) =>
-        Array.isArray(given) && given.every(isModulePath) ? [] : builders.problems(withoutModules(given), at),
+      problems: (given, at) => builders.problems(withStandIns(given), at),
     },
     serve,
   });
@@ -85,7 +84,7 @@ export function readConfigFile(file: string, serve?: Shape): ConfigFile {
  * when it cannot be read.
  */
 export function readSettings(file: string, serve?: Shape): WrittenSettings {
-  const { LineCounter, parseDocument } = createRequire(import.meta.url)('yaml') as typeof Yaml;
+  const { LineCounter, parseDocument, visit } = createRequire(import.meta.url)('yaml') as typeof Yaml;
   const lines = new LineCounter();
   const document = parseDocument(textOf(file), { lineCounter: lines, prettyErrors: false });
   const told = (offset: number, message: string): string => {
@@ -96,7 +95,14 @@ export function readSettings(file: string, serve?: Shape): WrittenSettings {
     file,
     document.errors.map(({ pos, message }) => told(pos[0], message)),
   );
-  const content: unknown = document.toJS() ?? {};
+  const unanchored: string[] = [];
+  visit(document, {
+    Alias(_, alias) {
+      if (alias.resolve(document) === undefined) unanchored.push(told(alias.range?.[0] ?? 0, noAnchor(alias.source)));
+    },
+  });
+  refuse(file, unanchored);
+  const content = contentOf(document, file);
   const problems = fileShape(serve).problems(content);
   refuse(
     file,
@@ -105,6 +111,20 @@ export function readSettings(file: string, serve?: Shape): WrittenSettings {
   const { serve: section = {}, ...written } = content as Record<string, unknown>;
   delete written['$schema'];
   return { path: file, written, serve: section as Record<string, unknown> };
+}
+
+/** A glob that begins with `*` is what most of them were meant to be. */
+function noAnchor(name: string): string {
+  return `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
+}
+
+function contentOf(document: Yaml.Document, file: string): unknown {
+  try {
+    return document.toJS() ?? {};
+  } catch (error) {
+    // Aliases of aliases, as a rule, that come to more than would fit into memory.
+    throw new NixlTelemetryError('CONFIG_INVALID', `${file}: ${reasonOf(error)}`, { path: file, cause: error });
+  }
 }
 
 function optionsOf(written: Readonly<Record<string, unknown>>, file: string): FileOptions {
@@ -127,9 +147,16 @@ function isModulePath(given: unknown): given is string {
   return typeof given === 'string' && MODULE_PATH.test(given);
 }
 
-/** Where the paths of modules stand, names that pass take their places: indices stay what they are. */
-function withoutModules(given: unknown): unknown {
-  return Array.isArray(given) ? given.map((one: unknown) => (isModulePath(one) ? BUILDER_NAMES[0] : one)) : given;
+/** Where the paths of modules stand, builders that pass take their places, one per path: indices stay what they are. */
+function withStandIns(given: unknown): unknown {
+  if (!Array.isArray(given)) return given;
+  const standIns = new Map<string, MetricBuilder>();
+  return given.map((one: unknown) => {
+    if (!isModulePath(one)) return one;
+    const standIn = standIns.get(one) ?? { name: one, create() {} };
+    standIns.set(one, standIn);
+    return standIn;
+  });
 }
 
 function builderOf(one: string, file: string): BuilderName | MetricBuilder {

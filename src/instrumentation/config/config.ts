@@ -14,7 +14,7 @@ import type { SourceOptions } from '../../shm-bridge/types.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import type { BuilderName } from '../builders/metric-processor.js';
 import { CONFIG_VARIABLE, FILE_OPTIONS, readConfigFile } from './config-file.js';
-import { DIRECTORY_VARIABLE, optionsFromEnvironment } from './environment.js';
+import { DIRECTORY_VARIABLE, type Environment, optionsFromEnvironment } from './environment.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions, NixlOptions } from './options.js';
 import { checkOptions, type SettingName } from './settings.js';
 
@@ -45,13 +45,16 @@ export const DEFAULT_RANK_VARIABLE = 'LOCAL_RANK';
 /** @throws NixlTelemetryError CONFIG_INVALID */
 export function instrumentationSettings(options: NixlInstrumentationConfig): Settings {
   checkOptions(options, ['enabled', 'seriesLimit', ...COMMON]);
-  return resolved(options);
+  return resolved(options, process.env);
 }
 
 /** @throws NixlTelemetryError CONFIG_INVALID, also when nothing says where the rings are. */
-export function producerSettings(options: NixlMetricProducerOptions): Settings & { readonly source: SourceOptions } {
+export function producerSettings(
+  options: NixlMetricProducerOptions,
+  environment: Environment = process.env,
+): Settings & { readonly source: SourceOptions } {
   checkOptions(options, ['temporality', ...COMMON]);
-  const { source, ...settings } = resolved(options);
+  const { source, ...settings } = resolved(options, environment);
   if (source === undefined) throw new NixlTelemetryError('CONFIG_INVALID', NOTHING_CONFIGURED);
   return { ...settings, source };
 }
@@ -74,8 +77,8 @@ export function warnOfUnmatched({ unmatched }: Allowlist, logger: Pick<DiagLogge
   if (unmatched.length > 0) logger.warn(`enabledMetrics: no known event matches ${unmatched.join(', ')}`);
 }
 
-function resolved(given: NixlInstrumentationConfig): Settings {
-  const options = merged(given);
+function resolved(given: NixlInstrumentationConfig, environment: Environment): Settings {
+  const options = merged(given, environment);
   const { seriesLimit = DEFAULT_SERIES_LIMIT } = options;
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
@@ -97,13 +100,13 @@ function resolved(given: NixlInstrumentationConfig): Settings {
 }
 
 /** Options go before the environment, and that before the file. Whoever names a place to read names all of them. */
-function merged(options: NixlInstrumentationConfig): NixlInstrumentationConfig {
-  const { configFile = process.env[CONFIG_VARIABLE] } = options;
+function merged(options: NixlInstrumentationConfig, environment: Environment): NixlInstrumentationConfig {
+  const { configFile = environment[CONFIG_VARIABLE] } = options;
   const file = configFile ? readConfigFile(configFile).options : {};
-  const layers: NixlInstrumentationConfig[] = [defined(options), optionsFromEnvironment(), file];
+  const layers: NixlInstrumentationConfig[] = [defined(options), optionsFromEnvironment(environment), file];
   const { directories, globs } = layers.find((layer) => layer.directories ?? layer.globs) ?? {};
-  const [own, environment, rest] = layers.map(({ directories: _, globs: __, ...layer }) => layer);
-  return { ...rest, ...environment, ...own, ...defined({ directories, globs }) };
+  const [own, fromEnvironment, rest] = layers.map(({ directories: _, globs: __, ...layer }) => layer);
+  return { ...rest, ...fromEnvironment, ...own, ...defined({ directories, globs }) };
 }
 
 function sourceOptions(options: NixlOptions): SourceOptions | undefined {

@@ -7,7 +7,9 @@ import {
   HISTOGRAM_EVENTS,
   NAMINGS,
 } from '../../mapping/index.js';
-import { BUILDER_NAMES } from '../builders/metric-processor.js';
+import type { MetricBuilder } from '../builders/metric-builder.js';
+import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
+import { builtInMetric } from './built-in-metrics.js';
 import { also, list, object, type Shape, text, value, word } from './shape.js';
 
 const MAX_BOUNDS = 256;
@@ -73,10 +75,20 @@ const customEvent = also(
 );
 
 export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent[]) => {
-  const all = events.flatMap(({ name }) => (typeof name === 'string' ? [name] : [...new Set(Object.values(name))]));
-  const twice = all.find((name, i) => all.indexOf(name) !== i);
-  return twice === undefined ? undefined : `has the metric ${twice} twice`;
+  const all = events.flatMap(({ name, kind }) => metricNames(name).map((one) => ({ name: one, kind })));
+  for (const [i, { name, kind }] of all.entries()) {
+    if (all.findIndex((other) => other.name === name) !== i) return `has the metric ${name} twice`;
+    const builtIn = builtInMetric(name, kind);
+    if (builtIn === name) return `has the metric ${name}, which is there already`;
+    if (builtIn !== undefined)
+      return `has the metric ${name}, which Prometheus spells like ${builtIn}, which is there already`;
+  }
+  return undefined;
 });
+
+function metricNames(name: CustomEvent['name']): string[] {
+  return typeof name === 'string' ? [name] : [...new Set(Object.values(name))];
+}
 
 const builderName = word(BUILDER_NAMES);
 const builder: Shape = {
@@ -90,4 +102,8 @@ const builder: Shape = {
   },
 };
 
-export const BUILDERS: Shape = list(builder);
+export const BUILDERS: Shape = also(list(builder), (builders: (BuilderName | MetricBuilder)[]) => {
+  const twice = builders.find((one, i) => builders.indexOf(one) !== i);
+  if (twice === undefined) return undefined;
+  return `has ${typeof twice === 'string' ? twice : twice.name} twice`;
+});

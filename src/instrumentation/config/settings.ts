@@ -3,20 +3,32 @@ import { NixlTelemetryError } from '../../errors.js';
 import { NAMINGS } from '../../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
-import { boolean, list, number, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
+import { boolean, list, number, oneOrMore, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
 
-const MOST = Number.MAX_SAFE_INTEGER;
+/** The native part's limit; 34 years. */
+const LONGEST_MS = 2 ** 40;
+
+const GLOB = /^([^*?[]*\/)?[^/]*\/*$/;
+const glob = value(
+  'a path with * and ? in its last part only',
+  { type: 'string', minLength: 1, pattern: GLOB.source },
+  (given) => text.problems(given).length === 0 && GLOB.test(given as string),
+);
+
+function milliseconds(least: number, most: number): Shape {
+  return number(`a whole number of milliseconds, ${least} to ${most}`, least, most, { integer: true });
+}
 
 export const SETTINGS = {
   enabled: boolean,
   configFile: text,
   directories: texts,
-  globs: texts,
+  globs: oneOrMore(glob, `${glob.allowed}, or a non-empty array of them`),
   naming: word(NAMINGS),
   hostname: text,
-  drainIntervalMs: number('a number from 1 to 10000', 1, 10_000),
-  deadTtlMs: number('a number of milliseconds, 0 or more', 0, MOST),
-  idleTtlMs: number('a number of milliseconds, 1 or more', 1, MOST),
+  drainIntervalMs: milliseconds(1, 10_000),
+  deadTtlMs: milliseconds(0, LONGEST_MS),
+  idleTtlMs: milliseconds(1, LONGEST_MS),
   force: boolean,
   /** 4294967295 is -1, which no user has. */
   owners: list(number('a user id, 0 to 4294967294', 0, 2 ** 32 - 2, { integer: true }), { minItems: 1 }),

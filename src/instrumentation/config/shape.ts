@@ -37,11 +37,17 @@ export const text = value('a non-empty string', { type: 'string', minLength: 1 }
 
 export const anyObject = value('an object', { type: 'object' }, isObject);
 
-export const texts = value(
-  'a non-empty string or a non-empty array of them',
-  { anyOf: [text.schema, { type: 'array', minItems: 1, items: text.schema }] },
-  (given) => isText(given) || (Array.isArray(given) && given.length > 0 && given.every(isText)),
-);
+/** One, or an array of them. */
+export function oneOrMore(item: Shape, allowed: string): Shape {
+  const fits = (given: unknown): boolean => item.problems(given).length === 0;
+  return value(
+    allowed,
+    { anyOf: [item.schema, { type: 'array', minItems: 1, items: item.schema }] },
+    (given) => fits(given) || (Array.isArray(given) && given.length > 0 && given.every(fits)),
+  );
+}
+
+export const texts = oneOrMore(text, 'a non-empty string or a non-empty array of them');
 
 export function number(allowed: string, minimum: number, maximum: number, { integer = false } = {}): Shape {
   const schema = {
