@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
-import { note, useNoteFormat, useStderrForDiag } from '../output.js';
+import { goOnWithoutStdout, note, useNoteFormat, useStderrForDiag } from '../output.js';
 import { StopRequest } from '../stop.js';
 import { nixlExporter, switchedOff } from './nixl-environment.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
@@ -40,6 +40,7 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   const { settings, off } = settingsOrUsage(flags, command);
   useNoteFormat(settings.logFormat);
   if (off !== undefined) return note(off);
+  goOnWithoutStdout();
   const { dir = [], config: configFile } = settings;
   if (dir.length === 0 && configFile === undefined) {
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
