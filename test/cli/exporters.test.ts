@@ -223,24 +223,33 @@ describe('an exporter of your own', () => {
     expect(await serve.stop('SIGTERM')).toMatchObject({ signal: 'SIGTERM' });
   });
 
-  it('may be a reader', async () => {
+  it.each([
+    ['is made with the producer', '{ metricProducers: [metricProducer] }'],
+    ['is given the producer later', '{}'],
+  ])('may be a reader that %s: each metric comes once', async (_, options) => {
     const output = path.join(temporaryDirectory(), 'out');
     const sdk = import.meta.resolve('@opentelemetry/sdk-metrics');
     const file = moduleOf(`
       import { MetricReader } from ${JSON.stringify(sdk)};
       import { writeFileSync } from 'node:fs';
-      export default class extends MetricReader {
+      class Reader extends MetricReader {
         async onForceFlush() {}
         async onShutdown() {
           const { resourceMetrics } = await this.collect();
-          writeFileSync(${JSON.stringify(output)}, resourceMetrics.resource.attributes['service.name'] + ' ' +
-            resourceMetrics.scopeMetrics[0].metrics.length);
+          const metrics = resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics);
+          const names = metrics.map(({ descriptor }) => descriptor.name);
+          const service = resourceMetrics.resource.attributes['service.name'];
+          writeFileSync(${JSON.stringify(output)}, JSON.stringify({ service, names }));
         }
-      }`);
+      }
+      export default ({ metricProducer }) => new Reader(${options});`);
     const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
     await serve.says(/exports from/);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
-    expect(readFileSync(output, 'utf8')).toMatch(/^nixl-otel \d+$/);
+    const { service, names } = JSON.parse(readFileSync(output, 'utf8')) as { service: string; names: string[] };
+    expect(service).toBe('nixl-otel');
+    expect(names).toContain('nixl.collector.ticks');
+    expect(names).toEqual([...new Set(names)]);
   });
 });
 
