@@ -9,7 +9,7 @@ import { nixlExporter, switchedOff } from './nixl-environment.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
 import { whileServing } from './serving.js';
 import type { ServeSettings } from './setting-rows.js';
-import { addSettings, settingsOf } from './settings.js';
+import { addSettings, type ResolvedSettings, resolveSettings, valuesOf } from './settings.js';
 
 interface ServeFlags extends Partial<ServeSettings> {
   logLevel?: string;
@@ -37,7 +37,7 @@ export function addServe(program: Command): void {
 
 async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Promise<void> {
   if (logLevel !== undefined) useStderrForDiag(logLevel);
-  const { settings, off } = settingsOrUsage(flags, command);
+  const { settings, resolved, off } = settingsOrUsage(flags, command);
   useNoteFormat(settings.logFormat);
   if (off !== undefined) return note(off);
   goOnWithoutStdout();
@@ -48,7 +48,8 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   const { deadTtl, idleTtl, owner } = settings;
   const rings: NixlOptions = {
     deadTtlMs: deadTtl,
-    ...(dir.length === 0 ? {} : { directories: dir }),
+    // Those of the file are left to it: it may name globs besides.
+    ...(dir.length === 0 || resolved.get('dir')?.origin === 'file' ? {} : { directories: dir }),
     ...(configFile === undefined ? {} : { configFile }),
     ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }),
     ...(owner === undefined ? {} : { owners: owner }),
@@ -69,12 +70,20 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   }
 }
 
-function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): { settings: ServeSettings; off?: string } {
+interface Asked {
+  readonly settings: ServeSettings;
+  readonly resolved: ResolvedSettings;
+  /** Why there is nothing to do. */
+  readonly off?: string;
+}
+
+function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): Asked {
   try {
     const off = switchedOff(process.env) ?? nothingToExport(flags);
-    const settings = settingsOf(flags, process.env);
+    const resolved = resolveSettings(flags, process.env);
+    const settings = valuesOf(resolved);
     if (settings.exporter.includes('otlp')) checkOtlpEnvironment(process.env, settings.otlpProtocol);
-    return { settings, ...(off === undefined ? {} : { off }) };
+    return { settings, resolved, ...(off === undefined ? {} : { off }) };
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     return command.error(`error: ${error.message}`);
