@@ -77,6 +77,17 @@ describe('nixl-otel read', () => {
     expect(found).toEqual(events);
   });
 
+  it('looks at whole batches, however few events may be printed, and takes no more than those', async () => {
+    const file = namedRing();
+    const flags = ['--errors', '--max-events', '1', '--format', 'json'];
+    expect(await run(['read', ...flags, file])).toMatchObject({
+      stdout: expect.stringMatching(/^\{.*NIXL_ERR_BACKEND.*\}\n$/) as string,
+      stderr: expect.stringContaining('1 of 3 events printed') as string,
+    });
+    expect((await run(['read', '--consume', ...flags, file])).stderr).toContain('1 of 2 events printed');
+    expect((await run(['read', '--format', 'json', file])).stdout).toMatch(/^\{.*agent_xfer_time.*\}\n$/);
+  });
+
   it('takes nothing, unless it is told to', async () => {
     const file = namedRing();
     for (const [flags, count] of [
