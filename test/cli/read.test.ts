@@ -160,7 +160,11 @@ describe('nixl-otel read', () => {
     const serve = start(['serve', '--dir', directory, '--port', '0']);
     await serve.says(/serves/);
     await expect.poll(async () => (await run(['read', '--consume', held])).code, { timeout: 20_000 }).toBe(5);
-    expect((await run(['read', '--slow', 'soon', held])).code).toBe(2);
+    for (const time of ['soon', `${'9'.repeat(309)}us`, `${'9'.repeat(308)}s`]) {
+      const { code, stderr } = await run(['read', '--slow', time, held]);
+      expect(stderr).toContain('Allowed: a number and us, ms or s');
+      expect(code).toBe(2);
+    }
   });
 });
 
