@@ -4,7 +4,7 @@ import { reasonOf } from '../errors.js';
 import { printable, printableJson } from '../instrumentation/one-line.js';
 
 /** For names in text. */
-export { oneLine as harmless } from '../instrumentation/one-line.js';
+export { oneLine as harmless, printableJson } from '../instrumentation/one-line.js';
 
 /** Called when nobody gets what we print any more. */
 let onStdoutClosed = (): void => {};

@@ -116,6 +116,24 @@ describe('nixl-otel read', () => {
     expect(JSON.parse(stdout)).toMatchObject({ event: '=cmd,"\u001b[2J\n\u0007' });
   });
 
+  it.each([['list'], ['read'], ['top', '--once', '--interval', '100']])(
+    'shows names in JSON without harm: %s',
+    async (command, ...flags) => {
+      const directory = temporaryDirectory();
+      const agent = 'a\u009b2J\u202eb';
+      const writer = new RingWriter(path.join(directory, agent), { wireVersion: 1 });
+      writer.push({ category: 3, name: agent, value: 1n });
+      const json =
+        command === 'read' ? ['--format', 'json', path.join(directory, agent)] : ['--json', '--dir', directory];
+      const { code, stdout } = await run([command, ...flags, ...json]);
+      for (const char of ['\u009b', '\u202e']) expect(stdout).not.toContain(char);
+      const told = JSON.parse(stdout) as { agent?: string; event?: string; agents?: { agent: string }[] };
+      expect(told.agent ?? told.agents![0]!.agent).toBe(agent);
+      if (command === 'read') expect(told.event).toBe(agent);
+      expect(code).toBe(0);
+    },
+  );
+
   it('follows live agents and agrees with them to the unit', async () => {
     const directory = temporaryDirectory();
     const source = startTransferSource([
@@ -224,5 +242,7 @@ describe('nixl-otel list', () => {
     expect((await run(['list', '--dir', directory])).code).toBe(3);
     writeFileSync(path.join(directory, 'x'), 'no ring');
     expect((await run(['list', '--dir', directory])).code).toBe(4);
+    writeFileSync(path.join(directory, 'a'), ''); // not yet a ring
+    expect((await run(['list', '--dir', directory])).code).toBe(3);
   });
 });

@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import { DIRECTORY_VARIABLE } from '../../instrumentation/config/environment.js';
 import { findWriters, inspectRing } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
-import { ExitCode, Failure } from '../failure.js';
-import { harmless, note, print } from '../output.js';
+import { ExitCode, exitCodeOf, Failure } from '../failure.js';
+import { harmless, note, print, printableJson } from '../output.js';
 import { addDirectoryOption, directoriesOf, filesBelow, statOf } from '../ring-files.js';
 import { ageText, table } from './table.js';
 
@@ -45,10 +45,10 @@ function list({ dir, json }: ListOptions, command: Command): void {
   rows.forEach((row, i) => {
     if (writers[i] !== undefined) row.pid = writers[i];
   });
-  if (json === true) for (const row of rows) print(JSON.stringify(row));
+  if (json === true) for (const row of rows) print(printableJson(row));
   else print(table(HEADINGS, rows.map(cells)));
   if (!rows.some(({ state }) => state === 'ready')) {
-    throw new Failure('none of these files is a ring that can be read', ExitCode.INCOMPATIBLE);
+    throw new Failure('none of these files is a ring that can be read', exitCodeOf(rows[0]!.state));
   }
 }
 
