@@ -88,13 +88,15 @@ const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
   all: DiagLogLevel.ALL,
 };
 
+export const LOG_LEVELS: readonly string[] = Object.keys(LEVELS);
+
 /** What the package and OpenTelemetry have to say, at the level of OTEL_LOG_LEVEL. */
 export function useStderrForDiag(asked = process.env['OTEL_LOG_LEVEL'] || 'info'): void {
   const level = LEVELS[asked.toLowerCase()];
   diag.setLogger(stderrLogger(), { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
   // The OpenTelemetry specification wants unknown values of its variables passed over with a warning.
   if (level === undefined) {
-    diag.warn(`OTEL_LOG_LEVEL is "${asked}"; allowed: ${Object.keys(LEVELS).join(', ')}; info is used`);
+    diag.warn(`OTEL_LOG_LEVEL is "${asked}"; allowed: ${LOG_LEVELS.join(', ')}; info is used`);
   }
 }
 

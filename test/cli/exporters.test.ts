@@ -279,6 +279,13 @@ describe('the settings of a deployment', () => {
     expect(code).toBe(0);
   });
 
+  it('switch it off with one line of a file, too', async () => {
+    const file = moduleOf('serve: { exporter: none }', 'off.yaml');
+    const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), '--config', file]);
+    expect(stderr).toBe('nixl-otel: serve.exporter of the configuration file is none: nothing is read or exported\n');
+    expect(code).toBe(0);
+  });
+
   it('refuses a wrong variable by its name', async () => {
     const { code, stderr } = await run(['serve', '--dir', '/tmp'], { OTEL_METRIC_EXPORT_INTERVAL: 'soon' });
     expect(stderr).toContain("OTEL_METRIC_EXPORT_INTERVAL is 'soon'");
@@ -294,6 +301,13 @@ describe('the settings of a deployment', () => {
 });
 
 describe('health', () => {
+  it('is served without prometheus where a file names a port', async () => {
+    const file = moduleOf('serve: { exporter: console, port: 0 }', 'port.yaml');
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--config', file]);
+    const [, url] = await serve.says(/serves (http:\S+) from|exports from/);
+    expect((await fetch(new URL('/livez', url))).status).toBe(200);
+  });
+
   it('is served beside the metrics, which are packed when asked for', async () => {
     const dir = temporaryDirectory();
     writeFileSync(path.join(dir, 'notes.txt'), 'this is no ring, but a text that somebody left here');
