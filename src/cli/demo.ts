@@ -42,7 +42,7 @@ async function demo(options: DemoOptions): Promise<void> {
   try {
     const { interval: intervalMs, ...flags } = options;
     // The same in every environment: what is set there is for real agents.
-    const settings = settingsOf(flags, {});
+    const settings = settingsOf({ ...flags, dir: [directory] }, {});
     const work = ({ pipeline, url }: Serving): Promise<void> =>
       watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs });
     await whileServing(settings, { directories: [directory] }, true, work, {});

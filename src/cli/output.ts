@@ -1,27 +1,47 @@
 /** Data goes to stdout, notes to stderr. */
 import { diag, type DiagLogger, DiagLogLevel } from '@opentelemetry/api';
+import { reasonOf } from '../errors.js';
 import { printable, printableJson } from '../instrumentation/one-line.js';
 
 /** For names in text. */
-export { oneLine as harmless } from '../instrumentation/one-line.js';
+export { oneLine as harmless, printableJson } from '../instrumentation/one-line.js';
 
-/** Called once when whoever read our stdout is gone. */
+/** Called when nobody gets what we print any more. */
 let onStdoutClosed = (): void => {};
+let isStdoutBroken = false;
+let isStdoutNeeded = true;
 
 export function whenStdoutCloses(action: () => void): void {
   onStdoutClosed = action;
 }
 
-/** `nixl-otel demo | head -3` is a way to use it, not an error. */
-export function muteClosedPipes(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      // EIO is what is left of a terminal that was closed.
-      const isGone = error.code === 'EPIPE' || (error.code === 'EIO' && (stream as { isTTY?: boolean }).isTTY === true);
-      if (!isGone) throw error;
-      if (stream === process.stdout) onStdoutClosed();
-    });
-  }
+/** For a command that has more to do than to print. */
+export function goOnWithoutStdout(): void {
+  isStdoutNeeded = false;
+}
+
+/** No error of stdout or stderr ends the process: a full disk under a log must not stop a collector. */
+export function guardOutput(): void {
+  process.stderr.on('error', () => {}); // there is no place left to say it
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (!isReaderGone(error) && !isStdoutBroken) {
+      isStdoutBroken = true;
+      note(`stdout cannot be written: ${reasonOf(error)}`, 'error');
+    }
+    onStdoutClosed();
+  });
+}
+
+/** `nixl-otel demo | head -3` is a way to use it, not an error. EIO is what is left of a terminal that was closed. */
+function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY);
+}
+
+/** Whether something that this command is for could not be printed. A reader who left is no loss. */
+export async function isOutputLost(): Promise<boolean> {
+  // An error is told one turn after the write that it is of.
+  await new Promise((resolve) => process.stdout.write('', () => setImmediate(resolve)));
+  return isStdoutBroken && isStdoutNeeded;
 }
 
 export function print(line: string): void {
@@ -68,13 +88,15 @@ const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
   all: DiagLogLevel.ALL,
 };
 
+export const LOG_LEVELS: readonly string[] = Object.keys(LEVELS);
+
 /** What the package and OpenTelemetry have to say, at the level of OTEL_LOG_LEVEL. */
 export function useStderrForDiag(asked = process.env['OTEL_LOG_LEVEL'] || 'info'): void {
   const level = LEVELS[asked.toLowerCase()];
   diag.setLogger(stderrLogger(), { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
   // The OpenTelemetry specification wants unknown values of its variables passed over with a warning.
   if (level === undefined) {
-    diag.warn(`OTEL_LOG_LEVEL is "${asked}"; allowed: ${Object.keys(LEVELS).join(', ')}; info is used`);
+    diag.warn(`OTEL_LOG_LEVEL is "${asked}"; allowed: ${LOG_LEVELS.join(', ')}; info is used`);
   }
 }
 

@@ -6,7 +6,7 @@ import { addConfig } from './config/command.js';
 import { addDemo } from './demo.js';
 import { ExitCode, exitCodeOf, Failure } from './failure.js';
 import { addList } from './list/command.js';
-import { muteClosedPipes, note, useStderrForDiag } from './output.js';
+import { guardOutput, isOutputLost, note, useStderrForDiag } from './output.js';
 import { addRead } from './read/command.js';
 import { addServe } from './serve/command.js';
 import { addTop } from './top/command.js';
@@ -16,15 +16,16 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt
 
 /** @returns the exit code. Never rejects. */
 export async function run(args: readonly string[]): Promise<number> {
-  muteClosedPipes();
+  guardOutput();
   useStderrForDiag();
   try {
     await buildProgram().parseAsync(args, { from: 'user' });
-    return ExitCode.OK;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.OK : ExitCode.USAGE;
-    return report(error);
+    // Commander throws to end after --help and --version, too.
+    if (!(error instanceof CommanderError)) return report(error);
+    if (error.exitCode !== 0) return ExitCode.USAGE;
   }
+  return (await isOutputLost()) ? ExitCode.FAILED : ExitCode.OK;
 }
 
 function report(error: unknown): number {

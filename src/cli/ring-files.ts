@@ -1,5 +1,5 @@
 /** Where list and top look for rings. */
-import { readdirSync } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { reasonOf } from '../errors.js';
@@ -22,6 +22,16 @@ export function directoriesOf(dir: readonly string[] | undefined): string[] | un
   const fromEnvironment = process.env[DIRECTORY_VARIABLE];
   const said = dir ?? (fromEnvironment ? [fromEnvironment] : undefined);
   return said && [...new Set(said.map((directory) => path.resolve(directory)))];
+}
+
+/** Undefined where there is none, or none to be seen: a directory may be listed by who may not enter it. */
+export function statOf(file: string, complain: (message: string) => void): Stats | undefined {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    complain(`files in ${path.dirname(file)} cannot be looked at: ${(error as NodeJS.ErrnoException).code}`);
+    return undefined;
+  }
 }
 
 /** Every file below a directory, in order, as agents' names. `complain`: about a folder that cannot be read. */

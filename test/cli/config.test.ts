@@ -9,7 +9,7 @@ import { fileShape, readConfigFile } from '../../src/instrumentation/config/conf
 import { configSchema } from '../../src/cli/config/schema.js';
 import { SERVE_SECTION, settingsOf } from '../../src/cli/serve/settings.js';
 import { pointsIn } from '../instrumentation/readers.js';
-import { ROOT, run, scrape, start, temporaryDirectory } from './command.js';
+import { ROOT, run, scrape, start, temporaryDirectory, until } from './command.js';
 
 function fileWith(text: string, name = 'nixl-otel.yaml'): string {
   const file = path.join(temporaryDirectory(), name);
@@ -230,6 +230,27 @@ describe('who goes before whom', () => {
     expect((await serve.stop('SIGTERM')).code).toBe(0);
   });
 
+  it('gives serve the globs of a file that has directories, too, unless a flag or a variable names a place', async () => {
+    const [first, second] = [temporaryDirectory(), temporaryDirectory()];
+    const writers = [path.join(first, 'one'), path.join(second, 'two')].map(
+      (file) => new RingWriter(file, { wireVersion: 4 }),
+    );
+    const file = fileWith(`directories: ${first}\nglobs: ${second}/t*\nserve: { port: 0 }`);
+    const served = async (env: NodeJS.ProcessEnv): Promise<string> => {
+      for (const writer of writers) writer.push({ type: 0, value: 1 });
+      const serve = start(['serve', '--config', file], env);
+      const [, url] = await serve.says(/serves (http:\S+) from/);
+      const page = await until(async () => {
+        const text = await scrape(url!);
+        return text.includes('agent_name="one"') && text;
+      });
+      await serve.stop('SIGTERM');
+      return page;
+    };
+    expect(await served({})).toContain('agent_name="two"');
+    expect(await served({ NIXL_TELEMETRY_DIR: first })).not.toContain('agent_name="two"');
+  });
+
   it('leaves what exporters read from the environment by themselves to them', () => {
     const file = fileWith('serve: { otlpEndpoint: "http://file:1" }');
     const endpoint = (env: Record<string, string>) => settingsOf({ config: file }, env).otlpEndpoint;
@@ -309,6 +330,15 @@ describe('nixl-otel config', () => {
     expect(code).toBe(2);
     expect(stderr).toContain(`${bad}:1:1: naming is "x"`);
     expect((await run(['config', 'check'])).code).toBe(2);
+  });
+
+  it('prints globs only where they count', async () => {
+    const file = fileWith('globs: /x/*');
+    const printed = async (env: NodeJS.ProcessEnv): Promise<unknown> =>
+      parse((await run(['config', 'print', file], env)).stdout);
+    expect(await printed({})).toMatchObject({ globs: '/x/*' });
+    expect(await printed({ NIXL_TELEMETRY_DIR: '/env' })).toMatchObject({ directories: ['/env'] });
+    expect(await printed({ NIXL_TELEMETRY_DIR: '/env' })).not.toHaveProperty('globs');
   });
 
   it('prints what is in force, as a file that says the same', async () => {

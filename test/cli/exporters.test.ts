@@ -224,24 +224,33 @@ describe('an exporter of your own', () => {
     expect(await serve.stop('SIGTERM')).toMatchObject({ signal: 'SIGTERM' });
   });
 
-  it('may be a reader', async () => {
+  it.each([
+    ['is made with the producer', '{ metricProducers: [metricProducer] }'],
+    ['is given the producer later', '{}'],
+  ])('may be a reader that %s: each metric comes once', async (_, options) => {
     const output = path.join(temporaryDirectory(), 'out');
     const sdk = import.meta.resolve('@opentelemetry/sdk-metrics');
     const file = moduleOf(`
       import { MetricReader } from ${JSON.stringify(sdk)};
       import { writeFileSync } from 'node:fs';
-      export default class extends MetricReader {
+      class Reader extends MetricReader {
         async onForceFlush() {}
         async onShutdown() {
           const { resourceMetrics } = await this.collect();
-          writeFileSync(${JSON.stringify(output)}, resourceMetrics.resource.attributes['service.name'] + ' ' +
-            resourceMetrics.scopeMetrics[0].metrics.length);
+          const metrics = resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics);
+          const names = metrics.map(({ descriptor }) => descriptor.name);
+          const service = resourceMetrics.resource.attributes['service.name'];
+          writeFileSync(${JSON.stringify(output)}, JSON.stringify({ service, names }));
         }
-      }`);
+      }
+      export default ({ metricProducer }) => new Reader(${options});`);
     const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
     await serve.says(/exports from/);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
-    expect(readFileSync(output, 'utf8')).toMatch(/^nixl-otel \d+$/);
+    const { service, names } = JSON.parse(readFileSync(output, 'utf8')) as { service: string; names: string[] };
+    expect(service).toBe('nixl-otel');
+    expect(names).toContain('nixl.collector.ticks');
+    expect(names).toEqual([...new Set(names)]);
   });
 });
 
@@ -295,6 +304,13 @@ describe('the settings of a deployment', () => {
     expect(code).toBe(0);
   });
 
+  it('switch it off with one line of a file, too', async () => {
+    const file = moduleOf('serve: { exporter: none }', 'off.yaml');
+    const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), '--config', file]);
+    expect(stderr).toBe('nixl-otel: serve.exporter of the configuration file is none: nothing is read or exported\n');
+    expect(code).toBe(0);
+  });
+
   it('refuses a wrong variable by its name', async () => {
     const { code, stderr } = await run(['serve', '--dir', '/tmp'], { OTEL_METRIC_EXPORT_INTERVAL: 'soon' });
     expect(stderr).toContain("OTEL_METRIC_EXPORT_INTERVAL is 'soon'");
@@ -310,6 +326,13 @@ describe('the settings of a deployment', () => {
 });
 
 describe('health', () => {
+  it('is served without prometheus where a file names a port', async () => {
+    const file = moduleOf('serve: { exporter: console, port: 0 }', 'port.yaml');
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--config', file]);
+    const [, url] = await serve.says(/serves (http:\S+) from|exports from/);
+    expect((await fetch(new URL('/livez', url))).status).toBe(200);
+  });
+
   it('is served beside the metrics, which are packed when asked for', async () => {
     const dir = temporaryDirectory();
     writeFileSync(path.join(dir, 'notes.txt'), 'this is no ring, but a text that somebody left here');

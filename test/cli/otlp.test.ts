@@ -112,6 +112,25 @@ describe('wrong settings of OTLP are refused by name', () => {
     expect(code).toBe(2);
   });
 
+  it.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'http://collector:abc'],
+    ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'collector:abc'],
+  ])('%s=%s of grpc', async (variable, value) => {
+    const flags = ['--exporter', 'otlp', '--otlp-protocol', 'grpc'];
+    const { code, stderr } = await run(['serve', '--dir', directory, ...flags], { [variable]: value });
+    expect(stderr).toContain(`${variable} is '${value}'`);
+    expect(code).toBe(2);
+  });
+
+  it('but a socket is an address of grpc, and is told as it is', async () => {
+    const flags = ['--exporter', 'otlp', '--otlp-protocol', 'grpc', '--shutdown-timeout', '100'];
+    const serve = start(['serve', '--dir', directory, ...flags], {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'unix:///run/no-such.sock',
+    });
+    await serve.says(/otlp to unix:\/\/\/run\/no-such\.sock[;,]/);
+    await serve.stop('SIGTERM');
+  });
+
   it("but NIXL's own address of a collector is understood, without a scheme as well", async () => {
     const receiver = await startOtlpReceiver();
     const serve = start(['serve', '--dir', directory], {

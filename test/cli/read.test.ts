@@ -77,6 +77,17 @@ describe('nixl-otel read', () => {
     expect(found).toEqual(events);
   });
 
+  it('looks at whole batches, however few events may be printed, and takes no more than those', async () => {
+    const file = namedRing();
+    const flags = ['--errors', '--max-events', '1', '--format', 'json'];
+    expect(await run(['read', ...flags, file])).toMatchObject({
+      stdout: expect.stringMatching(/^\{.*NIXL_ERR_BACKEND.*\}\n$/) as string,
+      stderr: expect.stringContaining('1 of 3 events printed') as string,
+    });
+    expect((await run(['read', '--consume', ...flags, file])).stderr).toContain('1 of 2 events printed');
+    expect((await run(['read', '--format', 'json', file])).stdout).toMatch(/^\{.*agent_xfer_time.*\}\n$/);
+  });
+
   it('takes nothing, unless it is told to', async () => {
     const file = namedRing();
     for (const [flags, count] of [
@@ -104,6 +115,24 @@ describe('nixl-otel read', () => {
     const { stdout } = await run(['read', '--format', 'json', file]);
     expect(JSON.parse(stdout)).toMatchObject({ event: '=cmd,"\u001b[2J\n\u0007' });
   });
+
+  it.each([['list'], ['read'], ['top', '--once', '--interval', '100']])(
+    'shows names in JSON without harm: %s',
+    async (command, ...flags) => {
+      const directory = temporaryDirectory();
+      const agent = 'a\u009b2J\u202eb';
+      const writer = new RingWriter(path.join(directory, agent), { wireVersion: 1 });
+      writer.push({ category: 3, name: agent, value: 1n });
+      const json =
+        command === 'read' ? ['--format', 'json', path.join(directory, agent)] : ['--json', '--dir', directory];
+      const { code, stdout } = await run([command, ...flags, ...json]);
+      for (const char of ['\u009b', '\u202e']) expect(stdout).not.toContain(char);
+      const told = JSON.parse(stdout) as { agent?: string; event?: string; agents?: { agent: string }[] };
+      expect(told.agent ?? told.agents![0]!.agent).toBe(agent);
+      if (command === 'read') expect(told.event).toBe(agent);
+      expect(code).toBe(0);
+    },
+  );
 
   it('follows live agents and agrees with them to the unit', async () => {
     const directory = temporaryDirectory();
@@ -149,7 +178,11 @@ describe('nixl-otel read', () => {
     const serve = start(['serve', '--dir', directory, '--port', '0']);
     await serve.says(/serves/);
     await expect.poll(async () => (await run(['read', '--consume', held])).code, { timeout: 20_000 }).toBe(5);
-    expect((await run(['read', '--slow', 'soon', held])).code).toBe(2);
+    for (const time of ['soon', `${'9'.repeat(309)}us`, `${'9'.repeat(308)}s`]) {
+      const { code, stderr } = await run(['read', '--slow', time, held]);
+      expect(stderr).toContain('Allowed: a number and us, ms or s');
+      expect(code).toBe(2);
+    }
   });
 });
 
@@ -209,5 +242,7 @@ describe('nixl-otel list', () => {
     expect((await run(['list', '--dir', directory])).code).toBe(3);
     writeFileSync(path.join(directory, 'x'), 'no ring');
     expect((await run(['list', '--dir', directory])).code).toBe(4);
+    writeFileSync(path.join(directory, 'a'), ''); // not yet a ring
+    expect((await run(['list', '--dir', directory])).code).toBe(3);
   });
 });

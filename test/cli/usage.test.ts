@@ -61,6 +61,7 @@ describe('wrong usage', () => {
     ['--dead-ttl', '1.5', '0 or more'],
     ['--idle-ttl', '0', '1 or more'],
     ['--dir', '', 'a path'],
+    ['--log-level', 'loud', 'none, error, warn, info'],
   ])('%s %j is refused with what is allowed', async (flag, value, allowed) => {
     const { code, stdout, stderr } = await run(['serve', '--dir', temporaryDirectory(), `${flag}=${value}`]);
     expect(stderr).toContain(flag);

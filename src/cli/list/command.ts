@@ -1,13 +1,12 @@
 /** `nixl-otel list`: the rings of a directory and what stands in their headers. Takes and changes nothing. */
-import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { DIRECTORY_VARIABLE } from '../../instrumentation/config/environment.js';
 import { findWriters, inspectRing } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
-import { ExitCode, Failure } from '../failure.js';
-import { harmless, note, print } from '../output.js';
-import { addDirectoryOption, directoriesOf, filesBelow } from '../ring-files.js';
+import { ExitCode, exitCodeOf, Failure } from '../failure.js';
+import { harmless, note, print, printableJson } from '../output.js';
+import { addDirectoryOption, directoriesOf, filesBelow, statOf } from '../ring-files.js';
 import { ageText, table } from './table.js';
 
 interface ListOptions {
@@ -46,18 +45,23 @@ function list({ dir, json }: ListOptions, command: Command): void {
   rows.forEach((row, i) => {
     if (writers[i] !== undefined) row.pid = writers[i];
   });
-  if (json === true) for (const row of rows) print(JSON.stringify(row));
+  if (json === true) for (const row of rows) print(printableJson(row));
   else print(table(HEADINGS, rows.map(cells)));
   if (!rows.some(({ state }) => state === 'ready')) {
-    throw new Failure('none of these files is a ring that can be read', ExitCode.INCOMPATIBLE);
+    throw new Failure('none of these files is a ring that can be read', exitCodeOf(rows[0]!.state));
   }
 }
 
 function rowsIn(directory: string): Row[] {
-  return filesBelow(directory, (message) => note(message, 'warning')).map((agent) => {
+  const complaints = new Set<string>();
+  const complain = (message: string): void => {
+    if (!complaints.has(message)) note(message, 'warning');
+    complaints.add(message);
+  };
+  return filesBelow(directory, complain).map((agent) => {
     const file = path.join(directory, agent);
     // Not ctime: a producer's stores move it on.
-    const { uid = -1, birthtimeMs = 0 } = lstatSync(file, { throwIfNoEntry: false }) ?? {};
+    const { uid = -1, birthtimeMs = 0 } = statOf(file, complain) ?? {};
     const age = birthtimeMs > 0 ? { ageMs: Math.max(0, Math.round(Date.now() - birthtimeMs)) } : {};
     return { path: file, agent, owner: uid, ...age, ...inspectRing(file) };
   });

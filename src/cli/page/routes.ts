@@ -8,7 +8,6 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { harmless, note } from '../output.js';
 import { INDEX, type MetricsServer, type PageWriter } from '../serve/metrics-server.js';
@@ -47,7 +46,7 @@ const NEGOTIATED = { vary: 'accept, accept-encoding' };
 /** However many browsers are open, the rings are looked at at most this often. */
 const SAME_ANSWER_MS = 500;
 
-export function publishPage(server: MetricsServer, pipeline: MetricsPipeline, { directories = [] }: NixlOptions): void {
+export function publishPage(server: MetricsServer, pipeline: MetricsPipeline, directories: readonly string[]): void {
   const folder = new URL('browser/', import.meta.url);
   const index = file(new URL('index.html', folder), 'text/html; charset=utf-8', NEGOTIATED);
   server.route('/', (request, answer) => {
@@ -67,7 +66,7 @@ export function publishPage(server: MetricsServer, pipeline: MetricsPipeline, { 
     data(pipeline, {
       version: PACKAGE_VERSION,
       hostname: os.hostname(),
-      directories: [directories].flat().map(harmless),
+      directories: directories.map(harmless),
       startedMs: performance.timeOrigin,
     }),
   );

@@ -21,7 +21,7 @@ interface ReadOptions extends FilterOptions {
 /** One ring as this command sees it. */
 interface Reading {
   readonly agent: string;
-  /** The events since the last call, at most `most`. */
+  /** Some of the events since the last call. Where they are gone from the ring then, at most `most`. */
   take(most: number): RingEventColumns;
   close(): void;
 }
@@ -74,6 +74,8 @@ async function read(rings: string[], options: ReadOptions): Promise<void> {
     while (!isDone()) {
       const before = counts.seen;
       for (const reading of readings) if (!isDone()) await printer.print(reading);
+      // Signals come between two turns of the event loop, which a fast agent would leave none of.
+      await new Promise((resolve) => setImmediate(resolve));
       if (counts.seen > before) continue;
       if (options.follow !== true) break;
       await Promise.race([stop.requested, new Promise((resolve) => setTimeout(resolve, FOLLOW_INTERVAL_MS))]);
@@ -107,10 +109,10 @@ class Printer {
 
   async print(reading: Reading): Promise<void> {
     const counts = this.#counts;
-    // No more than may be printed: what is consumed and not shown would be gone.
-    const events = reading.take(Math.min(BATCH_EVENTS, this.#most - counts.printed));
+    const rest = this.#most - counts.printed;
+    const events = reading.take(Math.min(BATCH_EVENTS, rest));
     counts.seen += events.length;
-    counts.printed += this.#writer.write(reading.agent, events);
+    counts.printed += this.#writer.write(reading.agent, events, rest);
     await printChunk(this.#writer.take());
   }
 }
@@ -129,8 +131,8 @@ function observing(file: string, following: boolean): Reading {
   };
   return {
     agent: path.basename(file),
-    take: (most) => {
-      const { events, lapped, stalled } = observer.lookColumns(most);
+    take: () => {
+      const { events, lapped, stalled } = observer.lookColumns(BATCH_EVENTS);
       if (lapped) sayOnce(`${file} went round between two looks: events are missing`);
       if (stalled && following) {
         sayOnce(`${file} is full and stands still: nobody drains it, and its agent drops what is new`);

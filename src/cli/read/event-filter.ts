@@ -34,6 +34,7 @@ const UNITS_US: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1_000_0
 /** `10ms` and the like, in microseconds. */
 export function duration(text: string): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(us|ms|s)$/.exec(text) ?? [];
-  if (number === undefined) throw new InvalidArgumentError('Allowed: a number and us, ms or s, as in 10ms.');
-  return Number(number) * UNITS_US[unit!]!;
+  const us = Number(number) * UNITS_US[unit ?? '']!;
+  if (Number.isFinite(us)) return us;
+  throw new InvalidArgumentError('Allowed: a number and us, ms or s, as in 10ms.');
 }

@@ -1,6 +1,6 @@
 /** Events as text, in each format. Pure. */
 import type { RingEventKind } from '../../shm-bridge/types.js';
-import { harmless } from '../output.js';
+import { harmless, printableJson } from '../output.js';
 import { categoryWord, eventCategory, eventName } from './event-words.js';
 
 export type ReadFormat = 'text' | 'line' | 'json' | 'csv';
@@ -39,8 +39,8 @@ export function eventFrame(format: ReadFormat, agent: string, kind: RingEventKin
     // The value's digits stand as they are: exact, also where a parser makes a double of them.
     case 'json':
       return {
-        before: `{"agent":${JSON.stringify(agent)},${timed ? '"timestamp":"' : ''}`,
-        between: `${timed ? '",' : ''}"category":"${category}","event":${JSON.stringify(name)},"value":`,
+        before: `{"agent":${printableJson(agent)},${timed ? '"timestamp":"' : ''}`,
+        between: `${timed ? '",' : ''}"category":"${category}","event":${printableJson(name)},"value":`,
         after: '}\n',
       };
     case 'csv':

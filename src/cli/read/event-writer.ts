@@ -28,15 +28,15 @@ export class EventWriter {
     this.#time = new TimeText(utc);
   }
 
-  /** How many of them were written. */
-  write(agent: string, events: RingEventColumns): number {
+  /** How many of them were written: those that the filter shows, and no more than `most`. */
+  write(agent: string, events: RingEventColumns, most = Infinity): number {
     const text = this.#text;
     const kinds = events.kinds.map((kind) => this.#kind(agent, kind));
     const values = halvesOf(events.values);
     const times = halvesOf(events.timestampsUs);
     const [low, high] = LITTLE_ENDIAN ? [0, 1] : [1, 0];
     let written = 0;
-    for (let i = 0; i < events.length; i++) {
+    for (let i = 0; i < events.length && written < most; i++) {
       const kind = kinds[events.kindOf[i]!];
       if (kind === undefined || (kind.least > 0n && events.values[i]! < kind.least)) continue;
       written++;

@@ -3,13 +3,13 @@ import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
-import { note, useNoteFormat, useStderrForDiag } from '../output.js';
+import { goOnWithoutStdout, LOG_LEVELS, note, useNoteFormat, useStderrForDiag } from '../output.js';
 import { StopRequest } from '../stop.js';
-import { nixlExporter, switchedOff } from './nixl-environment.js';
+import { switchedOff } from './nixl-environment.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
 import { whileServing } from './serving.js';
 import type { ServeSettings } from './setting-rows.js';
-import { addSettings, settingsOf } from './settings.js';
+import { addSettings, type Resolved, type ResolvedSettings, resolveSettings, valuesOf } from './settings.js';
 
 interface ServeFlags extends Partial<ServeSettings> {
   logLevel?: string;
@@ -30,16 +30,26 @@ Examples:
 export function addServe(program: Command): void {
   const command = program.command('serve').description('export the metrics of all agents in a directory');
   addSettings(command)
-    .option('--log-level <level>', 'error, warn, info, debug, verbose or none (env: OTEL_LOG_LEVEL; default: info)')
+    .option(
+      '--log-level <level>',
+      'error, warn, info, debug, verbose or none (env: OTEL_LOG_LEVEL; default: info)',
+      logLevel,
+    )
     .addHelpText('after', HELP)
     .action((flags: ServeFlags) => serve(flags, command));
 }
 
+function logLevel(text: string): string {
+  if (LOG_LEVELS.includes(text.toLowerCase())) return text;
+  throw new InvalidArgumentError(`Allowed: ${LOG_LEVELS.join(', ')}.`);
+}
+
 async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Promise<void> {
   if (logLevel !== undefined) useStderrForDiag(logLevel);
-  const { settings, off } = settingsOrUsage(flags, command);
+  const { settings, resolved, off } = settingsOrUsage(flags, command);
   useNoteFormat(settings.logFormat);
   if (off !== undefined) return note(off);
+  goOnWithoutStdout();
   const { dir = [], config: configFile } = settings;
   if (dir.length === 0 && configFile === undefined) {
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
@@ -47,13 +57,17 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   const { deadTtl, idleTtl, owner } = settings;
   const rings: NixlOptions = {
     deadTtlMs: deadTtl,
-    ...(dir.length === 0 ? {} : { directories: dir }),
+    // Those of the file are left to it: it may name globs besides.
+    ...(dir.length === 0 || resolved.get('dir')?.origin === 'file' ? {} : { directories: dir }),
     ...(configFile === undefined ? {} : { configFile }),
     ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }),
     ...(owner === undefined ? {} : { owners: owner }),
   };
   // Without the exporter that is asked there is nothing to serve but health, which is served when an address is given.
-  const listen = settings.exporter.includes('prometheus') || flags.port !== undefined || flags.host !== undefined;
+  const isAddressGiven = [resolved.get('port'), resolved.get('host')].some(
+    (one) => one?.origin === 'flag' || one?.origin === 'file',
+  );
+  const listen = settings.exporter.includes('prometheus') || isAddressGiven;
   let stop: StopRequest | undefined;
   try {
     await whileServing(settings, rings, listen, async ({ url }) => {
@@ -68,27 +82,31 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   }
 }
 
-function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): { settings: ServeSettings; off?: string } {
+interface Asked {
+  readonly settings: ServeSettings;
+  readonly resolved: ResolvedSettings;
+  /** Why there is nothing to do. */
+  readonly off?: string;
+}
+
+function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): Asked {
   try {
-    const off = switchedOff(process.env) ?? nothingToExport(flags);
-    const settings = settingsOf(flags, process.env);
+    const resolved = resolveSettings(flags, process.env);
+    const settings = valuesOf(resolved);
+    const off = switchedOff(process.env) ?? nothingToExport(resolved.get('exporter')!);
     if (settings.exporter.includes('otlp')) checkOtlpEnvironment(process.env, settings.otlpProtocol);
-    return { settings, ...(off === undefined ? {} : { off }) };
+    return { settings, resolved, ...(off === undefined ? {} : { off }) };
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     return command.error(`error: ${error.message}`);
   }
 }
 
-function nothingToExport({ exporter }: Partial<ServeSettings>): string | undefined {
-  if (exporter?.includes('none')) return '--exporter is none: nothing is read or exported';
-  if (exporter !== undefined) return undefined;
-  const asked = process.env['OTEL_METRICS_EXPORTER'] ?? '';
-  if (asked.split(',').some((name) => name.trim() === 'none')) {
-    return 'OTEL_METRICS_EXPORTER is none: nothing is read or exported';
-  }
-  const isNop = asked === '' && nixlExporter(process.env)?.kind === 'none';
-  return isNop ? 'NIXL_TELEMETRY_EXPORTER is NOP: nothing is read or exported' : undefined;
+function nothingToExport({ value, origin }: Resolved): string | undefined {
+  const exporter = value as readonly string[];
+  if (exporter.length > 0 && !exporter.includes('none')) return undefined;
+  const setting = { flag: '--exporter', file: 'serve.exporter of the configuration file' }[origin] ?? origin;
+  return `${setting} is ${exporter.length === 0 ? 'NOP' : 'none'}: nothing is read or exported`;
 }
 
 function startLine(settings: ServeSettings, url: string | undefined): string {

@@ -16,7 +16,7 @@ export interface ExporterContext {
   readonly name: string;
   readonly settings: Readonly<ServeSettings>;
   readonly resource: Resource;
-  /** Of this exporter alone. Whoever makes a reader of its own may give it this; one that does not gets it anyway. */
+  /** Of this exporter alone, for the `metricProducers` of a reader. One made without it gets it by setMetricProducer(). */
   readonly metricProducer: MetricProducer;
   /** NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH, where it is set. */
   readonly outputPath?: string;

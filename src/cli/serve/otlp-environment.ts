@@ -23,15 +23,17 @@ function endpointIn(environment: Environment): string | undefined {
 /** The host that pushes go to: passwords and keys may stand in all the rest of an address. */
 export function shownCollector(given: string | undefined, protocol: Protocol, environment: Environment): string {
   const text = given ?? endpointIn(environment) ?? `localhost:${protocol === 'grpc' ? 4317 : 4318}`;
-  if (text.includes('://')) return new URL(text).host;
-  return text.replace(/^.*@/s, '').replace(/[/?#].*/s, '');
+  const host = URL.canParse(text) && text.includes('://') ? new URL(text).host : '';
+  if (host !== '') return host;
+  // As unix:///run/x.sock, which has a path alone; or a host and a port without a scheme.
+  const bare = text.replace(/^.*@/s, '').replace(/[?#].*/s, '');
+  return bare.includes('://') ? bare : bare.replace(/\/.*/s, '');
 }
 
 /** @throws InvalidArgumentError naming the variable, its value and what is allowed. */
 export function checkOtlpEnvironment(environment: Environment, protocol: Protocol): void {
   const checks: Record<string, (text: string) => unknown> = {
-    // grpc also takes a host and a port.
-    ENDPOINT: protocol === 'grpc' ? () => undefined : httpUrl,
+    ENDPOINT: protocol === 'grpc' ? grpcTarget : httpUrl,
     COMPRESSION: gzipOrNone,
     TIMEOUT: milliseconds,
     CERTIFICATE: readableFile,
@@ -59,6 +61,13 @@ function named(variable: string, text: string, check: (text: string) => unknown)
 export function httpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new InvalidArgumentError('Allowed: a URL that begins with http:// or https://.');
+}
+
+/** Also a host and a port, or a socket: grpc resolves those by itself. @throws InvalidArgumentError */
+function grpcTarget(text: string): string {
+  const address = text.includes('://') ? text : `http://${text}`;
+  if (URL.canParse(address)) return text;
+  throw new InvalidArgumentError('Allowed: a URL, or a host and a port.');
 }
 
 function gzipOrNone(text: string): void {

@@ -13,7 +13,7 @@ import { type CustomReader, loadExporter } from './custom-exporter.js';
 import { GuardedExporter } from './guarded-exporter.js';
 import { pageWriter, type PageWriter } from './metrics-server.js';
 import { otlpExporter } from './otlp.js';
-import type { MetricProducer, PushMetricExporter } from './sdk-types.js';
+import type { CollectionResult, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './setting-rows.js';
 
 export interface Output {
@@ -82,12 +82,12 @@ async function customOutput(name: string, context: OutputContext): Promise<Outpu
     { temporality: (type) => made.reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE },
     shared,
   );
-  const metricProducer = withResource(producer, resource);
+  const { given, set } = eitherWay(producer, resource);
   const custom = await loadExporter({
     name,
     settings,
     resource,
-    metricProducer,
+    metricProducer: given,
     ...(outputPath ? { outputPath } : {}),
   });
   if (custom.kind === 'exporter') {
@@ -95,16 +95,33 @@ async function customOutput(name: string, context: OutputContext): Promise<Outpu
     return pushOutput(name, custom.exporter, context);
   }
   made.reader = custom.reader;
-  custom.reader.setMetricProducer(metricProducer);
+  custom.reader.setMetricProducer(set);
   return { name, close: () => custom.reader.shutdown() };
 }
 
-/** A reader without a provider takes the resource from what it collects. */
-function withResource(producer: NixlMetricProducer, resource: Resource): MetricProducer {
+/**
+ * One producer, for a reader to be made with or to be given afterwards: once it has asked the first, the second has
+ * nothing to add. Both tell the resource, which a reader without a provider takes from what it collects.
+ */
+function eitherWay(producer: NixlMetricProducer, resource: Resource): { given: MetricProducer; set: MetricProducer } {
+  let isGivenAsked = false;
+  const collect = async (): Promise<CollectionResult> => {
+    const { resourceMetrics, errors } = await producer.collect();
+    return { resourceMetrics: { ...resourceMetrics, resource }, errors };
+  };
   return {
-    collect: async () => {
-      const { resourceMetrics, errors } = await producer.collect();
-      return { resourceMetrics: { ...resourceMetrics, resource }, errors };
+    given: {
+      collect: () => {
+        isGivenAsked = true;
+        return collect();
+      },
+    },
+    set: {
+      collect: async () => {
+        // A reader asks all of its producers in one turn, and this one first.
+        await Promise.resolve();
+        return isGivenAsked ? { resourceMetrics: { resource, scopeMetrics: [] }, errors: [] } : collect();
+      },
     },
   };
 }

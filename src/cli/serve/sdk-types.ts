@@ -2,6 +2,7 @@
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
 
 export type {
+  CollectionResult,
   IMetricReader,
   MetricData,
   MetricProducer,

@@ -33,7 +33,7 @@ export async function whileServing(
       environment,
     );
     publish(server, pipeline);
-    if (server !== undefined && settings.page === 'on') publishPage(server, pipeline, rings);
+    if (server !== undefined && settings.page === 'on') publishPage(server, pipeline, settings.dir ?? []);
     await work({ pipeline, url: server?.url });
   } finally {
     // Whoever asks now is sent elsewhere, while the last numbers go out.

@@ -27,17 +27,19 @@ export interface Resolved {
   readonly origin: string;
 }
 
+export type ResolvedSettings = ReadonlyMap<keyof ServeSettings, Resolved>;
+
 /** @throws InvalidArgumentError naming the variable, its value and what is allowed; NixlTelemetryError of the file. */
 export function settingsOf(flags: Partial<ServeSettings>, environment: Environment): ServeSettings {
-  const resolved = resolveSettings(flags, environment);
+  return valuesOf(resolveSettings(flags, environment));
+}
+
+export function valuesOf(resolved: ResolvedSettings): ServeSettings {
   return Object.fromEntries([...resolved].map(([key, { value }]) => [key, value])) as unknown as ServeSettings;
 }
 
 /** Every setting that has a value, and where it comes from. */
-export function resolveSettings(
-  flags: Partial<ServeSettings>,
-  environment: Environment,
-): Map<keyof ServeSettings, Resolved> {
+export function resolveSettings(flags: Partial<ServeSettings>, environment: Environment): ResolvedSettings {
   const [configRow, ...rows] = SETTINGS;
   const config = resolve(configRow!, flags, environment, undefined);
   const file = config === undefined ? undefined : readSettings(config.value as string, SERVE_SECTION);

@@ -1,5 +1,5 @@
 /** What top says where there is no screen: a line per agent, or one of JSON. Pure. */
-import { harmless } from '../output.js';
+import { harmless, printableJson } from '../output.js';
 import { COLUMNS } from './columns.js';
 import { nameOf } from './frame.js';
 import type { Quantile } from '../quantile.js';
@@ -33,7 +33,7 @@ function localTime(ms: number): string {
 /** One object. Bytes and events per second, microseconds; null where there is nothing to say. */
 export function jsonLine(view: View, rows: readonly Row[], source: string): string {
   const { tx, rx, requests, errors, lost, lostMore } = overall(rows);
-  return JSON.stringify({
+  return printableJson({
     time: new Date(view.takenMs).toISOString(),
     source,
     seconds: view.seconds ?? null,

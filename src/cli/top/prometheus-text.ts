@@ -6,8 +6,9 @@ export interface PageSample {
   readonly value: number;
 }
 
-const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)/;
-const LABEL = /([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"/g;
+/** Only \n ends a line: what else a dot would stop at may stand in a name. */
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)/s;
+const LABEL = /([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"/gs;
 const SPECIAL: Readonly<Record<string, number>> = { '+Inf': Infinity, Inf: Infinity, '-Inf': -Infinity, NaN: NaN };
 
 /** Lines that are none are passed over, and so are all metrics but the wanted ones. */
@@ -28,5 +29,5 @@ function labelsIn(text: string): Record<string, string> {
 }
 
 function unescaped(text: string): string {
-  return text.replace(/\\(.)/g, (_, char: string) => (char === 'n' ? '\n' : char));
+  return text.replace(/\\(.)/gs, (_, char: string) => (char === 'n' ? '\n' : char));
 }

@@ -9,7 +9,7 @@ const HISTORY_LENGTH = 60;
 
 export type AgentState = 'live' | 'idle' | 'dead';
 
-/** One agent's line. Rates are per second; undefined before there are two samples. */
+/** One agent's line. Rates are per second; undefined before two samples have the agent. */
 export interface Row {
   readonly totals: AgentTotals;
   readonly state: AgentState;
@@ -62,9 +62,9 @@ function rowOf(
   past: readonly number[],
 ): Row {
   const rate = (key: 'txBytes' | 'rxBytes' | 'requests' | 'errors'): number | undefined =>
-    seconds === undefined ? undefined : increase(before?.[key], totals[key]) / seconds;
+    seconds === undefined || before === undefined ? undefined : increase(before[key], totals[key]) / seconds;
   const share = (key: 'transferTimes' | 'postTimes', share: number): Quantile | undefined => {
-    const since = seconds === undefined ? undefined : bucketIncrease(before?.[key], totals[key]);
+    const since = seconds === undefined || before === undefined ? undefined : bucketIncrease(before[key], totals[key]);
     return since && quantile(since, share);
   };
   const tx = rate('txBytes');

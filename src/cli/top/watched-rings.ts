@@ -1,10 +1,9 @@
 /** The rings of directories, watched: found, looked at several times a second, and never taken from. */
-import { lstatSync } from 'node:fs';
 import path from 'node:path';
-import { NixlTelemetryError } from '../../errors.js';
+import { NixlTelemetryError, reasonOf } from '../../errors.js';
 import { findWriters } from '../../shm-bridge/index.js';
 import { ExitCode, exitCodeOf, Failure } from '../failure.js';
-import { filesBelow } from '../ring-files.js';
+import { filesBelow, statOf } from '../ring-files.js';
 import { RingTotals } from './ring-totals.js';
 import type { AgentTotals, Sample, Source } from './totals.js';
 
@@ -38,9 +37,8 @@ export class WatchedRings implements Source {
   }
 
   sample(): Promise<Sample> {
+    this.#tick();
     const nowMs = Date.now();
-    this.#search(performance.now());
-    this.#look(nowMs);
     const rings = [...this.#rings.values()];
     const several = this.#directories.length > 1;
     const agents = rings.map((ring) => ring.totals(nowMs, several));
@@ -60,9 +58,14 @@ export class WatchedRings implements Source {
     this.#rings.clear();
   }
 
+  /** Also from a timer, where what is thrown would end the process: it is told with the next sample. */
   #tick(): void {
-    this.#search(performance.now());
-    this.#look(Date.now());
+    try {
+      this.#search(performance.now());
+      this.#look(Date.now());
+    } catch (error) {
+      this.#complaints = [`the rings cannot be watched: ${reasonOf(error)}`];
+    }
   }
 
   #look(nowMs: number): void {
@@ -71,25 +74,32 @@ export class WatchedRings implements Source {
 
   #search(nowMs: number): void {
     if (nowMs < this.#nextSearchMs) return;
-    const complaints: string[] = [];
+    const complaints = new Set<string>();
     const problems = new Map<string, Problem>();
     const gone = new Set(this.#rings.keys());
+    const complain = (message: string): void => void complaints.add(message);
     for (const directory of this.#directories) {
-      for (const agent of filesBelow(directory, (message) => complaints.push(message))) {
+      for (const agent of filesBelow(directory, complain)) {
         const file = path.join(directory, agent);
-        if (this.#watch(file, agent, directory, problems)) gone.delete(file);
+        const inode = statOf(file, complain)?.ino;
+        if (this.#watch(file, inode, agent, directory, problems)) gone.delete(file);
       }
     }
     for (const file of gone) this.#forget(file);
     this.#problems = problems;
-    this.#complaints = complaints;
+    this.#complaints = [...complaints];
     this.#nextSearchMs = nowMs + Math.max(SEARCH_INTERVAL_MS, (performance.now() - nowMs) / SHARE_OF_TIME);
     this.#findWriters();
   }
 
   /** @returns whether the file is watched. */
-  #watch(file: string, agent: string, directory: string, problems: Map<string, Problem>): boolean {
-    const inode = lstatSync(file, { throwIfNoEntry: false })?.ino;
+  #watch(
+    file: string,
+    inode: number | undefined,
+    agent: string,
+    directory: string,
+    problems: Map<string, Problem>,
+  ): boolean {
     const known = this.#rings.get(file);
     if (known !== undefined && known.inode === inode) return true;
     this.#forget(file);

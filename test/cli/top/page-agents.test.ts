@@ -48,6 +48,10 @@ describe('agentsOn', () => {
     expect(agentsOn('nixl_ring_utilization{agent_name="a"} NaN\n')[0]).not.toHaveProperty('fill');
   });
 
+  it.each(['\r', '\u2028', '\u2029'])('reads names with %j in them', (char) => {
+    expect(agentsOn(`nixl_agent_up{agent_name="a${char}b"} 1\n`)).toMatchObject([{ agent: `a${char}b` }]);
+  });
+
   it('takes an agent for dead only where the page says so', () => {
     const life = (up: number) => agentsOn(`nixl_agent_up{nixl_agent_name="a"} ${up}\n`)[0]!.life;
     expect([life(0), life(1)]).toEqual(['dead', 'unknown']);

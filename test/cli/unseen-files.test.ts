@@ -1,0 +1,50 @@
+/** A directory that another user may list and not enter: names are all that is seen of its files. */
+import { chmodSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { ROOT, RunningCommand, temporaryDirectory } from './command.js';
+
+const NOBODY = '65534';
+
+function startAsNobody(args: readonly string[]): RunningCommand {
+  const main = path.join(ROOT, 'dist/cli/main.js');
+  const user = ['--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'];
+  return new RunningCommand('setpriv', [...user, process.execPath, main, ...args]);
+}
+
+function directoryWithRings(): string {
+  const directory = temporaryDirectory();
+  for (const name of ['a', 'b']) {
+    const writer = new RingWriter(path.join(directory, name), { wireVersion: 4 });
+    writer.push({ type: 0, value: 1n });
+    writer.close();
+    chmodSync(path.join(directory, name), 0o644);
+  }
+  return directory;
+}
+
+describe.skipIf(process.getuid!() !== 0)('a directory that may not be entered', () => {
+  it('is complained of once by list, which shows the names', async () => {
+    const directory = directoryWithRings();
+    chmodSync(directory, 0o644);
+    const { code, stdout, stderr } = await startAsNobody(['list', '--dir', directory]).ended;
+    expect(stdout).toMatch(/^a .*denied/m);
+    expect(stdout).toMatch(/^b .*denied/m);
+    expect(stderr.match(/cannot be looked at: EACCES/g)).toHaveLength(1);
+    expect(stderr).not.toContain('    at ');
+    expect(code).not.toBe(0);
+  });
+
+  it('is complained of by a top that runs on', async () => {
+    const directory = directoryWithRings();
+    chmodSync(directory, 0o755);
+    const top = startAsNobody(['top', '--all', '--json', '--interval', '100', '--dir', directory]);
+    await top.says(/"agent":"b"/);
+    chmodSync(directory, 0o644);
+    await top.says(/cannot be looked at: EACCES/);
+    chmodSync(directory, 0o755);
+    await top.says(/cannot be looked at: EACCES(.|\n)*"agent":"b"/);
+    expect(await top.stop()).toMatchObject({ code: 0 });
+  });
+});
