@@ -96,21 +96,16 @@ Figures measure(const Case& c, const std::string& directory) {
   ChunkBuffer buffer;
   // It waits for the ring to settle; from then on as the collector drains.
   reader->drain(c.capacity, buffer, [](const RingReader::Chunk&) {});
-  figures.drainNs = perEvent(
-      [&] {
-        reader->drain(
-            c.capacity, buffer, [](const RingReader::Chunk& chunk) { sinkhole = chunk.count; }, Patience::kNone);
-      },
-      nothing);
+  const auto drain = [&](const RingReader::Sink& sink) {
+    if (reader->drain(c.capacity, buffer, sink, Patience::kRecovers).events == c.batch) return;
+    std::fprintf(stderr, "drain_bench: the ring was not drained\n");
+    std::exit(1);
+  };
+  figures.drainNs = perEvent([&] { drain([](const RingReader::Chunk& chunk) { sinkhole = chunk.count; }); }, nothing);
   Tally tally(std::make_shared<const TallyPlan>(tallyOptions()));
   std::vector<TappedEvent> tapped;
-  figures.tallyNs = perEvent(
-      [&] {
-        reader->drain(
-            c.capacity, buffer, [&](const RingReader::Chunk& chunk) { tally.fold(chunk, {}, tapped); },
-            Patience::kNone);
-      },
-      nothing);
+  figures.tallyNs =
+      perEvent([&] { drain([&](const RingReader::Chunk& chunk) { tally.fold(chunk, {}, tapped); }); }, nothing);
   return figures;
 }
 
