@@ -117,7 +117,6 @@ class DrainProtocol {
   // `mayPause`: whether it may take the time to look into what moved; if not, that stays as it is for a drain that may.
   template <typename Sink>
   DrainOutcome drain(Ring& ring, uint64_t budget, std::byte* buffer, Sink&& sink, bool mayPause = true) {
-    mayPause_ = mayPause;
     uint32_t pausesLeft = kMaxRecoveries;
     bool firstLook = true;
     uint32_t lapEndLooks = 0;   // how often write_pos was 0, with a pause after each
@@ -154,7 +153,7 @@ class DrainProtocol {
           ++lapEndLooks;
           continue;
         }
-        trouble = takeChunk(ring, budget, buffer, sink);
+        trouble = takeChunk(ring, budget, buffer, sink, mayPause);
         if (trouble == Recovery::kTook) continue;
       }
       if (trouble != Recovery::kGoOn) return toOutcome(trouble);
@@ -208,13 +207,13 @@ class DrainProtocol {
   bool standing(Ring& ring) { return ring.loadVersion() == version_ && ring.loadMark() == mark_; }
 
   template <typename Sink>
-  Recovery takeChunk(Ring& ring, uint64_t& budget, std::byte* buffer, Sink& sink) {
+  Recovery takeChunk(Ring& ring, uint64_t& budget, std::byte* buffer, Sink& sink, bool mayPause) {
     const uint64_t toGap = gaps_ == 0 ? pending_ : (gapAt_[0] - published_) & mask_;
     const auto count = static_cast<uint32_t>(std::min({pending_, toGap, budget, uint64_t{kChunkSlots}}));
-    if (ring.readSlots(published_, count, buffer) != count) return mayPause_ ? lose(ring) : Recovery::kRestless;
+    if (ring.readSlots(published_, count, buffer) != count) return mayPause ? lose(ring) : Recovery::kRestless;
     const uint64_t next = (published_ + count) & mask_;
     if (!ring.swapReadPos(published_, next)) {
-      return mayPause_ ? readPosMoved(ring, ring.loadReadPos()) : Recovery::kRestless;
+      return mayPause ? readPosMoved(ring, ring.loadReadPos()) : Recovery::kRestless;
     }
     // These events were the old ring's and nobody else's, whichever ring the swap hit. If it hit a new one, settle()
     // takes it back.
@@ -360,7 +359,6 @@ class DrainProtocol {
   bool known_ = false;            // it was attached before
   bool rebuilt_ = false;          // since then another's mark, or none, stood there
   bool newbornMustRest_ = false;  // by assumption B
-  bool mayPause_ = true;          // this drain may
   uint32_t gaps_ = 0;             // places ahead where the ring was found full, in order
   std::array<uint32_t, kMostGaps> gapAt_{};
   Settling settling_;

@@ -184,9 +184,8 @@ void Tally::foldTyped(const std::byte* slots, uint32_t count, const TapWants& wa
 }
 
 // Folds the whole transfers that these slots, at most kSummableSlots, begin with, and says how many slots those were.
-// What is the same for all
-// of them is added up once at the end, and sums of two directions are kept without asking which one it is: whether the
-// next transfer is a read or a write no branch predictor knows.
+// What is the same for all of them is added up once at the end, and sums of two directions are kept without asking
+// which one it is: whether the next transfer is a read or a write no branch predictor knows.
 template <bool kPosted>
 uint32_t Tally::foldTransfers(const std::byte* slots, uint32_t count) {
   constexpr uint32_t kEvents = kPosted ? 4 : 3;

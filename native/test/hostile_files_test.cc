@@ -57,6 +57,23 @@ class EndlessRings {
   std::thread writer_;
 };
 
+// A ring that is attached to, and drained by the protocol step by step.
+struct Stepping {
+  Stepping(const std::string& path, uint64_t capacity) : opened(path), ring(*opened.reader) {
+    if (!protocol.attach(ring, ring.inspect(), capacity, 1)) std::abort();
+    while (drain() == DrainOutcome::kSettling) {
+    }
+  }
+  DrainOutcome drain(bool mayPause = true) {
+    const auto sink = [&](const std::byte*, uint32_t n, bool) { count += n; };
+    return protocol.drain(ring, opened.reader->capacity(), opened.buffer.data(), sink, mayPause);
+  }
+  Draining opened;
+  SteppedRing ring;
+  DrainProtocol<SteppedRing> protocol;
+  uint64_t count = 0;
+};
+
 // As Watching::counted(), without a drain before it.
 uint64_t countedSoFar(Watching& watching, const std::string& agent = "") {
   uint64_t sum = 0;
@@ -154,48 +171,38 @@ TEST(aDrainThatMayNotPauseLeavesARestlessRingAsItIs) {
   const std::string path = directory / "agent";
   RingWriter writer;
   REQUIRE_EQ(writer.create(path, 4, 64), std::string());
-  Draining opened(path);
-  SteppedRing ring(*opened.reader);
-  DrainProtocol<SteppedRing> protocol;
-  REQUIRE(protocol.attach(ring, ring.inspect(), 64, 1));
-  uint64_t count = 0;
-  const auto drain = [&](bool mayPause) {
-    return protocol.drain(
-        ring, 64, opened.buffer.data(), [&](const std::byte*, uint32_t n, bool) { count += n; }, mayPause);
-  };
-  while (drain(true) == DrainOutcome::kSettling) {
-  }
+  Stepping stepping(path, 64);
   const auto readPos = [&] { return load<uint64_t>(path, kHeaderA.readPos); };
   const auto isRestless = [&](uint64_t taken) {
-    ring.before = [](Access access) { CHECK(access != Access::kPause && access != Access::kInspect); };
+    stepping.ring.before = [](Access access) { CHECK(access != Access::kPause && access != Access::kInspect); };
     const uint64_t before = readPos();
-    const uint64_t countedBefore = count;
-    CHECK_EQ(drain(false), DrainOutcome::kRestless);
-    CHECK_EQ(count - countedBefore, taken);
+    const uint64_t countedBefore = stepping.count;
+    CHECK_EQ(stepping.drain(false), DrainOutcome::kRestless);
+    CHECK_EQ(stepping.count - countedBefore, taken);
     CHECK_EQ(readPos(), (before + taken) & 63);
-    ring.before = [](Access) {};
+    stepping.ring.before = [](Access) {};
   };
   push(writer, 1, 10);
-  CHECK_EQ(drain(false), DrainOutcome::kEmpty);
-  CHECK_EQ(count, 10u);
+  CHECK_EQ(stepping.drain(false), DrainOutcome::kEmpty);
+  CHECK_EQ(stepping.count, 10u);
 
   push(writer, 1, 54);  // to the lap's end
   isRestless(0);
-  CHECK_EQ(drain(true), DrainOutcome::kEmpty);
-  CHECK_EQ(count, 64u);
+  CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
+  CHECK_EQ(stepping.count, 64u);
 
   push(writer, 1, 10);
   store(path, kHeaderA.readPos, uint64_t{4});
   isRestless(0);
-  CHECK_EQ(drain(true), DrainOutcome::kEmpty);
-  CHECK_EQ(count, 70u);
+  CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
+  CHECK_EQ(stepping.count, 70u);
 
   push(writer, 1, 30);
   REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 25), 0);
   isRestless(0);
   REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 64), 0);
-  CHECK_EQ(drain(true), DrainOutcome::kEmpty);
-  CHECK_EQ(count, 100u);
+  CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
+  CHECK_EQ(stepping.count, 100u);
 
   push(writer, 1, 10);
   store(path, kVersionOffset + 4, int32_t{4});  // the mark is gone
@@ -247,20 +254,11 @@ TEST(aRingThatIsAlwaysAtTheEndOfItsLapCostsFewPauses) {
   const std::string path = directory / "agent";
   RingWriter writer;
   REQUIRE_EQ(writer.create(path, 4, 4096), std::string());
-  Draining opened(path);
-  SteppedRing ring(*opened.reader);
-  DrainProtocol<SteppedRing> protocol;
-  REQUIRE(protocol.attach(ring, ring.inspect(), 4096, 1));
-  uint64_t count = 0;
-  const auto drain = [&] {
-    return protocol.drain(ring, 4096, opened.buffer.data(), [&](const std::byte*, uint32_t n, bool) { count += n; });
-  };
-  while (drain() == DrainOutcome::kSettling) {
-  }
+  Stepping stepping(path, 4096);
   push(writer, 1, 10);
-  CHECK_EQ(drain(), DrainOutcome::kEmpty);
+  CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
   int pauses = 0;
-  ring.before = [&](Access access) {
+  stepping.ring.before = [&](Access access) {
     if (access == Access::kPause) {
       ++pauses;
       store(path, 0, load<uint64_t>(path, 8) + 1);
@@ -269,12 +267,12 @@ TEST(aRingThatIsAlwaysAtTheEndOfItsLapCostsFewPauses) {
     }
   };
   store(path, 0, uint64_t{0});
-  CHECK_EQ(drain(), DrainOutcome::kMore);
+  CHECK_EQ(stepping.drain(), DrainOutcome::kMore);
   CHECK_WITH(pauses <= 8, std::to_string(pauses) + " pauses");
-  ring.before = [](Access) {};
+  stepping.ring.before = [](Access) {};
   store(path, 0, uint64_t{0});
-  CHECK_EQ(drain(), DrainOutcome::kEmpty);
-  CHECK_EQ(count, 4096u);
+  CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
+  CHECK_EQ(stepping.count, 4096u);
 }
 
 // Who wrote a file that has lost its name cannot always be seen, so it is drained for a while. But not any number of

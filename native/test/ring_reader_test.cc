@@ -109,16 +109,9 @@ TEST(goesOnOverTheLapsEnd) {
       Draining ring(path);
       uint64_t value = 0;
       for (const uint64_t batch : {capacity - 1, capacity - 1, capacity - 3, capacity / 2, capacity / 2 + 1}) {
-        std::vector<uint64_t> pushed;
-        while (pushed.size() < batch) {
-          RingEvent event;
-          event.value = ++value;
-          REQUIRE(writer.push(event));
-          pushed.push_back(value);
-        }
-        std::vector<uint64_t> drained;
-        for (const RingEvent& event : ring.drain()) drained.push_back(event.value);
-        CHECK(drained == pushed);
+        const auto pushed = push(writer, value + 1, batch);
+        value += batch;
+        CHECK(ring.values() == pushed);
       }
     }
   }
@@ -154,16 +147,9 @@ TEST(followsRestartsToAnyCapacityAndVersion) {
     RingWriter writer;
     REQUIRE_EQ(writer.create(path, life.version, life.capacity), std::string());
     ring.drain();  // the new agent pushes later than that
-    std::vector<uint64_t> pushed;
-    for (uint64_t i = 0; i + 1 < life.capacity; ++i) {
-      RingEvent event;
-      event.value = ++value;
-      REQUIRE(writer.push(event));
-      pushed.push_back(value);
-    }
-    std::vector<uint64_t> drained;
-    for (const RingEvent& event : ring.drain()) drained.push_back(event.value);
-    CHECK(drained == pushed);
+    const auto pushed = push(writer, value + 1, life.capacity - 1);
+    value += life.capacity - 1;
+    CHECK(ring.values() == pushed);
   }
   CHECK_EQ(ring.reader->stats().restarts, std::size(lives));
   CHECK(!ring.reader->stats().suspect);

@@ -66,6 +66,15 @@ export function note(message: string, level: NoteLevel = 'info'): void {
   process.stderr.write(`${line}\n`);
 }
 
+/** Warns of each thing once, however often it is met. */
+export function warnOnce(): (message: string) => void {
+  const said = new Set<string>();
+  return (message) => {
+    if (!said.has(message)) note(message, 'warning');
+    said.add(message);
+  };
+}
+
 /** Waits while whoever reads stdout cannot keep up. */
 export function printChunk(text: string | Uint8Array): Promise<void> | undefined {
   if (text.length === 0 || process.stdout.write(text) || process.stdout.destroyed) return undefined;

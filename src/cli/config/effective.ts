@@ -7,7 +7,7 @@ import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../instrumentati
 import { type Environment, optionsFromEnvironment } from '../../instrumentation/config/environment.js';
 import { DEFAULT_BOUNDS, DEFAULT_BUILDERS } from '../../mapping/index.js';
 import { SETTINGS } from '../serve/setting-rows.js';
-import { type Resolved, type ResolvedSettings, resolveSettings, SERVE_SECTION } from '../serve/settings.js';
+import { directoriesBeforeFile, type Resolved, resolveSettings, SERVE_SECTION } from '../serve/settings.js';
 
 const DEFAULTS: Readonly<Record<string, unknown>> = {
   ...DEFAULT_BOUNDS,
@@ -26,7 +26,7 @@ export function effectiveConfig(file: string | undefined, environment: Environme
   const options = new Map<string, Resolved>();
   for (const option of FILE_OPTIONS) {
     const row = SETTINGS.find((one) => one.option === option);
-    if (option === 'globs' && isPlaceNamedBefore(settings)) continue;
+    if (option === 'globs' && directoriesBeforeFile(settings) !== undefined) continue;
     const resolved = row === undefined ? ofOption(option, variables, written) : settings.get(row.key);
     if (resolved !== undefined) options.set(option, resolved);
   }
@@ -36,12 +36,6 @@ export function effectiveConfig(file: string | undefined, environment: Environme
     if (resolved !== undefined) serve.set(key, resolved);
   }
   return asYaml(options, serve);
-}
-
-/** Whoever names a place to read before the file does names all of them. */
-function isPlaceNamedBefore(settings: ResolvedSettings): boolean {
-  const dir = settings.get('dir');
-  return dir !== undefined && dir.origin !== 'file';
 }
 
 function ofOption(

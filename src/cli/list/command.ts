@@ -5,7 +5,7 @@ import { DIRECTORY_VARIABLE } from '../../instrumentation/config/environment.js'
 import { findWriters, inspectRing } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, exitCodeOf, Failure } from '../failure.js';
-import { harmless, note, print, printableJson } from '../output.js';
+import { harmless, print, printableJson, warnOnce } from '../output.js';
 import { addDirectoryOption, directoriesOf, filesBelow, statOf } from '../ring-files.js';
 import { ageText, table } from './table.js';
 
@@ -53,11 +53,7 @@ function list({ dir, json }: ListOptions, command: Command): void {
 }
 
 function rowsIn(directory: string): Row[] {
-  const complaints = new Set<string>();
-  const complain = (message: string): void => {
-    if (!complaints.has(message)) note(message, 'warning');
-    complaints.add(message);
-  };
+  const complain = warnOnce();
   return filesBelow(directory, complain).map((agent) => {
     const file = path.join(directory, agent);
     // Not ctime: a producer's stores move it on.

@@ -1,10 +1,11 @@
 /** `nixl-otel read`: the events of rings, printed. Looks on by default and takes nothing. */
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { inspectRing, observeRing, openRing } from '../../shm-bridge/index.js';
 import type { RingEventColumns } from '../../shm-bridge/types.js';
 import { listOf, notEmpty, wholeNumber } from '../options.js';
-import { note, printChunk, whenStdoutCloses } from '../output.js';
+import { note, printChunk, warnOnce, whenStdoutCloses } from '../output.js';
 import { StopRequest } from '../stop.js';
 import { duration, eventFilter, type FilterOptions } from './event-filter.js';
 import { headerOf, READ_FORMATS, type ReadFormat } from './event-text.js';
@@ -75,7 +76,7 @@ async function read(rings: string[], options: ReadOptions): Promise<void> {
       const before = counts.seen;
       for (const reading of readings) if (!isDone()) await printer.print(reading);
       // Signals come between two turns of the event loop, which a fast agent would leave none of.
-      await new Promise((resolve) => setImmediate(resolve));
+      await setImmediate();
       if (counts.seen > before) continue;
       if (options.follow !== true) break;
       await Promise.race([stop.requested, new Promise((resolve) => setTimeout(resolve, FOLLOW_INTERVAL_MS))]);
@@ -124,11 +125,7 @@ function consuming(file: string): Reading {
 
 function observing(file: string, following: boolean): Reading {
   const observer = observeRing(file);
-  const said = new Set<string>();
-  const sayOnce = (message: string): void => {
-    if (!said.has(message)) note(message, 'warning');
-    said.add(message);
-  };
+  const sayOnce = warnOnce();
   return {
     agent: path.basename(file),
     take: () => {

@@ -9,7 +9,14 @@ import { switchedOff } from './nixl-environment.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
 import { whileServing } from './serving.js';
 import type { ServeSettings } from './setting-rows.js';
-import { addSettings, type Resolved, type ResolvedSettings, resolveSettings, valuesOf } from './settings.js';
+import {
+  addSettings,
+  directoriesBeforeFile,
+  type Resolved,
+  type ResolvedSettings,
+  resolveSettings,
+  valuesOf,
+} from './settings.js';
 
 interface ServeFlags extends Partial<ServeSettings> {
   logLevel?: string;
@@ -55,10 +62,10 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
   const { deadTtl, idleTtl, owner } = settings;
+  const directories = directoriesBeforeFile(resolved);
   const rings: NixlOptions = {
     deadTtlMs: deadTtl,
-    // Those of the file are left to it: it may name globs besides.
-    ...(dir.length === 0 || resolved.get('dir')?.origin === 'file' ? {} : { directories: dir }),
+    ...(directories === undefined ? {} : { directories }),
     ...(configFile === undefined ? {} : { configFile }),
     ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }),
     ...(owner === undefined ? {} : { owners: owner }),

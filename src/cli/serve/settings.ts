@@ -38,6 +38,15 @@ export function valuesOf(resolved: ResolvedSettings): ServeSettings {
   return Object.fromEntries([...resolved].map(([key, { value }]) => [key, value])) as unknown as ServeSettings;
 }
 
+/**
+ * The directories that a flag or a variable names: they are all that is read. Those of the file are left to it, which may
+ * name globs besides.
+ */
+export function directoriesBeforeFile(resolved: ResolvedSettings): string[] | undefined {
+  const dir = resolved.get('dir');
+  return dir === undefined || dir.origin === 'file' ? undefined : (dir.value as string[]);
+}
+
 /** Every setting that has a value, and where it comes from. */
 export function resolveSettings(flags: Partial<ServeSettings>, environment: Environment): ResolvedSettings {
   const [configRow, ...rows] = SETTINGS;
