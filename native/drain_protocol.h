@@ -8,9 +8,8 @@
 // So the consumer leaves a mark in expected_version, a field that every release writes once and none reads:
 //   - it drains only while its mark stands and read_pos is what it last published;
 //   - it publishes a chunk with a compare-and-swap. Once that succeeded the chunk counts: its events were the old
-//   ring's
-//     and nobody else took them. If the swap hit a new ring (whose read_pos had been stored, and the mark not yet), the
-//     mark goes away, and what the swap would skip there is taken back: see takeBack();
+//     ring's, and nobody else took them. If the swap hit a new ring (whose read_pos had been stored, and the mark not
+//     yet), the mark goes away, and what the swap would skip there is taken back: see takeBack();
 //   - a mark only stands for what is found after it was left, see resync().
 //
 // A write_pos of 0 needs care: it is where a lap ends, but also what a rebuild that has only just begun shows while the

@@ -199,6 +199,7 @@ TEST(countsNothingTwiceOverRestartsUnderLoad) {
   const std::string path = directory / "agent";
   constexpr int kLives = check::kSanitized ? 20 : 60;
   std::atomic<bool> done{false};
+  std::atomic<uint64_t> drains{0};
   std::atomic<uint64_t> written{0};
   std::atomic<uint64_t> wiped{0};
   std::thread agent([&] {
@@ -209,7 +210,8 @@ TEST(countsNothingTwiceOverRestartsUnderLoad) {
       wiped += left;
       RingWriter ring;
       if (!ring.create(path, 4, capacities[life % 4]).empty()) std::abort();
-      std::this_thread::sleep_for(std::chrono::milliseconds(15));
+      // Assumption B of the protocol: the first push comes after the end of a drain that is running now.
+      for (const uint64_t ended = drains; drains == ended;) std::this_thread::yield();
       for (int burst = 0; burst < 50; ++burst) {
         for (int i = 0; i < 100; ++i) {
           RingEvent event;
@@ -233,6 +235,7 @@ TEST(countsNothingTwiceOverRestartsUnderLoad) {
       last = event.value;
       ++counted;
     }
+    ++drains;
     CHECK(last <= written + 1);  // written is counted right after the push
     std::this_thread::yield();
   }
