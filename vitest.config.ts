@@ -10,5 +10,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // The addon has one collector thread per process: a process per file keeps test files apart.
     pool: 'forks',
+    // They wait more than they work: vitest's own choice, a core less than there is, would be one at a time on two cores.
+    maxWorkers: '100%',
   },
 });

@@ -12,8 +12,10 @@ constexpr auto kQuietBeforeMapsLook = std::chrono::seconds(5);
 // A dead agent that nobody ever asks about must not stay for ever.
 constexpr auto kUntoldLimit = std::chrono::minutes(10);
 
-// A name that stands for another file every few milliseconds must not use up all descriptors.
-constexpr size_t kMostRings = 4;
+// A name that stands for another file every few milliseconds must not use up all descriptors: above the first number
+// those go that run dry, above the second those that do not as well.
+constexpr size_t kManyRings = 4;
+constexpr size_t kMostRings = 16;
 
 }  // namespace
 
@@ -48,11 +50,12 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
     const DrainResult result = last = attached.reader->drain(
         budget, buffer, [&](const RingReader::Chunk& chunk) { fold(attached, chunk); }, patience);
     enterIncarnation(attached, attached.reader->stats().restarts);
+    attached.dry = result.outcome == DrainOutcome::kEmpty || result.outcome == DrainOutcome::kWaiting;
     report.more |= result.outcome == DrainOutcome::kMore;
     report.settling |= result.outcome == DrainOutcome::kSettling;
     report.restless |= result.outcome == DrainOutcome::kRestless;
     fill += attached.reader->fill();
-    noteFull(attached, now);
+    if (result.outcome != DrainOutcome::kRestless) noteFull(attached, now);
     report.crowded |= result.events > attached.reader->capacity() / 2;
     if (result.events == 0) continue;
     // Not `now`: a snapshot that was taken before the events were folded has not told them.
@@ -62,14 +65,18 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
   }
   if (last.outcome != DrainOutcome::kRestless) noteTrouble(last);
   peakFill_.note(fill, now);
-  // A replaced ring is let go once it is known that nobody writes it, when it has long stood still, or when too many
-  // came after it. What it held was drained just now, as far as a turn goes.
-  while (readers_.size() > 1 &&
-         (readers_.front().gone || readers_.size() > kMostRings || now - readers_.front().lastMoved > kUntoldLimit)) {
+  while (readers_.size() > 1 && maySpare(readers_.front(), now)) {
     retired_ += readers_.front().reader->stats();
     readers_.erase(readers_.begin());
   }
   return report;
+}
+
+// A replaced ring is let go once it is known that nobody writes it, when it has long stood still, or when many came
+// after it.
+bool Agent::maySpare(const Attached& replaced, Clock::time_point now) const {
+  if (!replaced.dry) return readers_.size() > kMostRings;
+  return replaced.gone || readers_.size() > kManyRings || now - replaced.lastMoved > kUntoldLimit;
 }
 
 // When it was filled is not known, but not before the drain that emptied it.
@@ -164,7 +171,7 @@ Life Agent::life() const {
 bool Agent::expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
                     Clock::time_point toldUntil) const {
   const std::lock_guard lock(mutex_);
-  if (readers_.back().reader->pending() != 0) return false;
+  if (!readers_.back().dry) return false;
   const Life now_ = life();
   if (now_ == Life::kDead) {
     const Clock::time_point end = std::max(diedAt_, lastEvent_);

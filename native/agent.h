@@ -129,6 +129,7 @@ class Agent {
     ProcessId writer;
     bool writerSeen = false;
     bool gone = false;  // the writer was seen and is gone
+    bool dry = false;   // the last drain left nothing, as far as anybody can tell
     Clock::time_point lastMoved{};
     Clock::time_point lastDrain{};
     uint64_t foundFull = 0;
@@ -137,6 +138,7 @@ class Agent {
   AgentStatus status() const;
   void fold(Attached& attached, const RingReader::Chunk& chunk);
   void enterIncarnation(Attached& attached, uint32_t incarnation);
+  bool maySpare(const Attached& replaced, Clock::time_point now) const;
   void noteFull(Attached& attached, Clock::time_point now);
   void noteTrouble(const DrainResult& result);
   bool stillWrites(const Attached& attached, Clock::time_point now, ProcessLooks& looks, bool thoroughly) const;

@@ -153,7 +153,7 @@ size_t Collector::problems(const Source& source, size_t most, std::vector<RingPr
     if (count++ < most) out.push_back({path, state, reason});
   };
   for (const DirectoryTree& tree : source.trees_) {
-    if (!tree.problem().empty()) report(tree.directory(), RingState::kDenied, tree.problem());
+    for (const auto& [path, reason] : tree.problems()) report(path, RingState::kDenied, reason);
     for (const FoundFile& file : tree.files()) {
       if (file.problem != nullptr) {
         report(file.path, RingState::kCorrupt, std::string("not a regular file but ") + file.problem);

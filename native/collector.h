@@ -135,9 +135,10 @@ class Collector {
   void link(Source& source, const std::shared_ptr<Agent>& agent);
   void unlink(Source& source, const std::string& path);
   bool drainRings(Clock::time_point end);
-  bool drainAll(std::vector<std::shared_ptr<Agent>>& agents);
-  void drainRestless(Clock::time_point end);
+  Agent::DrainReport drainOne(Agent& agent, Patience patience);
+  void settle(std::vector<std::shared_ptr<Agent>>& agents, Patience patience);
   void drainBehind(Clock::time_point end);
+  void drainRestless(Clock::time_point end);
   bool stopping();
   void watchLives(Clock::time_point now);
   void forgetExpired(Clock::time_point now);
@@ -165,6 +166,7 @@ class Collector {
   std::set<std::string> behind_;
   std::string nextBehind_;
   std::set<std::string> restless_;  // of this tick: what needs pauses
+  bool crowded_ = false;            // of this tick: a ring was more than half full
   std::string nextRestless_;        // whose turn is next; "" if all had theirs
   Clock::time_point lastMoved_{};   // when any ring was last found with events
   Clock::duration pause_{};         // that was planned after the last tick

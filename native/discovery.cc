@@ -58,7 +58,7 @@ DirectoryTree::DirectoryTree(std::string directory, std::string pattern)
 
 bool DirectoryTree::refresh() {
   for (auto& [path, folder] : folders_) folder.seen = false;
-  problem_.clear();
+  problems_.clear();
   writableByAll_ = false;
   bool changed = visit(directory_, "", 0);
   changed |= std::erase_if(folders_, [&](const auto& entry) {
@@ -84,15 +84,15 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
   struct stat info;
   // The directory itself may be a link (that is the operator's choice); what lies below it may not.
   if ((depth == 0 ? ::stat(path.c_str(), &info) : ::lstat(path.c_str(), &info)) != 0) {
-    if (depth == 0 && errno != ENOENT) problem_ = std::strerror(errno);
+    if (depth == 0 && errno != ENOENT) problems_[path] = std::strerror(errno);
     return false;
   }
   if (!S_ISDIR(info.st_mode)) {
-    if (depth == 0) problem_ = "not a directory";
+    if (depth == 0) problems_[path] = "not a directory";
     return false;
   }
   if (folders_.size() >= kMaxFolders && !folders_.contains(path)) {
-    problem_ = "more than " + std::to_string(kMaxFolders) + " folders; the rest is not searched";
+    problems_[directory_] = "more than " + std::to_string(kMaxFolders) + " folders; the rest is not searched";
     return false;
   }
   writableByAll_ |= (info.st_mode & S_IWOTH) != 0;
@@ -109,7 +109,8 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
     folder.settled = std::abs(secondsBetween(info.st_mtim, now)) > kStampGrainSeconds;
     changed |= read(folder, path, prefix, depth);
   }
-  if (folder.cut) problem_ = "more than " + std::to_string(kMaxEntries) + " files; the rest is not looked at";
+  if (folder.cut)
+    problems_[directory_] = "more than " + std::to_string(kMaxEntries) + " files; the rest is not looked at";
   for (const std::string& name : folder.folders) changed |= visit(path + "/" + name, prefix + name + "/", depth + 1);
   return changed;
 }
@@ -118,7 +119,9 @@ bool DirectoryTree::read(Folder& folder, const std::string& path, const std::str
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth == 0 ? 0 : O_NOFOLLOW));
   DIR* directory = fd < 0 ? nullptr : ::fdopendir(fd);
   if (directory == nullptr) {
-    if (depth == 0) problem_ = std::strerror(errno);
+    // (What lies below may have been removed or replaced meanwhile.)
+    const bool raced = depth != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
+    if (!raced) problems_[path] = std::strerror(errno);
     if (fd >= 0) ::close(fd);
     folder.settled = false;
     return false;

@@ -33,8 +33,8 @@ class DirectoryTree {
   // Whether a file at this path is, or would be, one of files(); then `agent` is its name here.
   bool covers(const std::string& path, std::string& agent) const;
   const std::string& directory() const { return directory_; }
-  // Why the directory cannot be read; "" if it can.
-  const std::string& problem() const { return problem_; }
+  // The directory, or folders in it, that cannot be read, or not to their end: path and reason.
+  const std::map<std::string, std::string>& problems() const { return problems_; }
   // Whether any user of the machine may put files into it or into one of its folders.
   bool writableByAll() const { return writableByAll_; }
 
@@ -54,7 +54,7 @@ class DirectoryTree {
 
   std::string directory_;
   std::string pattern_;
-  std::string problem_;
+  std::map<std::string, std::string> problems_;
   bool writableByAll_ = false;
   std::map<std::string, Folder> folders_;
   size_t entries_ = 0;  // of all of them

@@ -111,12 +111,14 @@ class DrainProtocol {
     return mark(ring, look);
   }
 
-  // Takes up to `budget` events. `sink(slots, count, gapAfter)` gets each chunk that counts; `buffer` holds kChunkSlots
-  // slots. gapAfter: the ring was full when the chunk's end was its end, so the producer may have left out events here.
+  // Takes up to `budget` events. `sink(slots, count, gapBefore, gapAfter)` gets each chunk that counts; `buffer` holds
+  // kChunkSlots slots. gapBefore: somebody else took events of this incarnation that stood before these. gapAfter: the
+  // ring was full when the chunk's end was its end, so the producer may have left out events here.
   // `mayPause`: whether it may take the time to look into what moved; if not, that stays as it is for a drain that may.
   template <typename Sink>
   DrainOutcome drain(Ring& ring, uint64_t budget, std::byte* buffer, Sink&& sink, bool mayPause = true) {
     uint32_t pausesLeft = kMaxRecoveries;
+    seenFull_ = false;
     bool firstLook = true;
     uint32_t lapEndLooks = 0;   // how often write_pos was 0, with a pause after each
     uint32_t lapEndPauses = 0;  // in all
@@ -133,18 +135,15 @@ class DrainProtocol {
         trouble = mayPause ? readPosMoved(ring, read) : Recovery::kRestless;
       } else {
         pending_ = (write - published_) & mask_;
-        const bool full = pending_ == mask_;
-        if (full) noteGap(write);
-        if (firstLook) {
-          stats_.foundFull += full;
-          fill_ = pending_;
-        }
+        const bool atLapEnd = write == 0 && pending_ != 0 && lapEndLooks < kPauses;
+        if (atLapEnd && !mayPause) return DrainOutcome::kRestless;
+        if (pending_ == mask_) noteFull(write);
+        if (firstLook) fill_ = pending_;
         firstLook = false;
         if (write != 0) lapEndLooks = 0;
         if (pending_ == 0) return DrainOutcome::kEmpty;
         if (budget == 0) return DrainOutcome::kMore;
-        if (write == 0 && lapEndLooks < kPauses) {
-          if (!mayPause) return DrainOutcome::kRestless;
+        if (atLapEnd) {
           // A producer comes to a lap's end once in a lap; a write_pos that is made to be there at every look must not
           // cost a pause for each event.
           if (lapEndPauses++ == kMaxLapEndPauses) return DrainOutcome::kMore;
@@ -211,13 +210,15 @@ class DrainProtocol {
     const auto count = static_cast<uint32_t>(std::min({pending_, toGap, budget, uint64_t{kChunkSlots}}));
     if (ring.readSlots(published_, count, buffer) != count) return mayPause ? lose(ring) : Recovery::kRestless;
     const uint64_t next = (published_ + count) & mask_;
+    // It may have become full since the look, and the swap makes room.
+    if (const uint64_t write = ring.loadWritePos(); ((write - published_) & mask_) == mask_) noteFull(write);
     if (!ring.swapReadPos(published_, next)) {
       return mayPause ? readPosMoved(ring, ring.loadReadPos()) : Recovery::kRestless;
     }
     // These events were the old ring's and nobody else's, whichever ring the swap hit. If it hit a new one, settle()
     // takes it back.
     stats_.drained += count;
-    sink(buffer, count, passGap(next));
+    sink(buffer, count, std::exchange(foreignBefore_, false), passGap(next));
     published_ = next;
     pending_ -= count;
     budget -= count;
@@ -227,8 +228,9 @@ class DrainProtocol {
   }
 
   // The ring is full up to there: what the producer had more it may have left out. Chunks end there, so that nobody
-  // joins what stands on both sides.
-  void noteGap(uint64_t at) {
+  // joins what stands on both sides. Counts once in a drain.
+  void noteFull(uint64_t at) {
+    if (!std::exchange(seenFull_, true)) ++stats_.foundFull;
     if (gaps_ != 0 && gapAt_[gaps_ - 1] == at) return;
     gaps_ = std::min(gaps_ + 1, kMostGaps);
     gapAt_[gaps_ - 1] = static_cast<uint32_t>(at);
@@ -243,7 +245,7 @@ class DrainProtocol {
 
   void noteForeignMove() {
     ++stats_.foreignMoves;
-    stats_.suspect = true;
+    foreignBefore_ = stats_.suspect = true;
   }
 
   // Leaves a mark. What it marks is only known once settle() has looked again.
@@ -317,6 +319,7 @@ class DrainProtocol {
     if (known_ || rebuilt_) {
       if (look.readPos == 0 && (rebuilt_ || published_ != 0)) {
         ++stats_.restarts;
+        foreignBefore_ = false;
       } else if (rebuilt_ || look.readPos != published_) {
         // No rebuild leaves read_pos elsewhere than at 0: someone else moved it, or took the mark away.
         noteForeignMove();
@@ -358,6 +361,8 @@ class DrainProtocol {
   bool known_ = false;            // it was attached before
   bool rebuilt_ = false;          // since then another's mark, or none, stood there
   bool newbornMustRest_ = false;  // by assumption B
+  bool seenFull_ = false;         // in this drain
+  bool foreignBefore_ = false;    // since the last chunk, in this incarnation
   uint32_t gaps_ = 0;             // places ahead where the ring was found full, in order
   std::array<uint32_t, kMostGaps> gapAt_{};
   Settling settling_;

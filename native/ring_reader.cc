@@ -112,11 +112,9 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
   patience_ = patience;
   if (patience == Patience::kSettles) guardMappings();  // the collector sees to it for all its rings at once
   DrainResult result;
-  const auto count = [&](const std::byte* slots, uint32_t events, bool gapAfter) {
+  const auto count = [&](const std::byte* slots, uint32_t events, bool gapBefore, bool gapAfter) {
     result.events += events;
-    const DrainStats now = stats();
-    const bool gapBefore = std::exchange(foreignMovesTold_, now.foreignMoves) != now.foreignMoves;
-    sink({*layout_, slots, events, gapBefore, gapAfter, now.restarts});
+    sink({*layout_, slots, events, gapBefore, gapAfter, stats().restarts});
   };
   for (int geometries = 0; geometries < 2; ++geometries) {
     if (!touchable()) {

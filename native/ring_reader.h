@@ -105,7 +105,6 @@ class RingReader {
   RingState waitingFor_ = RingState::kReady;
   std::string reason_;
   Patience patience_ = Patience::kSettles;
-  uint32_t foreignMovesTold_ = 0;
   int64_t pauseFromNs_ = 0;  // the last look, or the mark if that came later
 };
 

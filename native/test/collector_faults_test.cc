@@ -126,10 +126,10 @@ TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
   DirectoryTree tree(directory.path, "");
   CHECK(tree.refresh());
   CHECK_EQ(tree.files().size(), DirectoryTree::kMaxEntries - 2);
-  CHECK_EQ(tree.problem(), problem);
+  CHECK_EQ(tree.problems().at(directory.path), problem);
   tree.refresh();
   CHECK_EQ(tree.files().size(), DirectoryTree::kMaxEntries - 2);
-  CHECK_EQ(tree.problem(), problem);
+  CHECK_EQ(tree.problems().at(directory.path), problem);
   // Of the folder that was read whole: the other one does not change.
   const auto inOne = [](const FoundFile& file) { return file.agent.starts_with("one/"); };
   const auto ofOne = static_cast<size_t>(std::count_if(tree.files().begin(), tree.files().end(), inOne));
@@ -137,7 +137,7 @@ TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
   for (size_t i = 0; i < 22; ++i) REQUIRE_EQ(::unlink((folder + "/" + std::to_string(i)).c_str()), 0);
   until([&] {
     tree.refresh();
-    return tree.problem().empty();
+    return tree.problems().empty();
   });
   CHECK_EQ(tree.files().size(), 2 * kHalf + 20 - 22);
   std::filesystem::remove_all(folder);
@@ -147,7 +147,7 @@ TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
     tree.refresh();
     return tree.files().size() >= kHalf + 32;
   });
-  CHECK_EQ(tree.problem(), std::string());
+  CHECK(tree.problems().empty());
 }
 
 // Where the file system keeps so large a stamp: in nanoseconds it would be a multiple of 2^64, as 0 is.
@@ -186,6 +186,24 @@ TEST(aFolderThatWasSwappedForALinkIsNotEntered) {
       CHECK_EQ(std::string(tree.files()[0].problem), std::string("a symbolic link, which is not followed"));
     }
   }
+}
+
+TEST(aFolderThatMayNotBeReadIsReported) {
+  const TemporaryDirectory directory;
+  const std::string folder = directory / "folder";
+  REQUIRE_EQ(::mkdir(folder.c_str(), 0700), 0);
+  REQUIRE_EQ(::chmod(directory.path.c_str(), 0755), 0);
+  DirectoryTree tree(directory.path, "");
+  const bool isRoot = ::geteuid() == 0;
+  if (isRoot) REQUIRE_EQ(::seteuid(65'534), 0);
+  if (!isRoot) REQUIRE_EQ(::chmod(folder.c_str(), 0), 0);
+  tree.refresh();
+  CHECK_EQ(tree.problems().size(), 1u);
+  CHECK_EQ(tree.problems().at(folder), std::string("Permission denied"));
+  if (isRoot) REQUIRE_EQ(::seteuid(0), 0);
+  REQUIRE_EQ(::chmod(folder.c_str(), 0700), 0);
+  tree.refresh();
+  CHECK(tree.problems().empty());
 }
 
 TEST(aDirectoryThatIsMissingDeletedAndMadeAgainIsFollowed) {

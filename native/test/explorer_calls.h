@@ -45,7 +45,7 @@ inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& r
   w.rebuildInCall = w.rebuilding;
   uint64_t events = 0;
   std::byte buffer[kMaxCapacity];
-  const auto sink = [&](const std::byte* slots, uint32_t count, bool gapAfter) {
+  const auto sink = [&](const std::byte* slots, uint32_t count, bool, bool gapAfter) {
     uint8_t values[kMaxCapacity];
     std::memcpy(values, slots, count);
     countChunk(w, values, count, gapAfter);
@@ -53,7 +53,8 @@ inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& r
   };
   DrainOutcome outcome = DrainOutcome::kWaiting;
   for (int geometries = 0; geometries < 2; ++geometries) {
-    outcome = c.protocol.drain(ring, budget - events, buffer, sink);
+    outcome = c.protocol.drain(ring, budget - events, buffer, sink, !ring.setting().calmFirst);
+    if (outcome == DrainOutcome::kRestless) outcome = c.protocol.drain(ring, budget - events, buffer, sink, true);
     if (outcome != DrainOutcome::kRelaid) break;
     outcome = DrainOutcome::kWaiting;
     if (!relay(c, ring)) break;

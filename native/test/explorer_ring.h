@@ -103,6 +103,8 @@ class SimulatedRing {
                 std::string* log = nullptr)
       : w_(world), c_(consumer), setting_(setting), choices_(choices), visited_(visited), log_(log) {}
 
+  const Setting& setting() const { return setting_; }
+
   // From here on nobody but the consumer moves.
   void freezeOthers() { frozen_ = true; }
 

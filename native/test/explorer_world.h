@@ -27,6 +27,7 @@ struct Setting {
   bool assumptionA = true;
   bool visibleIsEnough = false;  // A weakened: a pause may also end in a rebuild that shows (version 0 and so on)
   bool assumptionB = true;
+  bool calmFirst = false;          // each drain tries to do without pauses, and only then may make some
   bool blind = false;              // the consumer is not shown that its mark or the version went away
   bool inspectBackwards = false;   // in which order a look at the header copies its fields
   bool versionZeroElided = false;  // the compiler left out the store of version 0 as well

@@ -21,6 +21,7 @@ constexpr uint8_t kFew = check::kSanitized ? 1 : 2;  // pushes before the restar
 Setting setting(const char* name) {
   Setting s;
   s.name = name;
+  s.calmFirst = thorough;
   return s;
 }
 
@@ -34,6 +35,7 @@ Setting restartingTo(uint8_t from, uint8_t to, uint8_t startPos, uint8_t pushesB
   s.pushes[1] = pushesAfter;
   s.visibleIsEnough = true;
   s.budgets[1] = 0;
+  s.calmFirst = thorough;
   return s;
 }
 
@@ -66,8 +68,10 @@ TEST(withoutARestartEveryEventIsCountedOnce) {
 
 TEST(aRestartInPlaceLosesOnlyWhatItWiped) {
   checkExact("4 -> 4, from 0", restartingTo(4, 4, 0, kFew, 1));
-  checkExact("4 -> 4, over the lap's end", restartingTo(4, 4, 3, kFew, 1));
-  Setting s = restartingTo(2, 2, 0, kFew, 1);
+  Setting s = restartingTo(4, 4, 3, kFew, 1);
+  s.calmFirst = true;
+  checkExact("4 -> 4, over the lap's end", s);
+  s = restartingTo(2, 2, 0, kFew, 1);
   s.budgets[1] = 1;
   checkExact("2 -> 2, any budget", s);
 }
@@ -122,7 +126,7 @@ TEST(withoutTheMarkTheExplorerFindsPhantoms) {
 
 TEST(aBrokenAssumptionDoesNotHang) {
   if (!thorough) return;
-  // A rebuild that is held up between its first stores looks like none: 3451 endings are wrong, 1328 of them unflagged.
+  // A rebuild that is held up between its first stores looks like none: 5499 endings are wrong, 1550 of them unflagged.
   Setting a = restartingTo(2, 2, 0, 1, 1);
   a.assumptionA = false;
   const Report withoutA = explore(a);

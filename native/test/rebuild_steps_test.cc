@@ -38,8 +38,8 @@ Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped) {
   const auto drain = [&] {
     DrainOutcome result{};
     do {
-      result =
-          protocol.drain(ring, UINT64_MAX, opened.buffer.data(), [&](const std::byte* slots, uint32_t count, bool) {
+      result = protocol.drain(
+          ring, UINT64_MAX, opened.buffer.data(), [&](const std::byte* slots, uint32_t count, bool, bool) {
             for (uint32_t i = 0; i < count; ++i) {
               outcome.values.push_back(decodeSlot(releasedLayout(4)->slot, slots + size_t{i} * 16).value);
             }

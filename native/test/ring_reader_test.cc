@@ -313,6 +313,17 @@ TEST(saysWhereAForeignConsumerTookEvents) {
   CHECK_EQ(gaps.drained, 27u);
   CHECK(gaps.before == std::vector<uint64_t>{10});
   CHECK(ring.reader->stats().suspect);
+  // What was taken from an incarnation is not missing in the next.
+  pushAll(writer, 10);
+  store(path, kHeaderA.readPos, load<uint64_t>(path, kHeaderA.writePos));
+  gaps.drain(ring);
+  RingWriter again;
+  REQUIRE_EQ(again.create(path, 4, 64), std::string());
+  gaps.drain(ring);
+  pushAll(again, 10);
+  gaps.drain(ring);
+  CHECK_EQ(gaps.drained, 37u);
+  CHECK(gaps.before == std::vector<uint64_t>{10});
 }
 
 TEST(aForeignConsumerIsNoticed) {

@@ -2,9 +2,13 @@
 
 #pragma once
 
+#include <cstdlib>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "drain_protocol.h"
+#include "draining.h"
 #include "ring_reader.h"
 
 enum class Access { kInspect, kVersion, kMark, kWritePos, kReadPos, kSwapMark, kSwapReadPos, kSlots, kPause };
@@ -32,4 +36,25 @@ class SteppedRing {
     return reader_;
   }
   nixl_otel::RingReader& reader_;
+};
+
+// A ring that is attached to, and drained by the protocol step by step.
+struct Stepping {
+  Stepping(const std::string& path, uint64_t capacity) : opened(path), ring(*opened.reader) {
+    if (!protocol.attach(ring, ring.inspect(), capacity, 1)) std::abort();
+    while (drain() == nixl_otel::DrainOutcome::kSettling) {
+    }
+  }
+  nixl_otel::DrainOutcome drain(bool mayPause = true) {
+    const auto sink = [&](const std::byte*, uint32_t n, bool, bool gapAfter) {
+      count += n;
+      if (gapAfter) gapsAfter.push_back(count);
+    };
+    return protocol.drain(ring, opened.reader->capacity(), opened.buffer.data(), sink, mayPause);
+  }
+  Draining opened;
+  SteppedRing ring;
+  nixl_otel::DrainProtocol<SteppedRing> protocol;
+  uint64_t count = 0;
+  std::vector<uint64_t> gapsAfter;  // behind how many events the producer may have left out some
 };

@@ -22,8 +22,9 @@ namespace nixl_otel {
 
 // A source on one directory, and what it says.
 struct Watching {
+  explicit Watching(const SourceOptions& options) : source(Collector::instance().open(options)) {}
   explicit Watching(const std::string& directory, std::chrono::milliseconds deadTtl = std::chrono::milliseconds(30'000))
-      : source(Collector::instance().open(optionsFor(directory, deadTtl))) {}
+      : Watching(optionsFor(directory, deadTtl)) {}
   ~Watching() { Collector::instance().close(source); }
 
   static SourceOptions optionsFor(const std::string& directory, std::chrono::milliseconds deadTtl) {
@@ -48,6 +49,14 @@ struct Watching {
     return sum;
   }
   void look(const Collector::Visit& visit) { Collector::instance().snapshot(*source, 0, visit); }
+  // Of one agent.
+  AgentStatus status(const std::string& agent) {
+    AgentStatus found;
+    look([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
+      if (seen.name == agent) found = status;
+    });
+    return found;
+  }
   size_t agents() {
     size_t count = 0;
     look([&](const SourceAgent&, const AgentStatus&, const Tally&) { ++count; });

@@ -1,0 +1,136 @@
+// What takes pauses to look into (a lap's end, a restart) is drained after everything else: nothing of it may be let
+// go, told or counted before that, nor twice.
+
+#include "agent.h"
+#include "check.h"
+#include "stepped_ring.h"
+#include "temporary_directory.h"
+#include "watching.h"
+
+using namespace nixl_otel;
+
+namespace {
+
+constexpr std::chrono::hours kNever{24};
+
+// A tick comes only when it is asked for.
+SourceOptions onlyAsked(const TemporaryDirectory& directory) {
+  SourceOptions options = Watching::optionsFor(directory.path, std::chrono::milliseconds(30'000));
+  options.drainInterval = kNever;
+  return options;
+}
+
+}  // namespace
+
+TEST(aReplacedRingIsNotLetGoBeforeItIsEmpty) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter writer;
+  REQUIRE_EQ(writer.create(path, 4, 16), std::string());
+  RingState state;
+  std::string reason;
+  Agent agent(path, RingReader::open(path, false, state, reason));
+  const auto plan = std::make_shared<const TallyPlan>(Watching::optionsFor("/", std::chrono::milliseconds(1)).tally);
+  const auto slot = agent.acquireTally(plan);
+  ChunkBuffer buffer;
+  const auto drain = [&](Patience patience) { return agent.drain(65'536, buffer, Clock::now(), patience); };
+  const auto counted = [&] {
+    uint64_t sum = 0;
+    agent.read(*slot, [&](const AgentStatus&, const Tally& tally) {
+      for (const EventTally& event : tally.events()) sum += event.count;
+    });
+    return sum;
+  };
+  push(writer, 1, 10);
+  drain(Patience::kSettles);
+  const FileId replaced = agent.file();
+  REQUIRE_EQ(::unlink(path.c_str()), 0);
+  RingWriter next;
+  REQUIRE_EQ(next.create(path, 4, 16), std::string());
+  agent.replaceRing(RingReader::open(path, false, state, reason));
+
+  // Its writer was seen, writes up to its lap's end, and is gone.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  agent.searched({{replaced, {child, processStartTime(child)}}});
+  push(writer, 11, 6);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  ProcessLooks looks;
+  agent.checkLife(Clock::now(), looks, false);
+
+  CHECK(drain(Patience::kNone).restless);
+  CHECK_EQ(agent.rings(), 2u);
+  drain(Patience::kSettles);
+  CHECK_EQ(agent.rings(), 1u);
+  CHECK_EQ(counted(), 16u);
+}
+
+TEST(aDrainThatWasAskedForCountsWhoCameBackWithAnotherCapacity) {
+  const TemporaryDirectory directory;
+  RingWriter writer;
+  REQUIRE_EQ(writer.create(directory / "agent", 4, 16), std::string());
+  Watching watching(onlyAsked(directory));
+  push(writer, 1, 3);
+  CHECK_EQ(watching.counted(), 3u);
+  uint64_t expected = 3;
+  for (const uint64_t capacity : {64, 64, 8}) {
+    RingWriter again;
+    REQUIRE_EQ(again.create(directory / "agent", 4, capacity), std::string());
+    push(again, 1, 5);
+    CHECK_EQ(watching.counted(), expected += 5);
+  }
+}
+
+TEST(aRingThatIsFullAtItsLapsEndIsFoundFullOnce) {
+  const TemporaryDirectory directory;
+  for (const uint64_t before : {1, 2}) {
+    const std::string agent = std::to_string(before);
+    RingWriter writer;
+    REQUIRE_EQ(writer.create(directory / agent, 4, 16), std::string());
+    Watching watching(onlyAsked(directory));
+    watching.drain();
+    push(writer, 1, before);
+    watching.drain();
+    push(writer, 1, 15);
+    watching.drain();
+    CHECK_EQ(watching.status(agent).drains.foundFull, 1u);
+  }
+}
+
+// Or the rest of a burst would find no room.
+TEST(aRingThatIsNearlyFullAtItsLapsEndIsLookedAtAgainSoon) {
+  const TemporaryDirectory directory;
+  RingWriter writer;
+  REQUIRE_EQ(writer.create(directory / "agent", 4, 1024), std::string());
+  Watching watching(onlyAsked(directory));
+  watching.drain();
+  push(writer, 1, 124);
+  watching.drain();
+  push(writer, 1, 900);
+  watching.drain();
+  untilTicks(0);
+}
+
+TEST(aRingThatBecomesFullWhileItIsReadMayHaveRefusedEvents) {
+  const TemporaryDirectory directory;
+  RingWriter writer;
+  REQUIRE_EQ(writer.create(directory / "agent", 4, 16), std::string());
+  Stepping stepping(directory / "agent", 16);
+  push(writer, 1, 3);
+  uint64_t accepted = 0;
+  stepping.ring.before = [&](Access access) {
+    if (access != Access::kSlots || accepted != 0) return;
+    while (writer.push({})) ++accepted;
+  };
+  CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
+  CHECK_EQ(accepted, 12u);
+  CHECK_EQ(stepping.count, 15u);
+  CHECK(stepping.gapsAfter == std::vector<uint64_t>{15});
+  CHECK_EQ(stepping.protocol.stats().foundFull, 1u);
+}
+
+int main() { return check::run("restless_rings_test"); }
