@@ -8,6 +8,7 @@ import { NOTHING_CONFIGURED, sameSettings, type Settings } from './config/config
 import { DiagOnce } from './diag-once.js';
 import type { SharedFeed } from './metric-producer.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
+import { MeterMemory } from './meter-memory.js';
 import { Registration } from './registration.js';
 import { LateFeed, SourceFeed } from './snapshot-feed.js';
 
@@ -40,6 +41,7 @@ export class Reporting {
   #producersTaken = false;
   #meter: Meter | undefined;
   #byMeter = new WeakMap<Meter, Registration>();
+  readonly #memories = new WeakMap<Meter, MeterMemory>();
   #running: Registration | undefined;
   #feed: SourceFeed | undefined;
   #lookAgain: NodeJS.Timeout | undefined;
@@ -167,10 +169,17 @@ export class Reporting {
         agentAttributes: this.#builderMetrics.agentAttributes,
         said: this.#said,
         now: this.#internals.now,
+        memory: this.#memoryOf(meter),
       });
       this.#byMeter.set(meter, registration);
     }
     return registration;
+  }
+
+  #memoryOf(meter: Meter): MeterMemory {
+    let memory = this.#memories.get(meter);
+    if (memory === undefined) this.#memories.set(meter, (memory = new MeterMemory()));
+    return memory;
   }
 
   #stopInstruments(): void {

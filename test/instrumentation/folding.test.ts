@@ -86,16 +86,25 @@ describe('agents beyond the limit of series', () => {
     source.agents = [1, 2].map((id) => sent(id, `agent-${id}`, 1n));
     await reader.metrics();
     source.agents = [sent(3, 'agent-3', 1n), sent(4, 'agent-2', 5n)];
-    expect(await values('agent_tx_bytes_total')).toEqual({ 'agent-1': 1, 'agent-2': 5, other: 1 });
+    expect(await values('agent_tx_bytes_total')).toEqual({ 'agent-1': 1, 'agent-2': 6, other: 1 });
   });
 
-  it('keep their totals over disable() and enable()', async () => {
+  it.each([
+    [
+      'disable() and enable()',
+      () => {
+        instrumentation.disable();
+        instrumentation.enable();
+      },
+    ],
+    ['setConfig()', () => instrumentation.setConfig({ ...instrumentation.getConfig(), deadTtlMs: 1000 })],
+  ])('keep their totals over %s', async (_, beginAgain) => {
     start().agents = [1, 2, 3].map((id) => sent(id, `agent-${id}`, 10n));
     expect(await values('agent_tx_bytes_total')).toMatchObject({ other: 10 });
-    instrumentation.disable();
-    instrumentation.enable();
+    opener.last.agents[2] = sent(3, 'agent-3', 11n); // after the last collect
+    beginAgain();
     opener.last.agents = [11, 12, 13].map((id) => sent(id, `agent-${id - 10}`, 4n));
-    expect(await values('agent_tx_bytes_total')).toMatchObject({ 'agent-1': 4, other: 14 });
+    expect(await values('agent_tx_bytes_total')).toEqual({ 'agent-1': 14, 'agent-2': 14, other: 15 });
   });
 
   it('have their durations recorded as "other"', async () => {
