@@ -7,7 +7,7 @@ import type { AgentAttributes } from './agents/agent-attributes.js';
 import { AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
 import type { Settings } from './config/config.js';
 import type { DiagOnce } from './diag-once.js';
-import { DurationPump, type Recorded } from './duration-pump.js';
+import { DurationPump, type DurationStats, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
 import { BuilderRun } from './builders/builder-run.js';
 import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
@@ -89,18 +89,27 @@ export class Registration {
     this.#instruments.meter.addBatchObservableCallback(this.#callback, this.#instruments.observables);
   }
 
-  /** Leaves no callback, tap or timer behind. What the rings hold still counts: at the next collect, if there is one. */
-  stop(): void {
+  /**
+   * Leaves no callback, tap or timer behind. What the rings hold still counts: at the next collect, if there is one.
+   * Returns what is left to do when the source is closed: what is drained between the last look and that is lost.
+   */
+  stop(): () => void {
     // From the meter and with the very observables that it was added with: any others would leave it in place.
     this.#instruments.meter.removeBatchObservableCallback(this.#callback, this.#instruments.observables);
     this.#said.guard(SUBJECT, 'collect', () => this.#takeIn());
     this.#said.guard(SUBJECT, 'builders', () => this.#builders.detach());
+    this.#said.guard(SUBJECT, 'pump', () => this.#pump?.flush());
     this.#pump?.stop();
-    // Rings are drained until they are closed, so that this look comes last.
-    this.#said.guard(SUBJECT, 'collect', () => this.#settle());
+    let durations: DurationStats | undefined;
+    this.#said.guard(SUBJECT, 'tap', () => {
+      durations = this.#pump?.stats();
+      this.#tap?.close();
+    });
+    let last: Snapshot | undefined;
+    this.#said.guard(SUBJECT, 'collect', () => (last = this.#feed?.look()));
     this.#said.guard(SUBJECT, 'leave', () => this.#feed?.leave(this));
-    this.#said.guard(SUBJECT, 'tap', () => this.#tap?.close());
     this.#pump = this.#tap = this.#feed = undefined;
+    return () => this.#said.guard(SUBJECT, 'collect', () => this.#settle(last, durations));
   }
 
   readonly #callback: BatchObservableCallback = (result) =>
@@ -119,11 +128,10 @@ export class Registration {
     return snapshot;
   }
 
-  #settle(): void {
-    const snapshot = this.#feed?.look();
+  #settle(snapshot: Snapshot | undefined, durations: DurationStats | undefined): void {
     if (snapshot === undefined) return;
     this.#roster.refresh(snapshot);
-    this.#observation.end(snapshot, this.#pump?.stats());
+    this.#observation.end(snapshot, durations);
   }
 
   #startPump(source: RingSource): void {

@@ -88,8 +88,7 @@ export class Reporting {
 
   configure(settings: Settings): void {
     if (sameSettings(settings, this.#settings)) return;
-    this.#stopInstruments();
-    this.#closeSource();
+    this.#stopInstruments(() => this.#closeSource());
     this.#settings = settings;
     // Producers that were taken keep the builders that they were made with.
     if (!this.#producersTaken) {
@@ -154,8 +153,7 @@ export class Reporting {
 
   #rest(): void {
     this.#stopLookingAgain();
-    this.#stopInstruments();
-    this.#closeSource();
+    this.#stopInstruments(() => this.#closeSource());
   }
 
   #registrationOn(meter: Meter | undefined): Registration | undefined {
@@ -182,9 +180,11 @@ export class Reporting {
     return memory;
   }
 
-  #stopInstruments(): void {
-    this.#running?.stop();
+  #stopInstruments(close?: () => void): void {
+    const settle = this.#running?.stop();
     this.#running = undefined;
+    close?.();
+    settle?.();
   }
 
   /** Undefined when the rings cannot be read; the host goes on without this telemetry. */
