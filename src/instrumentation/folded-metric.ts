@@ -4,7 +4,7 @@
  * of gauges the largest stands for all.
  */
 import type { Attributes, Exact, NumberMetric } from '../mapping/index.js';
-import { increase } from './readings.js';
+import { increase, sum } from './readings.js';
 
 interface Total {
   readonly attributes: Attributes;
@@ -13,8 +13,8 @@ interface Total {
 
 export class FoldedMetric {
   readonly #kind: NumberMetric['kind'];
-  /** By point index or event words. */
-  readonly #totals = new Map<number | string, Total>();
+  /** By what tells its points apart, or event words. */
+  readonly #totals = new Map<string, Total>();
 
   constructor(kind: NumberMetric['kind']) {
     this.#kind = kind;
@@ -26,7 +26,7 @@ export class FoldedMetric {
     for (const total of this.#totals.values()) total.value = undefined;
   }
 
-  add(key: number | string, attributes: () => Attributes, current: Exact, previous: Exact | undefined): void {
+  add(key: string, attributes: () => Attributes, current: Exact, previous: Exact | undefined): void {
     let total = this.#totals.get(key);
     if (total === undefined) this.#totals.set(key, (total = { attributes: attributes(), value: undefined }));
     const gained = this.#kind === 'counter' ? increase(current, previous) : current;
@@ -41,8 +41,4 @@ export class FoldedMetric {
 
 function larger(a: Exact, b: Exact): Exact {
   return a > b ? a : b;
-}
-
-function sum(a: Exact, b: Exact): Exact {
-  return typeof a === 'bigint' && typeof b === 'bigint' ? a + b : Number(a) + Number(b);
 }

@@ -9,18 +9,19 @@ import {
   type Labels,
   type Metric,
   type Naming,
-  type NumberMetric,
   OVERFLOW_LABELS,
   toDouble,
   withLabels,
 } from '../mapping/index.js';
 import type { Snapshot } from '../shm-bridge/types.js';
 import { type AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
-import { wordsOf } from './agents/agent-series.js';
+import { seriesKey, wordsOf } from './agents/agent-series.js';
 import { DURATION_METRICS } from './duration-metrics.js';
 import type { DurationStats } from './duration-pump.js';
-import { FoldedMetric } from './folded-metric.js';
+import type { FoldedMetric } from './folded-metric.js';
 import type { InstrumentSet } from './instrument-set.js';
+import type { KeyedMetric, MeterMemory } from './meter-memory.js';
+import { sum } from './readings.js';
 import { SELF_METRICS } from './self-metrics.js';
 
 const OVERFLOW_WORDS = wordsOf(OVERFLOW_LABELS);
@@ -31,50 +32,80 @@ export interface ObservationOptions {
   readonly metrics: readonly Metric[];
   readonly instruments: InstrumentSet;
   readonly roster: AgentRoster;
+  readonly memory: MeterMemory;
 }
+
+/** Of one metric: totals of the tallies before, by what tells its points apart. */
+type Earlier = ReadonlyMap<string, Exact> | undefined;
+
+interface Numbers extends KeyedMetric {
+  readonly observable: Observable;
+  readonly folded: FoldedMetric;
+  /** Where the metric stands in the list of metrics. */
+  readonly index: number;
+}
+
+const NOBODY: BatchObservableResult = { observe: () => {} };
 
 export class Observation {
   readonly #options: ObservationOptions;
-  /** Beside the metrics; undefined for histograms. */
-  readonly #folded: readonly (FoldedMetric | undefined)[];
+  readonly #numbers: readonly Numbers[];
   /** Agents of the last look of which something was folded: counters are folded by what they gained. */
   #previous: ReadonlyMap<number, AgentReading> = new Map();
   readonly #hostAttributes: Attributes;
 
   constructor(options: ObservationOptions) {
     this.#options = options;
-    this.#folded = options.metrics.map(({ kind }) => (kind === 'histogram' ? undefined : new FoldedMetric(kind)));
+    const { metrics, instruments, memory, roster } = options;
+    this.#numbers = metrics.flatMap((metric, index) => {
+      if (metric.kind === 'histogram') return [];
+      const pointKeys = metric.points.map(({ labels }) => seriesKey(labels));
+      const folded = memory.folded(roster.other.key, metric);
+      return [{ metric, index, pointKeys, folded, observable: instruments.numbers[index]! }];
+    });
     this.#hostAttributes = hostAttributes(options.naming, options.hostname);
   }
 
   /** `snapshot` is the one that the roster was refreshed with. `durations`: undefined while no tap is open. */
   observe(result: BatchObservableResult, snapshot: Snapshot, durations: DurationStats | undefined): void {
-    const { metrics, instruments, roster } = this.#options;
+    const { roster, memory } = this.#options;
+    memory.follow(roster, snapshot.takenMs, this.#numbers);
     const withFolded = new Map<number, AgentReading>();
-    metrics.forEach((metric, m) => {
-      if (metric.kind === 'histogram') return;
-      const observable = instruments.numbers[m]!;
-      const folded = this.#folded[m]!;
+    for (const numbers of this.#numbers) {
+      const { metric, observable, folded } = numbers;
       folded.begin();
       for (const entry of roster.entries) {
-        this.#observePoints(result, observable, metric, m, entry, snapshot.takenMs);
-        if (this.#observeEvents(result, observable, metric, m, entry) || entry.folded) {
+        const earlier = metric.kind === 'counter' ? entry.series.earlier?.get(metric.name) : undefined;
+        this.#observePoints(result, numbers, entry, snapshot.takenMs, earlier);
+        if (this.#observeEvents(result, numbers, entry, earlier) || entry.folded) {
           withFolded.set(entry.agent.id, entry.agent);
         }
       }
       folded.each((value, attributes) => result.observe(observable, toDouble(value, metric.divisor), attributes));
-    });
+    }
     this.#previous = withFolded;
     this.#observeSelf(result, snapshot, durations);
   }
 
+  /** The last look before these tallies may be gone: what counters reached since the last collect must not be lost. */
+  end(snapshot: Snapshot, durations: DurationStats | undefined): void {
+    this.observe(NOBODY, snapshot, durations);
+    if (durations === undefined) return;
+    const owner = seriesKey(this.#hostAttributes);
+    for (const metric of DURATION_METRICS) {
+      if (metric.kind !== 'counter') continue;
+      for (const { labels, value } of metric.points(durations)) {
+        this.#options.memory.earlier.add(owner, metric.name, seriesKey(labels), value);
+      }
+    }
+  }
+
   #observePoints(
     result: BatchObservableResult,
-    observable: Observable,
-    { points, divisor, kind }: NumberMetric,
-    m: number,
+    { metric: { points, divisor, kind }, pointKeys, observable, folded: total, index }: Numbers,
     entry: RosterEntry,
     takenMs: number,
+    earlier: Earlier,
   ): void {
     const { agent, folded } = entry;
     // Only counters look back, and what reads a rate must be asked once.
@@ -82,19 +113,19 @@ export class Observation {
     for (let p = 0; p < points.length; p++) {
       const value = points[p]!.read(agent, takenMs);
       if (value === undefined) continue;
-      const attributes = pointAttributes(this.#options.roster, entry, m, p);
-      if (!folded) result.observe(observable, toDouble(value, divisor), attributes);
-      else this.#folded[m]!.add(p, () => attributes, value, previous && points[p]!.read(previous, takenMs));
+      const attributes = pointAttributes(this.#options.roster, entry, index, p);
+      const key = pointKeys[p]!;
+      if (!folded) result.observe(observable, toDouble(onTop(value, earlier?.get(key)), divisor), attributes);
+      else total.add(key, () => attributes, value, previous && points[p]!.read(previous, takenMs));
     }
   }
 
   /** True when an event was folded. */
   #observeEvents(
     result: BatchObservableResult,
-    observable: Observable,
-    { perEvent, divisor }: NumberMetric,
-    m: number,
+    { metric: { perEvent, divisor }, observable, folded: total }: Numbers,
     entry: RosterEntry,
+    earlier: Earlier,
   ): boolean {
     if (perEvent === undefined) return false;
     const { agent } = entry;
@@ -104,37 +135,47 @@ export class Observation {
       if (!perEvent.applies(event)) continue;
       const { attributes, words, folded } = this.#options.roster.event(entry, e, event);
       if (folded !== true) {
-        result.observe(observable, toDouble(perEvent.read(event), divisor), attributes);
+        const value = onTop(perEvent.read(event), earlier?.get(words));
+        result.observe(observable, toDouble(value, divisor), attributes);
         continue;
       }
       anyFolded = true;
       const previous = this.#previous.get(agent.id);
       const before = previous && eventLike(previous, e, event);
       const had = before !== undefined && perEvent.applies(before);
-      this.#foldEvent(m, words, perEvent.read(event), had ? perEvent.read(before) : undefined);
+      this.#foldEvent(total, words, perEvent.read(event), had ? perEvent.read(before) : undefined);
     }
     return anyFolded;
   }
 
-  #foldEvent(m: number, words: string, current: Exact, previous: Exact | undefined): void {
+  #foldEvent(total: FoldedMetric, words: string, current: Exact, previous: Exact | undefined): void {
     const { other, limit } = this.#options.roster;
     const admitted = limit.admitsFoldedEvent(words);
     const attributes = (): Attributes => {
       const [category, event] = words.split('\0');
       return other.withEvent(admitted ? { category: category!, event: event! } : OVERFLOW_LABELS);
     };
-    this.#folded[m]!.add(admitted ? words : OVERFLOW_WORDS, attributes, current, previous);
+    total.add(admitted ? words : OVERFLOW_WORDS, attributes, current, previous);
   }
 
   #observeSelf(result: BatchObservableResult, snapshot: Snapshot, durations: DurationStats | undefined): void {
-    const { instruments } = this.#options;
-    const observe = (observable: Observable, points: { labels: Labels; value: number }[]) => {
+    const { instruments, naming, memory } = this.#options;
+    const observe = (observable: Observable, points: { labels: Labels; value: number }[], earlier?: Earlier) => {
       for (const { labels, value } of points) {
-        result.observe(observable, value, withLabels(this.#options.naming, this.#hostAttributes, labels));
+        const total = earlier === undefined ? value : onTop(value, earlier.get(seriesKey(labels)));
+        result.observe(observable, Number(total), withLabels(naming, this.#hostAttributes, labels));
       }
     };
+    // The collector's own counts go on as long as the process.
     SELF_METRICS.forEach((metric, i) => observe(instruments.self[i]!, metric.points(snapshot)));
     if (durations === undefined) return;
-    DURATION_METRICS.forEach((metric, i) => observe(instruments.durationStats[i]!, metric.points(durations)));
+    const earlier = memory.earlier.of(seriesKey(this.#hostAttributes));
+    DURATION_METRICS.forEach((metric, i) => {
+      observe(instruments.durationStats[i]!, metric.points(durations), earlier?.get(metric.name));
+    });
   }
+}
+
+function onTop(value: Exact, earlier: Exact | undefined): Exact {
+  return earlier === undefined ? value : sum(earlier, value);
 }

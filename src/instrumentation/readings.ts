@@ -34,6 +34,10 @@ export function increase(current: Exact, previous: Exact | undefined): Exact {
     : Number(current) - Number(previous);
 }
 
+export function sum(a: Exact, b: Exact): Exact {
+  return typeof a === 'bigint' && typeof b === 'bigint' ? a + b : Number(a) + Number(b);
+}
+
 /**
  * Walks the points of one metric over all agents, each with its reading and, for deltas, the reading before.
  * Deltas of 0 are reported as well: a series that comes and goes looks like an agent that comes and goes.

@@ -2,14 +2,16 @@
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
 import { metricsOf } from '../mapping/index.js';
 import type { EventTap, RingSource, TapOptions } from '../shm-bridge/index.js';
+import type { Snapshot } from '../shm-bridge/types.js';
 import type { AgentAttributes } from './agents/agent-attributes.js';
 import { AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
 import type { Settings } from './config/config.js';
 import type { DiagOnce } from './diag-once.js';
-import { DurationPump, type Recorded } from './duration-pump.js';
+import { DurationPump, type DurationStats, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
 import { BuilderRun } from './builders/builder-run.js';
 import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
+import type { MeterMemory } from './meter-memory.js';
 import { Observation } from './observation.js';
 import type { SourceFeed } from './snapshot-feed.js';
 
@@ -25,11 +27,13 @@ export interface RegistrationOptions {
   readonly agentAttributes: AgentAttributes;
   readonly said: DiagOnce;
   readonly now: (() => number) | undefined;
+  /** One for all registrations of the meter. */
+  readonly memory: MeterMemory;
 }
 
 /**
- * Made once per meter and kept as long as it: what the SDK remembers of series and sums, it remembers per meter, so
- * the count of series and the totals of folded agents must outlive disable() and enable().
+ * Made once per meter and settings: what the SDK remembers of series it remembers per meter, so the count of series must
+ * outlive disable() and enable(). Totals are in the memory, and outlive the settings, too.
  */
 export class Registration {
   readonly noop: boolean;
@@ -48,7 +52,7 @@ export class Registration {
   readonly #unknownIds = new Set<number>();
 
   constructor(options: RegistrationOptions) {
-    const { meter, settings, said } = options;
+    const { meter, settings, said, memory } = options;
     const { naming, hostname, seriesLimit, source, events, customEvents } = settings;
     this.#said = said;
     this.#now = options.now;
@@ -65,8 +69,13 @@ export class Registration {
     const { agentAttributes } = options;
     const common = { naming, hostname, metrics };
     const roster = (this.#roster = new AgentRoster({ ...common, seriesLimit, agentAttributes, onFold }));
-    this.#builders = new BuilderRun({ processor: options.processor, agentAttributes, said });
-    this.#observation = new Observation({ ...common, instruments, roster });
+    this.#builders = new BuilderRun({
+      processor: options.processor,
+      agentAttributes,
+      said,
+      earlier: memory.earlier,
+    });
+    this.#observation = new Observation({ ...common, instruments, roster, memory });
   }
 
   start(feed: SourceFeed): void {
@@ -80,28 +89,50 @@ export class Registration {
     this.#instruments.meter.addBatchObservableCallback(this.#callback, this.#instruments.observables);
   }
 
-  /** Leaves no callback, tap or timer behind. What was drained for the histograms is still recorded. */
-  stop(): void {
+  /**
+   * Leaves no callback, tap or timer behind. What the rings hold still counts: at the next collect, if there is one.
+   * Returns what is left to do when the source is closed: what is drained between the last look and that is lost.
+   */
+  stop(): () => void {
     // From the meter and with the very observables that it was added with: any others would leave it in place.
     this.#instruments.meter.removeBatchObservableCallback(this.#callback, this.#instruments.observables);
-    const tap = this.#tap;
+    this.#said.guard(SUBJECT, 'collect', () => this.#takeIn());
     this.#said.guard(SUBJECT, 'builders', () => this.#builders.detach());
-    this.#said.guard(SUBJECT, 'leave', () => this.#feed?.leave(this));
     this.#said.guard(SUBJECT, 'pump', () => this.#pump?.flush());
     this.#pump?.stop();
-    this.#said.guard(SUBJECT, 'tap', () => tap?.close());
+    let durations: DurationStats | undefined;
+    this.#said.guard(SUBJECT, 'tap', () => {
+      durations = this.#pump?.stats();
+      this.#tap?.close();
+    });
+    let last: Snapshot | undefined;
+    this.#said.guard(SUBJECT, 'collect', () => (last = this.#feed?.look()));
+    this.#said.guard(SUBJECT, 'leave', () => this.#feed?.leave(this));
     this.#pump = this.#tap = this.#feed = undefined;
+    return () => this.#said.guard(SUBJECT, 'collect', () => this.#settle(last, durations));
   }
 
   readonly #callback: BatchObservableCallback = (result) =>
     this.#said.guard(SUBJECT, 'collect', () => {
-      const snapshot = this.#feed?.read(this);
-      if (snapshot === undefined) return;
-      this.#roster.refresh(snapshot);
-      this.#pump?.flush();
-      this.#builders.collect(snapshot);
-      this.#observation.observe(result, snapshot, this.#pump?.stats());
+      const snapshot = this.#takeIn();
+      if (snapshot !== undefined) this.#observation.observe(result, snapshot, this.#pump?.stats());
     });
+
+  /** Drains; durations and builders get theirs. */
+  #takeIn(): Snapshot | undefined {
+    const snapshot = this.#feed?.read(this);
+    if (snapshot === undefined) return undefined;
+    this.#roster.refresh(snapshot);
+    this.#pump?.flush();
+    this.#builders.collect(snapshot);
+    return snapshot;
+  }
+
+  #settle(snapshot: Snapshot | undefined, durations: DurationStats | undefined): void {
+    if (snapshot === undefined) return;
+    this.#roster.refresh(snapshot);
+    this.#observation.end(snapshot, durations);
+  }
 
   #startPump(source: RingSource): void {
     this.#said.guard(SUBJECT, 'tap', () => {

@@ -8,6 +8,7 @@ import { NOTHING_CONFIGURED, sameSettings, type Settings } from './config/config
 import { DiagOnce } from './diag-once.js';
 import type { SharedFeed } from './metric-producer.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
+import { MeterMemory } from './meter-memory.js';
 import { Registration } from './registration.js';
 import { LateFeed, SourceFeed } from './snapshot-feed.js';
 
@@ -40,6 +41,7 @@ export class Reporting {
   #producersTaken = false;
   #meter: Meter | undefined;
   #byMeter = new WeakMap<Meter, Registration>();
+  readonly #memories = new WeakMap<Meter, MeterMemory>();
   #running: Registration | undefined;
   #feed: SourceFeed | undefined;
   #lookAgain: NodeJS.Timeout | undefined;
@@ -86,8 +88,7 @@ export class Reporting {
 
   configure(settings: Settings): void {
     if (sameSettings(settings, this.#settings)) return;
-    this.#stopInstruments();
-    this.#closeSource();
+    this.#stopInstruments(() => this.#closeSource());
     this.#settings = settings;
     // Producers that were taken keep the builders that they were made with.
     if (!this.#producersTaken) {
@@ -152,8 +153,7 @@ export class Reporting {
 
   #rest(): void {
     this.#stopLookingAgain();
-    this.#stopInstruments();
-    this.#closeSource();
+    this.#stopInstruments(() => this.#closeSource());
   }
 
   #registrationOn(meter: Meter | undefined): Registration | undefined {
@@ -167,15 +167,24 @@ export class Reporting {
         agentAttributes: this.#builderMetrics.agentAttributes,
         said: this.#said,
         now: this.#internals.now,
+        memory: this.#memoryOf(meter),
       });
       this.#byMeter.set(meter, registration);
     }
     return registration;
   }
 
-  #stopInstruments(): void {
-    this.#running?.stop();
+  #memoryOf(meter: Meter): MeterMemory {
+    let memory = this.#memories.get(meter);
+    if (memory === undefined) this.#memories.set(meter, (memory = new MeterMemory()));
+    return memory;
+  }
+
+  #stopInstruments(close?: () => void): void {
+    const settle = this.#running?.stop();
     this.#running = undefined;
+    close?.();
+    settle?.();
   }
 
   /** Undefined when the rings cannot be read; the host goes on without this telemetry. */

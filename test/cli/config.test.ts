@@ -281,6 +281,31 @@ describe('who goes before whom', () => {
     expect(page).toMatch(/^agent_errors_total\{.*role="prefill".*\} 1$/m);
     expect((await serve.stop('SIGTERM')).code).toBe(0);
   });
+
+  it('does not let a builder whose promises reject end serve', async () => {
+    const directory = temporaryDirectory();
+    const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 });
+    const file = fileWith('builders: [legacy, ./async.mjs]\nserve: { port: 0 }');
+    writeFileSync(
+      path.join(path.dirname(file), 'async.mjs'),
+      `export default {
+         name: 'webhook',
+         create() {},
+         async take() { throw new Error('no take'); },
+         async observe() { throw new Error('no observe'); },
+         async close() { throw new Error('no close'); },
+       };`,
+    );
+    const serve = start(['serve', '--dir', directory], { NIXL_OTEL_CONFIG: file });
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    for (let value = 1; value <= 3; value++) {
+      writer.push({ type: 8, value });
+      expect(await scrape(url!)).toMatch(new RegExp(`^agent_errors_total\\{.*\\} ${(value * (value + 1)) / 2}$`, 'm'));
+    }
+    const { code, stderr } = await serve.stop('SIGTERM');
+    expect(code).toBe(0);
+    expect(stderr.match(/webhook.*/g)).toEqual([expect.stringMatching(/^webhook: (take|observe)\(\) failed: no/)]);
+  });
 });
 
 describe('a module that a file names', () => {

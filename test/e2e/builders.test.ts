@@ -1,6 +1,6 @@
 /** Metrics of one's own, over real rings: builders, declared events, records, and what they must not cost. */
 import { join } from 'node:path';
-import { type Counter, diag, DiagLogLevel, type Meter } from '@opentelemetry/api';
+import { type Counter, createNoopMeter, diag, DiagLogLevel, type Meter } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -136,6 +136,28 @@ describe('a builder of one’s own', () => {
     expect(pointsIn(await producer.collect(), 'agent_errors_total')).not.toEqual([]);
     expect(errors).toHaveLength(1);
     expect(errors[0]).toContain('builder broken: take() failed: not today');
+  });
+
+  it('that rejects is reported once and passed over, too', async () => {
+    const errors: string[][] = [];
+    const onError = (...line: string[]): void => void errors.push(line);
+    const calls: string[] = [];
+    const rejects = (call: string) => async (): Promise<void> => {
+      calls.push(call);
+      await Promise.reject(new Error(`${call} is out`));
+    };
+    const failing = { name: 'late', create() {}, observe: rejects('observe'), close: rejects('close') };
+    const never = { name: 'never', create: rejects('create'), process: rejects('process') };
+    const failures = new Failures();
+    const processor = new MetricProcessor({ builders: [failing, never, failures], onError });
+    processor.useMeter(createNoopMeter());
+    await expect.poll(() => errors).toEqual([['never', 'create() failed: create is out']]);
+    for (let i = 0; i < 3; i++) processor.observe([]);
+    processor.process({ action: 'x' });
+    processor.close();
+    await expect.poll(() => errors.slice(1)).toEqual([['late', 'observe() failed: observe is out']]);
+    // One that could not make its instruments is not called again.
+    expect(calls).toEqual(['create', 'observe', 'observe', 'observe', 'close']);
   });
 
   it('can come later, and leaves nothing behind', async () => {

@@ -1,7 +1,7 @@
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NixlInstrumentation } from '../../src/instrumentation/index.js';
+import { NixlInstrumentation, type NixlInstrumentationConfig } from '../../src/instrumentation/index.js';
 import { SeriesLimit } from '../../src/instrumentation/agents/series-limit.js';
 import type { AgentSnapshot } from '../../src/shm-bridge/types.js';
 import { agentSnapshot, eventTally, type InMemorySource, SourceOpener } from './in-memory-source.js';
@@ -29,9 +29,9 @@ afterEach(() => {
 });
 
 /** 24 series per instrument: with twelve error statuses that is room for two agents. */
-function start(seriesLimit = 24): InMemorySource {
+function start(seriesLimit = 24, config: NixlInstrumentationConfig = {}): InMemorySource {
   instrumentation = new NixlInstrumentation(
-    { directories: '/rings', hostname: 'h', seriesLimit },
+    { directories: '/rings', hostname: 'h', seriesLimit, ...config },
     { openSource: opener.openSource, now: () => 0 },
   );
   reader = new ManualReader();
@@ -86,16 +86,35 @@ describe('agents beyond the limit of series', () => {
     source.agents = [1, 2].map((id) => sent(id, `agent-${id}`, 1n));
     await reader.metrics();
     source.agents = [sent(3, 'agent-3', 1n), sent(4, 'agent-2', 5n)];
-    expect(await values('agent_tx_bytes_total')).toEqual({ 'agent-1': 1, 'agent-2': 5, other: 1 });
+    expect(await values('agent_tx_bytes_total')).toEqual({ 'agent-1': 1, 'agent-2': 6, other: 1 });
   });
 
-  it('keep their totals over disable() and enable()', async () => {
+  it('are those, too, that come back with other attributes: these are other series', async () => {
+    const source = start(24, { attributes: [{ name: 'pid', source: 'pid', type: 'integer' }] });
+    for (const id of [1, 2, 3]) {
+      source.agents = [sent(id, 'agent', 1n, { pid: 2 ** 30 + id })]; // no such process
+      await reader.metrics();
+    }
+    const points = await reader.points('agent_tx_bytes_total');
+    expect(points.map(({ attributes }) => attributes['pid'])).toEqual([2 ** 30 + 1, 2 ** 30 + 2, undefined]);
+  });
+
+  it.each([
+    [
+      'disable() and enable()',
+      () => {
+        instrumentation.disable();
+        instrumentation.enable();
+      },
+    ],
+    ['setConfig()', () => instrumentation.setConfig({ ...instrumentation.getConfig(), deadTtlMs: 1000 })],
+  ])('keep their totals over %s', async (_, beginAgain) => {
     start().agents = [1, 2, 3].map((id) => sent(id, `agent-${id}`, 10n));
     expect(await values('agent_tx_bytes_total')).toMatchObject({ other: 10 });
-    instrumentation.disable();
-    instrumentation.enable();
+    opener.last.agents[2] = sent(3, 'agent-3', 11n); // after the last collect
+    beginAgain();
     opener.last.agents = [11, 12, 13].map((id) => sent(id, `agent-${id - 10}`, 4n));
-    expect(await values('agent_tx_bytes_total')).toMatchObject({ 'agent-1': 4, other: 14 });
+    expect(await values('agent_tx_bytes_total')).toEqual({ 'agent-1': 14, 'agent-2': 14, other: 15 });
   });
 
   it('have their durations recorded as "other"', async () => {

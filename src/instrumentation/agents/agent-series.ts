@@ -14,6 +14,7 @@ import {
   sameEvent,
   withLabels,
 } from '../../mapping/index.js';
+import type { Totals } from '../earlier-totals.js';
 import type { AgentAttributes } from './agent-attributes.js';
 
 /** The series of one event key of one agent. */
@@ -36,10 +37,12 @@ export class AgentSeries {
   readonly directory: string | undefined;
   /** The configured ones: another object once they change. */
   readonly attributes: Attributes | undefined;
-  /** Tells this agent's series from those of others. */
+  /** Tells this agent's series from all others that the SDK keeps. */
   readonly key: string;
   /** Set by the roster: this agent is reported under agent `other`. */
   folded?: boolean;
+  /** Set at each look: what counters reached in these series before this agent. */
+  earlier?: Totals | undefined;
   /** `points[m][p]` belongs to `metrics[m].points[p]`. */
   readonly points: readonly (readonly Attributes[])[];
   readonly #naming: Naming;
@@ -53,7 +56,7 @@ export class AgentSeries {
     const base = agentAttributes(naming, identity);
     this.directory = identity.directory;
     this.attributes = identity.attributes;
-    this.key = `${identity.agent}\0${identity.directory ?? ''}`;
+    this.key = seriesKey(base);
     this.#naming = naming;
     this.#base = base;
     const merged = new Map<Labels, Attributes>();
@@ -87,6 +90,11 @@ export class AgentSeries {
     this.#eventWords.add(words);
     return { attributes: this.withEvent(labels), words };
   }
+}
+
+/** The same for the same attributes, in whatever order. */
+export function seriesKey(attributes: Attributes): string {
+  return JSON.stringify(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** What tells the events of one agent apart, as one text. */

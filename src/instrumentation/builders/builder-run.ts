@@ -4,18 +4,20 @@ import type { EventQueue, RingSource } from '../../shm-bridge/index.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
 import type { DiagOnce } from '../diag-once.js';
+import { EarlierTotals } from '../earlier-totals.js';
 import { EventDirectory } from './event-directory.js';
-import { EventPump, type EventPumpStats } from './event-pump.js';
+import { EventPump } from './event-pump.js';
 import type { MetricProcessor } from './metric-processor.js';
 
 const SUBJECT = 'builders';
-const DELIVERED = { outcome: 'delivered' };
-const LOST = { outcome: 'lost' };
+const EVENTS = 'nixl.builders.events';
 
 export interface BuilderRunOptions {
   readonly processor: MetricProcessor;
   readonly agentAttributes: AgentAttributes;
   readonly said: DiagOnce;
+  /** Kept as long as the meter. Default: one of its own. */
+  readonly earlier?: EarlierTotals;
 }
 
 export class BuilderRun {
@@ -26,13 +28,14 @@ export class BuilderRun {
   #queue: EventQueue | undefined;
   #pump: EventPump | undefined;
   /** Of pumps that are gone: the counter goes on where it was. */
-  #pumpedBefore: EventPumpStats = { delivered: 0, lost: 0 };
+  readonly #earlier: EarlierTotals;
   #meter: Meter | undefined;
   #observable: Observable | undefined;
 
-  constructor({ processor, agentAttributes, said }: BuilderRunOptions) {
+  constructor({ processor, agentAttributes, said, earlier = new EarlierTotals() }: BuilderRunOptions) {
     this.#processor = processor;
     this.#said = said;
+    this.#earlier = earlier;
     this.#directory = new EventDirectory(agentAttributes);
   }
 
@@ -69,7 +72,7 @@ export class BuilderRun {
   /** Leaves no timer, queue or callback behind; what was queued goes to the builders. */
   detach(): void {
     this.#said.guard(SUBJECT, 'builders: flush', () => this.#pump?.flush());
-    this.#said.guard(SUBJECT, 'builders: count', () => (this.#pumpedBefore = this.#pumped()));
+    this.#said.guard(SUBJECT, 'builders: count', () => this.#keepCount());
     this.#pump?.stop();
     this.#said.guard(SUBJECT, 'builders: queue', () => this.#queue?.close());
     this.#observable?.removeCallback(this.#onObserve);
@@ -78,7 +81,7 @@ export class BuilderRun {
 
   #observePump(): void {
     if (this.#pump === undefined) return;
-    this.#observable ??= this.#meter?.createObservableCounter('nixl.builders.events', {
+    this.#observable ??= this.#meter?.createObservableCounter(EVENTS, {
       unit: '{event}',
       description: 'Events that went to builders of your own, and those that were lost on the way; sums miss none.',
     });
@@ -86,15 +89,22 @@ export class BuilderRun {
   }
 
   readonly #onObserve = (result: ObservableResult): void => {
-    const { delivered, lost } = this.#pumped();
-    result.observe(delivered, DELIVERED);
-    result.observe(lost, LOST);
+    const earlier = this.#earlier.of(SUBJECT)?.get(EVENTS);
+    for (const { outcome, count } of this.#pumped()) {
+      result.observe(count + Number(earlier?.get(outcome) ?? 0), { outcome });
+    }
   };
 
-  #pumped(): EventPumpStats {
-    const before = this.#pumpedBefore;
-    const now = this.#pump?.stats() ?? { delivered: 0, lost: 0 };
-    return { delivered: before.delivered + now.delivered, lost: before.lost + now.lost };
+  #pumped(): { outcome: string; count: number }[] {
+    const { delivered, lost } = this.#pump?.stats() ?? { delivered: 0, lost: 0 };
+    return [
+      { outcome: 'delivered', count: delivered },
+      { outcome: 'lost', count: lost },
+    ];
+  }
+
+  #keepCount(): void {
+    for (const { outcome, count } of this.#pumped()) this.#earlier.add(SUBJECT, EVENTS, outcome, count);
   }
 
   #startPump(): void {

@@ -35,7 +35,7 @@ export type EventRecord = Readonly<Record<string, unknown>>;
 
 /**
  * All calls come on the main thread, in the order of the builders. One that throws is reported once and passed over; the
- * others go on.
+ * others go on. So is one that returns a promise that rejects; no promise is waited for.
  */
 export interface MetricBuilder {
   readonly name: string;

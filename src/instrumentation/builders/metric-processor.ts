@@ -125,9 +125,7 @@ export class MetricProcessor {
   /** All but those that `successor` runs, too: they go on. */
   close(successor?: MetricProcessor): void {
     const kept = successor === undefined ? [] : successor.#builders;
-    this.#each('close', (builder) => {
-      if (!kept.includes(builder)) builder.close?.();
-    });
+    this.#each('close', (builder) => (kept.includes(builder) ? undefined : builder.close?.()));
   }
 
   #attributesOf(record: EventRecord): Attributes {
@@ -143,27 +141,43 @@ export class MetricProcessor {
 
   #create(builder: MetricBuilder, meter: Meter): void {
     this.#broken.delete(builder);
-    if (!this.#guarded(builder, 'create', () => builder.create(meter))) this.#broken.add(builder);
+    this.#guarded(
+      builder,
+      'create',
+      () => builder.create(meter),
+      () => this.#broken.add(builder),
+    );
   }
 
-  #each(call: string, use: (builder: MetricBuilder) => void): void {
+  #each(call: string, use: (builder: MetricBuilder) => unknown): void {
     if (this.#meter === undefined) return;
     for (const builder of this.#builders) {
       if (!this.#broken.has(builder)) this.#guarded(builder, call, () => use(builder));
     }
   }
 
-  /** False when it threw. */
-  #guarded(builder: MetricBuilder, call: string, work: () => void): boolean {
+  /** An asynchronous method is easily written, and its rejection would end the process. Nobody waits for it. */
+  #guarded(builder: MetricBuilder, call: string, work: () => unknown, onFailure?: () => void): void {
+    const failed = (error: unknown): void => {
+      onFailure?.();
+      this.#report(builder, call, error);
+    };
     try {
-      work();
-      return true;
+      Promise.resolve(work()).catch(failed);
     } catch (error) {
-      if (this.#reported.has(builder)) return false;
-      this.#reported.add(builder);
-      const { onError = reportToDiag } = this.#options;
-      onError(builder.name, `${call}() failed: ${reasonOf(error)}`);
-      return false;
+      failed(error);
+    }
+  }
+
+  #report(builder: MetricBuilder, call: string, error: unknown): void {
+    if (this.#reported.has(builder)) return;
+    this.#reported.add(builder);
+    const { onError = reportToDiag } = this.#options;
+    const reason = `${call}() failed: ${reasonOf(error)}`;
+    try {
+      onError(builder.name, reason);
+    } catch {
+      reportToDiag(builder.name, reason);
     }
   }
 }

@@ -1,0 +1,115 @@
+/** Sums of the instrumentation's own instruments over real rings: nothing is lost or counted twice when it begins again. */
+import { join } from 'node:path';
+import { AggregationTemporality, type DataPoint, type Histogram } from '@opentelemetry/sdk-metrics';
+import { expect, it, onTestFinished } from 'vitest';
+import {
+  type MetricBuilder,
+  NixlInstrumentation,
+  type NixlInstrumentationConfig,
+  RingWriter,
+} from '../../src/index.js';
+import { ManualReader, providerWith } from '../instrumentation/readers.js';
+import { temporaryDirectory } from '../support/live.js';
+
+interface Seen {
+  bytes: number;
+  transfers: number;
+  startTime: unknown;
+}
+
+/** A ring, the instrumentation on it, and a reader of each temporality. */
+function host(config: NixlInstrumentationConfig = {}) {
+  const directory = temporaryDirectory();
+  const writer = new RingWriter(join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+  const [cumulative, delta] = [new ManualReader(), new ManualReader(AggregationTemporality.DELTA)];
+  const one = new NixlInstrumentation({ directories: directory, hostname: 'h', ...config });
+  onTestFinished(() => one.disable());
+  one.setMeterProvider(providerWith(cumulative, delta));
+  const deltas = { bytes: 0, transfers: 0 };
+  const seen = async (): Promise<Seen> => {
+    const gained = pointOf(await delta.metrics());
+    deltas.bytes += gained.bytes;
+    deltas.transfers += gained.transfers;
+    const now = pointOf(await cumulative.metrics());
+    expect(deltas).toEqual({ bytes: now.bytes, transfers: now.transfers });
+    return now;
+  };
+  const write = (bytes: number): void => {
+    for (const [type, value] of [[6, 5] as const, [0, bytes] as const]) expect(writer.push({ type, value })).toBe(true);
+  };
+  return { one, delta, cumulative, seen, write };
+}
+
+function pointOf(metrics: Awaited<ReturnType<ManualReader['metrics']>>): Seen {
+  const [bytes, times] = ['agent_tx_bytes_total', 'agent_xfer_time_us'].map(
+    (name) =>
+      metrics.find(({ descriptor }) => descriptor.name === name)?.dataPoints[0] as DataPoint<unknown> | undefined,
+  );
+  return {
+    bytes: (bytes?.value as number | undefined) ?? 0,
+    transfers: (times?.value as Histogram | undefined)?.count ?? 0,
+    startTime: bytes?.startTime,
+  };
+}
+
+const WAYS: [string, (one: NixlInstrumentation) => void][] = [
+  [
+    'disable() and enable()',
+    (one) => {
+      one.disable();
+      one.enable();
+    },
+  ],
+  [
+    'setConfig()',
+    (one) => one.setConfig({ ...one.getConfig(), drainIntervalMs: one.getConfig().drainIntervalMs! - 1 }),
+  ],
+];
+
+it.each(WAYS)('sums and histograms go on together over %s', async (_, beginAgain) => {
+  const { one, seen, write } = host({ drainIntervalMs: 20 });
+  write(1000);
+  await expect.poll(seen).toMatchObject({ bytes: 1000, transfers: 1 });
+  const { startTime } = await seen();
+  write(1); // nobody collects it before the end
+  beginAgain(one);
+  write(1500); // more than before: the SDK would take it for an increase of 500
+  await expect.poll(seen).toMatchObject({ bytes: 2501, transfers: 3 });
+  beginAgain(one);
+  write(10); // less
+  await expect.poll(seen).toEqual({ bytes: 2511, transfers: 4, startTime });
+});
+
+it('sums go on when an agent comes back after it was dropped', async () => {
+  const { delta, seen, write } = host({ idleTtlMs: 100 });
+  for (const [bytes, total] of [
+    [1000, 1000],
+    [1500, 2500],
+    [1, 2501],
+  ] as const) {
+    write(bytes);
+    await expect.poll(seen).toMatchObject({ bytes: total });
+    // Only what is observed is in a delta.
+    await expect.poll(() => delta.points('agent_tx_bytes_total')).toEqual([]);
+  }
+  expect((await seen()).transfers).toBe(3);
+});
+
+it('what went to builders is counted on over setConfig()', async () => {
+  const gained: number[] = [];
+  const builder: MetricBuilder = {
+    name: 'own',
+    create() {},
+    take() {},
+    observe: (gains) => gained.push(...gains.map(({ count }) => count)),
+  };
+  const { one, cumulative, write } = host({ builders: ['legacy', builder] });
+  const delivered = async (): Promise<unknown> => (await cumulative.points('nixl.builders.events'))[0]?.value;
+  write(1);
+  await expect.poll(delivered).toBe(2);
+  write(2);
+  one.setConfig({ ...one.getConfig(), hostname: 'other' });
+  write(3);
+  await expect.poll(delivered).toBe(6);
+  expect(gained.reduce((sum, count) => sum + count, 0)).toBe(6);
+});

@@ -1,0 +1,108 @@
+/** Counters of the instrumentation where tallies begin again at 0, on an SDK that forgets no series. */
+import { AggregationTemporality } from '@opentelemetry/sdk-metrics';
+import { describe, expect, it } from 'vitest';
+import { EarlierTotals } from '../../src/instrumentation/earlier-totals.js';
+import { instrumentation, opener } from './harness.js';
+import { agentSnapshot, eventTally } from './in-memory-source.js';
+import { ManualReader, providerWith } from './readers.js';
+
+const BYTES = 'agent_tx_bytes_total';
+
+function started(temporality = AggregationTemporality.CUMULATIVE, naming: 'nixl' | 'otel' = 'nixl') {
+  const reader = new ManualReader(temporality);
+  const provider = providerWith(reader);
+  const one = instrumentation({ naming });
+  one.setMeterProvider(provider);
+  const values = async (name = BYTES): Promise<unknown[]> => (await reader.points(name)).map(({ value }) => value);
+  return { one, provider, values };
+}
+
+function sent(id: number, bytes: bigint, about = {}) {
+  return agentSnapshot({ id, agent: 'a', ...about }, { 0: [bytes] });
+}
+
+describe('an agent that comes back after it was let go', () => {
+  it('goes on where it was, exactly beyond 2^53', async () => {
+    const { values } = started();
+    for (const [id, bytes] of [2n ** 53n, 3n, 2n ** 53n + 1n].entries()) {
+      opener.last.agents = [sent(id, bytes)];
+      await values();
+    }
+    expect(await values()).toEqual([2 ** 54 + 4]);
+  });
+
+  it('is told once in deltas, whether it gained less than before or more', async () => {
+    const { values } = started(AggregationTemporality.DELTA);
+    const seen: unknown[] = [];
+    for (const [id, bytes] of [5n, 3n, 9n].entries()) {
+      opener.last.agents = [sent(id, bytes)];
+      seen.push(...(await values()));
+      opener.last.agents = [];
+      expect(await values()).toEqual([]);
+    }
+    expect(seen).toEqual([5, 3, 9]);
+  });
+
+  it('has each of its series from where that was: points and events', async () => {
+    const { values } = started();
+    const life = (id: number, failed: number, custom: bigint) =>
+      agentSnapshot({ id, agent: 'a', restarts: id }, { 8: Array<bigint>(failed).fill(1n) }, [
+        eventTally({ category: 3, name: 'own' }, [custom]),
+      ]);
+    opener.last.agents = [life(1, 2, 10n)];
+    await values();
+    opener.last.agents = [life(2, 3, 100n)];
+    expect(await values('nixl.agent.restarts')).toEqual([3]);
+    expect((await values('agent_errors_total')).filter((value) => value !== 0)).toEqual([5]);
+    expect(await values('nixl.event.value')).toContain(110);
+  });
+
+  it('begins at 0 in series of its own: under another name, in another directory', async () => {
+    const { values } = started();
+    opener.last.agents = [sent(1, 5n)];
+    await values();
+    opener.last.agents = [
+      sent(2, 7n, { directory: '/x' }),
+      sent(3, 8n, { directory: '/y' }),
+      sent(4, 1n, { agent: 'b' }),
+    ];
+    expect(await values()).toEqual([5, 7, 8, 1]);
+  });
+});
+
+describe('a service that changes its provider and back', () => {
+  it('has agents that stayed no second time, and those that left meanwhile once', async () => {
+    const { one, provider, values } = started();
+    opener.last.agents = [sent(1, 5n), sent(2, 50n, { agent: 'b' })];
+    expect(await values()).toEqual([5, 50]);
+    one.setMeterProvider(providerWith(new ManualReader()));
+    opener.last.agents = [sent(1, 6n), sent(3, 4n, { agent: 'b' })];
+    one.setMeterProvider(provider);
+    expect(await values()).toEqual([6, 54]);
+  });
+});
+
+describe('what became of durations', () => {
+  it('is counted on', async () => {
+    const { one, values } = started();
+    for (const again of [() => one.disable(), () => one.setConfig({ ...one.getConfig(), deadTtlMs: 1000 }), () => {}]) {
+      one.enable();
+      opener.last.agents = [sent(opener.opened.length, 1n)];
+      for (let i = 0; i < 3; i++) opener.last.tap!.push(opener.opened.length, 6, 1);
+      again();
+    }
+    expect(await values('nixl.duration.events')).toEqual([9, 0, 0]);
+  });
+});
+
+it('the memory of earlier totals has a limit, and none for what is 0', () => {
+  const totals = new EarlierTotals();
+  for (let i = 0; i < 3000; i++) {
+    totals.add(`nothing-${i}`, 'm', 'p', 0n);
+    totals.add(`agent-${i}`, 'm', 'p', 1n);
+    totals.add(`agent-${i}`, 'm', 'p', 2n ** 60n);
+  }
+  expect(totals.of('nothing-0')).toBeUndefined();
+  expect(totals.of('agent-1999')?.get('m')?.get('p')).toBe(2n ** 60n + 1n);
+  expect(totals.of('agent-2000')).toBeUndefined();
+});
