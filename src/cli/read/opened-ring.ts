@@ -28,8 +28,7 @@ interface Found {
 export class OpenedRing implements Reading {
   readonly agent: string;
   readonly #file: string;
-  readonly #look: (most: number) => Found;
-  readonly #close: () => void;
+  readonly #access: Access;
   readonly #sayOnce: (message: string) => void;
   #last: Found | undefined;
 
@@ -38,13 +37,11 @@ export class OpenedRing implements Reading {
     this.#file = file;
     this.agent = path.basename(file);
     this.#sayOnce = sayOnce;
-    const { look, close } = consume ? consuming(file) : observing(file);
-    this.#look = look;
-    this.#close = close;
+    this.#access = consume ? consuming(file) : observing(file);
   }
 
   take(most: number): RingEventColumns {
-    this.#last = this.#look(most);
+    this.#last = this.#access.look(most);
     const { events, lapped, restarted } = this.#last;
     if (lapped === true) this.#sayOnce(`${this.#file} went round between two looks: events are missing`);
     if (restarted) this.#sayOnce(`the agent of ${this.#file} started again; what follows is of its new life`);
@@ -62,7 +59,7 @@ export class OpenedRing implements Reading {
   }
 
   close(): void {
-    this.#close();
+    this.#access.close();
   }
 }
 
