@@ -48,11 +48,11 @@ describe.skipIf(process.getuid!() !== 0)('a directory that may not be entered', 
   });
 
   it.each([
-    ['list', 0o600],
-    ['list', 0o644],
-    ['top', 0o600],
-    ['top', 0o644],
-  ])('ends %s with 5 where its mode is %o and there is nothing else', async (command, mode) => {
+    ['list', '600'],
+    ['list', '644'],
+    ['top', '600'],
+    ['top', '644'],
+  ])('ends %s with 5 where its mode is %s and there is nothing else', async (command, mode) => {
     const directory = directoryWithRings();
     chmodSync(directory, mode);
     const once = command === 'top' ? ['--once', '--interval', '100'] : [];
