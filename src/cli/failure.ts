@@ -1,4 +1,6 @@
 /** What a command ends with. */
+import { NixlTelemetryError } from '../errors.js';
+
 export const ExitCode = {
   OK: 0,
   FAILED: 1,
@@ -34,4 +36,10 @@ const CODES_OF_STATES: Readonly<Record<string, ExitCodeNumber>> = {
 /** Of a ring that cannot be used, by its state. */
 export function exitCodeOf(state: string | undefined): ExitCodeNumber {
   return CODES_OF_STATES[state ?? ''] ?? ExitCode.FAILED;
+}
+
+/** The error, where it says that a ring cannot be used; any other is thrown on. */
+export function unavailability(error: unknown): NixlTelemetryError {
+  if (error instanceof NixlTelemetryError && error.code === 'RING_UNAVAILABLE') return error;
+  throw error;
 }

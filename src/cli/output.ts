@@ -8,6 +8,7 @@ export { oneLine as harmless, printableJson } from '../instrumentation/one-line.
 
 /** Called when nobody gets what we print any more. */
 let onStdoutClosed = (): void => {};
+let isStdoutClosed = false;
 let isStdoutBroken = false;
 let isStdoutNeeded = true;
 
@@ -28,6 +29,7 @@ export function guardOutput(): void {
       isStdoutBroken = true;
       note(`stdout cannot be written: ${reasonOf(error)}`, 'error');
     }
+    isStdoutClosed = true;
     onStdoutClosed();
   });
 }
@@ -39,9 +41,19 @@ function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
 
 /** Whether something that this command is for could not be printed. A reader who left is no loss. */
 export async function isOutputLost(): Promise<boolean> {
-  // An error is told one turn after the write that it is of.
-  await new Promise((resolve) => process.stdout.write('', () => setImmediate(resolve)));
+  await allWritten();
   return isStdoutBroken && isStdoutNeeded;
+}
+
+/** Whether all that was printed so far went out, for whatever reason it did not. */
+export async function isAllPrinted(): Promise<boolean> {
+  await allWritten();
+  return !isStdoutClosed;
+}
+
+/** An error is told one turn after the write that it is of. */
+function allWritten(): Promise<void> {
+  return new Promise((resolve) => process.stdout.write('', () => setImmediate(resolve)));
 }
 
 export function print(line: string): void {

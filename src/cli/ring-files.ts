@@ -1,5 +1,5 @@
-/** Where list and top look for rings. */
-import { lstatSync, readdirSync, type Stats } from 'node:fs';
+/** Where rings are looked for. */
+import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { reasonOf } from '../errors.js';
@@ -24,23 +24,47 @@ export function directoriesOf(dir: readonly string[] | undefined): string[] | un
   return said && [...new Set(said.map((directory) => path.resolve(directory)))];
 }
 
+/** Something that could not be looked at. `code`: of the system's error, as EACCES. */
+export interface Complaint {
+  readonly text: string;
+  readonly code: string | undefined;
+}
+
+export type Complain = (complaint: Complaint) => void;
+
+export function isNotPermitted({ code }: Complaint): boolean {
+  return code === 'EACCES' || code === 'EPERM';
+}
+
 /** Undefined where there is none, or none to be seen: a directory may be listed by who may not enter it. */
-export function statOf(file: string, complain: (message: string) => void): Stats | undefined {
+export function statOf(file: string, complain: Complain): Stats | undefined {
   try {
     return lstatSync(file, { throwIfNoEntry: false });
   } catch (error) {
-    complain(`files in ${path.dirname(file)} cannot be looked at: ${(error as NodeJS.ErrnoException).code}`);
+    const { code } = error as NodeJS.ErrnoException;
+    complain({ text: `files in ${path.dirname(file)} cannot be looked at: ${code}`, code });
     return undefined;
   }
 }
 
+/** False also where the system cannot tell: what may not be looked at may well be there. */
+export function isAbsent(file: string): boolean {
+  try {
+    statSync(file);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
+}
+
 /** Every file below a directory, in order, as agents' names. `complain`: about a folder that cannot be read. */
-export function filesBelow(directory: string, complain: (message: string) => void, folder = '', depth = 0): string[] {
+export function filesBelow(directory: string, complain: Complain, folder = '', depth = 0): string[] {
   let entries;
   try {
     entries = readdirSync(path.join(directory, folder), { withFileTypes: true });
   } catch (error) {
-    complain(`${path.join(directory, folder)} cannot be read: ${reasonOf(error)}`);
+    const { code } = error as NodeJS.ErrnoException;
+    complain({ text: `${path.join(directory, folder)} cannot be read: ${reasonOf(error)}`, code });
     return [];
   }
   return entries

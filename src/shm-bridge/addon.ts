@@ -87,8 +87,8 @@ export interface Addon {
   findWriters(paths: readonly string[]): number[];
   openObserver(path: string, force: boolean): RawOpened;
   closeObserver(observer: Handle): void;
-  observe(observer: Handle, most: number): ObserveResult & { reason: string };
-  observeColumns(observer: Handle, most: number): ObserveResult<RingEventColumns> & { reason: string };
+  observe(observer: Handle, most: number): ObserveResult;
+  observeColumns(observer: Handle, most: number): ObserveResult<RingEventColumns>;
   openTallyingObserver(path: string, force: boolean, tally: RawTally): RawOpened;
   closeTallyingObserver(observer: Handle): void;
   observeAndTally(observer: Handle, most: number): ObservedRing;

@@ -54,15 +54,15 @@ export class RingObserver {
   /** The events since the last look, at most `maxEvents` (default: all). */
   look(maxEvents = MOST_EVENTS): ObserveResult {
     const most = wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS);
-    const { events, lapped, stalled, restarted, state } = addon().observe(this.#handle.get(), most);
-    return { events, lapped, stalled, restarted, state };
+    const { events, lapped, stalled, restarted, state, reason } = addon().observe(this.#handle.get(), most);
+    return { events, lapped, stalled, restarted, state, reason };
   }
 
   /** As look(), without an object for each event: for millions of them per second. */
   lookColumns(maxEvents = MOST_EVENTS): ObserveResult<RingEventColumns> {
     const most = wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS);
-    const { events, lapped, stalled, restarted, state } = addon().observeColumns(this.#handle.get(), most);
-    return { events, lapped, stalled, restarted, state };
+    const { events, lapped, stalled, restarted, state, reason } = addon().observeColumns(this.#handle.get(), most);
+    return { events, lapped, stalled, restarted, state, reason };
   }
 
   close(): void {

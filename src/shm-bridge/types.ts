@@ -297,6 +297,8 @@ export interface ObserveResult<Events = RingEvent[]> {
   /** The agent came back in this file since the last look. */
   restarted: boolean;
   state: RingState;
+  /** Empty when ready; else what was found, in words. */
+  reason: string;
 }
 
 /** What one look of a tallying observer found. Capacity and the like are there when the ring is ready. */

@@ -33,6 +33,12 @@ describe('where stdout cannot be written', () => {
     expect(stderr).not.toContain('    at ');
   });
 
+  it('read does not say that its events were printed', async () => {
+    const { stderr } = await startInto('>/dev/full', ['read', path.join(directoryWithRing(), 'agent')]).ended;
+    expect(stderr).toContain('not all of 1 events could be printed, from 1 ring');
+    expect(stderr).not.toContain('1 of 1');
+  });
+
   it.each([
     [['read', 'agent']],
     [['read', '--follow', 'agent']],

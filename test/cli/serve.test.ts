@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -51,6 +51,15 @@ describe('nixl-otel serve', () => {
       await until(async () => valueOf(await scrape(url), 'agent_tx_bytes_total', label) > 0);
     }
     expect((await serve.stop()).code).toBe(0);
+  });
+
+  it('does not wait for a directory in a file, and says what it is', async () => {
+    const file = path.join(temporaryDirectory(), 'file');
+    writeFileSync(file, '');
+    const serve = start(['serve', '--dir', path.join(file, 'x'), '--port', '0']);
+    await serve.says(/Not a directory/);
+    await urlOf(serve);
+    expect((await serve.stop()).stderr).not.toContain('not there yet');
   });
 
   it('takes the directory from NIXL_TELEMETRY_DIR, and --dir before it', async () => {

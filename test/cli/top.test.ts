@@ -236,6 +236,11 @@ describe('nixl-otel top ends', () => {
   it.each([
     [[], '--dir <dir> or --url <url>'],
     [['--url', 'localhost:9464'], 'http:// or https://'],
+    [
+      ['--url', 'http://%zz@localhost'],
+      "'--url <url>' argument 'http://%zz@localhost' is invalid. Allowed in user and",
+    ],
+    [['--url', 'http://a:%ff@localhost'], 'UTF-8, percent-encoded'],
     [['--dir', '/x', '--url', 'http://localhost'], 'exclude each other'],
     [['--dir', '/x', '--interval', '99'], 'from 100 to 3600000'],
     [['--dir', '/x', '--sort', 'speed'], 'Allowed choices are'],

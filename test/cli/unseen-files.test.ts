@@ -33,7 +33,42 @@ describe.skipIf(process.getuid!() !== 0)('a directory that may not be entered', 
     expect(stdout).toMatch(/^b .*denied/m);
     expect(stderr.match(/cannot be looked at: EACCES/g)).toHaveLength(1);
     expect(stderr).not.toContain('    at ');
-    expect(code).not.toBe(0);
+    expect(code).toBe(5);
+  });
+
+  it('has files whose owners list leaves out', async () => {
+    const directory = directoryWithRings();
+    chmodSync(directory, 0o644);
+    const { stdout } = await startAsNobody(['list', '--json', '--dir', directory]).ended;
+    const [first] = stdout.split('\n');
+    expect(JSON.parse(first!)).toMatchObject({ agent: 'a', state: 'denied' });
+    expect(JSON.parse(first!)).not.toHaveProperty('owner');
+    const table = await startAsNobody(['list', '--dir', directory]).ended;
+    expect(table.stdout).toMatch(/^a( +-)+ +denied: /m);
+  });
+
+  it.each([
+    ['list', '600'],
+    ['list', '644'],
+    ['top', '600'],
+    ['top', '644'],
+  ])('ends %s with 5 where its mode is %s and there is nothing else', async (command, mode) => {
+    const directory = directoryWithRings();
+    chmodSync(directory, mode);
+    const once = command === 'top' ? ['--once', '--interval', '100'] : [];
+    const { code, stderr } = await startAsNobody([command, ...once, '--dir', directory]).ended;
+    expect(stderr).toContain('EACCES');
+    expect(code).toBe(5);
+  });
+
+  it('beside one that may be: what is there to be seen decides', async () => {
+    const [open, locked] = [directoryWithRings(), directoryWithRings()];
+    chmodSync(open, 0o755);
+    chmodSync(locked, 0o600);
+    const dirs = ['--dir', locked, '--dir', open];
+    for (const args of [['list'], ['top', '--once', '--interval', '100', '--all']]) {
+      expect(await startAsNobody([...args, ...dirs]).ended).toMatchObject({ code: 0 });
+    }
   });
 
   it('is complained of by a top that runs on', async () => {

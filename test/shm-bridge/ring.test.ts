@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -87,6 +87,17 @@ describe('one ring', () => {
     expect(() => openRing(path)).toThrow(/busy/);
     holder.stdin.write('drain\n');
     await expect.poll(() => out).toBe('holds\n10\n');
+  });
+
+  it('says to whoever looks on that it was truncated, and why nothing comes', () => {
+    const path = join(temporaryDirectory(), 'agent');
+    new RingWriter(path, { wireVersion: 4 }).close();
+    const observer = observeRing(path);
+    expect(observer.look()).toMatchObject({ state: 'ready', reason: '' });
+    truncateSync(path);
+    for (const seen of [observer.look(), observer.lookColumns()]) {
+      expect(seen).toMatchObject({ state: 'initializing', reason: 'the file is empty', restarted: false });
+    }
   });
 
   it('says what a file is that is no ring', () => {

@@ -6,7 +6,7 @@ import { findWriters, inspectRing } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, exitCodeOf, Failure } from '../failure.js';
 import { harmless, print, printableJson, warnOnce } from '../output.js';
-import { addDirectoryOption, directoriesOf, filesBelow, statOf } from '../ring-files.js';
+import { addDirectoryOption, type Complain, directoriesOf, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
 import { ageText, table } from './table.js';
 
 interface ListOptions {
@@ -17,7 +17,8 @@ interface ListOptions {
 interface Row extends RingInspection {
   path: string;
   agent: string;
-  owner: number;
+  /** Absent where the file cannot be looked at. */
+  owner?: number;
   pid?: number;
   /** Milliseconds since the file was made; absent where the file system does not keep that. */
   ageMs?: number;
@@ -39,8 +40,19 @@ function list({ dir, json }: ListOptions, command: Command): void {
   if (directories === undefined) {
     command.error(`error: nothing says where the rings are: give --dir <dir> or set ${DIRECTORY_VARIABLE}`);
   }
-  const rows = directories.flatMap((directory) => rowsIn(directory));
-  if (rows.length === 0) throw new Failure(`no rings in ${directories.join(', ')}`, ExitCode.NO_RINGS);
+  const warn = warnOnce();
+  let isDenied = false;
+  const complain: Complain = (complaint) => {
+    warn(complaint.text);
+    isDenied ||= isNotPermitted(complaint);
+  };
+  const rows = directories.flatMap((directory) => rowsIn(directory, complain));
+  if (rows.length === 0) {
+    const none = `no rings in ${directories.join(', ')}`;
+    throw isDenied
+      ? new Failure(`${none} that this user may see`, ExitCode.DENIED)
+      : new Failure(none, ExitCode.NO_RINGS);
+  }
   const writers = findWriters(rows.map((row) => row.path));
   rows.forEach((row, i) => {
     if (writers[i] !== undefined) row.pid = writers[i];
@@ -48,18 +60,19 @@ function list({ dir, json }: ListOptions, command: Command): void {
   if (json === true) for (const row of rows) print(printableJson(row));
   else print(table(HEADINGS, rows.map(cells)));
   if (!rows.some(({ state }) => state === 'ready')) {
-    throw new Failure('none of these files is a ring that can be read', exitCodeOf(rows[0]!.state));
+    const code = isDenied ? ExitCode.DENIED : exitCodeOf(rows[0]!.state);
+    throw new Failure('none of these files is a ring that can be read', code);
   }
 }
 
-function rowsIn(directory: string): Row[] {
-  const complain = warnOnce();
+function rowsIn(directory: string, complain: Complain): Row[] {
   return filesBelow(directory, complain).map((agent) => {
     const file = path.join(directory, agent);
     // Not ctime: a producer's stores move it on.
-    const { uid = -1, birthtimeMs = 0 } = statOf(file, complain) ?? {};
+    const { uid, birthtimeMs = 0 } = statOf(file, complain) ?? {};
+    const owner = uid === undefined ? {} : { owner: uid };
     const age = birthtimeMs > 0 ? { ageMs: Math.max(0, Math.round(Date.now() - birthtimeMs)) } : {};
-    return { path: file, agent, owner: uid, ...age, ...inspectRing(file) };
+    return { path: file, agent, ...owner, ...age, ...inspectRing(file) };
   });
 }
 

@@ -1,15 +1,15 @@
 /** `nixl-otel read`: the events of rings, printed. Looks on by default and takes nothing. */
-import path from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
-import { inspectRing, observeRing, openRing } from '../../shm-bridge/index.js';
-import type { RingEventColumns } from '../../shm-bridge/types.js';
+import { inspectRing } from '../../shm-bridge/index.js';
 import { listOf, notEmpty, wholeNumber } from '../options.js';
-import { note, printChunk, warnOnce, whenStdoutCloses } from '../output.js';
+import { isAllPrinted, note, printChunk, whenStdoutCloses } from '../output.js';
 import { StopRequest } from '../stop.js';
 import { duration, eventFilter, type FilterOptions } from './event-filter.js';
 import { headerOf, READ_FORMATS, type ReadFormat } from './event-text.js';
 import { EventWriter } from './event-writer.js';
+import { FollowedRing } from './followed-ring.js';
+import { BATCH_EVENTS, OpenedRing, type Reading } from './opened-ring.js';
 
 interface ReadOptions extends FilterOptions {
   format: ReadFormat;
@@ -19,21 +19,14 @@ interface ReadOptions extends FilterOptions {
   maxEvents?: number;
 }
 
-/** One ring as this command sees it. */
-interface Reading {
-  readonly agent: string;
-  /** Some of the events since the last call. Where they are gone from the ring then, at most `most`. */
-  take(most: number): RingEventColumns;
-  close(): void;
-}
-
-const BATCH_EVENTS = 16_384;
 /** Half of what the fastest agent needs to go round a ring of 4096 events. */
 const FOLLOW_INTERVAL_MS = 50;
 
 const HELP = `
 Without --consume nothing is taken: the agents and whoever drains the rings notice nothing. But slots that were drained
 are written again, so events can be missed where a ring goes round between two looks; a note says so.
+
+With --follow a file that takes the place of a ring is read instead of it, and a note says when there is none to read.
 
 Values in JSON are exact, also above 2^53. Times stand in rings of NIXL 0.5.1 to 1.0.1 only.
 
@@ -66,8 +59,8 @@ async function read(rings: string[], options: ReadOptions): Promise<void> {
   whenStdoutCloses(() => stop.request());
   const readings: Reading[] = [];
   try {
-    for (const ring of rings)
-      readings.push(options.consume === true ? consuming(ring) : observing(ring, options.follow === true));
+    const Ring = options.follow === true ? FollowedRing : OpenedRing;
+    for (const ring of rings) readings.push(new Ring(ring, options.consume === true));
     const counts = { printed: 0, seen: 0 };
     const isDone = (): boolean => stopping || counts.printed >= (options.maxEvents ?? Infinity);
     const printer = new Printer(options, counts);
@@ -81,7 +74,10 @@ async function read(rings: string[], options: ReadOptions): Promise<void> {
       if (options.follow !== true) break;
       await Promise.race([stop.requested, new Promise((resolve) => setTimeout(resolve, FOLLOW_INTERVAL_MS))]);
     }
-    note(`${counts.printed} of ${counts.seen} events printed, from ${rings.length} ring${rings.length > 1 ? 's' : ''}`);
+    const from = `from ${rings.length} ring${rings.length > 1 ? 's' : ''}`;
+    if (counts.printed === 0 || (await isAllPrinted()))
+      note(`${counts.printed} of ${counts.seen} events printed, ${from}`);
+    else note(`not all of ${counts.printed} events could be printed, ${from}`);
     if (counts.seen === 0 && !stopping && rings.some((ring) => inspectRing(ring).consumed === true)) {
       note('a collector drains what is written; with --follow you see it pass');
     }
@@ -116,26 +112,4 @@ class Printer {
     counts.printed += this.#writer.write(reading.agent, events, rest);
     await printChunk(this.#writer.take());
   }
-}
-
-function consuming(file: string): Reading {
-  const ring = openRing(file);
-  return { agent: path.basename(file), take: (most) => ring.drainColumns(most), close: () => ring.close() };
-}
-
-function observing(file: string, following: boolean): Reading {
-  const observer = observeRing(file);
-  const sayOnce = warnOnce();
-  return {
-    agent: path.basename(file),
-    take: () => {
-      const { events, lapped, stalled } = observer.lookColumns(BATCH_EVENTS);
-      if (lapped) sayOnce(`${file} went round between two looks: events are missing`);
-      if (stalled && following) {
-        sayOnce(`${file} is full and stands still: nobody drains it, and its agent drops what is new`);
-      }
-      return events;
-    },
-    close: () => observer.close(),
-  };
 }

@@ -1,9 +1,9 @@
 /** `nixl-otel serve`: rings in, any exporters out, until a signal. */
-import { existsSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { goOnWithoutStdout, LOG_LEVELS, note, useNoteFormat, useStderrForDiag } from '../output.js';
+import { isAbsent } from '../ring-files.js';
 import { StopRequest } from '../stop.js';
 import { switchedOff } from './nixl-environment.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
@@ -80,7 +80,7 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
     await whileServing(settings, rings, listen, async ({ url }) => {
       // Not sooner: until here nothing was taken out of a ring, and a signal may well end a module that hangs.
       stop = new StopRequest();
-      for (const path of dir.filter((path) => !existsSync(path))) note(`${path} is not there yet; waiting for it`);
+      for (const path of dir.filter(isAbsent)) note(`${path} is not there yet; waiting for it`);
       note(startLine(settings, url));
       await stop.requested;
     });

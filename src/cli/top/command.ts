@@ -7,7 +7,7 @@ import { addDirectoryOption, directoriesOf } from '../ring-files.js';
 import { StopRequest } from '../stop.js';
 import { SORT_KEYS } from './columns.js';
 import { INITIAL } from './keys.js';
-import { MetricsPage } from './metrics-page.js';
+import { loginOf, MetricsPage } from './metrics-page.js';
 import { type Output, outputOf, textOf, type TopOptions } from './outputs.js';
 import { Pace } from './pace.js';
 import type { Source } from './totals.js';
@@ -44,8 +44,15 @@ export function addTop(program: Command): void {
 
 function pageUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw new InvalidArgumentError('Allowed: an address that begins with http:// or https://.');
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
+    throw new InvalidArgumentError('Allowed: an address that begins with http:// or https://.');
+  }
+  try {
+    loginOf(url);
+  } catch {
+    throw new InvalidArgumentError('Allowed in user and password: UTF-8, percent-encoded, so that % is %25.');
+  }
+  return url;
 }
 
 async function top(options: TopOptions, command: Command): Promise<void> {

@@ -16,10 +16,9 @@ export class MetricsPage implements Source {
     const asked = new URL(url);
     if (asked.pathname === '/') asked.pathname = '/metrics';
     // fetch() takes no URL with a password, and a screen should not show one.
-    const { username, password } = asked;
-    if (username !== '' || password !== '') {
-      const said = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-      this.#headers['authorization'] = `Basic ${Buffer.from(said).toString('base64')}`;
+    const login = loginOf(asked);
+    if (login !== undefined) {
+      this.#headers['authorization'] = `Basic ${Buffer.from(login).toString('base64')}`;
       asked.username = '';
       asked.password = '';
     }
@@ -52,6 +51,16 @@ export class MetricsPage implements Source {
     if (!answer.ok) throw new Error(`status ${answer.status}`);
     return text;
   }
+}
+
+/**
+ * `user:password`, where the address has one of them.
+ *
+ * @throws URIError where they are not percent-encoded UTF-8
+ */
+export function loginOf({ username, password }: URL): string | undefined {
+  if (username === '' && password === '') return undefined;
+  return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
 }
 
 /** fetch() tells the reason in the cause. */

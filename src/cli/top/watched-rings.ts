@@ -1,9 +1,9 @@
 /** The rings of directories, watched: found, looked at several times a second, and never taken from. */
 import path from 'node:path';
-import { NixlTelemetryError, reasonOf } from '../../errors.js';
+import { reasonOf } from '../../errors.js';
 import { findWriters } from '../../shm-bridge/index.js';
-import { ExitCode, exitCodeOf, Failure } from '../failure.js';
-import { filesBelow, statOf } from '../ring-files.js';
+import { ExitCode, exitCodeOf, Failure, unavailability } from '../failure.js';
+import { type Complaint, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
 import { RingTotals } from './ring-totals.js';
 import type { AgentTotals, Sample, Source } from './totals.js';
 
@@ -24,7 +24,7 @@ export class WatchedRings implements Source {
   readonly #directories: readonly string[];
   readonly #rings = new Map<string, RingTotals>();
   #problems = new Map<string, Problem>();
-  #complaints: readonly string[] = [];
+  #complaints: readonly Complaint[] = [];
   #nextSearchMs = 0;
   #nextWritersMs = 0;
   readonly #timer: NodeJS.Timeout;
@@ -48,8 +48,10 @@ export class WatchedRings implements Source {
   whyNothing(): Error {
     const [problem] = this.#problems.values();
     const [complaint] = this.#complaints;
+    const denied = this.#complaints.find(isNotPermitted);
+    if (denied !== undefined) return new Failure(denied.text, ExitCode.DENIED);
     if (problem !== undefined) return new Failure(problem.text, exitCodeOf(problem.state));
-    return new Failure(complaint ?? `no rings in ${this.name}`, ExitCode.NO_RINGS);
+    return new Failure(complaint?.text ?? `no rings in ${this.name}`, ExitCode.NO_RINGS);
   }
 
   close(): void {
@@ -64,7 +66,7 @@ export class WatchedRings implements Source {
       this.#search(performance.now());
       this.#look(Date.now());
     } catch (error) {
-      this.#complaints = [`the rings cannot be watched: ${reasonOf(error)}`];
+      this.#complaints = [{ text: `the rings cannot be watched: ${reasonOf(error)}`, code: undefined }];
     }
   }
 
@@ -74,10 +76,10 @@ export class WatchedRings implements Source {
 
   #search(nowMs: number): void {
     if (nowMs < this.#nextSearchMs) return;
-    const complaints = new Set<string>();
+    const complaints = new Map<string, Complaint>();
     const problems = new Map<string, Problem>();
     const gone = new Set(this.#rings.keys());
-    const complain = (message: string): void => void complaints.add(message);
+    const complain = (complaint: Complaint): void => void complaints.set(complaint.text, complaint);
     for (const directory of this.#directories) {
       for (const agent of filesBelow(directory, complain)) {
         const file = path.join(directory, agent);
@@ -87,7 +89,7 @@ export class WatchedRings implements Source {
     }
     for (const file of gone) this.#forget(file);
     this.#problems = problems;
-    this.#complaints = [...complaints];
+    this.#complaints = [...complaints.values()];
     this.#nextSearchMs = nowMs + Math.max(SEARCH_INTERVAL_MS, (performance.now() - nowMs) / SHARE_OF_TIME);
     this.#findWriters();
   }
@@ -108,8 +110,8 @@ export class WatchedRings implements Source {
       this.#rings.set(file, new RingTotals(file, inode, agent, directory));
       return true;
     } catch (error) {
-      if (!(error instanceof NixlTelemetryError) || error.code !== 'RING_UNAVAILABLE') throw error;
-      problems.set(file, { state: error.state, text: error.message });
+      const { state, message } = unavailability(error);
+      problems.set(file, { state, text: message });
       return false;
     }
   }
@@ -130,7 +132,7 @@ export class WatchedRings implements Source {
   }
 
   #notes(rings: readonly RingTotals[], agents: readonly AgentTotals[]): string[] {
-    const notes = [...this.#complaints];
+    const notes = this.#complaints.map(({ text }) => text);
     const stalled = rings.filter((ring, i) => ring.stalled && !agents[i]!.unused && agents[i]!.life !== 'dead');
     if (stalled.length > 0) {
       notes.push(`${named(stalled)} full: nobody drains, so new events are dropped`);
