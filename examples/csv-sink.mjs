@@ -1,8 +1,10 @@
 /**
  * Every raw event into a CSV file: timestamp, category, name, value. The file is rotated by size, written in the
  * background, and never held up by: what the disk cannot take in time is dropped and counted.
+ *
+ *   node examples/csv-sink.mjs [DIR]    where the files are made and stay; without it, their beginning is printed
  */
-import { createWriteStream, openSync, renameSync, statSync } from 'node:fs';
+import { createWriteStream, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
@@ -79,12 +81,16 @@ function renameIfThere(from, to) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const directory = ringDirectory();
-  const file = path.join(process.argv[2] ?? ringDirectory(), 'events.csv');
-  const sink = new CsvSink(file, { maxBytes: 20_000, keep: 20 });
+  const kept = process.argv[2];
+  const file = path.join(kept ?? ringDirectory(), 'events.csv');
+  const sink = new CsvSink(file, kept === undefined ? {} : { maxBytes: 20_000, keep: 20 });
   const producer = new NixlMetricProducer({ directories: directory, builders: ['legacy', sink] });
   await runAgents(directory);
   await producer.collect(); // takes what is still in the rings
   producer.close();
   await sink.end();
-  console.log(`${sink.written} events in ${file} and the files that it was rotated to; ${sink.dropped} dropped`);
+  const where =
+    kept === undefined ? 'a CSV file that goes away with this program' : `${file} and the files that it was rotated to`;
+  console.log(`${sink.written} events in ${where}; ${sink.dropped} dropped`);
+  if (kept === undefined) console.log(readFileSync(file, 'utf8').split('\n').slice(0, 5).join('\n'));
 }

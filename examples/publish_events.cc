@@ -5,6 +5,7 @@
 
 #include <sys/resource.h>
 
+#include <chrono>
 #include <cstdio>
 #include <string>
 
@@ -12,8 +13,14 @@
 
 namespace {
 
+uint64_t nowUs() {
+  using namespace std::chrono;
+  return static_cast<uint64_t>(duration_cast<microseconds>(system_clock::now().time_since_epoch()).count());
+}
+
 bool publish(nixl_otel::RingWriter& ring, const char* name, int category, uint64_t value) {
   nixl_otel::RingEvent event;
+  event.timestampUs = nowUs();
   event.setName(name);
   event.category = category;
   event.value = value;

@@ -1,6 +1,6 @@
 /** What the examples share: agents that really move memory, and a look at the Prometheus page. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -8,7 +8,15 @@ import { fileURLToPath } from 'node:url';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 
-const TRANSFER_SOURCE = fileURLToPath(new URL('../native/build/transfer-source', import.meta.url));
+/** Built in a checkout, or brought along by the package for this platform. */
+function transferSource() {
+  const inPackage = (file) =>
+    fileURLToPath(new URL(file, import.meta.resolve('opentelemetry-instrumentation-nixl/package.json')));
+  const built = inPackage('native/build/transfer-source');
+  if (existsSync(built)) return built;
+  const libc = process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
+  return inPackage(`prebuilds/linux-${process.arch}-${libc}/transfer-source`);
+}
 
 /** A directory for rings that goes away with the program. */
 export function ringDirectory() {
@@ -17,11 +25,11 @@ export function ringDirectory() {
   return directory;
 }
 
-/** Runs agents for some seconds, as `npm start` does; `npm run setup` builds them. */
+/** Runs agents for some seconds, as `npm start` does. */
 export function runAgents(directory, { names = 'agent', agents = 2, seconds = 1, more = [], env = {} } = {}) {
   const flags = { dir: directory, name: names, agents, seconds, rate: 200 };
   const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
-  const child = spawn(TRANSFER_SOURCE, [...args, ...more], {
+  const child = spawn(transferSource(), [...args, ...more], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, ...env },
   });

@@ -1,4 +1,5 @@
 /** What the documentation says beside what the code does. */
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -15,10 +16,7 @@ describe('docs/settings.md', () => {
 
   it.each(SETTINGS.map((row) => [row.flag.split(' ')[0]!, row] as const))('has %s and its variables', (flag, row) => {
     const line = rows.find((text) => text.startsWith(`| \`${flag}\``))!;
-    for (const { variable } of row.environment ?? []) {
-      // That NIXL's exporter decides over address and port is told below the table.
-      if (variable !== 'NIXL_TELEMETRY_EXPORTER' || row.key === 'exporter') expect(line).toContain(`\`${variable}\``);
-    }
+    for (const { variable } of row.environment ?? []) expect(line).toContain(`\`${variable}\``);
     if (typeof row.default === 'number') expect(line).toContain(String(row.default));
   });
 });
@@ -85,12 +83,7 @@ describe.each(PAGES)('%s', (page) => {
   const text = read(page);
 
   it('links to what is there', () => {
-    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)]
-      .map(([, link]) => link!)
-      .filter((link) => !/^https?:/.test(link));
-    for (const link of links) {
-      const [file = '', anchor] = link.split('#');
-      const target = file === '' ? page : path.join(path.dirname(page), file);
+    for (const { link, target, anchor } of linksOf(page)) {
       expect(existsSync(path.join(ROOT, target)), link).toBe(true);
       if (anchor !== undefined) expect(anchorsOf(read(target)), link).toContain(anchor);
     }
@@ -105,6 +98,31 @@ describe.each(PAGES)('%s', (page) => {
     }
     const flags = [...text.matchAll(/(?<=[`\s])--[a-z][a-z-]+/g)].map(([flag]) => flag);
     for (const flag of flags) if (!FOREIGN_FLAGS.has(flag)) expect(isSaid(flag), flag).toBe(true);
+  });
+});
+
+/** Of a page to others of ours. */
+function linksOf(page: string): { link: string; target: string; anchor: string | undefined }[] {
+  const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
+  return links
+    .filter((link) => !/^https?:/.test(link))
+    .map((link) => {
+      const [file = '', anchor] = link.split('#');
+      return { link, target: file === '' ? page : path.join(path.dirname(page), file), anchor };
+    });
+}
+
+describe('the package', () => {
+  const npm = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const packed = JSON.parse(execFileSync('npm', npm, { cwd: ROOT, stdio: 'pipe', encoding: 'utf8' })) as object;
+  // An array in some versions of npm, by the package's name in others.
+  const { files } = (Object.values(packed) as { files: { path: string }[] }[])[0]!;
+  const names = files.map((file) => file.path);
+
+  it.each([...PAGES, 'SECURITY.md', 'deploy/README.md', 'examples/README.md'])('holds what %s links to', (page) => {
+    expect(names).toContain(page);
+    const missing = linksOf(page).filter(({ target }) => !names.includes(target));
+    expect(missing.map(({ link }) => link)).toEqual([]);
   });
 });
 

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { NixlMetricProducer } from '../src/index.js';
+import { type MetricBuilder, NixlMetricProducer } from '../src/index.js';
 import { ROOT, RunningCommand, temporaryDirectory } from './cli/command.js';
 import { scrape } from './instrumentation/readers.js';
 
@@ -65,11 +65,19 @@ describe('examples/', () => {
     ]);
     const { code, stdout } = await new RunningCommand(program, [rings]).ended;
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'published 3 events\n' });
-    const producer = new NixlMetricProducer({ directories: rings });
+    const times: number[] = [];
+    const clock: MetricBuilder = {
+      name: 'clock',
+      create: () => {},
+      take: (events) => times.push(...events.map(({ timeMs }) => timeMs)),
+    };
+    const producer = new NixlMetricProducer({ directories: rings, builders: ['events', clock] });
     const page = await scrape(producer);
     producer.close();
     expect(page).toMatch(/^nixl_event_value_total\{.*agent_name="cpp-service".*event="cache_hits"\} 42$/m);
     expect(page).toMatch(/^nixl_event_last\{.*category="NIXL_TELEMETRY_SYSTEM",event="resident_bytes"\} [1-9]\d+$/m);
+    expect(times).toHaveLength(3);
+    for (const time of times) expect(Math.abs(time - Date.now())).toBeLessThan(600_000);
   });
 
   it('job-records.mjs: jobs by outcome, version, network and GPU', async () => {
@@ -92,5 +100,12 @@ describe('examples/', () => {
       expect(row).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,NIXL_TELEMETRY_[A-Z]+,agent_\w+,\d+$/);
     }
     expect(rows).toHaveLength(Number(written));
+  });
+
+  it('csv-sink.mjs without a directory: shows how the file begins, as it does not stay', async () => {
+    const [said, header, ...rows] = (await outputOf('csv-sink.mjs')).trim().split('\n');
+    expect(said).toMatch(/^[1-9]\d* events in a CSV file that goes away with this program; 0 dropped$/);
+    expect(header).toBe('timestamp,category,name,value');
+    expect(rows).toHaveLength(4);
   });
 });

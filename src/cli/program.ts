@@ -19,13 +19,22 @@ export async function run(args: readonly string[]): Promise<number> {
   guardOutput();
   useStderrForDiag();
   try {
-    await buildProgram().parseAsync(args, { from: 'user' });
+    const program = buildProgram();
+    await program.parseAsync(upToUnknownCommand(program, args), { from: 'user' });
   } catch (error) {
     // Commander throws to end after --help and --version, too.
     if (!(error instanceof CommanderError)) return report(error);
     if (error.exitCode !== 0) return ExitCode.USAGE;
   }
   return (await isOutputLost()) ? ExitCode.FAILED : ExitCode.OK;
+}
+
+/** Commander would answer a --help behind a command that does not exist: that command alone is then what is told. */
+function upToUnknownCommand({ commands }: Command, args: readonly string[]): string[] {
+  const [name, ...rest] = args;
+  if (name === undefined || name.startsWith('-') || commands.length === 0) return [...args];
+  const command = commands.find((one) => one.name() === name);
+  return command === undefined ? [name] : [name, ...upToUnknownCommand(command, rest)];
 }
 
 function report(error: unknown): number {

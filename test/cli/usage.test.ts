@@ -32,10 +32,14 @@ describe('wrong usage', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('names a command that does not exist', async () => {
-    const { code, stderr } = await run(['sevre']);
-    expect(stderr).toContain('sevre');
-    expect(code).toBe(2);
+  it.each([
+    ['sevre', 'sevre'],
+    ['sevre', 'sevre', '--help'],
+    ['chekc', 'config', 'chekc', '--help'],
+  ])('names a command that does not exist: %s', async (unknown, ...args) => {
+    const { code, stdout, stderr } = await run(args);
+    expect(stderr).toContain(`unknown command '${unknown}'`);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
   it('names the flag and the variable when nothing says where the rings are', async () => {

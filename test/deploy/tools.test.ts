@@ -1,9 +1,9 @@
 /** The rest of deploy/, as the tools see it that will read it. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { ROOT } from '../cli/command.js';
+import { ROOT, temporaryDirectory } from '../cli/command.js';
 import { program } from '../servers/server.js';
 import { at } from './manifests.js';
 
@@ -34,4 +34,19 @@ test('promtool takes prometheus.yml and the rules that it names', () => {
 test.runIf(existsSync('/usr/bin/systemd-analyze'))('systemd takes its unit, and finds nothing to say', () => {
   const { stderr, status } = spawnSync('systemd-analyze', ['verify', at('systemd/nixl-otel.service')]);
   expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
+});
+
+const canMakeDirectories = existsSync('/usr/bin/systemd-tmpfiles') && process.getuid!() === 0; // it sets their owner
+test.runIf(canMakeDirectories)('systemd-tmpfiles makes the directory that the unit reads', () => {
+  const root = temporaryDirectory();
+  const unit = readFileSync(at('systemd/nixl-otel.service'), 'utf8');
+  const [, directory] = /^Environment=NIXL_TELEMETRY_DIR=(.+)$/m.exec(unit)!;
+  const file = at('systemd/nixl-otel.tmpfiles.conf');
+  const { stderr, status } = spawnSync('systemd-tmpfiles', ['--create', `--root=${root}`, file]);
+  expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
+  // Others may neither write nor look, as SECURITY.md advises.
+  expect((statSync(path.join(root, directory!)).mode & 0o7777).toString(8)).toBe('750');
+  // The unit names the file as it is called once it is in place.
+  expect(unit).toContain('ExecStartPre=-+/usr/bin/systemd-tmpfiles --create nixl-otel.conf');
+  expect(readFileSync(file, 'utf8')).toContain('/etc/tmpfiles.d/nixl-otel.conf');
 });

@@ -25,13 +25,14 @@ test.each<[string, Tool, Tool | undefined]>([
   ['npm 11 on this Node', NPM_11, undefined],
   ['npm 12 on Node 22', NPM_12, NODE_22],
   ['npm 12 on Node 24', NPM_12, NODE_24],
-])('%s, in a path with spaces: reads a ring, and the command works', async (_, npm, node) => {
+])('%s, in a path with spaces: reads a ring; the command and an example work', async (_, npm, node) => {
   const project = new Project(node && (await tool(...node)), 'a service with spaces');
   await project.npm(await tool(...npm), 'install', tarball);
   await readsARing(project);
   project.write('service.cjs', `console.log(typeof require('${NAME}').NixlInstrumentation)`);
   expect(await project.node('service.cjs')).toBe('function\n');
   expect(await project.node(`node_modules/.bin/nixl-otel`, '--version')).toMatch(/^\d+\.\d+\.\d+/);
+  expect(await project.node(`node_modules/${NAME}/examples/attributes.mjs`)).toMatch(/agent_name="prefill-1".* [1-9]/);
 });
 
 test('pnpm: reads a ring', async () => {
@@ -84,8 +85,8 @@ test('without a binary that fits, one error says what was tried and what to run'
 });
 
 /** README states what an installation takes; this is the part of it that is ours. */
-const MOST_PACKED_BYTES = 1.75 * 2 ** 20;
-const MOST_INSTALLED_BYTES = 5 * 2 ** 20;
+const MOST_PACKED_BYTES = 2e6;
+const MOST_INSTALLED_BYTES = 5e6;
 
 test('the tarball holds what users need, and stays small', async () => {
   expect(statSync(tarball).size).toBeLessThan(MOST_PACKED_BYTES);
