@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { producerSettings } from '../instrumentation/config/config.js';
 import type { Snapshot } from '../shm-bridge/types.js';
 import { Failure } from './failure.js';
 import { addServingOptions, type ServingOptions, wholeNumber } from './options.js';
@@ -43,9 +44,11 @@ async function demo(options: DemoOptions): Promise<void> {
     const { interval: intervalMs, ...flags } = options;
     // The same in every environment: what is set there is for real agents.
     const settings = settingsOf({ ...flags, dir: [directory] }, {});
+    const { naming, drainInterval: drainIntervalMs } = settings;
+    const rings = producerSettings({ directories: [directory], naming, drainIntervalMs }, {});
     const work = ({ pipeline, url }: Serving): Promise<void> =>
       watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs });
-    await whileServing(settings, { directories: [directory] }, true, work, {});
+    await whileServing(settings, rings, true, work);
   } finally {
     remove();
     process.off('exit', remove);

@@ -5,11 +5,11 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { NixlMetricProducer, RingWriter } from '../../src/index.js';
-import { fileShape, readConfigFile } from '../../src/instrumentation/config/config-file.js';
+import { fileShape, optionsOf, readSettings } from '../../src/instrumentation/config/config-file.js';
 import { configSchema } from '../../src/cli/config/schema.js';
 import { SERVE_SECTION, settingsOf } from '../../src/cli/serve/settings.js';
 import { pointsIn } from '../instrumentation/readers.js';
-import { ROOT, run, scrape, start, temporaryDirectory, until } from './command.js';
+import { MAIN, ROOT, run, RunningCommand, scrape, start, temporaryDirectory, until } from './command.js';
 
 function fileWith(text: string, name = 'nixl-otel.yaml'): string {
   const file = path.join(temporaryDirectory(), name);
@@ -80,8 +80,8 @@ const WRONG: [string, string][] = [
 
 describe('a configuration file', () => {
   it('says all that there is to say', () => {
-    const { options, serve } = readConfigFile(fileWith(GOOD), SERVE_SECTION);
-    expect(options).toMatchObject({
+    const { written, serve } = readSettings(fileWith(GOOD), SERVE_SECTION);
+    expect(written).toMatchObject({
       directories: ['/a', '/b'],
       naming: 'otel',
       histogramBounds: { agent_xfer_time: [50, 100.5] },
@@ -90,13 +90,13 @@ describe('a configuration file', () => {
   });
 
   it('may be JSON, and may be empty', () => {
-    expect(readConfigFile(fileWith('{"naming": "otel"}', 'c.json')).options).toEqual({ naming: 'otel' });
-    expect(readConfigFile(fileWith('')).options).toEqual({});
+    expect(readSettings(fileWith('{"naming": "otel"}', 'c.json')).written).toEqual({ naming: 'otel' });
+    expect(readSettings(fileWith('')).written).toEqual({});
   });
 
   it.each(WRONG)('that says %j is refused with file, line and key', (text, message) => {
     const file = fileWith(text);
-    expect(() => readConfigFile(file, SERVE_SECTION)).toThrow(`${file}:${message}`);
+    expect(() => readSettings(file, SERVE_SECTION)).toThrow(`${file}:${message}`);
   });
 
   it('is refused with all its mistakes, a line each', () => {
@@ -105,7 +105,7 @@ describe('a configuration file', () => {
     );
     const told = (() => {
       try {
-        readConfigFile(file, SERVE_SECTION);
+        readSettings(file, SERVE_SECTION);
       } catch (error) {
         return (error as Error).message;
       }
@@ -126,20 +126,20 @@ describe('a configuration file', () => {
     ['a: [', /:1:\d+: /],
     ['naming: nixl\nnaming: otel', /:2:1: Map keys must be unique/],
   ])('that is no YAML, as %j, is refused with its line', (text, message) => {
-    expect(() => readConfigFile(fileWith(text))).toThrow(message);
+    expect(() => readSettings(fileWith(text))).toThrow(message);
   });
 
   it('with aliases that stand for nothing is refused with each of them, and told to quote what is meant as text', () => {
     const file = fileWith('enabledMetrics: *bytes\nglobs: [*b]\nhostname: &b x');
     const hint = (name: string): string =>
       `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
-    expect(() => readConfigFile(file)).toThrow(
+    expect(() => readSettings(file)).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
         message: `${file}:1:17: ${hint('bytes')}\n${file}:2:9: ${hint('b')}`,
       }),
     );
-    expect(readConfigFile(fileWith('globs: &b [/a]\nenabledMetrics: *b')).options.enabledMetrics).toEqual(['/a']);
+    expect(readSettings(fileWith('globs: &b [/a]\nenabledMetrics: *b')).written['enabledMetrics']).toEqual(['/a']);
   });
 
   it('whose aliases multiply without end is refused', () => {
@@ -148,7 +148,7 @@ describe('a configuration file', () => {
       rows.push(`${name}: &${name} [${new Array(9).fill(`*${'abcdefg'[i]}`).join(',')}]`);
     }
     const file = fileWith(rows.join('\n'));
-    expect(() => readConfigFile(file)).toThrow(
+    expect(() => readSettings(file)).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
         message: `${file}: Excessive alias count indicates a resource exhaustion attack`,
@@ -157,17 +157,17 @@ describe('a configuration file', () => {
   });
 
   it('that is not there is refused by its name', () => {
-    expect(() => readConfigFile('/no/such.yaml')).toThrow("ENOENT: no such file or directory, open '/no/such.yaml'");
+    expect(() => readSettings('/no/such.yaml')).toThrow("ENOENT: no such file or directory, open '/no/such.yaml'");
   });
 
   it('may name builders by their modules, beside it', () => {
     const file = fileWith('builders: [legacy, ./own.mjs]');
     writeFileSync(path.join(path.dirname(file), 'own.mjs'), 'export default class { name = "own"; create() {} }');
-    expect(readConfigFile(file).options.builders).toMatchObject(['legacy', { name: 'own' }]);
+    expect(optionsOf(readSettings(file)).builders).toMatchObject(['legacy', { name: 'own' }]);
     writeFileSync(path.join(path.dirname(file), 'own.cjs'), 'module.exports = { name: 1 };');
     const other = path.join(path.dirname(file), 'other.yaml');
     writeFileSync(other, 'builders: [legacy, ./own.mjs, ./own.cjs]');
-    expect(() => readConfigFile(other)).toThrow(/builder .*own.cjs is none; export default/);
+    expect(() => optionsOf(readSettings(other))).toThrow(/builder .*own.cjs is none; export default/);
   });
 });
 
@@ -313,6 +313,41 @@ describe('a module that a file names', () => {
     await serve.says(/serves http/);
     expect(constructed()).toBe(1);
     expect((await serve.stop('SIGTERM')).code).toBe(0);
+  });
+});
+
+describe('a configuration from a pipe, which can be read once,', () => {
+  /** As `nixl-otel ARGS <(printf TEXT)` in a shell. */
+  function piped(text: string, ...args: string[]): RunningCommand {
+    const command = [process.execPath, MAIN, ...args].map((one) => `'${one}'`).join(' ');
+    return new RunningCommand('bash', ['-c', `exec ${command} <(cat "$0")`, fileWith(text)]);
+  }
+
+  it('is all in force in serve', async () => {
+    const directory = temporaryDirectory();
+    const writer = new RingWriter(path.join(directory, 'a'), { wireVersion: 4 });
+    for (const type of [0, 1]) writer.push({ type, value: 1 });
+    const serve = piped(
+      `directories: ${directory}\nenabledMetrics: agent_tx_*
+attributes: [{ name: team, source: { constant: x } }]\nserve: { port: 0 }`,
+      'serve',
+      '--config',
+    );
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    const page = await scrape(url!);
+    expect(page).toMatch(/^agent_tx_bytes_total\{.*team="x".*\} 1$/m);
+    expect(page).not.toContain('agent_rx_bytes');
+    expect((await serve.stop('SIGTERM')).code).toBe(0);
+  });
+
+  it.each(['check', 'print'])('is all looked at by config %s', async (command) => {
+    const { code, stderr } = await piped('builders: [/no/such.mjs]', 'config', command).ended;
+    expect(stderr).toContain('builder /no/such.mjs cannot be loaded');
+    expect(code).toBe(2);
+  });
+
+  it('is printed as it is', async () => {
+    expect(parse((await piped('idleTtlMs: 77', 'config', 'print').ended).stdout)).toMatchObject({ idleTtlMs: 77 });
   });
 });
 
