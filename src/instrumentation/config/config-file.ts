@@ -106,10 +106,10 @@ export function readSettings(file: string, serve?: Shape): WrittenSettings {
     file,
     problems.map(({ path, text }) => told(offsetOf(document, path), `${pathText(path) || 'the file'} ${text}`)),
   );
-  const { serve: section = {}, $schema: _, ...written } = content as Record<string, unknown>;
-  if (written['builders'] !== undefined) {
-    written['builders'] = (written['builders'] as string[]).map((one) => absolute(one, file));
-  }
+  const { serve: section = {}, ...written } = content as Record<string, unknown>;
+  delete written['$schema'];
+  const { builders } = written as { builders?: string[] };
+  if (builders !== undefined) written['builders'] = builders.map((one) => absolute(one, file));
   return { written, serve: section as Record<string, unknown> };
 }
 
@@ -159,7 +159,7 @@ function absolute(builder: string, file: string): string {
 }
 
 function builderOf(one: string): BuilderName | MetricBuilder {
-  return isModulePath(one) ? builderFromModule(one) : (one as BuilderName);
+  return isModulePath(one) ? builderFromModule(one) : one;
 }
 
 /** Of the key where there is one, else of the nearest thing around it. */
