@@ -70,7 +70,27 @@ const WRONG: [string, string][] = [
   ],
   [
     'customEvents:\n  - { event: e, kind: counter, name: agent_tx_bytes }',
-    '1:1: customEvents has the metric agent_tx_bytes, which Prometheus spells like agent_tx_bytes_total, which is there',
+    '1:1: customEvents has the metric agent_tx_bytes, which in Prometheus shares the name agent_tx_bytes_total with agent_tx_bytes_total, which is there already',
+  ],
+  ...['count', 'sum', 'bucket'].map((end): [string, string] => [
+    `customEvents:\n  - { event: e, kind: gauge, name: agent.xfer.time.us.${end} }`,
+    `1:1: customEvents has the metric agent.xfer.time.us.${end}, which in Prometheus shares the name agent_xfer_time_us_${end} with agent_xfer_time_us, which is there already`,
+  ]),
+  [
+    'customEvents:\n  - { event: e, kind: gauge, name: target.info }',
+    '1:1: customEvents has the metric target.info, which in Prometheus shares the name target_info with target_info, which is there',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: counter, name: my.event }\n  - { event: f, kind: gauge, name: my_event_total }',
+    '1:1: customEvents has the metric my_event_total, which in Prometheus shares the name my_event_total with my.event',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: counter, name: a }\n  - { event: f, kind: gauge, name: { nixl: b, otel: a } }',
+    '1:1: customEvents has the metric a twice',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: gauge, name: { nixl: c, otel: h_sum } }\n  - { event: f, kind: histogram, name: h }',
+    '1:1: customEvents has the metric h, which in Prometheus shares the name h_sum with h_sum',
   ],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
   ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
@@ -97,6 +117,11 @@ describe('a configuration file', () => {
   it.each(WRONG)('that says %j is refused with file, line and key', (text, message) => {
     const file = fileWith(text);
     expect(() => readSettings(file, SERVE_SECTION)).toThrow(`${file}:${message}`);
+  });
+
+  it('may name a metric alike in both namings', () => {
+    const file = fileWith('customEvents: [{ event: e, kind: counter, name: { nixl: own_events, otel: own.events } }]');
+    expect(() => readSettings(file)).not.toThrow();
   });
 
   it('is refused with all its mistakes, a line each', () => {
@@ -181,7 +206,7 @@ describe('the published schema', () => {
 
   it('says what the checks say', () => {
     expect(validate(parse(GOOD))).toBe(true);
-    const onlyInCode = /has bounds, but is|serve\.port|twice|which is there/;
+    const onlyInCode = /has bounds, but is|serve\.port|twice|which in Prometheus|which is there/;
     for (const [text, message] of WRONG) {
       if (onlyInCode.test(message)) continue;
       expect(validate(parse(text)), text).toBe(false);
