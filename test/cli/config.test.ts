@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { NixlMetricProducer, RingWriter } from '../../src/index.js';
 import { fileShape, optionsOf, readSettings } from '../../src/instrumentation/config/config-file.js';
+import { effectiveConfig } from '../../src/cli/config/effective.js';
 import { configSchema } from '../../src/cli/config/schema.js';
 import { SERVE_SECTION, settingsOf } from '../../src/cli/serve/settings.js';
 import { pointsIn } from '../instrumentation/readers.js';
@@ -399,6 +400,26 @@ describe('nixl-otel config', () => {
     expect(await printed({})).toMatchObject({ globs: '/x/*' });
     expect(await printed({ NIXL_TELEMETRY_DIR: '/env' })).toMatchObject({ directories: ['/env'] });
     expect(await printed({ NIXL_TELEMETRY_DIR: '/env' })).not.toHaveProperty('globs');
+  });
+
+  it.each<Record<string, string>>([
+    { NIXL_TELEMETRY_EXPORTER: 'NOP' },
+    { NIXL_TELEMETRY_EXPORTER: 'prometheus', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '[::1]:0' },
+    { NIXL_TELEMETRY_EXPORTER: 'console', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/tmp/a: b' },
+    { NIXL_TELEMETRY_EXPORTER: 'otlp', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: 'collector:4317' },
+    { NIXL_TELEMETRY_EXPORTER: 'buffer', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/b' },
+    { NIXL_TELEMETRY_MP_STALE_TTL: '1099511627', NIXL_TELEMETRY_RUN_INTERVAL: '1', NIXL_TELEMETRY_RANK_ENV: 'RANK' },
+    { NIXL_TELEMETRY_ENABLED_METRICS: '*_bytes,!agent_err_*', NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US: '.5,1e3' },
+    { OTEL_METRICS_EXPORTER: 'otlp,none', OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'DELTA' },
+  ])('prints %j as a file that is right and says the same', (environment) => {
+    const own = fileWith(
+      'builders: [legacy, ./own.mjs]\nattributes: [{ name: a, source: { constant: &c [x] }, default: *c }]',
+    );
+    writeFileSync(path.join(path.dirname(own), 'own.mjs'), 'export default { name: "own", create() {} }');
+    const printed = effectiveConfig(own, environment);
+    const again = fileWith(printed);
+    optionsOf(readSettings(again, SERVE_SECTION));
+    expect(parse(effectiveConfig(again, {}))).toEqual(parse(printed));
   });
 
   it('prints what is in force, as a file that says the same', async () => {

@@ -112,6 +112,6 @@ describe('switched off', () => {
   });
 
   it('knows NOP', () => {
-    expect(nixlExporter({ NIXL_TELEMETRY_EXPORTER: 'NOP' })).toEqual({ kind: 'none', exporters: [] });
+    expect(nixlExporter({ NIXL_TELEMETRY_EXPORTER: 'NOP' })).toEqual({ kind: 'none', exporters: ['none'] });
   });
 });

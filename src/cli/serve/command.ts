@@ -120,10 +120,10 @@ function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): Asked
 }
 
 function nothingToExport({ value, origin }: Resolved): string | undefined {
-  const exporter = value as readonly string[];
-  if (exporter.length > 0 && !exporter.includes('none')) return undefined;
-  const setting = { flag: '--exporter', file: 'serve.exporter of the configuration file' }[origin] ?? origin;
-  return `${setting} is ${exporter.length === 0 ? 'NOP' : 'none'}: nothing is read or exported`;
+  if (!(value as readonly string[]).includes('none')) return undefined;
+  const setting = { flag: '--exporter', file: 'serve.exporter of the configuration file' }[origin];
+  const said = setting === undefined ? `${origin} is ${process.env[origin]}` : `${setting} is none`;
+  return `${said}: nothing is read or exported`;
 }
 
 function startLine(settings: ServeSettings, url: string | undefined): string {
