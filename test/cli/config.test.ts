@@ -168,6 +168,13 @@ describe('a configuration file', () => {
     expect(readSettings(fileWith('globs: &b [/a]\nenabledMetrics: *b')).written['enabledMetrics']).toEqual(['/a']);
   });
 
+  it('with aliases that are cyclic is refused with each of them', () => {
+    const file = fileWith('directories: &a [*a]\nserve: &s\n  exporter: [&x x, *x]\n  port: *s');
+    const told = (name: string): string =>
+      `*${name} is an alias for what it stands in itself, from &${name} on: that would never end`;
+    expect(() => readSettings(file, SERVE_SECTION)).toThrow(`${file}:1:18: ${told('a')}\n${file}:4:9: ${told('s')}`);
+  });
+
   it('whose aliases multiply without end is refused', () => {
     const rows = ['a: &a [x,x,x,x,x,x,x,x,x]'];
     for (const [i, name] of [...'bcdefgh'].entries()) {

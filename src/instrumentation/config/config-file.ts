@@ -93,13 +93,15 @@ export function readSettings(file: string, serve?: Shape): WrittenSettings {
     file,
     document.errors.map(({ pos, message }) => told(pos[0], message)),
   );
-  const unanchored: string[] = [];
+  const misled: string[] = [];
   visit(document, {
-    Alias(_, alias) {
-      if (alias.resolve(document) === undefined) unanchored.push(told(alias.range?.[0] ?? 0, noAnchor(alias.source)));
+    Alias(_, alias, around) {
+      const meant = alias.resolve(document);
+      const problem = meant === undefined ? noAnchor : around.includes(meant) ? cyclic : undefined;
+      if (problem !== undefined) misled.push(told(alias.range?.[0] ?? 0, problem(alias.source)));
     },
   });
-  refuse(file, unanchored);
+  refuse(file, misled);
   const content = contentOf(document, file);
   const problems = fileShape(serve).problems(content);
   refuse(
@@ -116,6 +118,10 @@ export function readSettings(file: string, serve?: Shape): WrittenSettings {
 /** A glob that begins with `*` is what most of them were meant to be. */
 function noAnchor(name: string): string {
   return `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
+}
+
+function cyclic(name: string): string {
+  return `*${name} is an alias for what it stands in itself, from &${name} on: that would never end`;
 }
 
 function contentOf(document: Yaml.Document, file: string): unknown {
