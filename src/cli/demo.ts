@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Command } from 'commander';
 import { producerSettings } from '../instrumentation/config/config.js';
 import type { Snapshot } from '../shm-bridge/types.js';
-import { Failure } from './failure.js';
+import { Failure, orFailure } from './failure.js';
 import { addServingOptions, type ServingOptions, wholeNumber } from './options.js';
 import { print, whenStdoutCloses } from './output.js';
 import { amount, countedEvents, rateLine } from './rates.js';
@@ -37,7 +37,9 @@ export function addDemo(program: Command): void {
 async function demo(options: DemoOptions): Promise<void> {
   const stop = new StopRequest();
   whenStdoutCloses(() => stop.request());
-  const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-demo-'));
+  const directory = await orFailure('no temporary directory can be made', () =>
+    mkdtempSync(path.join(tmpdir(), 'nixl-otel-demo-')),
+  );
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   process.once('exit', remove); // for the second signal, which waits for nothing
   try {
