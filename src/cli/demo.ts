@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
+import { producerSettings } from '../instrumentation/config/config.js';
 import type { Snapshot } from '../shm-bridge/types.js';
-import { Failure } from './failure.js';
+import { Failure, orFailure } from './failure.js';
 import { addServingOptions, type ServingOptions, wholeNumber } from './options.js';
 import { print, whenStdoutCloses } from './output.js';
 import { amount, countedEvents, rateLine } from './rates.js';
@@ -36,16 +37,20 @@ export function addDemo(program: Command): void {
 async function demo(options: DemoOptions): Promise<void> {
   const stop = new StopRequest();
   whenStdoutCloses(() => stop.request());
-  const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-demo-'));
+  const directory = await orFailure('no temporary directory can be made', () =>
+    mkdtempSync(path.join(tmpdir(), 'nixl-otel-demo-')),
+  );
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   process.once('exit', remove); // for the second signal, which waits for nothing
   try {
     const { interval: intervalMs, ...flags } = options;
     // The same in every environment: what is set there is for real agents.
     const settings = settingsOf({ ...flags, dir: [directory] }, {});
+    const { naming, drainInterval: drainIntervalMs } = settings;
+    const rings = producerSettings({ directories: [directory], naming, drainIntervalMs }, {});
     const work = ({ pipeline, url }: Serving): Promise<void> =>
       watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs });
-    await whileServing(settings, { directories: [directory] }, true, work, {});
+    await whileServing(settings, rings, true, work);
   } finally {
     remove();
     process.off('exit', remove);

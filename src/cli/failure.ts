@@ -1,3 +1,5 @@
+import { reasonOf } from '../errors.js';
+
 /** What a command ends with. */
 import { NixlTelemetryError } from '../errors.js';
 
@@ -21,6 +23,15 @@ export class Failure extends Error {
   constructor(message: string, exitCode: ExitCodeNumber = ExitCode.FAILED) {
     super(message);
     this.exitCode = exitCode;
+  }
+}
+
+/** Whatever the work throws is a Failure that begins with these words; a Failure stays as it is. */
+export async function orFailure<T>(what: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof Failure ? error : new Failure(`${what}: ${reasonOf(error)}`);
   }
 }
 

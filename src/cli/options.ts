@@ -55,6 +55,13 @@ export function notEmpty(what: string): (text: string) => string {
   };
 }
 
+export function oneOf<T extends string>(allowed: readonly T[]): (text: string) => T {
+  return (text) => {
+    if (allowed.includes(text as T)) return text as T;
+    throw new InvalidArgumentError(`Allowed: ${allowed.join(', ')}.`);
+  };
+}
+
 /** For a flag that may be given several times. */
 export function listOf<T>(one: (text: string) => T): (text: string, before?: T[]) => T[] {
   return (text, before = []) => [...before, one(text)];

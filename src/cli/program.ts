@@ -9,6 +9,7 @@ import { addList } from './list/command.js';
 import { guardOutput, isOutputLost, note, useStderrForDiag } from './output.js';
 import { addRead } from './read/command.js';
 import { addServe } from './serve/command.js';
+import { outliveHangup } from './stop.js';
 import { addTop } from './top/command.js';
 
 const EXIT_CODES = `
@@ -17,6 +18,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt
 /** @returns the exit code. Never rejects. */
 export async function run(args: readonly string[]): Promise<number> {
   guardOutput();
+  outliveHangup();
   useStderrForDiag();
   try {
     const program = buildProgram();

@@ -1,7 +1,18 @@
 /** Being asked to stop: by a signal, or because nobody reads the output any more. */
 import { constants } from 'node:os';
+import { isatty } from 'node:tty';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/**
+ * SIGHUP says that the terminal is gone. Under nohup that is to be outlived, but Node sets a signal that was ignored back to
+ * its default before any code runs, and nothing tells it afterwards. What nohup leaves no process with is a terminal.
+ */
+const HAS_TERMINAL = [0, 1, 2].some((fd) => isatty(fd));
+const SIGNALS: readonly NodeJS.Signals[] = HAS_TERMINAL ? ['SIGINT', 'SIGTERM', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
+
+/** Without a terminal SIGHUP does nothing from now on, whatever is done; with one it asks to stop, as it does by default. */
+export function outliveHangup(): void {
+  if (!HAS_TERMINAL) process.on('SIGHUP', () => {});
+}
 
 /**
  * A second signal means "at once". One keystroke can arrive twice, though: Ctrl-C under `npm start` reaches this

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const MAIN = path.join(ROOT, 'dist/cli/main.js');
+export const MAIN = path.join(ROOT, 'dist/cli/main.js');
 const TRANSFER_SOURCE = path.join(ROOT, 'native/build/transfer-source');
 
 export interface Ended {

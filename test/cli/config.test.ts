@@ -5,11 +5,12 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { NixlMetricProducer, RingWriter } from '../../src/index.js';
-import { fileShape, readConfigFile } from '../../src/instrumentation/config/config-file.js';
+import { fileShape, optionsOf, readSettings } from '../../src/instrumentation/config/config-file.js';
+import { effectiveConfig } from '../../src/cli/config/effective.js';
 import { configSchema } from '../../src/cli/config/schema.js';
 import { SERVE_SECTION, settingsOf } from '../../src/cli/serve/settings.js';
 import { pointsIn } from '../instrumentation/readers.js';
-import { ROOT, run, scrape, start, temporaryDirectory, until } from './command.js';
+import { MAIN, ROOT, run, RunningCommand, scrape, start, temporaryDirectory, until } from './command.js';
 
 function fileWith(text: string, name = 'nixl-otel.yaml'): string {
   const file = path.join(temporaryDirectory(), name);
@@ -70,7 +71,27 @@ const WRONG: [string, string][] = [
   ],
   [
     'customEvents:\n  - { event: e, kind: counter, name: agent_tx_bytes }',
-    '1:1: customEvents has the metric agent_tx_bytes, which Prometheus spells like agent_tx_bytes_total, which is there',
+    '1:1: customEvents has the metric agent_tx_bytes, which in Prometheus shares the name agent_tx_bytes_total with agent_tx_bytes_total, which is there already',
+  ],
+  ...['count', 'sum', 'bucket'].map((end): [string, string] => [
+    `customEvents:\n  - { event: e, kind: gauge, name: agent.xfer.time.us.${end} }`,
+    `1:1: customEvents has the metric agent.xfer.time.us.${end}, which in Prometheus shares the name agent_xfer_time_us_${end} with agent_xfer_time_us, which is there already`,
+  ]),
+  [
+    'customEvents:\n  - { event: e, kind: gauge, name: target.info }',
+    '1:1: customEvents has the metric target.info, which in Prometheus shares the name target_info with target_info, which is there',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: counter, name: my.event }\n  - { event: f, kind: gauge, name: my_event_total }',
+    '1:1: customEvents has the metric my_event_total, which in Prometheus shares the name my_event_total with my.event',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: counter, name: a }\n  - { event: f, kind: gauge, name: { nixl: b, otel: a } }',
+    '1:1: customEvents has the metric a twice',
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: gauge, name: { nixl: c, otel: h_sum } }\n  - { event: f, kind: histogram, name: h }',
+    '1:1: customEvents has the metric h, which in Prometheus shares the name h_sum with h_sum',
   ],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
   ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
@@ -80,8 +101,8 @@ const WRONG: [string, string][] = [
 
 describe('a configuration file', () => {
   it('says all that there is to say', () => {
-    const { options, serve } = readConfigFile(fileWith(GOOD), SERVE_SECTION);
-    expect(options).toMatchObject({
+    const { written, serve } = readSettings(fileWith(GOOD), SERVE_SECTION);
+    expect(written).toMatchObject({
       directories: ['/a', '/b'],
       naming: 'otel',
       histogramBounds: { agent_xfer_time: [50, 100.5] },
@@ -90,13 +111,18 @@ describe('a configuration file', () => {
   });
 
   it('may be JSON, and may be empty', () => {
-    expect(readConfigFile(fileWith('{"naming": "otel"}', 'c.json')).options).toEqual({ naming: 'otel' });
-    expect(readConfigFile(fileWith('')).options).toEqual({});
+    expect(readSettings(fileWith('{"naming": "otel"}', 'c.json')).written).toEqual({ naming: 'otel' });
+    expect(readSettings(fileWith('')).written).toEqual({});
   });
 
   it.each(WRONG)('that says %j is refused with file, line and key', (text, message) => {
     const file = fileWith(text);
-    expect(() => readConfigFile(file, SERVE_SECTION)).toThrow(`${file}:${message}`);
+    expect(() => readSettings(file, SERVE_SECTION)).toThrow(`${file}:${message}`);
+  });
+
+  it('may name a metric alike in both namings', () => {
+    const file = fileWith('customEvents: [{ event: e, kind: counter, name: { nixl: own_events, otel: own.events } }]');
+    expect(() => readSettings(file)).not.toThrow();
   });
 
   it('is refused with all its mistakes, a line each', () => {
@@ -105,7 +131,7 @@ describe('a configuration file', () => {
     );
     const told = (() => {
       try {
-        readConfigFile(file, SERVE_SECTION);
+        readSettings(file, SERVE_SECTION);
       } catch (error) {
         return (error as Error).message;
       }
@@ -126,20 +152,27 @@ describe('a configuration file', () => {
     ['a: [', /:1:\d+: /],
     ['naming: nixl\nnaming: otel', /:2:1: Map keys must be unique/],
   ])('that is no YAML, as %j, is refused with its line', (text, message) => {
-    expect(() => readConfigFile(fileWith(text))).toThrow(message);
+    expect(() => readSettings(fileWith(text))).toThrow(message);
   });
 
   it('with aliases that stand for nothing is refused with each of them, and told to quote what is meant as text', () => {
     const file = fileWith('enabledMetrics: *bytes\nglobs: [*b]\nhostname: &b x');
     const hint = (name: string): string =>
       `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
-    expect(() => readConfigFile(file)).toThrow(
+    expect(() => readSettings(file)).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
         message: `${file}:1:17: ${hint('bytes')}\n${file}:2:9: ${hint('b')}`,
       }),
     );
-    expect(readConfigFile(fileWith('globs: &b [/a]\nenabledMetrics: *b')).options.enabledMetrics).toEqual(['/a']);
+    expect(readSettings(fileWith('globs: &b [/a]\nenabledMetrics: *b')).written['enabledMetrics']).toEqual(['/a']);
+  });
+
+  it('with aliases that are cyclic is refused with each of them', () => {
+    const file = fileWith('directories: &a [*a]\nserve: &s\n  exporter: [&x x, *x]\n  port: *s');
+    const told = (name: string): string =>
+      `*${name} is an alias for what it stands in itself, from &${name} on: that would never end`;
+    expect(() => readSettings(file, SERVE_SECTION)).toThrow(`${file}:1:18: ${told('a')}\n${file}:4:9: ${told('s')}`);
   });
 
   it('whose aliases multiply without end is refused', () => {
@@ -148,7 +181,7 @@ describe('a configuration file', () => {
       rows.push(`${name}: &${name} [${new Array(9).fill(`*${'abcdefg'[i]}`).join(',')}]`);
     }
     const file = fileWith(rows.join('\n'));
-    expect(() => readConfigFile(file)).toThrow(
+    expect(() => readSettings(file)).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
         message: `${file}: Excessive alias count indicates a resource exhaustion attack`,
@@ -157,17 +190,17 @@ describe('a configuration file', () => {
   });
 
   it('that is not there is refused by its name', () => {
-    expect(() => readConfigFile('/no/such.yaml')).toThrow("ENOENT: no such file or directory, open '/no/such.yaml'");
+    expect(() => readSettings('/no/such.yaml')).toThrow("ENOENT: no such file or directory, open '/no/such.yaml'");
   });
 
   it('may name builders by their modules, beside it', () => {
     const file = fileWith('builders: [legacy, ./own.mjs]');
     writeFileSync(path.join(path.dirname(file), 'own.mjs'), 'export default class { name = "own"; create() {} }');
-    expect(readConfigFile(file).options.builders).toMatchObject(['legacy', { name: 'own' }]);
+    expect(optionsOf(readSettings(file)).builders).toMatchObject(['legacy', { name: 'own' }]);
     writeFileSync(path.join(path.dirname(file), 'own.cjs'), 'module.exports = { name: 1 };');
     const other = path.join(path.dirname(file), 'other.yaml');
     writeFileSync(other, 'builders: [legacy, ./own.mjs, ./own.cjs]');
-    expect(() => readConfigFile(other)).toThrow(/builder .*own.cjs is none; export default/);
+    expect(() => optionsOf(readSettings(other))).toThrow(/builder .*own.cjs is none; export default/);
   });
 });
 
@@ -181,7 +214,7 @@ describe('the published schema', () => {
 
   it('says what the checks say', () => {
     expect(validate(parse(GOOD))).toBe(true);
-    const onlyInCode = /has bounds, but is|serve\.port|twice|which is there/;
+    const onlyInCode = /has bounds, but is|serve\.port|twice|which in Prometheus|which is there/;
     for (const [text, message] of WRONG) {
       if (onlyInCode.test(message)) continue;
       expect(validate(parse(text)), text).toBe(false);
@@ -341,6 +374,41 @@ describe('a module that a file names', () => {
   });
 });
 
+describe('a configuration from a pipe, which can be read once,', () => {
+  /** As `nixl-otel ARGS <(printf TEXT)` in a shell. */
+  function piped(text: string, ...args: string[]): RunningCommand {
+    const command = [process.execPath, MAIN, ...args].map((one) => `'${one}'`).join(' ');
+    return new RunningCommand('bash', ['-c', `exec ${command} <(cat "$0")`, fileWith(text)]);
+  }
+
+  it('is all in force in serve', async () => {
+    const directory = temporaryDirectory();
+    const writer = new RingWriter(path.join(directory, 'a'), { wireVersion: 4 });
+    for (const type of [0, 1]) writer.push({ type, value: 1 });
+    const serve = piped(
+      `directories: ${directory}\nenabledMetrics: agent_tx_*
+attributes: [{ name: team, source: { constant: x } }]\nserve: { port: 0 }`,
+      'serve',
+      '--config',
+    );
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    const page = await scrape(url!);
+    expect(page).toMatch(/^agent_tx_bytes_total\{.*team="x".*\} 1$/m);
+    expect(page).not.toContain('agent_rx_bytes');
+    expect((await serve.stop('SIGTERM')).code).toBe(0);
+  });
+
+  it.each(['check', 'print'])('is all looked at by config %s', async (command) => {
+    const { code, stderr } = await piped('builders: [/no/such.mjs]', 'config', command).ended;
+    expect(stderr).toContain('builder /no/such.mjs cannot be loaded');
+    expect(code).toBe(2);
+  });
+
+  it('is printed as it is', async () => {
+    expect(parse((await piped('idleTtlMs: 77', 'config', 'print').ended).stdout)).toMatchObject({ idleTtlMs: 77 });
+  });
+});
+
 describe('nixl-otel config', () => {
   it('checks a limit of series, too', async () => {
     const file = fileWith('seriesLimit: 20');
@@ -364,6 +432,26 @@ describe('nixl-otel config', () => {
     expect(await printed({})).toMatchObject({ globs: '/x/*' });
     expect(await printed({ NIXL_TELEMETRY_DIR: '/env' })).toMatchObject({ directories: ['/env'] });
     expect(await printed({ NIXL_TELEMETRY_DIR: '/env' })).not.toHaveProperty('globs');
+  });
+
+  it.each<Record<string, string>>([
+    { NIXL_TELEMETRY_EXPORTER: 'NOP' },
+    { NIXL_TELEMETRY_EXPORTER: 'prometheus', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '[::1]:0' },
+    { NIXL_TELEMETRY_EXPORTER: 'console', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/tmp/a: b' },
+    { NIXL_TELEMETRY_EXPORTER: 'otlp', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: 'collector:4317' },
+    { NIXL_TELEMETRY_EXPORTER: 'buffer', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/b' },
+    { NIXL_TELEMETRY_MP_STALE_TTL: '1099511627', NIXL_TELEMETRY_RUN_INTERVAL: '1', NIXL_TELEMETRY_RANK_ENV: 'RANK' },
+    { NIXL_TELEMETRY_ENABLED_METRICS: '*_bytes,!agent_err_*', NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US: '.5,1e3' },
+    { OTEL_METRICS_EXPORTER: 'otlp,none', OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'DELTA' },
+  ])('prints %j as a file that is right and says the same', (environment) => {
+    const own = fileWith(
+      'builders: [legacy, ./own.mjs]\nattributes: [{ name: a, source: { constant: &c [x] }, default: *c }]',
+    );
+    writeFileSync(path.join(path.dirname(own), 'own.mjs'), 'export default { name: "own", create() {} }');
+    const printed = effectiveConfig(own, environment);
+    const again = fileWith(printed);
+    optionsOf(readSettings(again, SERVE_SECTION));
+    expect(parse(effectiveConfig(again, {}))).toEqual(parse(printed));
   });
 
   it('prints what is in force, as a file that says the same', async () => {

@@ -73,6 +73,14 @@ describe('nixl-otel demo', () => {
     await until(() => Promise.resolve(children.every((pid) => !existsSync(`/proc/${pid}`))));
   });
 
+  it('says in one line that it has no temporary directory', async () => {
+    expect(await run(['demo', '--port', '0'], { TMPDIR: '/no/such' })).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^nixl-otel: error: no temporary directory can be made: ENOENT: .*\n$/) as string,
+    });
+  });
+
   it('says which port is taken before it starts anything', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));

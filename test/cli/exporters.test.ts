@@ -157,6 +157,18 @@ describe('an exporter of your own', () => {
       'export default () => { throw new Error("no token") };',
       /failed when it was made: no token/,
     ],
+    [
+      'throws when it is looked at',
+      'export default () => ({ get export() { throw new Error("no such thing") } });',
+      /exporter \S+ cannot be used: no such thing\n$/,
+    ],
+    [
+      'is a reader that wants no producer',
+      `export default {
+         collect() {}, setMetricProducer() { throw new Error("I have one") }, async forceFlush() {}, async shutdown() {},
+       };`,
+      /exporter \S+ cannot be used: I have one\n$/,
+    ],
   ])('that %s is refused before a ring is touched', async (_, source, message) => {
     const file = source === undefined ? './no-such-file.mjs' : moduleOf(source);
     const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), '--exporter', file]);

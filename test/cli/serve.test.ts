@@ -3,8 +3,9 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  MAIN,
   run,
-  type RunningCommand,
+  RunningCommand,
   scrape,
   start,
   startTransferSource,
@@ -122,6 +123,17 @@ describe('nixl-otel serve', () => {
     const expected = Number(totals.events['agent_rx_bytes']!.sum) + Number(totals.events['agent_tx_bytes']!.sum);
     const sum = (page: string) => valueOf(page, 'agent_rx_bytes_total') + valueOf(page, 'agent_tx_bytes_total');
     await until(async () => sum(await scrape(url)) === expected);
+  });
+
+  it('outlives its terminal under nohup', async () => {
+    const args = ['serve', '--dir', temporaryDirectory(), '--port', '0'];
+    const serve = new RunningCommand('nohup', [process.execPath, MAIN, ...args]);
+    const url = await urlOf(serve);
+    serve.child.kill('SIGHUP');
+    // The first answer comes after the signal was taken, as both wait for the same loop.
+    await scrape(url);
+    expect(await scrape(url)).toContain('nixl_collector_ticks');
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0, signal: null });
   });
 
   it('takes two signals in quick succession for one: npm passes on what the terminal has sent already', async () => {

@@ -81,6 +81,10 @@ describe('settings of serve', () => {
     [{ OTEL_METRICS_EXPORTER: 'otlp,,console' }, 'OTEL_METRICS_EXPORTER'],
     [{ NIXL_TELEMETRY_PROMETHEUS_LOCAL: 'maybe' }, "NIXL_TELEMETRY_PROMETHEUS_LOCAL is 'maybe'. Allowed: y, yes"],
     [{ NIXL_TELEMETRY_RUN_INTERVAL: '-1' }, 'NIXL_TELEMETRY_RUN_INTERVAL'],
+    [
+      { NIXL_TELEMETRY_MP_STALE_TTL: '99999999999' },
+      "NIXL_TELEMETRY_MP_STALE_TTL is '99999999999'. Allowed: a whole number, from 0 to 1099511627.",
+    ],
     [{ NIXL_TELEMETRY_EXPORTER: 'DOCA' }, 'DOCA is not among the exporters here'],
     [{ NIXL_TELEMETRY_EXPORTER: 'prometheus', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/f' }, 'address:port'],
   ])('refuse %j', (environment, message) => {
@@ -108,6 +112,6 @@ describe('switched off', () => {
   });
 
   it('knows NOP', () => {
-    expect(nixlExporter({ NIXL_TELEMETRY_EXPORTER: 'NOP' })).toEqual({ kind: 'none', exporters: [] });
+    expect(nixlExporter({ NIXL_TELEMETRY_EXPORTER: 'NOP' })).toEqual({ kind: 'none', exporters: ['none'] });
   });
 });

@@ -108,6 +108,14 @@ describe('a wrong option', () => {
     expect(error.message).toMatch(message);
   });
 
+  it('may be cyclic', () => {
+    const cyclic: unknown[] = [];
+    cyclic.push(cyclic);
+    expect(wrong({ directories: cyclic }).message).toMatch(
+      /directories is an object that holds itself or cannot be read/,
+    );
+  });
+
   it('is shown shortened', () => {
     expect(wrong({ hostname: ['x'.repeat(1000)] }).message.length).toBeLessThan(200);
   });

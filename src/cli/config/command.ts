@@ -25,9 +25,9 @@ export function addConfig(program: Command): void {
 function check(given: string | undefined): void {
   const file = given ?? process.env[CONFIG_VARIABLE];
   if (!file) throw new Failure(`no file is given, and ${CONFIG_VARIABLE} is not set`, ExitCode.USAGE);
-  readSettings(file, SERVE_SECTION);
+  const written = readSettings(file, SERVE_SECTION);
   // With its modules, and with what the environment says; a place is named, since neither need name one.
-  producerSettings({ directories: '/', configFile: file });
+  producerSettings({ directories: '/' }, process.env, written);
   print(`${file} is right`);
 }
 

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import type * as Yaml from 'yaml';
-import { CONFIG_VARIABLE, FILE_OPTIONS, readConfigFile } from '../../instrumentation/config/config-file.js';
+import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings } from '../../instrumentation/config/config-file.js';
 import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../instrumentation/config/config.js';
 import { type Environment, optionsFromEnvironment } from '../../instrumentation/config/environment.js';
 import { DEFAULT_BOUNDS, DEFAULT_BUILDERS } from '../../mapping/index.js';
@@ -18,16 +18,17 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
 };
 
 /** @throws NixlTelemetryError, InvalidArgumentError */
-export function effectiveConfig(file: string | undefined, environment: Environment): string {
-  const path = file ?? environment[CONFIG_VARIABLE];
-  const written = path ? readConfigFile(path, SERVE_SECTION).written : {};
-  const settings = resolveSettings(path ? { config: path } : {}, environment);
+export function effectiveConfig(given: string | undefined, environment: Environment): string {
+  const path = given ?? environment[CONFIG_VARIABLE];
+  const file = path ? readSettings(path, SERVE_SECTION) : undefined;
+  if (file !== undefined) optionsOf(file); // what cannot be loaded is not in force
+  const settings = resolveSettings({}, environment, file);
   const variables: Readonly<Record<string, unknown>> = { ...optionsFromEnvironment(environment) };
   const options = new Map<string, Resolved>();
   for (const option of FILE_OPTIONS) {
     const row = SETTINGS.find((one) => one.option === option);
     if (option === 'globs' && directoriesBeforeFile(settings) !== undefined) continue;
-    const resolved = row === undefined ? ofOption(option, variables, written) : settings.get(row.key);
+    const resolved = row === undefined ? ofOption(option, variables, file?.written ?? {}) : settings.get(row.key);
     if (resolved !== undefined) options.set(option, resolved);
   }
   const serve = new Map<string, Resolved>();

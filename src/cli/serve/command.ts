@@ -1,5 +1,7 @@
 /** `nixl-otel serve`: rings in, any exporters out, until a signal. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { producerSettings } from '../../instrumentation/config/config.js';
+import type { WrittenSettings } from '../../instrumentation/config/config-file.js';
 import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { goOnWithoutStdout, LOG_LEVELS, note, useNoteFormat, useStderrForDiag } from '../output.js';
@@ -12,6 +14,7 @@ import type { ServeSettings } from './setting-rows.js';
 import {
   addSettings,
   directoriesBeforeFile,
+  readConfig,
   type Resolved,
   type ResolvedSettings,
   resolveSettings,
@@ -53,23 +56,15 @@ function logLevel(text: string): string {
 
 async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Promise<void> {
   if (logLevel !== undefined) useStderrForDiag(logLevel);
-  const { settings, resolved, off } = settingsOrUsage(flags, command);
+  const { settings, resolved, file, off } = settingsOrUsage(flags, command);
   useNoteFormat(settings.logFormat);
   if (off !== undefined) return note(off);
   goOnWithoutStdout();
-  const { dir = [], config: configFile } = settings;
-  if (dir.length === 0 && configFile === undefined) {
+  const { dir = [] } = settings;
+  if (dir.length === 0 && file === undefined) {
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
-  const { deadTtl, idleTtl, owner } = settings;
-  const directories = directoriesBeforeFile(resolved);
-  const rings: NixlOptions = {
-    deadTtlMs: deadTtl,
-    ...(directories === undefined ? {} : { directories }),
-    ...(configFile === undefined ? {} : { configFile }),
-    ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }),
-    ...(owner === undefined ? {} : { owners: owner }),
-  };
+  const rings = producerSettings(ringOptions(settings, resolved), process.env, file);
   // Without the exporter that is asked there is nothing to serve but health, which is served when an address is given.
   const isAddressGiven = [resolved.get('port'), resolved.get('host')].some(
     (one) => one?.origin === 'flag' || one?.origin === 'file',
@@ -89,20 +84,35 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   }
 }
 
+function ringOptions(settings: ServeSettings, resolved: ResolvedSettings): NixlOptions {
+  const { naming, drainInterval, deadTtl, idleTtl, owner } = settings;
+  const directories = directoriesBeforeFile(resolved);
+  return {
+    naming,
+    drainIntervalMs: drainInterval,
+    deadTtlMs: deadTtl,
+    ...(directories === undefined ? {} : { directories }),
+    ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }),
+    ...(owner === undefined ? {} : { owners: owner }),
+  };
+}
+
 interface Asked {
   readonly settings: ServeSettings;
   readonly resolved: ResolvedSettings;
+  readonly file: WrittenSettings | undefined;
   /** Why there is nothing to do. */
   readonly off?: string;
 }
 
 function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): Asked {
   try {
-    const resolved = resolveSettings(flags, process.env);
+    const file = readConfig(flags, process.env);
+    const resolved = resolveSettings(flags, process.env, file);
     const settings = valuesOf(resolved);
     const off = switchedOff(process.env) ?? nothingToExport(resolved.get('exporter')!);
     if (settings.exporter.includes('otlp')) checkOtlpEnvironment(process.env, settings.otlpProtocol);
-    return { settings, resolved, ...(off === undefined ? {} : { off }) };
+    return { settings, resolved, file, ...(off === undefined ? {} : { off }) };
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     return command.error(`error: ${error.message}`);
@@ -110,10 +120,10 @@ function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): Asked
 }
 
 function nothingToExport({ value, origin }: Resolved): string | undefined {
-  const exporter = value as readonly string[];
-  if (exporter.length > 0 && !exporter.includes('none')) return undefined;
-  const setting = { flag: '--exporter', file: 'serve.exporter of the configuration file' }[origin] ?? origin;
-  return `${setting} is ${exporter.length === 0 ? 'NOP' : 'none'}: nothing is read or exported`;
+  if (!(value as readonly string[]).includes('none')) return undefined;
+  const setting = { flag: '--exporter', file: 'serve.exporter of the configuration file' }[origin];
+  const said = setting === undefined ? `${origin} is ${process.env[origin]}` : `${setting} is none`;
+  return `${said}: nothing is read or exported`;
 }
 
 function startLine(settings: ServeSettings, url: string | undefined): string {

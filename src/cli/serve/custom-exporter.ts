@@ -4,9 +4,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Resource } from '@opentelemetry/resources';
-import { reasonOf } from '../../errors.js';
 import { madeBy, MODULE_PATH } from '../../instrumentation/builders/user-module.js';
-import { Failure } from '../failure.js';
+import { Failure, orFailure } from '../failure.js';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './setting-rows.js';
 
@@ -39,14 +38,14 @@ const ALLOWED =
 export async function loadExporter(context: ExporterContext): Promise<CustomExporter> {
   const { name, settings } = context;
   const file = locate(name, settings.exporterDir);
-  const module = await guarded(`exporter ${name} cannot be loaded`, () =>
+  const module = await orFailure(`exporter ${name} cannot be loaded`, () =>
     inTime(import(file) as Promise<Record<string, unknown>>),
   );
   const found = exportOf(module);
   if (found === undefined) throw new Failure(`exporter ${name}: the module has no such export; ${ALLOWED}`);
   const made =
     typeof found === 'function'
-      ? await guarded(`exporter ${name} failed when it was made`, () => make(found as Maker, context))
+      ? await orFailure(`exporter ${name} failed when it was made`, () => make(found as Maker, context))
       : found;
   if (isExporter(made)) return { kind: 'exporter', exporter: made };
   if (isReader(made)) return { kind: 'reader', reader: made };
@@ -73,14 +72,6 @@ function exportOf(module: Record<string, unknown>): unknown {
   const nested = typeof first === 'object' && first !== null ? (first as Record<string, unknown>) : {};
   if (isExporter(first) || isReader(first)) return first;
   return exporter ?? nested['default'] ?? nested['exporter'] ?? first;
-}
-
-async function guarded<T>(what: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new Failure(`${what}: ${reasonOf(error)}`);
-  }
 }
 
 /** A path if it looks like one; then the folder of exporters; then a package, as seen from here and from the working directory. */

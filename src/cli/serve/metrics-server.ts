@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import { diag } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
 import { Failure } from '../failure.js';
-import { note } from '../output.js';
+import { note, warnOnce } from '../output.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { pageText } from './page-text.js';
 import type { IMetricReader } from './sdk-types.js';
@@ -129,8 +129,15 @@ function acceptsGzip({ headers }: IncomingMessage): boolean {
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(new Failure(reasonInWords(error, host, port))));
-    server.listen({ host, port }, resolve);
+    const refuse = (error: NodeJS.ErrnoException): void => reject(new Failure(reasonInWords(error, host, port)));
+    server.once('error', refuse);
+    server.listen({ host, port }, () => {
+      server.off('error', refuse);
+      // While no descriptor is left, some versions of Node tell each connection that cannot be taken.
+      const warn = warnOnce();
+      server.on('error', (error) => warn(`a connection could not be taken: ${reasonOf(error)}`));
+      resolve();
+    });
   });
 }
 

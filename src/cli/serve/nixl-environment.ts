@@ -40,7 +40,7 @@ export function nixlExporter(environment: Environment): NixlExporter | undefined
     case 'console':
       return { kind: 'console', exporters: ['console'] };
     case 'nop':
-      return { kind: 'none', exporters: [] };
+      return { kind: 'none', exporters: ['none'] };
     case 'doca':
       throw new InvalidArgumentError(
         'DOCA is not among the exporters here: use prometheus, otlp or console, or a module of your own.',

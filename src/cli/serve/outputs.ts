@@ -8,6 +8,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { NixlMetricProducer, type SharedFeed } from '../../instrumentation/metric-producer.js';
+import { orFailure } from '../failure.js';
 import { ConsoleFile } from './console-file.js';
 import { type CustomReader, loadExporter } from './custom-exporter.js';
 import { GuardedExporter } from './guarded-exporter.js';
@@ -41,7 +42,8 @@ export async function openOutput(name: string, context: OutputContext): Promise<
     case 'otlp':
       return pushOutput(name, await otlpExporter(settings), context);
     default:
-      return customOutput(name, context);
+      // Its getters, constructor and methods are anyone's code.
+      return orFailure(`exporter ${name} cannot be used`, () => customOutput(name, context));
   }
 }
 

@@ -9,9 +9,7 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
-import { producerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
-import type { Environment } from '../../instrumentation/config/environment.js';
-import type { NixlOptions } from '../../instrumentation/config/options.js';
+import { type ProducerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { openSource } from '../../shm-bridge/index.js';
@@ -51,11 +49,9 @@ export class MetricsPipeline {
    * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
    */
   static async open(
-    rings: NixlOptions,
+    { source: sourceOptions, ...profile }: ProducerSettings,
     settings: ServeSettings,
-    environment: Environment = process.env,
   ): Promise<MetricsPipeline> {
-    const { source: sourceOptions, ...profile } = producerSettings(rings, environment);
     const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
     warnOfUnmatched(profile.events, logger);
     const builderMetrics = BuilderMetrics.of(profile, logger);

@@ -1,6 +1,5 @@
 /** What serve and demo have in common: an address, a pipeline behind it, and the order in which the two come and go. */
-import type { Environment } from '../../instrumentation/config/environment.js';
-import type { NixlOptions } from '../../instrumentation/config/options.js';
+import type { ProducerSettings } from '../../instrumentation/config/config.js';
 import { publishPage } from '../page/routes.js';
 import { readiness } from './health.js';
 import { listenOn, type MetricsServer } from './metrics-server.js';
@@ -19,19 +18,14 @@ export interface Serving {
  */
 export async function whileServing(
   settings: ServeSettings,
-  rings: NixlOptions,
+  rings: ProducerSettings,
   listen: boolean,
   work: (serving: Serving) => Promise<void>,
-  environment: Environment = process.env,
 ): Promise<void> {
   const server = listen ? await listenOn(settings.host, settings.port) : undefined;
   let pipeline: MetricsPipeline | undefined;
   try {
-    pipeline = await MetricsPipeline.open(
-      { ...rings, naming: settings.naming, drainIntervalMs: settings.drainInterval },
-      settings,
-      environment,
-    );
+    pipeline = await MetricsPipeline.open(rings, settings);
     publish(server, pipeline);
     if (server !== undefined && settings.page === 'on') publishPage(server, pipeline, settings.dir ?? []);
     await work({ pipeline, url: server?.url });

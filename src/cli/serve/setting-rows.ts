@@ -6,8 +6,9 @@ import {
   drainIntervalFor,
   type Environment,
 } from '../../instrumentation/config/environment.js';
+import { LONGEST_MS } from '../../instrumentation/config/settings.js';
 import { type Naming, NAMINGS } from '../../mapping/index.js';
-import { DEFAULT_HOST, DEFAULT_PORT, listOf, notEmpty, wholeNumber } from '../options.js';
+import { DEFAULT_HOST, DEFAULT_PORT, listOf, notEmpty, oneOf, wholeNumber } from '../options.js';
 import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';
 import { hasOtlpEndpoint, httpUrl, type Protocol, PROTOCOLS } from './otlp-environment.js';
 
@@ -71,6 +72,7 @@ export interface SettingRow {
 /** Longer than a signed 32-bit number of milliseconds, and a timer fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 const TIMER = wholeNumber(1, MAX_TIMER_MS);
+const SECONDS = wholeNumber(0, Math.floor(LONGEST_MS / 1000));
 
 export const SETTINGS: readonly SettingRow[] = [
   {
@@ -170,16 +172,16 @@ export const SETTINGS: readonly SettingRow[] = [
     option: 'deadTtlMs',
     flag: '--dead-ttl <ms>',
     description: 'keep the last values of a dead agent this long, and until every exporter has had them',
-    parse: wholeNumber(0),
+    parse: wholeNumber(0, LONGEST_MS),
     default: 30_000,
-    environment: [{ variable: 'NIXL_TELEMETRY_MP_STALE_TTL', parse: (text) => wholeNumber(0)(text) * 1000 }],
+    environment: [{ variable: 'NIXL_TELEMETRY_MP_STALE_TTL', parse: (text) => SECONDS(text) * 1000 }],
   },
   {
     key: 'idleTtl',
     option: 'idleTtlMs',
     flag: '--idle-ttl <ms>',
     description: 'drop agents of unknown life after this long without an event (default: never)',
-    parse: wholeNumber(1),
+    parse: wholeNumber(1, LONGEST_MS),
   },
   {
     key: 'owner',
@@ -276,13 +278,6 @@ function names(text: string): string[] {
   const list = text.split(',').map((name) => name.trim());
   if (list.includes('')) throw new InvalidArgumentError('Allowed: names with commas between them.');
   return [...new Set(list)];
-}
-
-function oneOf<T extends string>(allowed: readonly T[]): (text: string) => T {
-  return (text) => {
-    if (allowed.includes(text as T)) return text as T;
-    throw new InvalidArgumentError(`Allowed: ${allowed.join(', ')}.`);
-  };
 }
 
 /** NIXL's Prometheus exporter takes `ip:port` there. */

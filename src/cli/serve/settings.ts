@@ -31,7 +31,7 @@ export type ResolvedSettings = ReadonlyMap<keyof ServeSettings, Resolved>;
 
 /** @throws InvalidArgumentError naming the variable, its value and what is allowed; NixlTelemetryError of the file. */
 export function settingsOf(flags: Partial<ServeSettings>, environment: Environment): ServeSettings {
-  return valuesOf(resolveSettings(flags, environment));
+  return valuesOf(resolveSettings(flags, environment, readConfig(flags, environment)));
 }
 
 export function valuesOf(resolved: ResolvedSettings): ServeSettings {
@@ -47,19 +47,27 @@ export function directoriesBeforeFile(resolved: ResolvedSettings): string[] | un
   return dir === undefined || dir.origin === 'file' ? undefined : (dir.value as string[]);
 }
 
+/** What the configuration file says; undefined when none is named. */
+export function readConfig(flags: Partial<ServeSettings>, environment: Environment): WrittenSettings | undefined {
+  const config = resolve(CONFIG_ROW, flags, environment, undefined);
+  return config && readSettings(config.value as string, SERVE_SECTION);
+}
+
 /** Every setting that has a value, and where it comes from. */
-export function resolveSettings(flags: Partial<ServeSettings>, environment: Environment): ResolvedSettings {
-  const [configRow, ...rows] = SETTINGS;
-  const config = resolve(configRow!, flags, environment, undefined);
-  const file = config === undefined ? undefined : readSettings(config.value as string, SERVE_SECTION);
+export function resolveSettings(
+  flags: Partial<ServeSettings>,
+  environment: Environment,
+  file: WrittenSettings | undefined,
+): ResolvedSettings {
   const resolved = new Map<keyof ServeSettings, Resolved>();
-  if (config !== undefined) resolved.set('config', config);
-  for (const row of rows) {
+  for (const row of SETTINGS) {
     const one = resolve(row, flags, environment, file);
     if (one !== undefined) resolved.set(row.key, one);
   }
   return resolved;
 }
+
+const CONFIG_ROW = SETTINGS.find(({ key }) => key === 'config')!;
 
 function resolve(
   row: SettingRow,

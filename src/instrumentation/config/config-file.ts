@@ -42,16 +42,10 @@ export type FileOptions = Pick<NixlOptions, Exclude<(typeof FILE_OPTIONS)[number
   readonly seriesLimit?: number;
 };
 
-/** What stands in a file. */
+/** What stands in a file; modules by their absolute paths. */
 export interface WrittenSettings {
-  readonly path: string;
   readonly written: Readonly<Record<string, unknown>>;
   readonly serve: Readonly<Record<string, unknown>>;
-}
-
-/** With a builder made of each module that it names. */
-export interface ConfigFile extends WrittenSettings {
-  readonly options: FileOptions;
 }
 
 /** The whole file; `serve`: the shape of its section. */
@@ -72,14 +66,18 @@ export function fileShape(serve: Shape = anyObject): Shape {
   });
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID, as readSettings(), and when a module of a builder cannot be loaded. */
-export function readConfigFile(file: string, serve?: Shape): ConfigFile {
-  const settings = readSettings(file, serve);
-  return { ...settings, options: optionsOf(settings.written, file) };
+/**
+ * With a builder made of each module that the file names.
+ * @throws NixlTelemetryError CONFIG_INVALID when one cannot be loaded.
+ */
+export function optionsOf({ written }: WrittenSettings): FileOptions {
+  const { builders } = written as { builders?: string[] };
+  return builders === undefined ? written : { ...written, builders: builders.map(builderOf) };
 }
 
 /**
- * All but the modules of builders, which are not loaded.
+ * All but the modules of builders, which are not loaded. To be called once for a start: a pipe is empty afterwards, and a
+ * file may be another one.
  * @throws NixlTelemetryError CONFIG_INVALID with a line for each mistake: file, line, key, value and what is allowed; also
  * when it cannot be read.
  */
@@ -95,13 +93,15 @@ export function readSettings(file: string, serve?: Shape): WrittenSettings {
     file,
     document.errors.map(({ pos, message }) => told(pos[0], message)),
   );
-  const unanchored: string[] = [];
+  const misled: string[] = [];
   visit(document, {
-    Alias(_, alias) {
-      if (alias.resolve(document) === undefined) unanchored.push(told(alias.range?.[0] ?? 0, noAnchor(alias.source)));
+    Alias(_, alias, around) {
+      const meant = alias.resolve(document);
+      const problem = meant === undefined ? noAnchor : around.includes(meant) ? cyclic : undefined;
+      if (problem !== undefined) misled.push(told(alias.range?.[0] ?? 0, problem(alias.source)));
     },
   });
-  refuse(file, unanchored);
+  refuse(file, misled);
   const content = contentOf(document, file);
   const problems = fileShape(serve).problems(content);
   refuse(
@@ -110,12 +110,18 @@ export function readSettings(file: string, serve?: Shape): WrittenSettings {
   );
   const { serve: section = {}, ...written } = content as Record<string, unknown>;
   delete written['$schema'];
-  return { path: file, written, serve: section as Record<string, unknown> };
+  const { builders } = written as { builders?: string[] };
+  if (builders !== undefined) written['builders'] = builders.map((one) => absolute(one, file));
+  return { written, serve: section as Record<string, unknown> };
 }
 
 /** A glob that begins with `*` is what most of them were meant to be. */
 function noAnchor(name: string): string {
   return `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
+}
+
+function cyclic(name: string): string {
+  return `*${name} is an alias for what it stands in itself, from &${name} on: that would never end`;
 }
 
 function contentOf(document: Yaml.Document, file: string): unknown {
@@ -125,11 +131,6 @@ function contentOf(document: Yaml.Document, file: string): unknown {
     // Aliases of aliases, as a rule, that come to more than would fit into memory.
     throw new NixlTelemetryError('CONFIG_INVALID', `${file}: ${reasonOf(error)}`, { path: file, cause: error });
   }
-}
-
-function optionsOf(written: Readonly<Record<string, unknown>>, file: string): FileOptions {
-  const { builders } = written as { builders?: string[] };
-  return builders === undefined ? written : { ...written, builders: builders.map((one) => builderOf(one, file)) };
 }
 
 function textOf(file: string): string {
@@ -159,8 +160,12 @@ function withStandIns(given: unknown): unknown {
   });
 }
 
-function builderOf(one: string, file: string): BuilderName | MetricBuilder {
-  return isModulePath(one) ? builderFromModule(path.resolve(path.dirname(file), one)) : one;
+function absolute(builder: string, file: string): string {
+  return isModulePath(builder) ? path.resolve(path.dirname(file), builder) : builder;
+}
+
+function builderOf(one: string): BuilderName | MetricBuilder {
+  return isModulePath(one) ? builderFromModule(one) : one;
 }
 
 /** Of the key where there is one, else of the nearest thing around it. */

@@ -13,7 +13,7 @@ import {
 import type { SourceOptions } from '../../shm-bridge/types.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import type { BuilderName } from '../builders/metric-processor.js';
-import { CONFIG_VARIABLE, FILE_OPTIONS, readConfigFile } from './config-file.js';
+import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings, type WrittenSettings } from './config-file.js';
 import { DIRECTORY_VARIABLE, type Environment, optionsFromEnvironment } from './environment.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions, NixlOptions } from './options.js';
 import { checkOptions, type SettingName } from './settings.js';
@@ -48,13 +48,21 @@ export function instrumentationSettings(options: NixlInstrumentationConfig): Set
   return resolved(options, process.env);
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID, also when nothing says where the rings are. */
+export interface ProducerSettings extends Settings {
+  readonly source: SourceOptions;
+}
+
+/**
+ * `file`: what was read of the configuration file already.
+ * @throws NixlTelemetryError CONFIG_INVALID, also when nothing says where the rings are.
+ */
 export function producerSettings(
   options: NixlMetricProducerOptions,
   environment: Environment = process.env,
-): Settings & { readonly source: SourceOptions } {
+  file?: WrittenSettings,
+): ProducerSettings {
   checkOptions(options, ['temporality', ...COMMON]);
-  const { source, ...settings } = resolved(options, environment);
+  const { source, ...settings } = resolved(options, environment, file);
   if (source === undefined) throw new NixlTelemetryError('CONFIG_INVALID', NOTHING_CONFIGURED);
   return { ...settings, source };
 }
@@ -77,8 +85,8 @@ export function warnOfUnmatched({ unmatched }: Allowlist, logger: Pick<DiagLogge
   if (unmatched.length > 0) logger.warn(`enabledMetrics: no known event matches ${unmatched.join(', ')}`);
 }
 
-function resolved(given: NixlInstrumentationConfig, environment: Environment): Settings {
-  const options = merged(given, environment);
+function resolved(given: NixlInstrumentationConfig, environment: Environment, file?: WrittenSettings): Settings {
+  const options = merged(given, environment, file ?? fileNamedBy(given, environment));
   const { seriesLimit = DEFAULT_SERIES_LIMIT } = options;
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
@@ -99,11 +107,19 @@ function resolved(given: NixlInstrumentationConfig, environment: Environment): S
   };
 }
 
+function fileNamedBy({ configFile }: NixlInstrumentationConfig, environment: Environment): WrittenSettings | undefined {
+  const file = configFile ?? environment[CONFIG_VARIABLE];
+  return file ? readSettings(file) : undefined;
+}
+
 /** Options go before the environment, and that before the file. Whoever names a place to read names all of them. */
-function merged(options: NixlInstrumentationConfig, environment: Environment): NixlInstrumentationConfig {
-  const { configFile = environment[CONFIG_VARIABLE] } = options;
-  const file = configFile ? readConfigFile(configFile).options : {};
-  const layers: NixlInstrumentationConfig[] = [defined(options), optionsFromEnvironment(environment), file];
+function merged(
+  options: NixlInstrumentationConfig,
+  environment: Environment,
+  file: WrittenSettings | undefined,
+): NixlInstrumentationConfig {
+  const written = file === undefined ? {} : optionsOf(file);
+  const layers: NixlInstrumentationConfig[] = [defined(options), optionsFromEnvironment(environment), written];
   const { directories, globs } = layers.find((layer) => layer.directories ?? layer.globs) ?? {};
   const [own, fromEnvironment, rest] = layers.map(({ directories: _, globs: __, ...layer }) => layer);
   return { ...rest, ...fromEnvironment, ...own, ...defined({ directories, globs }) };

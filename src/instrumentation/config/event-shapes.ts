@@ -9,7 +9,7 @@ import {
 } from '../../mapping/index.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
-import { builtInMetric } from './built-in-metrics.js';
+import { builtInLike, type Named, sharedName } from './metric-names.js';
 import { also, list, object, type Shape, text, value, word } from './shape.js';
 
 const MAX_BOUNDS = 256;
@@ -75,19 +75,36 @@ const customEvent = also(
 );
 
 export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent[]) => {
-  const all = events.flatMap(({ name, kind }) => metricNames(name).map((one) => ({ name: one, kind })));
-  for (const [i, { name, kind }] of all.entries()) {
-    if (all.findIndex((other) => other.name === name) !== i) return `has the metric ${name} twice`;
-    const builtIn = builtInMetric(name, kind);
-    if (builtIn === name) return `has the metric ${name}, which is there already`;
-    if (builtIn !== undefined)
-      return `has the metric ${name}, which Prometheus spells like ${builtIn}, which is there already`;
+  for (const naming of NAMINGS) {
+    const metrics = events.map(({ name, kind }) => ({ kind, name: typeof name === 'string' ? name : name[naming] }));
+    for (const [i, metric] of metrics.entries()) {
+      const problem =
+        builtInProblem(metric) ??
+        metrics
+          .slice(0, i)
+          .map((one) => problemOf(one, metric))
+          .find(Boolean);
+      if (problem !== undefined) return problem;
+    }
   }
   return undefined;
 });
 
-function metricNames(name: CustomEvent['name']): string[] {
-  return typeof name === 'string' ? [name] : [...new Set(Object.values(name))];
+function builtInProblem(metric: Named): string | undefined {
+  const builtIn = builtInLike(metric);
+  if (builtIn === undefined) return undefined;
+  const alike = builtIn.name === metric.name ? '' : `${spelledLike(metric, builtIn)}, `;
+  return `has the metric ${metric.name}, ${alike}which is there already`;
+}
+
+function problemOf(one: Named, other: Named): string | undefined {
+  if (one.name === other.name) return `has the metric ${one.name} twice`;
+  if (sharedName(one, other) === undefined) return undefined;
+  return `has the metric ${other.name}, ${spelledLike(other, one)}`;
+}
+
+function spelledLike(metric: Named, other: Named): string {
+  return `which in Prometheus shares the name ${sharedName(metric, other)} with ${other.name}`;
 }
 
 const builderName = word(BUILDER_NAMES);

@@ -6,7 +6,7 @@ import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shape
 import { boolean, list, number, oneOrMore, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
 
 /** The native part's limit; 34 years. */
-const LONGEST_MS = 2 ** 40;
+export const LONGEST_MS = 2 ** 40;
 
 const GLOB = /^([^*?[]*\/)?[^/]*\/*$/;
 const glob = value(

@@ -167,6 +167,6 @@ function json(given: unknown): string {
   try {
     return JSON.stringify(given, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? typeof given;
   } catch {
-    return typeof given;
+    return 'an object that holds itself or cannot be read';
   }
 }
