@@ -33,6 +33,13 @@ const agents = new Agents(directory);
 const receiver = await startMoodyReceiver();
 const serve = new Serve();
 const samples = [];
+process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.once(signal, () => {
+    void serve.stop(); // agents end with this process
+    process.exit(1);
+  });
+}
 let exitCode;
 try {
   await serve.start(directory, receiver.url);
@@ -53,7 +60,6 @@ try {
   exitCode = await serve.stop();
 } finally {
   receiver.close();
-  rmSync(directory, { recursive: true, force: true });
 }
 
 const { lost, invented } = accounts(agents.ended, serve.read);

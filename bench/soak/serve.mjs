@@ -89,7 +89,7 @@ export class Serve {
 
   /** Its exit code. */
   stop() {
-    this.#child.kill('SIGTERM');
+    this.#child?.kill('SIGTERM');
     return this.#ended;
   }
 }
