@@ -415,6 +415,13 @@ describe('nixl-otel config', () => {
     expect(await run(['config', 'check', file])).toMatchObject({ code: 0, stdout: `${file} is right\n` });
   });
 
+  it('checks that exporters are there', async () => {
+    const file = fileWith('serve: { exporter: [console, prom] }');
+    const { code, stderr } = await run(['config', 'check', file]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('there is no exporter prom; built in are prometheus, otlp, console; looked for');
+  });
+
   it('checks', async () => {
     const good = fileWith(GOOD);
     expect(await run(['config', 'check', good])).toMatchObject({ code: 0, stdout: `${good} is right\n` });

@@ -146,7 +146,7 @@ describe('an exporter of your own', () => {
   });
 
   it.each([
-    ['is not there', undefined, /there is no exporter .*; built in are prometheus, otlp and console; looked for/],
+    ['is not there', undefined, /there is no exporter .*; built in are prometheus, otlp, console; looked for/],
     ['does not parse', 'export default {', /cannot be loaded/],
     ['throws when it is loaded', 'throw new Error("no licence")', /cannot be loaded: no licence/],
     ['exports nothing', 'export const other = 1;', /has no such export; export default \(or as "exporter"\)/],

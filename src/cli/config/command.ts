@@ -4,7 +4,8 @@ import { CONFIG_VARIABLE, readSettings } from '../../instrumentation/config/conf
 import { producerSettings } from '../../instrumentation/config/config.js';
 import { Failure, ExitCode } from '../failure.js';
 import { print } from '../output.js';
-import { SERVE_SECTION } from '../serve/settings.js';
+import { BUILT_IN_EXPORTERS, locateExporter } from '../serve/custom-exporter.js';
+import { resolveSettings, SERVE_SECTION, valuesOf } from '../serve/settings.js';
 import { effectiveConfig } from './effective.js';
 import { configSchema } from './schema.js';
 
@@ -28,6 +29,8 @@ function check(given: string | undefined): void {
   const written = readSettings(file, SERVE_SECTION);
   // With its modules, and with what the environment says; a place is named, since neither need name one.
   producerSettings({ directories: '/' }, process.env, written);
+  const { exporter, exporterDir } = valuesOf(resolveSettings({}, {}, written));
+  for (const name of exporter) if (!BUILT_IN_EXPORTERS.includes(name)) locateExporter(name, exporterDir);
   print(`${file} is right`);
 }
 

@@ -29,6 +29,8 @@ export type CustomExporter =
   | { readonly kind: 'exporter'; readonly exporter: PushMetricExporter }
   | { readonly kind: 'reader'; readonly reader: CustomReader };
 
+export const BUILT_IN_EXPORTERS: readonly string[] = ['prometheus', 'otlp', 'console'];
+
 /** For loading it, and again for making it. */
 const LOAD_LIMIT_MS = 10_000;
 const ALLOWED =
@@ -37,7 +39,7 @@ const ALLOWED =
 /** @throws Failure when it is not there, cannot be loaded, or is none. */
 export async function loadExporter(context: ExporterContext): Promise<CustomExporter> {
   const { name, settings } = context;
-  const file = locate(name, settings.exporterDir);
+  const file = locateExporter(name, settings.exporterDir);
   const module = await orFailure(`exporter ${name} cannot be loaded`, () =>
     inTime(import(file) as Promise<Record<string, unknown>>),
   );
@@ -74,8 +76,13 @@ function exportOf(module: Record<string, unknown>): unknown {
   return exporter ?? nested['default'] ?? nested['exporter'] ?? first;
 }
 
-/** A path if it looks like one; then the folder of exporters; then a package, as seen from here and from the working directory. */
-function locate(name: string, folder: string | undefined): string {
+/**
+ * A path if it looks like one; then the folder of exporters; then a package, as seen from here and from the working
+ * directory. Its URL.
+ *
+ * @throws Failure
+ */
+export function locateExporter(name: string, folder: string | undefined): string {
   const tried: string[] = [];
   if (MODULE_PATH.test(name)) {
     const file = path.resolve(name);
@@ -97,7 +104,7 @@ function locate(name: string, folder: string | undefined): string {
     tried.push(`the package ${name}`);
   }
   throw new Failure(
-    `there is no exporter ${name}; built in are prometheus, otlp and console; looked for ${tried.join(', ')}`,
+    `there is no exporter ${name}; built in are ${BUILT_IN_EXPORTERS.join(', ')}; looked for ${tried.join(', ')}`,
   );
 }
 

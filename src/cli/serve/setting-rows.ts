@@ -229,7 +229,7 @@ export const SETTINGS: readonly SettingRow[] = [
     key: 'otlpEndpoint',
     readElsewhere: ['OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'],
     flag: '--otlp-endpoint <url>',
-    description: 'where OTLP goes',
+    description: 'where OTLP goes; without it to localhost, port 4318, or 4317 with grpc',
     parse: httpUrl,
     environment: [
       // The SDK reads these itself: one is a base, the other the whole address.
