@@ -1,7 +1,5 @@
-import { reasonOf } from '../errors.js';
-
 /** What a command ends with. */
-import { NixlTelemetryError } from '../errors.js';
+import { NixlTelemetryError, reasonOf } from '../errors.js';
 
 export const ExitCode = {
   OK: 0,
