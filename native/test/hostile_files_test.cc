@@ -150,12 +150,8 @@ TEST(ringsThatNeverBecomeEmptyKeepNobodyWaiting) {
 
 // What takes pauses to look into is left for later where there is no time: nothing is taken, and nothing is changed.
 TEST(aDrainThatMayNotPauseLeavesARestlessRingAsItIs) {
-  const TemporaryDirectory directory;
-  const std::string path = directory / "agent";
-  RingWriter writer;
-  REQUIRE_EQ(writer.create(path, 4, 64), std::string());
-  Stepping stepping(path, 64);
-  const auto readPos = [&] { return load<uint64_t>(path, kHeaderA.readPos); };
+  Stepping stepping(64);
+  const auto readPos = [&] { return load<uint64_t>(stepping.path, kHeaderA.readPos); };
   const auto isRestless = [&](uint64_t taken) {
     stepping.ring.before = [](Access access) { CHECK(access != Access::kPause && access != Access::kInspect); };
     const uint64_t before = readPos();
@@ -165,30 +161,30 @@ TEST(aDrainThatMayNotPauseLeavesARestlessRingAsItIs) {
     CHECK_EQ(readPos(), (before + taken) & 63);
     stepping.ring.before = [](Access) {};
   };
-  push(writer, 1, 10);
+  push(stepping.writer, 1, 10);
   CHECK_EQ(stepping.drain(false), DrainOutcome::kEmpty);
   CHECK_EQ(stepping.count, 10u);
 
-  push(writer, 1, 54);  // to the lap's end
+  push(stepping.writer, 1, 54);  // to the lap's end
   isRestless(0);
   CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
   CHECK_EQ(stepping.count, 64u);
 
-  push(writer, 1, 10);
-  store(path, kHeaderA.readPos, uint64_t{4});
+  push(stepping.writer, 1, 10);
+  store(stepping.path, kHeaderA.readPos, uint64_t{4});
   isRestless(0);
   CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
   CHECK_EQ(stepping.count, 70u);
 
-  push(writer, 1, 30);
-  REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 25), 0);
+  push(stepping.writer, 1, 30);
+  REQUIRE_EQ(::truncate(stepping.path.c_str(), 40 + 16 * 25), 0);
   isRestless(0);
-  REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 64), 0);
+  REQUIRE_EQ(::truncate(stepping.path.c_str(), 40 + 16 * 64), 0);
   CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
   CHECK_EQ(stepping.count, 100u);
 
-  push(writer, 1, 10);
-  store(path, kVersionOffset + 4, int32_t{4});  // the mark is gone
+  push(stepping.writer, 1, 10);
+  store(stepping.path, kVersionOffset + 4, int32_t{4});  // the mark is gone
   isRestless(0);
 }
 
@@ -273,27 +269,23 @@ TEST(ringsWhosePositionsNeverRestLeaveHalfOfTheTimeToFullOnes) {
 
 // write_pos is at the lap's end whenever it is looked at first, and one further on after the pause that this costs.
 TEST(aRingThatIsAlwaysAtTheEndOfItsLapCostsFewPauses) {
-  const TemporaryDirectory directory;
-  const std::string path = directory / "agent";
-  RingWriter writer;
-  REQUIRE_EQ(writer.create(path, 4, 4096), std::string());
-  Stepping stepping(path, 4096);
-  push(writer, 1, 10);
+  Stepping stepping(4096);
+  push(stepping.writer, 1, 10);
   CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
   int pauses = 0;
   stepping.ring.before = [&](Access access) {
     if (access == Access::kPause) {
       ++pauses;
-      store(path, 0, load<uint64_t>(path, 8) + 1);
+      store(stepping.path, 0, load<uint64_t>(stepping.path, 8) + 1);
     } else if (access == Access::kSwapReadPos) {
-      store(path, 0, uint64_t{0});
+      store(stepping.path, 0, uint64_t{0});
     }
   };
-  store(path, 0, uint64_t{0});
+  store(stepping.path, 0, uint64_t{0});
   CHECK_EQ(stepping.drain(), DrainOutcome::kMore);
   CHECK_WITH(pauses <= 8, std::to_string(pauses) + " pauses");
   stepping.ring.before = [](Access) {};
-  store(path, 0, uint64_t{0});
+  store(stepping.path, 0, uint64_t{0});
   CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
   CHECK_EQ(stepping.count, 4096u);
 }

@@ -117,15 +117,12 @@ TEST(aRingThatIsNearlyFullAtItsLapsEndIsLookedAtAgainSoon) {
 }
 
 TEST(aRingThatBecomesFullWhileItIsReadMayHaveRefusedEvents) {
-  const TemporaryDirectory directory;
-  RingWriter writer;
-  REQUIRE_EQ(writer.create(directory / "agent", 4, 16), std::string());
-  Stepping stepping(directory / "agent", 16);
-  push(writer, 1, 3);
+  Stepping stepping(16);
+  push(stepping.writer, 1, 3);
   uint64_t accepted = 0;
   stepping.ring.before = [&](Access access) {
     if (access != Access::kSlots || accepted != 0) return;
-    while (writer.push({})) ++accepted;
+    while (stepping.writer.push({})) ++accepted;
   };
   CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
   CHECK_EQ(accepted, 12u);

@@ -10,6 +10,7 @@
 #include "drain_protocol.h"
 #include "draining.h"
 #include "ring_reader.h"
+#include "temporary_directory.h"
 
 enum class Access { kInspect, kVersion, kMark, kWritePos, kReadPos, kSwapMark, kSwapReadPos, kSlots, kPause };
 
@@ -38,9 +39,9 @@ class SteppedRing {
   nixl_otel::RingReader& reader_;
 };
 
-// A ring that is attached to, and drained by the protocol step by step.
+// An agent's ring that is attached to, and drained by the protocol step by step.
 struct Stepping {
-  Stepping(const std::string& path, uint64_t capacity) : opened(path), ring(*opened.reader) {
+  explicit Stepping(uint64_t capacity) : opened(made(capacity)), ring(*opened.reader) {
     if (!protocol.attach(ring, ring.inspect(), capacity, 1)) std::abort();
     while (drain() == nixl_otel::DrainOutcome::kSettling) {
     }
@@ -52,9 +53,18 @@ struct Stepping {
     };
     return protocol.drain(ring, opened.reader->capacity(), opened.buffer.data(), sink, mayPause);
   }
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  nixl_otel::RingWriter writer;
   Draining opened;
   SteppedRing ring;
   nixl_otel::DrainProtocol<SteppedRing> protocol;
   uint64_t count = 0;
   std::vector<uint64_t> gapsAfter;  // behind how many events the producer may have left out some
+
+ private:
+  const std::string& made(uint64_t capacity) {
+    if (!writer.create(path, 4, capacity).empty()) std::abort();
+    return path;
+  }
 };

@@ -21,7 +21,7 @@ import type { DurationStats } from './duration-pump.js';
 import type { FoldedMetric } from './folded-metric.js';
 import type { InstrumentSet } from './instrument-set.js';
 import type { KeyedMetric, MeterMemory } from './meter-memory.js';
-import { sum } from './readings.js';
+import { onTop } from './readings.js';
 import { SELF_METRICS } from './self-metrics.js';
 
 const OVERFLOW_WORDS = wordsOf(OVERFLOW_LABELS);
@@ -53,6 +53,7 @@ export class Observation {
   /** Agents of the last look of which something was folded: counters are folded by what they gained. */
   #previous: ReadonlyMap<number, AgentReading> = new Map();
   readonly #hostAttributes: Attributes;
+  readonly #hostKey: string;
 
   constructor(options: ObservationOptions) {
     this.#options = options;
@@ -64,6 +65,7 @@ export class Observation {
       return [{ metric, index, pointKeys, folded, observable: instruments.numbers[index]! }];
     });
     this.#hostAttributes = hostAttributes(options.naming, options.hostname);
+    this.#hostKey = seriesKey(this.#hostAttributes);
   }
 
   /** `snapshot` is the one that the roster was refreshed with. `durations`: undefined while no tap is open. */
@@ -91,11 +93,10 @@ export class Observation {
   end(snapshot: Snapshot, durations: DurationStats | undefined): void {
     this.observe(NOBODY, snapshot, durations);
     if (durations === undefined) return;
-    const owner = seriesKey(this.#hostAttributes);
     for (const metric of DURATION_METRICS) {
       if (metric.kind !== 'counter') continue;
       for (const { labels, value } of metric.points(durations)) {
-        this.#options.memory.earlier.add(owner, metric.name, seriesKey(labels), value);
+        this.#options.memory.earlier.add(this.#hostKey, metric.name, seriesKey(labels), value);
       }
     }
   }
@@ -169,13 +170,9 @@ export class Observation {
     // The collector's own counts go on as long as the process.
     SELF_METRICS.forEach((metric, i) => observe(instruments.self[i]!, metric.points(snapshot)));
     if (durations === undefined) return;
-    const earlier = memory.earlier.of(seriesKey(this.#hostAttributes));
+    const earlier = memory.earlier.of(this.#hostKey);
     DURATION_METRICS.forEach((metric, i) => {
       observe(instruments.durationStats[i]!, metric.points(durations), earlier?.get(metric.name));
     });
   }
-}
-
-function onTop(value: Exact, earlier: Exact | undefined): Exact {
-  return earlier === undefined ? value : sum(earlier, value);
 }

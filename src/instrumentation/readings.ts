@@ -34,6 +34,11 @@ export function increase(current: Exact, previous: Exact | undefined): Exact {
     : Number(current) - Number(previous);
 }
 
+/** `before`: where there was something before. */
+export function onTop(value: Exact, before: Exact | undefined): Exact {
+  return before === undefined ? value : sum(before, value);
+}
+
 export function sum(a: Exact, b: Exact): Exact {
   return typeof a === 'bigint' && typeof b === 'bigint' ? a + b : Number(a) + Number(b);
 }
