@@ -6,6 +6,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 
+export { until } from '../support/until.js';
+
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const MAIN = path.join(ROOT, 'dist/cli/main.js');
 const TRANSFER_SOURCE = path.join(ROOT, 'native/build/transfer-source');
@@ -108,15 +110,6 @@ export function temporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
   undo.push(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
-}
-
-/** Asks again until it is so; the test's own time limit ends it. */
-export async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 /** The whole page. */

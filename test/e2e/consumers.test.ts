@@ -1,10 +1,10 @@
 /** Who may drain a ring: one process, in as many places as it likes; a second one is told so and takes over in time. */
 import path from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { openRing, RingWriter } from '../../src/shm-bridge/index.js';
 import { scrape, start, until, valueOf } from '../cli/command.js';
 import { dist, resultOf } from '../support/child.js';
-import { drained, openTestSource, temporaryDirectory, transferSourcePath } from '../support/live.js';
+import { allDrained, drainAll, drained, openTestSource, temporaryDirectory, transferSourcePath } from '../support/live.js';
 
 /** A ring and a way to put events of value 1 into it. */
 function ringIn(directory: string, name = 'agent'): (events: number) => void {
@@ -24,7 +24,7 @@ test('a second process is told busy, takes nothing, and takes over when the firs
   await until(async () => (await events()) === 100);
 
   const second = openTestSource([directory]);
-  second.drainNow();
+  await until(() => second.snapshot().problems.length > 0);
   expect(second.snapshot()).toMatchObject({
     agents: [],
     problems: [{ state: 'busy', path: path.join(directory, 'agent') }],
@@ -35,8 +35,7 @@ test('a second process is told busy, takes nothing, and takes over when the firs
 
   await first.stop('SIGKILL');
   write(7);
-  await vi.waitUntil(() => drained(second.snapshot()) > 0, 20_000);
-  second.drainNow();
+  await allDrained(directory);
   // Each event was counted by one of the two.
   expect(drained(second.snapshot())).toBe(7);
   expect(second.snapshot()).toMatchObject({ problems: [], agents: [{ suspect: false }] });
@@ -77,7 +76,7 @@ test('two sources in one process, on one directory and on different ones', () =>
   const [first, second, both] = [openTestSource([a]), openTestSource([b]), openTestSource([a, b])];
   writeA(3);
   writeB(5);
-  both.drainNow();
+  drainAll(both, a, b);
   expect([first, second, both].map((source) => drained(source.snapshot()))).toEqual([3, 5, 8]);
 });
 
