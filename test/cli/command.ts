@@ -30,6 +30,8 @@ export class RunningCommand {
   readonly ended: Promise<Ended>;
   readonly child: ChildProcess;
   #onChange = (): void => {};
+  /** Later than its exit: by then all that it printed has been read. */
+  #isClosed = false;
 
   readonly #isGroup: boolean;
 
@@ -54,6 +56,7 @@ export class RunningCommand {
     this.ended = new Promise((resolve, reject) => {
       this.child.once('error', reject);
       this.child.once('close', (code, signal) => {
+        this.#isClosed = true;
         resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
         this.#onChange();
       });
@@ -65,7 +68,7 @@ export class RunningCommand {
     for (;;) {
       const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
       if (found !== null) return found;
-      if (this.child.exitCode !== null || this.child.signalCode !== null) {
+      if (this.#isClosed) {
         throw new Error(`ended without saying ${pattern}:\n${this.stdout}${this.stderr}`);
       }
       await new Promise<void>((resolve) => {
