@@ -10,6 +10,7 @@ import { effectiveConfig } from '../../src/cli/config/effective.js';
 import { configSchema } from '../../src/cli/config/schema.js';
 import { SERVE_SECTION, settingsOf } from '../../src/cli/serve/settings.js';
 import { pointsIn } from '../instrumentation/readers.js';
+import { allDrained } from '../support/live.js';
 import { MAIN, ROOT, run, RunningCommand, scrape, start, temporaryDirectory, until } from './command.js';
 
 function fileWith(text: string, name = 'nixl-otel.yaml'): string {
@@ -236,6 +237,7 @@ describe('who goes before whom', () => {
       const bounds = async (options: object): Promise<unknown[]> => {
         for (const type of [7, 6]) writer.push({ type, value: 5 });
         const producer = new NixlMetricProducer({ directories: directory, ...options });
+        await allDrained(directory);
         const result = await producer.collect();
         producer.close();
         return ['agent_xfer_time_us', 'agent_xfer_post_time_us'].map(
@@ -269,19 +271,19 @@ describe('who goes before whom', () => {
       (file) => new RingWriter(file, { wireVersion: 4 }),
     );
     const file = fileWith(`directories: ${first}\nglobs: ${second}/t*\nserve: { port: 0 }`);
-    const served = async (env: NodeJS.ProcessEnv): Promise<string> => {
+    const served = async (env: NodeJS.ProcessEnv, ...agents: string[]): Promise<string> => {
       for (const writer of writers) writer.push({ type: 0, value: 1 });
       const serve = start(['serve', '--config', file], env);
       const [, url] = await serve.says(/serves (http:\S+) from/);
       const page = await until(async () => {
         const text = await scrape(url!);
-        return text.includes('agent_name="one"') && text;
+        return agents.every((agent) => text.includes(`agent_name="${agent}"`)) && text;
       });
       await serve.stop('SIGTERM');
       return page;
     };
-    expect(await served({})).toContain('agent_name="two"');
-    expect(await served({ NIXL_TELEMETRY_DIR: first })).not.toContain('agent_name="two"');
+    await served({}, 'one', 'two');
+    expect(await served({ NIXL_TELEMETRY_DIR: first }, 'one')).not.toContain('agent_name="two"');
   });
 
   it('leaves what exporters read from the environment by themselves to them', () => {
@@ -309,6 +311,7 @@ describe('who goes before whom', () => {
     writer.push({ type: 8, value: 1 });
     const serve = start(['serve', '--dir', directory], { NIXL_OTEL_CONFIG: file });
     const [, url] = await serve.says(/serves (http:\S+) from/);
+    await allDrained(directory);
     const page = await scrape(url!);
     expect(page).toMatch(/^team_failures_total\{role="prefill"\} 1$/m);
     expect(page).toMatch(/^agent_errors_total\{.*role="prefill".*\} 1$/m);

@@ -74,7 +74,9 @@ describe('a live run', () => {
     const dir = temporaryDirectory();
     const source = openTestSource([dir]);
     // spawnSync blocks this thread's event loop for as long as the agents live.
-    const script = [0, 1, 2, 3, 4].map((i) => `"$0" --dir "$1" --seconds 1 --rate 5000 --sizes 4k:1 --name wave-${i}`);
+    // Each writes some 20,000 events, more than its ring holds.
+    const flags = '--seconds 1 --rate 5000 --sizes 4k:1 --buffer-size 16384';
+    const script = [0, 1, 2, 3, 4].map((i) => `"$0" --dir "$1" ${flags} --name wave-${i}`);
     const run = spawnSync('sh', ['-c', script.join(' && '), transferSourcePath, dir], { encoding: 'utf8' });
     expect(run.stderr).toBe('');
     const totals = run.stdout
@@ -98,8 +100,8 @@ describe('a live run', () => {
     const counted = drained(snapshot);
     expect(counted).toBeLessThanOrEqual(totals.totals.written);
     expect(counted).toBeGreaterThanOrEqual(totals.totals.written - totals.totals.wiped);
-    // The first lives may be over before the ring is found, more of them on a machine that has much else to do.
-    expect(snapshot.agents[0]?.restarts).toBeGreaterThanOrEqual(100);
+    // Lives may be over before the ring is found, or between two drains: more of them on a machine with much else to do.
+    expect(snapshot.agents[0]?.restarts).toBeGreaterThanOrEqual(20);
     expect(snapshot.agents[0]?.restarts).toBeLessThanOrEqual(200);
   });
 
@@ -120,7 +122,8 @@ describe('a live run', () => {
 
   it('lets go of agents that are dead, descriptors and all', async () => {
     const dir = temporaryDirectory();
-    const source = openTestSource([dir], { deadTtlMs: 100 });
+    // An agent can be gone before its process was seen: the idle TTL is for those.
+    const source = openTestSource([dir], { deadTtlMs: 100, idleTtlMs: 3000 });
     const before = readdirSync('/proc/self/fd').length;
     for (let i = 0; i < 3; i++) {
       await runTransferSource(['--dir', dir, '--agents', '20', '--seconds', '0.8', '--name', `fresh-${i}`]);

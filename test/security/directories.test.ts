@@ -6,7 +6,7 @@ import { NixlMetricProducer } from '../../src/instrumentation/index.js';
 import { tallyOptions } from '../../src/mapping/index.js';
 import { inspectRing, observeRing, openRing, openSource, RingWriter } from '../../src/shm-bridge/index.js';
 import { scrape, start, until, valueOf } from '../cli/command.js';
-import { drained, openTestSource, temporaryDirectory } from '../support/live.js';
+import { allDrained, drained, openTestSource, temporaryDirectory } from '../support/live.js';
 
 const me = process.getuid!();
 const someoneElse = me + 1;
@@ -19,14 +19,14 @@ function ringIn(directory: string, name = 'agent'): string {
   return file;
 }
 
-test('a symbolic link is not followed, to a ring neither', () => {
+test('a symbolic link is not followed, to a ring neither', async () => {
   const [directory, elsewhere] = [temporaryDirectory(), temporaryDirectory()];
   const ring = ringIn(elsewhere);
   const link = path.join(directory, 'link');
   symlinkSync(ring, link);
   symlinkSync(elsewhere, path.join(directory, 'folder'));
   const source = openTestSource([directory]);
-  source.drainNow();
+  await until(() => source.snapshot().problems.length === 2);
   expect(source.snapshot().agents).toEqual([]);
   expect(source.snapshot().problems.map(({ reason }) => reason)).toEqual([
     'not a regular file but a symbolic link, which is not followed',
@@ -38,12 +38,12 @@ test('a symbolic link is not followed, to a ring neither', () => {
   expect(inspectRing(ring)).toMatchObject({ pending: 5 });
 });
 
-test('only the rings of the owners that were named are read', () => {
+test('only the rings of the owners that were named are read', async () => {
   const directory = temporaryDirectory();
   ringIn(directory);
   const open = (owners: number[]) => openSource({ directories: [directory], tally: tallyOptions(), owners });
   const strict = open([someoneElse]);
-  strict.drainNow();
+  await until(() => strict.snapshot().problems.length > 0);
   expect(strict.snapshot()).toMatchObject({
     agents: [],
     problems: [{ state: 'denied', reason: `its owner is user ${me}, who is not among the owners` }],
@@ -51,7 +51,7 @@ test('only the rings of the owners that were named are read', () => {
   expect(inspectRing(path.join(directory, 'agent'))).toMatchObject({ pending: 5 });
   strict.close();
   const fitting = open([someoneElse, me]);
-  fitting.drainNow();
+  await allDrained(directory);
   expect(drained(fitting.snapshot())).toBe(5);
   fitting.close();
 });
@@ -92,7 +92,8 @@ test('a directory that every user may write to is warned of once, unless owners 
   const warnings = async (...flags: string[]) => {
     const serve = start(['serve', '--dir', directory, '--port', '0', ...flags]);
     const [url] = await serve.says(/http:\S+metrics/);
-    await scrape(url);
+    // The first scan is over by then.
+    await until(async () => valueOf(await scrape(url), 'nixl_collector_ticks_total') > 2);
     await scrape(url);
     return (await serve.stop()).stderr.match(/any user may put rings into \S+/g) ?? [];
   };
