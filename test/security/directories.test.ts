@@ -1,10 +1,17 @@
 /** Who may bring a ring: links lead nowhere, owners can be named, and a directory that is open to all is told. */
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { NixlMetricProducer } from '../../src/instrumentation/index.js';
 import { tallyOptions } from '../../src/mapping/index.js';
-import { inspectRing, observeRing, openRing, openSource, RingWriter } from '../../src/shm-bridge/index.js';
+import {
+  inspectRing,
+  observeRing,
+  openRing,
+  openSource,
+  RingWriter,
+  type Snapshot,
+} from '../../src/shm-bridge/index.js';
 import { scrape, start, until, valueOf } from '../cli/command.js';
 import { allDrained, drained, openTestSource, temporaryDirectory } from '../support/live.js';
 
@@ -56,18 +63,29 @@ test('only the rings of the owners that were named are read', async () => {
   fitting.close();
 });
 
-test('of several sources the strictest decides', () => {
+test.each([
+  [undefined, [someoneElse], false],
+  [[someoneElse], undefined, false],
+  [[me], [someoneElse], false],
+  [[someoneElse], [me], false],
+  [[me, someoneElse], [me], true],
+  [[me], undefined, true],
+])('of several sources the strictest decides: %j and %j', async (first, second, isRead) => {
   const parent = temporaryDirectory();
   const directory = path.join(parent, 'inner');
   mkdirSync(directory);
-  ringIn(directory);
-  ringIn(parent);
-  const strict = openSource({ directories: [directory], tally: tallyOptions(), owners: [someoneElse] });
-  const other = openSource({ directories: [parent], tally: tallyOptions() });
-  other.drainNow();
-  expect(other.snapshot().agents.map((agent) => agent.path)).toEqual([path.join(parent, 'agent')]);
-  strict.close();
-  other.close();
+  const open = (place: string, owners: number[] | undefined) =>
+    openSource({ directories: [place], tally: tallyOptions(), ...(owners === undefined ? {} : { owners }) });
+  const sources = [open(directory, first), open(parent, second)];
+  onTestFinished(() => sources.forEach((source) => source.close()));
+  // Only now: both have a say when it is looked at first.
+  const ring = ringIn(directory);
+  const isJudged = ({ agents, problems }: Snapshot) =>
+    agents.length > 0 || problems.some(({ state }) => state === 'denied');
+  await until(() => sources.every((source) => isJudged(source.snapshot())));
+  const seen = sources.map((source) => source.snapshot().agents.map((agent) => agent.path));
+  expect(seen).toEqual(isRead ? [[ring], [ring]] : [[], []]);
+  if (!isRead) expect(inspectRing(ring)).toMatchObject({ pending: 5, consumed: false });
 });
 
 test.each([[[]], [[-1]], [[1.5]], [['root']], ['0'], [[2 ** 32]]])('owners %j are refused', (owners) => {
