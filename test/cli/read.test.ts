@@ -1,5 +1,5 @@
 /** read and list, on real rings in real processes. */
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -234,6 +234,18 @@ describe('nixl-otel list', () => {
     const { stdout } = await run(['list', '--dir', directory]);
     expect(stdout).toMatch(/^AGENT +WIRE +SLOTS +FILL/);
     expect(stdout).toMatch(/^busy\/one +4 +4096 .* ready, held$/m);
+  });
+
+  it('does not take a process that only looks on for the one that writes', async () => {
+    const file = namedRing();
+    const reading = start(['read', '--follow', file]);
+    await reading.says(/Value/);
+    const { stdout } = await run(['list', '--json', '--dir', path.dirname(file)]);
+    const row = JSON.parse(stdout) as object;
+    expect(row).toMatchObject({ agent: 'agent', state: 'ready' });
+    expect(row).not.toHaveProperty('pid');
+    expect(readFileSync(`/proc/${reading.child.pid}/maps`, 'utf8')).toMatch(new RegExp(` r--s .*${file}`));
+    await reading.stop();
   });
 
   it('says by its exit code what is wrong', async () => {
