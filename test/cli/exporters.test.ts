@@ -139,7 +139,9 @@ describe('several exporters at once', () => {
     const { code, stderr } = await serve.stop('SIGTERM');
     expect(code).toBe(0);
     // On a busy machine an answer may come too late again: one line for each time that it begins, one when it is over.
-    const lines = stderr.match(/exporter otlp (failed|works again)/g)!.map((line) => line.slice('exporter otlp '.length));
+    const lines = stderr
+      .match(/exporter otlp (failed|works again)/g)!
+      .map((line) => line.slice('exporter otlp '.length));
     expect(lines).toEqual(lines.map((_, i) => (i % 2 === 0 ? 'failed' : 'works again')));
   });
 });

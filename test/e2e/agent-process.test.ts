@@ -154,7 +154,9 @@ describe('the process behind each agent', () => {
     // Any of the three opens /proc/*/maps, by the kernel's version.
     const withoutTheRight = ['setpriv', '--bounding-set=-sys_ptrace,-perfmon,-sys_admin', '--inh-caps=-all'];
     expect(await lookThrough(directory, 'unknown', withoutTheRight)).toEqual({ a: { life: 'unknown', up: 1 } });
-    expect(await lookThrough(directory, 'alive', [])).toEqual({ a: { life: 'alive', pid, up: 1, attribute: pid, rank: 3 } });
+    expect(await lookThrough(directory, 'alive', [])).toEqual({
+      a: { life: 'alive', pid, up: 1, attribute: pid, rank: 3 },
+    });
   });
 
   it.runIf(isRoot)('of another PID namespace is unknown', async () => {

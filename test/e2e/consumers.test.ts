@@ -4,7 +4,14 @@ import { expect, test } from 'vitest';
 import { openRing, RingWriter } from '../../src/shm-bridge/index.js';
 import { scrape, start, until, valueOf } from '../cli/command.js';
 import { dist, resultOf } from '../support/child.js';
-import { allDrained, drainAll, drained, openTestSource, temporaryDirectory, transferSourcePath } from '../support/live.js';
+import {
+  allDrained,
+  drainAll,
+  drained,
+  openTestSource,
+  temporaryDirectory,
+  transferSourcePath,
+} from '../support/live.js';
 
 /** A ring and a way to put events of value 1 into it. */
 function ringIn(directory: string, name = 'agent'): (events: number) => void {

@@ -4,7 +4,13 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EVENTS, tallyOptions } from '../../src/mapping/index.js';
-import { type AgentSnapshot, inspectRing, openSource, RingWriter, type WriteEvent } from '../../src/shm-bridge/index.js';
+import {
+  type AgentSnapshot,
+  inspectRing,
+  openSource,
+  RingWriter,
+  type WriteEvent,
+} from '../../src/shm-bridge/index.js';
 import { drainUntil, temporaryDirectory } from '../support/live.js';
 
 const CUSTOM = 7;

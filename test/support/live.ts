@@ -30,7 +30,10 @@ export function temporaryDirectory(): string {
   return dir;
 }
 
-export function openTestSource(directories: string[], options: { deadTtlMs?: number; idleTtlMs?: number } = {}): RingSource {
+export function openTestSource(
+  directories: string[],
+  options: { deadTtlMs?: number; idleTtlMs?: number } = {},
+): RingSource {
   const source = openSource({ directories, tally: tallyOptions(), ...options });
   onTestFinished(() => source.close());
   return source;
