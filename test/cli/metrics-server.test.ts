@@ -46,3 +46,20 @@ it('cuts off a client that takes nothing of its answer', async () => {
   expect(bytes).toBeGreaterThan(0);
   expect(bytes).toBeLessThan(length);
 });
+
+it('waits for an answer that is under way when it closes, but not for ever', async () => {
+  const server = await listenOn('127.0.0.1', 0, { stalledMs: 0 });
+  const asked: string[] = [];
+  server.route('/quick', (_, answer) => {
+    asked.push('quick');
+    setImmediate(() => answer(200, 'done'));
+  });
+  server.route('/never', () => void asked.push('never'));
+  const never = fetch(new URL('/never', server.url)).catch(() => 'cut off');
+  await expect.poll(() => asked).toEqual(['never']);
+  const quick = fetch(new URL('/quick', server.url)).then((answer) => answer.text());
+  await expect.poll(() => asked).toEqual(['never', 'quick']);
+  await server.close();
+  expect(await quick).toBe('done\n');
+  expect(await never).toBe('cut off');
+});

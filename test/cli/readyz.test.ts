@@ -2,6 +2,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { readiness } from '../../src/cli/serve/health.js';
+import { InMemorySource } from '../instrumentation/in-memory-source.js';
 import { preloadable } from '../support/preload.js';
 import { start, temporaryDirectory, until } from './command.js';
 
@@ -60,4 +62,25 @@ it('is 503 while the collector thread is stuck, and 200 when it goes on', async 
   rmSync(stuck);
   expect(await becomes(200)).toBe('ready, 0 agents');
   expect(await serve.stop()).toMatchObject({ code: 0 });
+});
+
+it.each([
+  [20, 1000, true],
+  [20, 1001, false],
+  [10_000, 100_000, true],
+  [10_000, 100_001, false],
+])('drained every %i ms, without a turn for %i ms: ready is %s', (drainIntervalMs, sinceTickMs, ready) => {
+  const source = new InMemorySource();
+  source.collector = { ...source.collector, drainIntervalMs, sinceTickMs };
+  expect(readiness(source.snapshot()).ready).toBe(ready);
+});
+
+it('lists some of the rings that cannot be read, and how many there are', () => {
+  const problems = Array.from({ length: 25 }, (_, i) => ({ path: `/r/${i}`, state: 'busy' as const, reason: 'held' }));
+  const { ready, text } = readiness({ ...new InMemorySource().snapshot(), problems, problemCount: 1025 });
+  expect(ready).toBe(true);
+  const lines = text.split('\n');
+  expect(lines).toHaveLength(22);
+  expect(lines[1]).toBe('warning: "/r/0" is busy: held');
+  expect(lines.at(-1)).toBe('and 1005 more');
 });
