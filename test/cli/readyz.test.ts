@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { readiness } from '../../src/cli/serve/health.js';
 import { InMemorySource } from '../instrumentation/in-memory-source.js';
 import { preloadable } from '../support/preload.js';
-import { start, temporaryDirectory, until } from './command.js';
+import { scrape, start, temporaryDirectory, until, valueOf } from './command.js';
 
 async function readyz(base: string): Promise<{ status: number; text: string }> {
   const answer = await fetch(new URL('/readyz', base));
@@ -61,6 +61,9 @@ it('is 503 while the collector thread is stuck, and 200 when it goes on', async 
   expect(await becomes(503)).toMatch(/^the collector thread has had no turn for \d{4,} ms/);
   rmSync(stuck);
   expect(await becomes(200)).toBe('ready, 0 agents');
+  const page = await scrape(url);
+  expect(valueOf(page, 'nixl_collector_late_ticks_total')).toBeGreaterThanOrEqual(1);
+  expect(valueOf(page, 'nixl_collector_lag_max')).toBeGreaterThan(1);
   expect(await serve.stop()).toMatchObject({ code: 0 });
 });
 
