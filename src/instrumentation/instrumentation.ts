@@ -38,7 +38,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
       lookUpGlobalMeter: () => this._lookUpGlobalMeter(),
       internals,
     });
-    warnOfUnmatched(settings.events, this._diag);
+    warnOfUnmatched(settings, this._diag);
     this._reporting.useMeter(this.meter);
     if (config.enabled !== false) this.enable();
   }

@@ -201,7 +201,7 @@ interface Feed extends SharedFeed {
 function ownFeed(options: NixlMetricProducerOptions): Feed {
   const { source: sourceOptions, ...profile } = producerSettings(options);
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-  warnOfUnmatched(profile.events, logger);
+  warnOfUnmatched(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
   const source = openSource({ ...sourceOptions, ...builderMetrics.wants });
   const feed = new SourceFeed(source, logger);

@@ -1,0 +1,24 @@
+/** A parsed text that knows where each of its parts stands. */
+import type { Path } from './shape.js';
+
+export interface Mistake {
+  /** Where it begins in the text. */
+  readonly offset: number;
+  readonly message: string;
+}
+
+export interface Located {
+  /** Why the text has no value. */
+  readonly mistakes: readonly Mistake[];
+  /** Only without mistakes. May throw what the parser throws. */
+  value(): unknown;
+  /** Of the key or the list element; where it is not in the text, of the nearest one around it. */
+  offsetOf(path: Path): number;
+}
+
+/** `line:column`, both from 1. */
+export function lineAndColumn(text: string, offset: number): string {
+  const before = text.slice(0, offset);
+  const line = before.split('\n').length;
+  return `${line}:${offset - before.lastIndexOf('\n')}`;
+}
