@@ -151,7 +151,7 @@ function absolute(builder: string, file: string): string {
 
 /** `where`: it stands in the file. */
 function builderOf(one: string, where: string): BuilderName | MetricBuilder {
-  if (!isModulePath(one)) return one as BuilderName;
+  if (!isModulePath(one)) return one;
   try {
     return builderFromModule(one);
   } catch (error) {

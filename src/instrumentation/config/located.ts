@@ -11,9 +11,9 @@ export interface Located {
   /** Why the text has no value. */
   readonly mistakes: readonly Mistake[];
   /** Only without mistakes. May throw what the parser throws. */
-  value(): unknown;
+  readonly value: () => unknown;
   /** Of the key or the list element; where it is not in the text, of the nearest one around it. */
-  offsetOf(path: Path): number;
+  readonly offsetOf: (path: Path) => number;
 }
 
 /** `line:column`, both from 1. */

@@ -6,7 +6,7 @@ import type { Path } from './shape.js';
 
 export interface LocatedYaml extends Located {
   /** A scalar, as far as it can be told also with mistakes elsewhere. */
-  peek(path: Path): unknown;
+  readonly peek: (path: Path) => unknown;
 }
 
 export function readYaml(text: string): LocatedYaml {
