@@ -192,6 +192,7 @@ describe('a configuration file', () => {
   it.each([
     ['a: [', /:1:\d+: /],
     ['naming: nixl\nnaming: otel', /:2:1: Map keys must be unique/],
+    ['naming: !from-vault otel', /:1:9: Unresolved tag: !from-vault/],
   ])('that is no YAML, as %j, is refused with its line', (text, message) => {
     expect(() => readSettings(fileWith(text))).toThrow(message);
   });

@@ -30,6 +30,29 @@ describe('a flag that does nothing is refused:', () => {
     expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
+
+  it.each([
+    [['--once', '--count', '3', '--dir', '/none'], '--once and --count exclude each other'],
+    [['--all', '--url', 'http://127.0.0.1:1'], '--all and --url exclude each other'],
+  ])('top %j', async (flags, message) => {
+    const { code, stdout, stderr } = await run(['top', ...flags]);
+    expect(stderr).toContain(message);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
+  it('a folder of exporters that is not there', async () => {
+    const flags = ['--exporter', 'yaml', '--exporter-dir', '/no/such'];
+    const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), ...flags]);
+    expect(stderr).toContain('the folder of exporters is not there: /no/such');
+    expect(code).toBe(1);
+  });
+
+  it('but one that is repeated adds to its list, where it has one', async () => {
+    const flags = ['--exporter', 'prometheus', '--exporter', 'console,prometheus', '--port', '0'];
+    const serve = start(['serve', '--dir', temporaryDirectory(), ...flags]);
+    await serve.says(/exporters prometheus, console;/);
+    expect((await serve.stop('SIGTERM')).code).toBe(0);
+  });
 });
 
 describe('a key of the file that does nothing', () => {

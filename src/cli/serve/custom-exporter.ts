@@ -87,6 +87,7 @@ function exportOf(module: Record<string, unknown>): unknown {
  */
 export function locateExporter(name: string, folder: string | undefined): string {
   const tried: string[] = [];
+  if (folder !== undefined && !existsSync(folder)) throw new Failure(`the folder of exporters is not there: ${folder}`);
   if (MODULE_PATH.test(name)) {
     const file = path.resolve(name);
     if (existsSync(file)) return pathToFileURL(file).href;

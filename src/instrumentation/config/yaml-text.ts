@@ -11,8 +11,10 @@ export interface LocatedYaml extends Located {
 
 export function readYaml(text: string): LocatedYaml {
   const { parseDocument, visit } = createRequire(import.meta.url)('yaml') as typeof Yaml;
-  const document = parseDocument(text, { prettyErrors: false });
-  const mistakes: Mistake[] = document.errors.map(({ pos, message }) => ({ offset: pos[0], message }));
+  const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
+  // Warnings are of tags that mean nothing here: their values would be taken for something else.
+  const found = [...document.errors, ...document.warnings];
+  const mistakes: Mistake[] = found.map(({ pos, message }) => ({ offset: pos[0], message }));
   if (mistakes.length === 0) {
     visit(document, {
       Alias(_, alias, around) {
