@@ -219,14 +219,14 @@ function isClass(value: unknown): value is new (...args: unknown[]) => object {
 
 /** Those of the package: what OpenTelemetry's base classes have is theirs. */
 function methodsOf(instance: object): string[] {
-  const own = Object.values(all).filter(isClass);
+  const own = Object.values<unknown>(all).filter(isClass);
   const names = new Set(Object.keys(instance));
   for (
     let type = Object.getPrototypeOf(instance) as object;
     type !== null;
     type = Object.getPrototypeOf(type) as object
   ) {
-    const isOurs = own.some((one) => one.prototype === type) || type.constructor.name === 'NativeSource';
+    const isOurs = own.some((one) => (one.prototype as unknown) === type) || type.constructor.name === 'NativeSource';
     if (isOurs) for (const name of Object.getOwnPropertyNames(type)) names.add(name);
   }
   return [...names].filter((name) => name !== 'constructor' && !name.startsWith('_'));

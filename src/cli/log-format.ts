@@ -1,6 +1,6 @@
 /**
- * In which format notes are to be written, before the settings are known: an error of usage and a mistake in the
- * configuration file are notes, too.
+ * The format of notes, found before the settings are known: errors of usage and mistakes in the configuration file are
+ * notes, too.
  */
 import { readFileSync } from 'node:fs';
 import { CONFIG_VARIABLE } from '../instrumentation/config/config-file.js';
@@ -8,17 +8,17 @@ import type { Environment } from '../instrumentation/config/environment.js';
 import { readYaml } from '../instrumentation/config/yaml-text.js';
 import { LOG_FORMATS, type LogFormat } from './output.js';
 
-/** Undefined where no flag names one of the formats. */
+/** Returns undefined where no flag names one of the formats. */
 export function formatInFlags(args: readonly string[]): LogFormat | undefined {
   return formatOf(flagIn(args, '--log-format'));
 }
 
-/** As the text of a configuration file has it, also where something else in the text is wrong. */
+/** Returns `serve.logFormat` of a configuration file, also where the text has a mistake elsewhere. */
 export function formatInText(text: string): LogFormat | undefined {
   return formatOf(readYaml(text).peek(['serve', 'logFormat']));
 }
 
-/** Of the file that a flag or the variable names; for when nothing else reads it any more. */
+/** Reads the file that a flag or the variable names. Only at the end of a command: a pipe is empty afterwards. */
 export function formatInNamedFile(args: readonly string[], environment: Environment): LogFormat | undefined {
   const file = flagIn(args, '--config') ?? environment[CONFIG_VARIABLE];
   try {
@@ -32,7 +32,7 @@ function formatOf(word: unknown): LogFormat | undefined {
   return LOG_FORMATS.find((format) => format === word);
 }
 
-/** The last one counts. */
+/** Returns the value of the last one. */
 function flagIn(args: readonly string[], flag: string): string | undefined {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   let value: string | undefined;

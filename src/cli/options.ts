@@ -51,7 +51,7 @@ export function notEmpty(what: string): (text: string) => string {
   };
 }
 
-/** An IPv6 address may stand in brackets, as in a URL; without them is how it is used. */
+/** Accepts an IPv6 address in brackets, as in a URL, and returns it without them. */
 export function hostName(text: string): string {
   const [, address] = /^\[(.*)\]$/.exec(text) ?? [];
   if (address !== undefined && isIPv6(address)) return address;

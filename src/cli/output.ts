@@ -66,15 +66,15 @@ export const LOG_FORMATS = ['text', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 let format: LogFormat = 'text';
-/** Notes from before their format is known; undefined when it is. */
+/** Notes that wait for their format; undefined once it is set. */
 let held: [message: string, level: NoteLevel][] | undefined;
 
-/** Until useNoteFormat() says how they are written. */
+/** Keeps notes back until useNoteFormat() sets their format. */
 export function holdNotes(): void {
   held ??= [];
 }
 
-/** Of held notes and of every further one. */
+/** Sets the format of held notes and of every further one. */
 export function useNoteFormat(wanted: LogFormat): void {
   format = wanted;
   if (format === 'json') noteNodeWarnings();
@@ -83,7 +83,7 @@ export function useNoteFormat(wanted: LogFormat): void {
   for (const [message, level] of waiting) note(message, level);
 }
 
-/** `otherwise`: how notes are written if that is not known yet. */
+/** Returns the format. `otherwise`: which one to use if none was set yet. */
 export function settleNoteFormat(otherwise: () => LogFormat): LogFormat {
   if (held !== undefined) useNoteFormat(otherwise());
   return format;

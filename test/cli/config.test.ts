@@ -254,14 +254,14 @@ describe('a configuration file', () => {
     }
   });
 
-  it('is told where the option stands that no builder serves', () => {
+  it('is refused with the place of an option that no builder uses', () => {
     const file = fileWith('hostname: h\ncustomEvents: [{ event: e, kind: gauge, name: a }]\nbuilders: [legacy]');
     expect(() => new NixlMetricProducer({ directories: '/none', configFile: file })).toThrow(
       `${file}:2:1: customEvents needs the builder custom, and builders has only legacy`,
     );
   });
 
-  it('is told where a module stands that is not there', async () => {
+  it('is refused with the place of a module that does not exist', async () => {
     const file = fileWith('builders:\n  - legacy\n  - ./gone.mjs\nserve: { exporter: [console, ./gone-too.mjs] }');
     expect(() => optionsOf(readSettings(file))).toThrow(
       new RegExp(`^${file}:3:5: builders\\[1\\]: builder ${path.dirname(file)}/gone.mjs cannot be loaded`),

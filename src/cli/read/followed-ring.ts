@@ -41,7 +41,7 @@ export class FollowedRing implements Reading {
     if (unopened === undefined) this.#open();
   }
 
-  /** One that is no ring yet. */
+  /** Follows a file that is no ring yet. */
   static awaited(file: string, consume: boolean, state: string): FollowedRing {
     return new FollowedRing(file, consume, state);
   }
@@ -73,7 +73,7 @@ export class FollowedRing implements Reading {
     return this.#wasOpen ? lostCode(problem) : exitCodeOf(problem);
   }
 
-  /** There was a note when it was lost. */
+  /** Does nothing: take() wrote the note. */
   noteLost(): void {}
 
   close(): void {

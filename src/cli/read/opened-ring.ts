@@ -12,9 +12,9 @@ export interface Reading {
   readonly agent: string;
   /** Some of the events since the last call. Where they are gone from the ring then, at most `most`. */
   take(most: number): RingEventColumns;
-  /** What is wrong with it now; 0 while it can be read. */
+  /** Exit code for the state that it is in now; 0 while it can be read. */
   readonly exitCode: ExitCodeNumber;
-  /** A note that it was lost, where it was and no note was written yet. */
+  /** Writes a note where the ring was lost and no note was written yet. */
   noteLost(): void;
   close(): void;
 }
@@ -76,7 +76,7 @@ export class OpenedRing implements Reading {
   }
 }
 
-/** Of a file that was a ring before: also an empty one was cut. */
+/** Exit code for a file that was a ring before: an empty one was cut. */
 export function lostCode(state: string): ExitCodeNumber {
   return state === 'denied' || state === 'busy' ? ExitCode.DENIED : ExitCode.INCOMPATIBLE;
 }

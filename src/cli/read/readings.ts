@@ -1,11 +1,11 @@
-/** The files that `read` was given: a file that cannot be read costs a note and the exit code, and the others go on. */
+/** The files that `read` reads: one that cannot be read costs a note and the exit code, and the others go on. */
 import path from 'node:path';
 import { ExitCode, type ExitCodeNumber, exitCodeOf, Failure, unavailability } from '../failure.js';
 import { note } from '../output.js';
 import { FollowedRing } from './followed-ring.js';
 import { OpenedRing, type Reading } from './opened-ring.js';
 
-/** Which of several exit codes counts. */
+/** The first of these that any file has is the exit code. */
 const GRAVEST_FIRST = [ExitCode.INCOMPATIBLE, ExitCode.DENIED, ExitCode.NO_RINGS, ExitCode.FAILED];
 
 export interface ReadingsOptions {
@@ -17,7 +17,7 @@ export class Readings {
   /** Each file once, in the order in which they were given. */
   readonly files: readonly string[];
   readonly open: Reading[] = [];
-  /** Of files that were never opened. */
+  /** Exit codes of files that were never opened. */
   readonly #codes: ExitCodeNumber[] = [];
 
   /** @throws Failure when none of the files can be read; NixlTelemetryError ADDON_MISSING, CONFIG_INVALID */
@@ -43,22 +43,22 @@ export class Readings {
       throw error;
     }
     if (this.open.length === 0) throw new Failure('none of these files is a ring that can be read', this.exitCode);
-    if (awaited.length > 0) this.#codes.length = 0; // they have codes of their own, and may yet become rings
+    if (awaited.length > 0) this.#codes.length = 0; // followed files report their own, and may become rings
     this.open.push(...awaited);
   }
 
-  /** Files that cannot be read now. */
+  /** Number of files that cannot be read now. */
   get unreadable(): number {
     return this.#allCodes().filter((code) => code !== ExitCode.OK).length;
   }
 
-  /** 4 where a file is no ring or was cut; else 5 where one cannot be opened; else 3 where one was not there at all. */
+  /** Returns 4 where a file is no ring or was cut; else 5 where one cannot be opened; else 3 where one was not there at all. */
   get exitCode(): ExitCodeNumber {
     const codes = this.#allCodes();
     return GRAVEST_FIRST.find((code) => codes.includes(code)) ?? ExitCode.OK;
   }
 
-  /** A note for each ring that was lost while it was read, unless there was one. */
+  /** Writes a note for each ring that was lost while it was read, unless there was one. */
   noteLost(): void {
     for (const reading of this.open) reading.noteLost();
   }

@@ -113,7 +113,7 @@ export function locateExporter(name: string, folder: string | undefined): string
 }
 
 /**
- * That the modules of exporters in a configuration file are there, before any of them is loaded.
+ * Checks that the modules of a configuration file's exporters exist, before any of them is loaded.
  * @throws Failure with the place in the file.
  */
 export function locateExporters(resolved: ResolvedSettings, file: WrittenSettings | undefined): void {

@@ -12,11 +12,11 @@ interface Entry {
 }
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** What Node sends in a header. */
+/** The characters that Node accepts in a header. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const GRPC_NAME = /^[0-9a-z_.-]+$/;
 const GRPC_VALUE = /^[\x20-\x7e]*$/;
-/** Of the SDK, for a key and for a value of a resource attribute. */
+/** The SDK's limit for a key and for a value of a resource attribute, characters. */
 const MAX_LENGTH = 255;
 
 /** @throws InvalidArgumentError */
@@ -60,7 +60,7 @@ export function checkResourceAttributes(variable: string, text: string): void {
   }
 }
 
-/** Empty entries, as behind a last comma, are left out, as the SDK does. */
+/** Leaves out empty entries, as behind a last comma, as the SDK does. */
 function entriesOf(text: string): Entry[] {
   let from = 1;
   return text.split(',').flatMap((part, i) => {

@@ -67,7 +67,7 @@ export function switchedOff(environment: Environment): string | undefined {
   return undefined;
 }
 
-/** What looks like a switch but is none. */
+/** Returns a warning of a variable that looks like a switch but is none. */
 export function switchWarning(environment: Environment): string | undefined {
   const disabled = sdkDisabled(environment);
   if (['', 'true', 'false'].includes(disabled)) return undefined;

@@ -48,7 +48,7 @@ export function directoriesBeforeFile(resolved: ResolvedSettings): string[] | un
   return dir === undefined || dir.origin === 'file' ? undefined : (dir.value as string[]);
 }
 
-/** What the configuration file says; undefined when none is named. `onText`: called before anything in it is refused. */
+/** Reads the configuration file; undefined when none is named. `onText`: called before anything in it is refused. */
 export function readConfig(
   flags: Partial<ServeSettings>,
   environment: Environment,

@@ -9,7 +9,7 @@ import type { ResolvedSettings } from './settings.js';
 
 interface Context {
   readonly exporters: readonly string[];
-  /** Whether there is an exporter of the user's own: it is given all settings, and may use any. */
+  /** An exporter of the user's gets all settings, and may use any. */
   readonly hasOwn: boolean;
   readonly listens: boolean;
 }
@@ -57,8 +57,8 @@ export function listens(resolved: ResolvedSettings): boolean {
 }
 
 /**
- * Variables, and keys of a file whose exporters a flag or a variable replaced, each with what it needs: they may be right
- * in another place.
+ * Returns the names of variables that do nothing, and of such keys of a file whose exporters a flag or a variable replaced,
+ * each with what it needs: they may be meant for another program, or for another start.
  * @throws InvalidArgumentError for a flag; NixlTelemetryError CONFIG_INVALID with its place for a key of the file.
  */
 export function unusedSettings(resolved: ResolvedSettings, file: WrittenSettings | undefined): string[] {

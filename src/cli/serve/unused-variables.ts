@@ -1,4 +1,4 @@
-/** Variables that are set, look as if they were meant for serve, and are read by nothing in it. */
+/** Variables that are set, look as if they were meant for serve, and are read by nothing in it. Pure. */
 import { CONFIG_VARIABLE } from '../../instrumentation/config/config-file.js';
 import { type Environment, OPTION_VARIABLES } from '../../instrumentation/config/environment.js';
 import { nixlExporter } from './nixl-environment.js';
@@ -20,7 +20,7 @@ const READ: ReadonlySet<string> = new Set([
   'OTEL_SERVICE_NAME',
 ]);
 
-/** Of the agents, of other signals, of instrumentations, of SDKs in other languages, and parts of OTEL_RESOURCE_ATTRIBUTES. */
+/** Meant for agents, other signals, instrumentations, SDKs in other languages; or parts of OTEL_RESOURCE_ATTRIBUTES. */
 const OF_OTHERS = [
   /^NIXL_TELEMETRY_BUFFER_SIZE$/,
   /^OTEL_(EXPORTER_OTLP_)?(TRACES?|LOGS?|PROFILES?)_/,
@@ -30,7 +30,7 @@ const OF_OTHERS = [
   /^OTEL_(RESOURCE_ATTRIBUTES_|K8S_|POD_IP$|NODE_IP$)/,
 ];
 
-/** In words: each name, with what it would need where that can be said. */
+/** Returns each name, with what it would need where that is known. */
 export function unusedVariables({ exporter, otlpProtocol }: ServeSettings, environment: Environment): string[] {
   const isOwn = exporter.some((name) => !BUILT_IN_EXPORTERS.includes(name));
   const hasOtlp = exporter.includes('otlp') || isOwn;
@@ -50,7 +50,7 @@ export function unusedVariables({ exporter, otlpProtocol }: ServeSettings, envir
   });
 }
 
-/** Kubernetes sets NAME_SERVICE_HOST, NAME_PORT_4317_TCP and so on in every pod for each service, as one named otel-collector. */
+/** Recognises what Kubernetes sets for a service: NAME_SERVICE_HOST, NAME_PORT_4317_TCP and so on, as of one named otel-collector. */
 function isServiceLink(name: string, environment: Environment): boolean {
   const [, service] =
     /^(.*?)_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_.*)?)?)$/.exec(name) ?? [];

@@ -213,7 +213,7 @@ function isBuilder(given: unknown): given is MetricBuilder {
 }
 
 function checkBuilder(name: string, given: BuilderName | MetricBuilder): void {
-  const isRight = isBuilder(given) || BUILDER_NAMES.includes(given as BuilderName);
+  const isRight = isBuilder(given) || BUILDER_NAMES.includes(given);
   check(isRight, name, given, `${BUILDER_NAMES.join(', ')}, or an object with name and create()`);
 }
 

@@ -47,7 +47,7 @@ export type FileOptions = Pick<NixlOptions, Exclude<(typeof FILE_OPTIONS)[number
 export interface WrittenSettings {
   readonly written: Readonly<Record<string, unknown>>;
   readonly serve: Readonly<Record<string, unknown>>;
-  /** `file:line:column: key`, of what stands at this path in the file. */
+  /** Returns `file:line:column: key` for a path in the file. */
   readonly where: (path: Path) => string;
 }
 
@@ -149,7 +149,7 @@ function absolute(builder: string, file: string): string {
   return isModulePath(builder) ? path.resolve(path.dirname(file), builder) : builder;
 }
 
-/** `where`: it stands in the file. */
+/** `where`: the place in the file, for errors. */
 function builderOf(one: string, where: string): BuilderName | MetricBuilder {
   if (!isModulePath(one)) return one;
   try {

@@ -82,7 +82,7 @@ export function sameSettings(a: Settings, b: Settings): boolean {
   return sameBuilders && JSON.stringify(restBefore) === JSON.stringify(restAfter);
 }
 
-/** Entries that match nothing, or not what they seem to: worth a word, but they may be right. */
+/** Warns of entries that match nothing, or not what they seem to: backends have events of their own, so they may be right. */
 export function warnOfUnmatched(
   { events: { unmatched }, customEvents }: Pick<Profile, 'events' | 'customEvents'>,
   logger: Pick<DiagLogger, 'warn'>,
@@ -129,7 +129,7 @@ const BUILDERS_OF_OPTIONS = {
   throughputBounds: ['transfers'],
 } as const satisfies Partial<Record<keyof NixlOptions, readonly BuilderName[]>>;
 
-/** @throws NixlTelemetryError CONFIG_INVALID, with its place where the option stands in the file. */
+/** @throws NixlTelemetryError CONFIG_INVALID, with line and column if the file holds the option. */
 function refuseWithoutBuilder(
   options: NixlInstrumentationConfig,
   given: NixlInstrumentationConfig,
@@ -148,7 +148,7 @@ function refuseWithoutBuilder(
   }
 }
 
-/** As `nixl-otel config print` writes them. */
+/** `nixl-otel config print` writes defaults, too. */
 function isDefault(option: string, value: unknown): boolean {
   return JSON.stringify(value) === JSON.stringify(DEFAULT_BOUNDS[option as keyof typeof DEFAULT_BOUNDS]);
 }

@@ -12,7 +12,7 @@ const BUCKETS = 'NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US';
 const RUN_INTERVAL = 'NIXL_TELEMETRY_RUN_INTERVAL';
 const RANK_VARIABLE = 'NIXL_TELEMETRY_RANK_ENV';
 
-/** All of NIXL's that become options. */
+/** NIXL's variables that become options. */
 export const OPTION_VARIABLES: readonly string[] = [
   DIRECTORY_VARIABLE,
   ENABLED_METRICS,
@@ -40,7 +40,7 @@ export function optionsFromEnvironment(environment: Environment = process.env): 
   };
 }
 
-/** What the option may be, the variable may be. */
+/** Applies the option's check to the variable. */
 function checked(option: 'enabledMetrics' | 'rankVariable', variable: string, text: string): string {
   const [problem] = SETTINGS[option].problems(text);
   if (problem === undefined) return text;

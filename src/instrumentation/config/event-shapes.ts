@@ -83,11 +83,11 @@ const customEvent = also(
 );
 
 interface Declared extends Named {
-  /** Of the name, within the list. */
+  /** Path of the name within the list. */
   readonly path: Path;
 }
 
-/** One problem for each name, in the first naming that has it. */
+/** Finds one problem for each event, in the first naming that has it. */
 export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent[]) => {
   const problems = new Map<number, Problem>();
   for (const naming of NAMINGS) {

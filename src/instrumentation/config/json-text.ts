@@ -1,6 +1,6 @@
 /**
- * JSON as RFC 8259 has it, with positions: no trailing commas, no comments, no key twice. JSON.parse() tells no position
- * of many mistakes, and takes the last of two equal keys.
+ * JSON as RFC 8259 has it, with positions: no trailing commas, no comments, no key twice. JSON.parse() has no
+ * position for many mistakes, and takes the last of two equal keys.
  */
 import { shown } from '../../arguments.js';
 import type { Located, Mistake } from './located.js';
@@ -34,7 +34,7 @@ class SyntaxMistake extends Error {}
 
 class JsonReader {
   readonly mistakes: Mistake[] = [];
-  /** Of keys and list elements, by their paths. */
+  /** Offsets of keys and list elements, by their paths. */
   readonly offsets = new Map<string, number>();
   readonly #text: string;
   #at = 0;
@@ -101,7 +101,7 @@ class JsonReader {
     return values;
   }
 
-  /** What stands between two brackets, with commas between the items. */
+  /** Reads the items between two brackets, with commas between them. */
   #items(end: string, item: () => void): void {
     this.#at++;
     if (this.#next() === end) {
@@ -118,7 +118,7 @@ class JsonReader {
     }
   }
 
-  /** The character behind the white space; undefined at the end. */
+  /** Returns the character behind the white space; undefined at the end. */
   #next(): string | undefined {
     this.#match(SPACE);
     return this.#text[this.#at];

@@ -15,7 +15,7 @@ const KNOWN_NAMES: readonly KnownName[] = EVENTS.flatMap(({ event, wireVersion1N
   ...(wireVersion1Name === undefined ? [] : [{ name: wireVersion1Name, category }]),
 ]);
 
-/** To be read after the name of the key. Undefined: such an event can come. */
+/** Returns the problem, to be read after the key; undefined if such an event can come. */
 export function neverCounted({ event }: Pick<CustomEvent, 'event'>): string | undefined {
   if (typeof event === 'number') return undefined;
   if (/^\d+$/.test(event)) return `is the text "${event}"; allowed: a type number without quotes, or a name`;
@@ -29,7 +29,7 @@ export function neverCounted({ event }: Pick<CustomEvent, 'event'>): string | un
   return undefined;
 }
 
-/** NIXL's own events that a glob matches, but does not count. Empty for `*` alone, which means all the others. */
+/** Returns NIXL's own events that a glob matches but does not count. None for `*` alone, which means all the others. */
 export function passedOver({ event, category }: CustomEvent): string[] {
   if (typeof event === 'number' || /^\*+$/.test(event) || !/[*?]/.test(event)) return [];
   const pattern = globPattern(event);

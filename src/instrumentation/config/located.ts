@@ -2,7 +2,7 @@
 import type { Path } from './shape.js';
 
 export interface Mistake {
-  /** Where it begins in the text. */
+  /** Index of its first character. */
   readonly offset: number;
   readonly message: string;
 }
@@ -12,7 +12,7 @@ export interface Located {
   readonly mistakes: readonly Mistake[];
   /** Only without mistakes. May throw what the parser throws. */
   readonly value: () => unknown;
-  /** Of the key or the list element; where it is not in the text, of the nearest one around it. */
+  /** Returns the offset of a key or list element; where it is not in the text, that of the nearest one around it. */
   readonly offsetOf: (path: Path) => number;
 }
 

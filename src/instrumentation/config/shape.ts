@@ -136,7 +136,7 @@ export function wordOrObject(words: Shape, byKey: Readonly<Record<string, Shape>
   };
 }
 
-/** What a further check found: of the whole value, or of parts of it, by their paths within it. */
+/** Result of a further check: a problem of the whole value, or problems of parts, by their paths within it. */
 export type Found = string | readonly Problem[] | undefined;
 
 /** A further check that no JSON Schema can express, of what is right by its shape. */

@@ -5,7 +5,7 @@ import type { Located, Mistake } from './located.js';
 import type { Path } from './shape.js';
 
 export interface LocatedYaml extends Located {
-  /** A scalar, as far as it can be told also with mistakes elsewhere. */
+  /** Returns a scalar, also where the text has mistakes elsewhere. */
   readonly peek: (path: Path) => unknown;
 }
 
