@@ -32,12 +32,11 @@ export class MeterMemory {
 
   /**
    * At each look, before anything is observed: what an agent of the last look had reached that is not there any more is
-   * kept for the next one with its attributes, and each agent gets what those before it had reached.
+   * kept for the next one with its attributes.
    */
   follow(roster: AgentRoster, takenMs: number, metrics: readonly KeyedMetric[]): void {
     for (const entry of this.#last.entries) if (roster.get(entry.agent.id) === undefined) this.#keep(entry);
     this.#last = { entries: roster.entries, takenMs, metrics };
-    for (const { series } of roster.entries) series.earlier = this.earlier.of(series.key);
   }
 
   #keep({ agent, series, folded }: RosterEntry): void {
@@ -45,13 +44,14 @@ export class MeterMemory {
     for (const { metric, pointKeys } of this.#last.metrics) {
       const { name, kind, points, perEvent } = metric;
       if (kind !== 'counter') continue;
+      const owner = series.keyOf(metric);
       points.forEach((point, p) => {
-        this.earlier.add(series.key, name, pointKeys[p]!, point.read(agent, this.#last.takenMs) ?? 0);
+        this.earlier.add(owner, name, pointKeys[p]!, point.read(agent, this.#last.takenMs) ?? 0);
       });
       agent.events.forEach((event, e) => {
         if (perEvent?.applies(event) !== true) return;
         const { words, folded } = series.event(e, event);
-        if (folded !== true) this.earlier.add(series.key, name, words, perEvent.read(event));
+        if (folded !== true) this.earlier.add(owner, name, words, perEvent.read(event));
       });
     }
   }

@@ -77,7 +77,8 @@ export class Observation {
       const { metric, observable, folded } = numbers;
       folded.begin();
       for (const entry of roster.entries) {
-        const earlier = metric.kind === 'counter' ? entry.series.earlier?.get(metric.name) : undefined;
+        const owner = entry.series.keyOf(metric);
+        const earlier = metric.kind === 'counter' ? memory.earlier.of(owner)?.get(metric.name) : undefined;
         this.#observePoints(result, numbers, entry, snapshot.takenMs, earlier);
         if (this.#observeEvents(result, numbers, entry, earlier) || entry.folded) {
           withFolded.set(entry.agent.id, entry.agent);

@@ -1,35 +1,42 @@
 /** The built-in builders that read off the native tally: each a set of metrics, under a name to choose it by. */
 import { agentMetrics } from './agent-metrics.js';
 import { type Allowlist, EVERYTHING } from './allowlist.js';
-import { type CustomEvent, customMetrics, matcherOf } from './custom-events.js';
+import { type CustomError, errorMatcher, errorName } from './custom-errors.js';
+import { type CustomEvent, customMetrics, type CustomMetric, isCustomError, matcherOf } from './custom-events.js';
 import { eventMetrics } from './event-metrics.js';
+import { eventName } from './event-name.js';
 import { type EventRow, EVENTS } from './events.js';
 import { keyMetrics } from './key-metrics.js';
 import type { Metric } from './metric.js';
 import type { Naming } from './naming.js';
+import { DEFAULT_NIXL_RELEASE, type NixlRelease } from './releases.js';
+import type { EventReading } from './tally.js';
 import { timeMetrics } from './time-metrics.js';
 import { transferMetrics } from './transfer-metrics.js';
 
 interface Context {
   readonly naming: Naming;
+  readonly release: NixlRelease;
   /** The events of the table that are exported. */
   readonly rows: readonly EventRow[];
-  readonly selects: Allowlist['selects'];
-  readonly customEvents: readonly CustomEvent[];
+  readonly selects: (event: EventReading) => boolean;
+  /** Errors that are declared and exported. */
+  readonly errors: readonly CustomError[];
+  readonly customMetrics: readonly CustomMetric[];
 }
 
 const BUILDERS = {
   /** NIXL's own series. */
-  legacy: ({ naming, rows }) => eventMetrics(naming, rows),
+  legacy: ({ naming, release, rows, errors }) => eventMetrics({ naming, release, rows, errors }),
   /** Size, duration and throughput by direction. */
   transfers: ({ rows }) => (hasTransfers(rows) ? transferMetrics() : []),
   /** One series per category and event. */
-  events: ({ selects, customEvents }) => {
-    const declared = customEvents.filter(({ kind }) => kind === 'histogram').map(matcherOf);
+  events: ({ selects, customMetrics }) => {
+    const declared = customMetrics.filter(({ kind }) => kind === 'histogram').map(matcherOf);
     return keyMetrics(selects, (event) => declared.some((matches) => matches(event)));
   },
   /** Those of the configuration. */
-  custom: ({ naming, selects, customEvents }) => customMetrics(naming, customEvents, selects),
+  custom: ({ naming, selects, customMetrics: declared }) => customMetrics(naming, declared, selects),
   /** Life, memory in use, ring. */
   agents: ({ rows }) => agentMetrics(rows),
   time: () => timeMetrics(),
@@ -44,14 +51,30 @@ export interface MetricsOptions {
   readonly events?: Allowlist;
   readonly builders?: readonly TallyBuilderName[];
   readonly customEvents?: readonly CustomEvent[];
+  /** Of naming `nixl`: whose names and labels NIXL's own series have. Default: `main`. */
+  readonly release?: NixlRelease;
 }
 
 /** All metrics of agents in one naming, in the order of the builders. For one reader: some remember its last look. */
 export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[] {
-  const { events: { selects } = EVERYTHING, builders = DEFAULT_BUILDERS, customEvents = [] } = options;
-  const rows = EVENTS.filter(({ event }) => selects(event));
-  const context: Context = { naming, rows, selects, customEvents };
+  const { events = EVERYTHING, builders = DEFAULT_BUILDERS, customEvents = [] } = options;
+  const { release = DEFAULT_NIXL_RELEASE } = options;
+  const declared = customEvents.filter(isCustomError);
+  const context: Context = {
+    naming,
+    release,
+    rows: EVENTS.filter(({ event }) => events.selects(event)),
+    selects: (event) => events.selects(baseName(event, declared)),
+    errors: declared.filter((error) => events.selects(errorName(error))),
+    customMetrics: customEvents.filter((event) => !isCustomError(event)),
+  };
   return builders.flatMap((name) => BUILDERS[name](context));
+}
+
+/** What the allowlist calls an event: a declared error as NIXL would. */
+function baseName(event: EventReading, errors: readonly CustomError[]): string {
+  const declared = event.known ? undefined : errors.find((error) => errorMatcher(error)(event));
+  return declared === undefined ? eventName(event) : errorName(declared);
 }
 
 /** Transfers are put together from their times and bytes. */

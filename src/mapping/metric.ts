@@ -29,6 +29,8 @@ interface MetricBase<Value> {
   readonly unit: string;
   /** Readings are divided by this, e.g. microseconds by 1e6; histogram bounds too. */
   readonly divisor: number;
+  /** True for NIXL's own series in naming `nixl`: they carry the labels of NIXL's exporter. */
+  readonly isNixlSeries?: boolean;
   readonly points: readonly Point<Value>[];
   readonly perEvent?: EventPoint<Value>;
 }

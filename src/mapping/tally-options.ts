@@ -1,7 +1,7 @@
 /** The event table reduced to what a tally must know: numbers and spellings. */
 import { type Bounds, DEFAULT_BOUNDS } from './bounds.js';
 import { Category } from './categories.js';
-import type { CustomEvent } from './custom-events.js';
+import { type CustomEvent, isCustomError } from './custom-events.js';
 import { EVENTS } from './events.js';
 
 /** The bridge's TallyOptions has this shape. */
@@ -43,6 +43,7 @@ export function tallyOptions(options: TallyTableOptions = {}): TallyTable {
       ...(histogramBounds[event] === undefined ? {} : { bounds: histogramBounds[event] }),
     })),
     histograms: customEvents
+      .filter((declared) => !isCustomError(declared))
       .filter(({ kind }) => kind === 'histogram')
       .map(({ event, category, bounds: own = all.durationBoundsUs }) => ({
         ...(typeof event === 'number' ? { type: event } : { name: event }),

@@ -1,5 +1,5 @@
 /** What /proc tells of the process that writes a ring. Only Linux, and only of processes that this user may look at. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface AgentProcess {
@@ -29,6 +29,29 @@ export function readAgentProcess(
   const environment = Object.fromEntries(variables.map((name) => [name, all.get(name)]));
   const gpus = installedGpus(procDir);
   return { pid, environment, ...(gpus === undefined ? {} : { gpus: visibleOf(gpus, all.get(VISIBLE_DEVICES)) }) };
+}
+
+/** When the process was started, in clock ticks since the boot: the number of a process alone may be used again. */
+export function processStart(pid: number, procDir = '/proc'): string | undefined {
+  try {
+    const text = readFileSync(join(procDir, String(pid), 'stat'), 'latin1');
+    // The second field is the program's name in parentheses, and may hold anything. The start is the 22nd.
+    return text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .at(19);
+  } catch {
+    return undefined;
+  }
+}
+
+/** When the ring's file was made, nanoseconds since the epoch; 0 where that cannot be seen. */
+export function ringBirth(directory: string, agent: string): bigint {
+  try {
+    return statSync(join(directory, agent), { bigint: true }).birthtimeNs;
+  } catch {
+    return 0n;
+  }
 }
 
 function environmentOf(pid: number, procDir: string): Map<string, string> | undefined {

@@ -70,8 +70,12 @@ const WRONG: [string, string][] = [
     '1:1: customEvents has the metric nixl.transfer.io, which is there already',
   ],
   [
-    'customEvents:\n  - { event: e, kind: counter, name: agent_tx_bytes }',
-    '1:1: customEvents has the metric agent_tx_bytes, which in Prometheus shares the name agent_tx_bytes_total with agent_tx_bytes_total, which is there already',
+    'customEvents:\n  - { event: e, kind: counter, name: agent_rx_bytes }',
+    '1:1: customEvents has the metric agent_rx_bytes, which is there already', // in release 1.0
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: counter, name: agent_errors }',
+    '1:1: customEvents has the metric agent_errors, which in Prometheus shares the name agent_errors_total with agent_errors_total, which is there already: to join it, give the event kind "error" and a status',
   ],
   ...['count', 'sum', 'bucket'].map((end): [string, string] => [
     `customEvents:\n  - { event: e, kind: gauge, name: agent.xfer.time.us.${end} }`,

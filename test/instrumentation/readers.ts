@@ -90,6 +90,9 @@ export function producerOn(
   return new NixlMetricProducer(options, {
     feed: feedOf(source),
     naming: 'nixl',
+    nixlRelease: 'main',
+    nixlLabels: 'prometheus',
+    givenForNixl: [],
     hostname: 'h',
     events: EVERYTHING,
     attributes: new AttributeRegistry(attributes),

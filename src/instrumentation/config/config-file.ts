@@ -9,6 +9,7 @@ import { builderFromModule } from '../builders/builder-module.js';
 import { MODULE_PATH } from '../builders/user-module.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
+import { labelProblems } from './nixl-series.js';
 import { SETTINGS } from './settings.js';
 import { anyObject, object, type Path, pathText, type Shape } from './shape.js';
 
@@ -20,6 +21,8 @@ export const FILE_OPTIONS = [
   'directories',
   'globs',
   'naming',
+  'nixlRelease',
+  'nixlLabels',
   'hostname',
   'drainIntervalMs',
   'deadTtlMs',
@@ -103,7 +106,8 @@ export function readSettings(file: string, serve?: Shape): WrittenSettings {
   });
   refuse(file, misled);
   const content = contentOf(document, file);
-  const problems = fileShape(serve).problems(content);
+  const found = fileShape(serve).problems(content);
+  const problems = found.length > 0 ? found : labelProblems(content as NixlOptions);
   refuse(
     file,
     problems.map(({ path, text }) => told(offsetOf(document, path), `${pathText(path) || 'the file'} ${text}`)),

@@ -6,8 +6,8 @@ import {
   type Allowlist,
   allowlist,
   AttributeRegistry,
-  type CustomEvent,
-  type Naming,
+  errorName,
+  isCustomError,
   tallyOptions,
 } from '../../mapping/index.js';
 import type { SourceOptions } from '../../shm-bridge/types.js';
@@ -16,16 +16,16 @@ import type { BuilderName } from '../builders/metric-processor.js';
 import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings, type WrittenSettings } from './config-file.js';
 import { DIRECTORY_VARIABLE, type Environment, optionsFromEnvironment } from './environment.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions, NixlOptions } from './options.js';
+import { labelProblems, type NixlSeries, nixlSeriesOf } from './nixl-series.js';
 import { checkOptions, type SettingName } from './settings.js';
+import { pathText } from './shape.js';
 
 /** What is told of agents, and in which words: the same for all who read one source. */
-export interface Profile {
-  readonly naming: Naming;
+export interface Profile extends NixlSeries {
   readonly hostname: string;
   readonly events: Allowlist;
   readonly attributes: AttributeRegistry;
   readonly rankVariable: string;
-  readonly customEvents: readonly CustomEvent[];
   readonly builders: readonly (BuilderName | MetricBuilder)[] | undefined;
 }
 
@@ -91,11 +91,17 @@ function resolved(given: NixlInstrumentationConfig, environment: Environment, fi
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
   const { customEvents = [], builders } = options;
-  const declared = customEvents.map(({ event }) => (typeof event === 'number' ? `type_${event}` : event));
+  const [clash] = labelProblems(options);
+  if (clash !== undefined) throw new NixlTelemetryError('CONFIG_INVALID', `${pathText(clash.path)} ${clash.text}`);
+  const declared = customEvents.map((one) => {
+    if (isCustomError(one)) return errorName(one);
+    return typeof one.event === 'number' ? `type_${one.event}` : one.event;
+  });
   const entries = (listed(enabledMetrics) ?? []).flatMap((entry) => entry.split(','));
   const attributes = new AttributeRegistry(options.attributes);
   return {
     naming,
+    ...nixlSeriesOf(options),
     hostname,
     seriesLimit,
     events: allowlist(entries, declared),

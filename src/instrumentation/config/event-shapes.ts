@@ -1,14 +1,18 @@
 /** What declared events, histogram bounds and builders of the configuration may look like. */
 import {
+  Category,
   CATEGORY_WORDS,
-  CUSTOM_EVENT_KINDS,
+  CUSTOM_METRIC_KINDS,
   type CustomEvent,
+  type CustomMetric,
   EVENTS,
   HISTOGRAM_EVENTS,
+  isCustomError,
   NAMINGS,
 } from '../../mapping/index.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
+import { errorShape, errorsProblem } from './error-shapes.js';
 import { builtInLike, type Named, sharedName } from './metric-names.js';
 import { also, list, object, type Shape, text, value, word } from './shape.js';
 
@@ -43,6 +47,11 @@ const names: Shape = {
     (typeof given === 'object' && given !== null ? eachNaming : metricName).problems(given, path),
 };
 
+/** What errors are counted in. */
+const ERRORS = EVENTS.flatMap(({ category, nixl, otel }) =>
+  category === Category.ERROR ? [nixl.counter?.name, otel.counter?.name] : [],
+);
+
 const MAX_TYPE = 2 ** 32 - 1;
 const eventKey = value(
   `a name or a glob, or a type number from ${EVENTS.length} to ${MAX_TYPE}`,
@@ -57,12 +66,13 @@ const eventKey = value(
     (Number.isInteger(given) && (given as number) >= EVENTS.length && (given as number) <= MAX_TYPE),
 );
 
-const customEvent = also(
+const customMetric = also(
   object(
     {
       event: eventKey,
       category: word(CATEGORY_WORDS),
-      kind: word(CUSTOM_EVENT_KINDS),
+      // What a wrong kind is told has the other shape's word, too.
+      kind: { ...word([...CUSTOM_METRIC_KINDS, 'error']), schema: word(CUSTOM_METRIC_KINDS).schema },
       name: names,
       description: text,
       unit: text,
@@ -70,13 +80,21 @@ const customEvent = also(
     },
     ['event', 'kind', 'name'],
   ),
-  ({ kind, bounds }: CustomEvent) =>
+  ({ kind, bounds }: CustomMetric) =>
     bounds !== undefined && kind !== 'histogram' ? `has bounds, but is a ${kind}` : undefined,
 );
+const customError = errorShape(eventKey);
+const customEvent: Shape = {
+  allowed: `${customMetric.allowed}; or, of kind "error", ${customError.allowed}`,
+  schema: { anyOf: [customMetric.schema, customError.schema] },
+  problems: (given, path) =>
+    ((given as Partial<CustomEvent> | null)?.kind === 'error' ? customError : customMetric).problems(given, path),
+};
 
 export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent[]) => {
+  const declared = events.filter((event) => !isCustomError(event));
   for (const naming of NAMINGS) {
-    const metrics = events.map(({ name, kind }) => ({ kind, name: typeof name === 'string' ? name : name[naming] }));
+    const metrics = declared.map(({ name, kind }) => ({ kind, name: typeof name === 'string' ? name : name[naming] }));
     for (const [i, metric] of metrics.entries()) {
       const problem =
         builtInProblem(metric) ??
@@ -87,14 +105,15 @@ export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent
       if (problem !== undefined) return problem;
     }
   }
-  return undefined;
+  return errorsProblem(events.filter(isCustomError));
 });
 
 function builtInProblem(metric: Named): string | undefined {
   const builtIn = builtInLike(metric);
   if (builtIn === undefined) return undefined;
   const alike = builtIn.name === metric.name ? '' : `${spelledLike(metric, builtIn)}, `;
-  return `has the metric ${metric.name}, ${alike}which is there already`;
+  const remedy = ERRORS.includes(builtIn.name) ? ': to join it, give the event kind "error" and a status' : '';
+  return `has the metric ${metric.name}, ${alike}which is there already${remedy}`;
 }
 
 function problemOf(one: Named, other: Named): string | undefined {

@@ -1,0 +1,54 @@
+/** What a declared error of the configuration may look like: an event that joins NIXL's errors with a status of its own. */
+import { Category, type CustomError, errorKeys, EVENTS } from '../../mapping/index.js';
+import { object, type Shape, value, word } from './shape.js';
+
+const STATUS = /^[a-z][a-z0-9_]{0,63}$/;
+const status = value(
+  'a lower-case letter, then lower-case letters, digits and _, at most 64, as in "xfer_stalled"',
+  { type: 'string', pattern: STATUS.source },
+  (given) => typeof given === 'string' && STATUS.test(given),
+);
+
+/** One status stands for one event: a glob would put several under it. */
+function oneEvent(event: Shape): Shape {
+  const allowed = `${event.allowed.replace(' or a glob', '')}, without * and ?`;
+  const one = value(
+    allowed,
+    event.schema,
+    (given) => !/[*?]/.test(String(given)) && event.problems(given).length === 0,
+  );
+  return { ...one, schema: event.schema };
+}
+
+/** `event`: what a declared event may be in general. */
+export function errorShape(event: Shape): Shape {
+  return object({ event: oneEvent(event), kind: word(['error']), status }, ['event', 'kind', 'status']);
+}
+
+/** By what finds it, each error of NIXL's own: type number, names, and the status that it has. */
+const NIXL_ERRORS = new Map(
+  EVENTS.flatMap(({ type, event, wireVersion1Name, category }) =>
+    [type, event, ...(wireVersion1Name === undefined ? [] : [wireVersion1Name])].map(
+      (key): [string | number, string] => [
+        key,
+        category === Category.ERROR
+          ? `${event.replace('agent_err_', '')}, a status that NIXL has itself`
+          : `${event} of NIXL`,
+      ],
+    ),
+  ),
+);
+
+/** The first error that counts what another one counts: NIXL's own, or one before it. */
+export function errorsProblem(errors: readonly CustomError[]): string | undefined {
+  const taken = new Map<string | number, string>(NIXL_ERRORS);
+  for (const error of errors) {
+    for (const key of errorKeys(error)) {
+      const other = taken.get(key);
+      if (other !== undefined) return `has the error ${error.status} of event ${error.event}, which meets ${other}`;
+    }
+    const own = `the error ${error.status} of event ${error.event}`;
+    for (const key of errorKeys(error)) taken.set(key, own);
+  }
+  return undefined;
+}
