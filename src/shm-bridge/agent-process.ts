@@ -45,12 +45,20 @@ export function processStart(pid: number, procDir = '/proc'): string | undefined
   }
 }
 
-/** When the ring's file was made, nanoseconds since the epoch; 0 where that cannot be seen. */
-export function ringBirth(directory: string, agent: string): bigint {
+export interface RingBirth {
+  /** Nanoseconds since the epoch; 0 where that cannot be seen. */
+  readonly timeNs: bigint;
+  /** Files of one tick of the kernel's clock (4 ms) have the same time: their inodes were mostly given in order. */
+  readonly inode: bigint;
+}
+
+/** When the ring's file was made. */
+export function ringBirth(directory: string, agent: string): RingBirth {
   try {
-    return statSync(join(directory, agent), { bigint: true }).birthtimeNs;
+    const { birthtimeNs, ino } = statSync(join(directory, agent), { bigint: true });
+    return { timeNs: birthtimeNs, inode: ino };
   } catch {
-    return 0n;
+    return { timeNs: 0n, inode: 0n };
   }
 }
 

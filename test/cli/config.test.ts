@@ -97,6 +97,56 @@ const WRONG: [string, string][] = [
     'customEvents:\n  - { event: e, kind: gauge, name: { nixl: c, otel: h_sum } }\n  - { event: f, kind: histogram, name: h }',
     '1:1: customEvents has the metric h, which in Prometheus shares the name h_sum with h_sum',
   ],
+  ...['1.4', '1.0'].map((release): [string, string] => [
+    `naming: nixl\nnixlRelease: ${release}`,
+    `2:1: nixlRelease is the number ${Number(release)}; allowed: a string, so put it in quotes: one of "1.0", "1.2", "1.3", "1.4", "main"`,
+  ]),
+  ["nixlRelease: '1.1'", '1:1: nixlRelease is "1.1"; allowed: one of "1.0", "1.2", "1.3", "1.4", "main"'],
+  ['nixlLabels: mp', '1:1: nixlLabels is "mp"; allowed: "prometheus" or "prometheus_mp"'],
+  [
+    'nixlLabels: prometheus_mp\nattributes:\n  - { name: site, source: agent }\n  - { name: local.rank, source: local_rank }',
+    '4:7: attributes[1].name is local.rank, but nixlLabels is prometheus_mp, which has the label local_rank: give the attribute another name',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error }',
+    '2:5: customEvents[0] has no "status"; it needs event, kind, status',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: x, name: y }',
+    '2:42: customEvents[0].name is unknown; there are event, kind, status',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: Not Posted }',
+    '2:31: customEvents[0].status is "Not Posted"; allowed: a lower-case letter, then',
+  ],
+  [
+    'customEvents:\n  - { event: 8, kind: error, status: x }',
+    '2:7: customEvents[0].event is 8; allowed: a name without * and ?, or a type number from 21',
+  ],
+  [
+    "customEvents:\n  - { event: 'stalled_*', kind: error, status: x }",
+    '2:7: customEvents[0].event is "stalled_*"; allowed: a name without * and ?, or',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: backend }',
+    '1:1: customEvents has the error backend of event 21, which meets backend, a status that NIXL has itself',
+  ],
+  [
+    'customEvents:\n  - { event: NIXL_ERR_BACKEND, kind: error, status: x }',
+    '1:1: customEvents has the error x of event NIXL_ERR_BACKEND, which meets backend, a status that NIXL has itself',
+  ],
+  [
+    'customEvents:\n  - { event: agent_tx_bytes, kind: error, status: x }',
+    '1:1: customEvents has the error x of event agent_tx_bytes, which meets agent_tx_bytes of NIXL',
+  ],
+  ...['status: other }', 'status: x }'].map((second): [string, string] => [
+    `customEvents:\n  - { event: 21, kind: error, status: x }\n  - { event: ${second === 'status: x }' ? 22 : 21}, kind: error, ${second}`,
+    `1:1: customEvents has the error ${second.slice(8, -2)} of event ${second === 'status: x }' ? 22 : 21}, which meets the error x of event 21`,
+  ]),
+  [
+    'customEvents:\n  - { event: 21, kind: errors, status: x }',
+    '2:5: customEvents[0] has no "name"; it needs event, kind, name',
+  ],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
   ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
   ['serve:\n  page: maybe', '2:3: serve.page is "maybe"; allowed: "on" or "off"'],
@@ -218,7 +268,8 @@ describe('the published schema', () => {
 
   it('says what the checks say', () => {
     expect(validate(parse(GOOD))).toBe(true);
-    const onlyInCode = /has bounds, but is|serve\.port|twice|which in Prometheus|which is there/;
+    const onlyInCode =
+      /has bounds, but is|serve\.port|twice|which in Prometheus|which is there|which meets|which has the label/;
     for (const [text, message] of WRONG) {
       if (onlyInCode.test(message)) continue;
       expect(validate(parse(text)), text).toBe(false);
@@ -265,6 +316,50 @@ describe('who goes before whom', () => {
     expect(line).toContain('dead agents stay 4321 ms');
     expect(await scrape(url!)).toContain('nixl_collector_ticks');
     expect((await serve.stop('SIGTERM')).code).toBe(0);
+  });
+
+  it('chooses the series of NIXL: flag, file, default; the labels by a variable of NIXL as well', async () => {
+    const file = fileWith("nixlRelease: '1.3'\nnixlLabels: prometheus");
+    const mp = { NIXL_TELEMETRY_EXPORTER: 'prometheus_mp' };
+    const chosen = (...given: Parameters<typeof settingsOf>): string[] => {
+      const { nixlRelease, nixlLabels } = settingsOf(...given);
+      return [nixlRelease, nixlLabels];
+    };
+    expect(chosen({}, {})).toEqual(['main', 'prometheus']);
+    expect(chosen({}, mp)).toEqual(['main', 'prometheus_mp']);
+    expect(chosen({ config: file }, {})).toEqual(['1.3', 'prometheus']);
+    expect(chosen({ config: file }, mp)).toEqual(['1.3', 'prometheus_mp']);
+    expect(chosen({ config: file, nixlRelease: '1.2', nixlLabels: 'prometheus' }, mp)).toEqual(['1.2', 'prometheus']);
+
+    const told = effectiveConfig(file, mp);
+    expect(told).toContain(
+      '# from file\nnixlRelease: "1.3"\n# from NIXL_TELEMETRY_EXPORTER\nnixlLabels: prometheus_mp\n',
+    );
+    expect(readSettings(fileWith(told), SERVE_SECTION).written).toMatchObject({ nixlRelease: '1.3' });
+
+    const [directory, options] = [temporaryDirectory(), ['--host', '127.0.0.1', '--port', '0']];
+    const serve = start(['serve', '--dir', directory, '--config', file, ...options], mp);
+    await serve.says(/naming nixl of NIXL 1\.3 with the labels of prometheus_mp;/);
+    const wrong = await run(['serve', '--dir', directory, '--nixl-release', '1.1']);
+    expect(wrong).toMatchObject({ code: 2 });
+    expect(wrong.stderr).toContain('Allowed: 1.0, 1.2, 1.3, 1.4, main.');
+  });
+
+  it('refuses an attribute with the name of a label that something else asks for', async () => {
+    const file = fileWith('attributes: [{ name: pid, source: pid }]');
+    const { code, stderr } = await run([
+      'serve',
+      '--dir',
+      temporaryDirectory(),
+      '--config',
+      file,
+      '--port',
+      '0',
+      '--nixl-labels',
+      'prometheus_mp',
+    ]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('attributes[0].name is pid, but nixlLabels is prometheus_mp, which has the label pid');
   });
 
   it('gives serve the globs of a file that has directories, too, unless a flag or a variable names a place', async () => {

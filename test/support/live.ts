@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { tallyOptions } from '../../src/mapping/index.js';
@@ -63,4 +63,16 @@ export function sumsOf(snapshot: Snapshot, names: readonly string[]): Record<str
 
 export function drained(snapshot: Snapshot): number {
   return snapshot.agents.reduce((n, agent) => n + agent.events.reduce((m, event) => m + event.count, 0), 0);
+}
+
+/** Returns once a file that is made now is younger than this one: the clock of birth times moves in steps. */
+export function untilYoungerThan(file: string): void {
+  const directory = mkdtempSync(join(dirname(file), '.clock-'));
+  const probe = join(directory, 'probe');
+  const birth = (path: string): bigint => statSync(path, { bigint: true }).birthtimeNs;
+  do {
+    rmSync(probe, { force: true });
+    writeFileSync(probe, '');
+  } while (birth(probe) <= birth(file));
+  rmSync(directory, { recursive: true });
 }

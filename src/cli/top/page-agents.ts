@@ -21,6 +21,11 @@ interface Meaning {
 const MEANINGS = new Map<string, Meaning>([
   ['agent_tx_bytes_total', { sum: 'txBytes' }],
   ['agent_rx_bytes_total', { sum: 'rxBytes' }],
+  // NIXL 1.0 and earlier.
+  ['agent_tx_bytes', { sum: 'txBytes' }],
+  ['agent_rx_bytes', { sum: 'rxBytes' }],
+  ['agent_tx_requests_num', { sum: 'requests' }],
+  ['agent_rx_requests_num', { sum: 'requests' }],
   ['nixl_transfer_io_total', { byDirection: { transmit: 'txBytes', receive: 'rxBytes' } }],
   ['agent_tx_requests_num_total', { sum: 'requests' }],
   ['agent_rx_requests_num_total', { sum: 'requests' }],

@@ -28,7 +28,9 @@ export class AgentInstances {
       pid === undefined || this.of(id, pid) !== undefined ? [] : [{ id, pid, birth: ringBirth(directory, agent) }],
     );
     if (newcomers.length === 0) return;
-    newcomers.sort((a, b) => (a.birth === b.birth ? a.id - b.id : a.birth < b.birth ? -1 : 1));
+    newcomers.sort(
+      (a, b) => compare(a.birth.timeNs, b.birth.timeNs) || compare(a.birth.inode, b.birth.inode) || a.id - b.id,
+    );
     const processes = new Map([...new Set(newcomers.map(({ pid }) => pid))].map((pid) => [pid, this.#process(pid)]));
     for (const { id, pid } of newcomers) {
       const process = processes.get(pid)!;
@@ -52,4 +54,8 @@ export class AgentInstances {
     }
     return process;
   }
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a === b ? 0 : a < b ? -1 : 1;
 }

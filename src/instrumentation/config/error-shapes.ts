@@ -9,21 +9,24 @@ const status = value(
   (given) => typeof given === 'string' && STATUS.test(given),
 );
 
+const NAME = /^[^*?]+$/;
+const MAX_TYPE = 2 ** 32 - 1;
 /** One status stands for one event: a glob would put several under it. */
-function oneEvent(event: Shape): Shape {
-  const allowed = `${event.allowed.replace(' or a glob', '')}, without * and ?`;
-  const one = value(
-    allowed,
-    event.schema,
-    (given) => !/[*?]/.test(String(given)) && event.problems(given).length === 0,
-  );
-  return { ...one, schema: event.schema };
-}
+const event = value(
+  `a name without * and ?, or a type number from ${EVENTS.length} to ${MAX_TYPE}`,
+  {
+    anyOf: [
+      { type: 'string', pattern: NAME.source },
+      { type: 'integer', minimum: EVENTS.length, maximum: MAX_TYPE },
+    ],
+  },
+  (given) =>
+    typeof given === 'string'
+      ? NAME.test(given)
+      : Number.isInteger(given) && (given as number) >= EVENTS.length && (given as number) <= MAX_TYPE,
+);
 
-/** `event`: what a declared event may be in general. */
-export function errorShape(event: Shape): Shape {
-  return object({ event: oneEvent(event), kind: word(['error']), status }, ['event', 'kind', 'status']);
-}
+export const CUSTOM_ERROR: Shape = object({ event, kind: word(['error']), status }, ['event', 'kind', 'status']);
 
 /** By what finds it, each error of NIXL's own: type number, names, and the status that it has. */
 const NIXL_ERRORS = new Map(

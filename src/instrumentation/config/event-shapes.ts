@@ -12,7 +12,7 @@ import {
 } from '../../mapping/index.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
-import { errorShape, errorsProblem } from './error-shapes.js';
+import { CUSTOM_ERROR, errorsProblem } from './error-shapes.js';
 import { builtInLike, type Named, sharedName } from './metric-names.js';
 import { also, list, object, type Shape, text, value, word } from './shape.js';
 
@@ -83,12 +83,11 @@ const customMetric = also(
   ({ kind, bounds }: CustomMetric) =>
     bounds !== undefined && kind !== 'histogram' ? `has bounds, but is a ${kind}` : undefined,
 );
-const customError = errorShape(eventKey);
 const customEvent: Shape = {
-  allowed: `${customMetric.allowed}; or, of kind "error", ${customError.allowed}`,
-  schema: { anyOf: [customMetric.schema, customError.schema] },
+  allowed: `${customMetric.allowed}; or, of kind "error", ${CUSTOM_ERROR.allowed}`,
+  schema: { anyOf: [customMetric.schema, CUSTOM_ERROR.schema] },
   problems: (given, path) =>
-    ((given as Partial<CustomEvent> | null)?.kind === 'error' ? customError : customMetric).problems(given, path),
+    ((given as Partial<CustomEvent> | null)?.kind === 'error' ? CUSTOM_ERROR : customMetric).problems(given, path),
 };
 
 export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent[]) => {
