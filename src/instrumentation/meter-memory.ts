@@ -1,5 +1,5 @@
 /** What must be kept as long as a meter, over disable(), enable() and setConfig(), as the SDK keeps its series. */
-import type { NumberMetric } from '../mapping/index.js';
+import { isTotal, type NumberMetric } from '../mapping/index.js';
 import type { AgentRoster, RosterEntry } from './agents/agent-roster.js';
 import { EarlierTotals } from './earlier-totals.js';
 import { FoldedMetric } from './folded-metric.js';
@@ -23,10 +23,10 @@ export class MeterMemory {
   #last: Look = { entries: [], takenMs: 0, metrics: [] };
 
   /** `owner`: the series of agent `other`. The same object for the same series. */
-  folded(owner: string, { name, kind }: NumberMetric): FoldedMetric {
-    const key = JSON.stringify([owner, name, kind]);
+  folded(owner: string, metric: NumberMetric): FoldedMetric {
+    const key = JSON.stringify([owner, metric.name, metric.kind]);
     let folded = this.#folded.get(key);
-    if (folded === undefined) this.#folded.set(key, (folded = new FoldedMetric(kind)));
+    if (folded === undefined) this.#folded.set(key, (folded = new FoldedMetric(metric)));
     return folded;
   }
 
@@ -42,8 +42,8 @@ export class MeterMemory {
   #keep({ agent, series, folded }: RosterEntry): void {
     if (folded) return; // `other` counts what agents gain, so that it loses nothing with them
     for (const { metric, pointKeys } of this.#last.metrics) {
-      const { name, kind, points, perEvent } = metric;
-      if (kind !== 'counter') continue;
+      const { name, points, perEvent } = metric;
+      if (!isTotal(metric)) continue;
       const owner = series.keyOf(metric);
       points.forEach((point, p) => {
         this.earlier.add(owner, name, pointKeys[p]!, point.read(agent, this.#last.takenMs) ?? 0);

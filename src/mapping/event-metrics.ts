@@ -23,6 +23,7 @@ export interface EventMetricsOptions {
 }
 
 type ReadNumber = (agent: AgentReading) => Exact | undefined;
+type NumberKind = Pick<NumberMetric, 'kind' | 'onlyGrows'>;
 type Dialect = Required<Pick<EventMetricsOptions, 'naming' | 'release'>>;
 
 /** Rows that name the same metric add their points to it. */
@@ -52,12 +53,12 @@ function metricsOfRow(row: EventRow, dialect: Dialect, readSum?: ReadNumber): Me
   const sum: ReadNumber = readSum ?? ((agent) => eventOfType(agent, type)?.sum);
   const last: ReadNumber = (agent) => eventOfType(agent, type)?.last;
   const about = (ref: MetricRef) => ({ name: ref.name, description: ref.description, ...unitOf(row, dialect) });
-  const numbers = (ref: MetricRef | undefined, kind: NumberMetric['kind'], read: ReadNumber): Metric[] =>
-    ref === undefined ? [] : [{ ...about(ref), kind, points: [{ labels: labelsOf(row, ref, dialect), read }] }];
+  const numbers = (ref: MetricRef | undefined, kind: NumberKind, read: ReadNumber): Metric[] =>
+    ref === undefined ? [] : [{ ...about(ref), ...kind, points: [{ labels: labelsOf(row, ref, dialect), read }] }];
   return [
-    ...numbers(counter, 'counter', sum),
-    ...numbers(upDownCounter, 'updowncounter', sum),
-    ...numbers(gauge, 'gauge', last),
+    ...numbers(counter, { kind: 'counter' }, sum),
+    ...numbers(upDownCounter, { kind: 'updowncounter', onlyGrows: true }, sum),
+    ...numbers(gauge, { kind: 'gauge' }, last),
     ...(histogram === undefined
       ? []
       : [

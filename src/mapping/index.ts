@@ -42,6 +42,7 @@ export {
   type EventPoint,
   type Exact,
   type HistogramMetric,
+  isTotal,
   type Metric,
   type NumberMetric,
   type Point,

@@ -37,12 +37,19 @@ interface MetricBase<Value> {
 
 export interface NumberMetric extends MetricBase<Exact> {
   readonly kind: 'counter' | 'gauge' | 'updowncounter';
+  /** True for a sum that is an up-down counter only for the sake of its name. */
+  readonly onlyGrows?: boolean;
 }
 
 export interface HistogramMetric extends MetricBase<Distribution> {
   readonly kind: 'histogram';
   /** The event type whose every value is one recording, where there is one: it can be fed event by event. */
   readonly recordsType?: number;
+}
+
+/** Whether the readings are totals: they go on where an earlier agent with the same attributes ended. */
+export function isTotal({ kind, onlyGrows = false }: Pick<NumberMetric, 'kind' | 'onlyGrows'>): boolean {
+  return kind === 'counter' || onlyGrows;
 }
 
 export type Metric = NumberMetric | HistogramMetric;

@@ -1,12 +1,13 @@
 /** What the labels of a process do to series: which get them, and what happens when the process is another one. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { AggregationTemporality } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it } from 'vitest';
 import { AgentInstances } from '../../src/instrumentation/agents/agent-instances.js';
 import { temporaryDirectory, untilYoungerThan } from '../support/live.js';
 import { instrumentation, log, opener } from './harness.js';
 import { agentSnapshot, eventTally, InMemorySource, START_MS } from './in-memory-source.js';
-import { ManualReader, pointsIn, producerOn, providerWith, scrape } from './readers.js';
+import { ManualReader, metricIn, pointsIn, producerOn, providerWith, scrape, valuesOf } from './readers.js';
 
 describe('the labels of prometheus_mp', () => {
   it('are empty where the process cannot be seen', async () => {
@@ -89,18 +90,54 @@ describe('series of older releases', () => {
   });
 });
 
+describe('sums of release 1.0, which are no counters', () => {
+  const bytesOf = async (reader: ManualReader) => valuesOf(await reader.points('agent_tx_bytes'), 'agent_name');
+
+  it('go on where an earlier agent of the name ended', async () => {
+    const reader = new ManualReader();
+    instrumentation({ nixlRelease: '1.0' }).setMeterProvider(providerWith(reader));
+    opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n] })];
+    expect(await bytesOf(reader)).toEqual({ a: 5 });
+    opener.last.agents = [];
+    await bytesOf(reader);
+    opener.last.agents = [agentSnapshot({ id: 2, agent: 'a' }, { 0: [2n] })];
+    expect(await bytesOf(reader)).toEqual({ a: 7 });
+  });
+
+  it('lose nothing when an agent goes that is reported with others', async () => {
+    const reader = new ManualReader();
+    instrumentation({ nixlRelease: '1.0', seriesLimit: 20 }).setMeterProvider(providerWith(reader));
+    const agents = Array.from({ length: 50 }, (_, id) => agentSnapshot({ id, agent: `a${id}` }, { 0: [1n] }));
+    opener.last.agents = agents;
+    const { other } = await bytesOf(reader);
+    expect(other).toBeGreaterThan(1);
+    opener.last.agents = agents.slice(0, 40);
+    expect(await bytesOf(reader)).toMatchObject({ other });
+  });
+
+  it('stay totals for a reader of deltas', async () => {
+    const source = new InMemorySource();
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n] })];
+    const producer = producerOn(source, { nixlRelease: '1.0', temporality: 'delta' });
+    for (let i = 0; i < 2; i++) {
+      expect(metricIn(await producer.collect(), 'agent_tx_bytes')).toMatchObject({
+        isMonotonic: false,
+        aggregationTemporality: AggregationTemporality.CUMULATIVE,
+        dataPoints: [{ value: 5 }],
+      });
+    }
+  });
+});
+
 describe('errors of the configuration', () => {
   const customEvents = [{ event: 21, kind: 'error', status: 'xfer_stalled' }] as const;
   const stalled = (...values: bigint[]) => eventTally({ category: 7, type: 21 }, values);
-  const byStatus = (points: { attributes: Record<string, unknown>; value: unknown }[], label: string) =>
-    Object.fromEntries(points.map(({ attributes, value }) => [attributes[label], value]));
 
   it('stand at 0 beside those of NIXL from the start, and count', async () => {
     const source = new InMemorySource();
     const producer = producerOn(source, { customEvents });
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 8: [1n] })];
-    const statuses = async (name: string, label: string) =>
-      byStatus(pointsIn(await producer.collect(), name) as never, label);
+    const statuses = async (name: string, label: string) => valuesOf(pointsIn(await producer.collect(), name), label);
     expect(Object.keys(await statuses('agent_errors_total', 'status'))).toHaveLength(13);
     expect(await statuses('agent_errors_total', 'status')).toMatchObject({ not_posted: 1, xfer_stalled: 0 });
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 8: [1n] }, [stalled(1n, 1n)])];
@@ -110,7 +147,7 @@ describe('errors of the configuration', () => {
   it('are in the errors of naming otel, and in deltas', async () => {
     const source = new InMemorySource();
     const producer = producerOn(source, { customEvents, naming: 'otel', temporality: 'delta' });
-    const errors = async () => byStatus(pointsIn(await producer.collect(), 'nixl.errors') as never, 'error.type');
+    const errors = async () => valuesOf(pointsIn(await producer.collect(), 'nixl.errors'), 'error.type');
     source.agents = [agentSnapshot({ id: 1, agent: 'a' })];
     expect(await errors()).toMatchObject({ xfer_stalled: 0 });
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, [stalled(1n, 1n)])];
@@ -123,9 +160,9 @@ describe('errors of the configuration', () => {
     const reader = new ManualReader();
     instrumentation({ customEvents }).setMeterProvider(providerWith(reader));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' })];
-    expect(byStatus((await reader.points('agent_errors_total')) as never, 'status')).toMatchObject({ xfer_stalled: 0 });
+    expect(valuesOf(await reader.points('agent_errors_total'), 'status')).toMatchObject({ xfer_stalled: 0 });
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, [stalled(1n)])];
-    expect(byStatus((await reader.points('agent_errors_total')) as never, 'status')).toMatchObject({ xfer_stalled: 1 });
+    expect(valuesOf(await reader.points('agent_errors_total'), 'status')).toMatchObject({ xfer_stalled: 1 });
   });
 
   it.each([
@@ -137,7 +174,7 @@ describe('errors of the configuration', () => {
     const reader = new ManualReader();
     instrumentation({ customEvents, enabledMetrics }).setMeterProvider(providerWith(reader));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, [stalled(1n)])];
-    const errors = byStatus((await reader.points('agent_errors_total')) as never, 'status');
+    const errors = valuesOf(await reader.points('agent_errors_total'), 'status');
     const events = (await reader.points('nixl.events')).map(({ attributes }) => attributes['event']);
     expect([errors['xfer_stalled'] === 1, events.includes('type_21')]).toEqual([isExported, isExported]);
     expect(log).toEqual([]);
