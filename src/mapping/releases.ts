@@ -38,7 +38,7 @@ function sumsOrGauges(row: EventRow): EventMetricRefs {
 }
 
 export const RELEASES = {
-  '1.0': { releases: '1.0.1', types: 8, hasCategory: true, seriesOf: sumsOrGauges },
+  '1.0': { releases: '1.0.0, 1.0.1', types: 8, hasCategory: true, seriesOf: sumsOrGauges },
   '1.2': { releases: '1.1.0, 1.2.0', types: 8, hasCategory: true, seriesOf: countersAndMemory },
   '1.3': { releases: '1.3.0, 1.3.2', types: 8, hasCategory: false, seriesOf: countersAndMemory },
   '1.4': {
