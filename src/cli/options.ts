@@ -40,12 +40,16 @@ export function addServingOptions(command: Command): Command {
         .default('nixl'),
     )
     .addOption(
-      new Option('--nixl-release <release>', 'of naming nixl: whose names and labels the series agent_* have').choices(
-        NIXL_RELEASES,
-      ),
+      new Option(
+        '--nixl-release <release>',
+        'NIXL release whose names and labels the series agent_* have; naming nixl',
+      ).choices(NIXL_RELEASES),
     )
     .addOption(
-      new Option('--nixl-labels <exporter>', 'of naming nixl: the labels of that exporter').choices(NIXL_LABELS),
+      new Option(
+        '--nixl-labels <exporter>',
+        'exporter of NIXL whose labels the series agent_* have; naming nixl',
+      ).choices(NIXL_LABELS),
     )
     .addOption(new Option('--page <on-or-off>', 'the live page for browsers at /').choices(['on', 'off']).default('on'))
     .option(

@@ -42,7 +42,7 @@ export interface AttributeSpec {
 /** What can be learnt of the process behind an agent. */
 export interface ProcessFacts {
   readonly pid: number;
-  /** How many agents of this process made their ring before this one did, as far as that can be seen. */
+  /** Number of agents of this process that made their ring earlier, as far as that can be seen. */
   readonly instance?: number;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Of NIXL_TELEMETRY_RANK_ENV, or LOCAL_RANK. */
@@ -104,7 +104,7 @@ export class AttributeRegistry {
   readonly agentVariables: readonly string[];
   /** Whether anything is asked that only the agent's process can tell. */
   readonly needsProcess: boolean;
-  /** Whether the order of the agents in their process is asked. */
+  /** Whether an attribute needs the order of the agents in their process. */
   readonly needsInstance: boolean;
   readonly #entries: readonly Entry[];
 

@@ -51,7 +51,7 @@ export interface MetricsOptions {
   readonly events?: Allowlist;
   readonly builders?: readonly TallyBuilderName[];
   readonly customEvents?: readonly CustomEvent[];
-  /** Of naming `nixl`: whose names and labels NIXL's own series have. Default: `main`. */
+  /** NIXL release whose names and labels NIXL's own series have in naming `nixl`. Default: `main`. */
   readonly release?: NixlRelease;
 }
 
@@ -71,7 +71,7 @@ export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[
   return builders.flatMap((name) => BUILDERS[name](context));
 }
 
-/** What the allowlist calls an event: a declared error as NIXL would. */
+/** Name of an event in the allowlist. A declared error has the name that NIXL would give it. */
 function baseName(event: EventReading, errors: readonly CustomError[]): string {
   const declared = event.known ? undefined : errors.find((error) => errorMatcher(error)(event));
   return declared === undefined ? eventName(event) : errorName(declared);

@@ -1,4 +1,4 @@
-/** Errors that NIXL's table does not have: declared with a status, and counted as NIXL counts its own. */
+/** Errors that NIXL's table does not have: they are declared with a status, and counted beside NIXL's errors. */
 import { errorRow } from './events.js';
 import { type AgentReading, type EventReading, sumWhere } from './tally.js';
 
@@ -10,12 +10,12 @@ export interface CustomError {
   readonly status: string;
 }
 
-/** The base event name, as in `enabledMetrics`. */
+/** Base event name, as in `enabledMetrics`. */
 export function errorName({ status }: CustomError): string {
   return `agent_err_${status}`;
 }
 
-/** Type numbers and names whose events count. */
+/** Type number and names of the events that are counted: the declared one, and those that NIXL would use. */
 export function errorKeys({ event, status }: CustomError): ReadonlySet<string | number> {
   const { event: name, wireVersion1Name } = errorRow(-1, status);
   return new Set([event, name, wireVersion1Name!]);
@@ -27,7 +27,7 @@ export function errorMatcher(error: CustomError): (event: EventReading) => boole
     !known && !overflow && (keys.has(type ?? -1) || (name !== undefined && keys.has(name)));
 }
 
-/** At 0 until the first such event, as the statuses of NIXL's table. */
+/** Reads 0 until the first such event, as for the statuses of NIXL's table. */
 export function errorSum(error: CustomError): (agent: AgentReading) => bigint {
   const matches = errorMatcher(error);
   return (agent) => sumWhere(agent, matches);

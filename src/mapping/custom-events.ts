@@ -12,7 +12,7 @@ export const CATEGORY_WORDS = Object.keys(Category) as CategoryWord[];
 export const CUSTOM_METRIC_KINDS = ['counter', 'gauge', 'histogram', 'updowncounter'] as const;
 export type CustomMetricKind = (typeof CUSTOM_METRIC_KINDS)[number];
 
-/** Becomes a metric of its own, or joins NIXL's errors. */
+/** Gets a custom metric, or adds a status to NIXL's errors. */
 export type CustomEvent = CustomMetric | CustomError;
 
 export function isCustomError(event: CustomEvent): event is CustomError {

@@ -14,7 +14,7 @@ const categoryLabels = new Map(EVENTS.map(({ category }) => [category, { categor
 
 export interface EventMetricsOptions {
   readonly naming: Naming;
-  /** Of naming `nixl`: whose names and labels. */
+  /** NIXL release whose names and labels naming `nixl` has. */
   readonly release?: NixlRelease;
   /** Rows of the table that have series. Default: all. */
   readonly rows?: readonly EventRow[];
@@ -46,7 +46,7 @@ export function eventMetrics({
   return [...byName.values()];
 }
 
-/** `readSum`: where the sum is not that of the row's type. */
+/** `readSum`: reads the sum in place of the sum of the row's type. */
 function metricsOfRow(row: EventRow, dialect: Dialect, readSum?: ReadNumber): Metric[] {
   const { counter, upDownCounter, gauge, histogram } = refsOf(row, dialect);
   const { type } = row;
@@ -107,7 +107,7 @@ function joined(a: Metric, b: Metric): Metric {
   throw new TypeError(`event table: ${a.name} is both ${a.kind} and ${b.kind}`);
 }
 
-/** With two types in one histogram no single one feeds it any more. */
+/** A histogram of two types cannot be fed with the events of one. */
 function fedByNone({ recordsType: _, ...metric }: HistogramMetric): HistogramMetric {
   return metric;
 }

@@ -25,7 +25,7 @@ export function eventKind(event: EventReading): EventKind {
   return row?.kind ?? defaultKind(event.category);
 }
 
-/** The overflow key is nobody's: it is not asked for. */
+/** Not called for the overflow key, which is always exported. */
 export type EventSelection = (event: EventReading) => boolean;
 
 const ALL: EventSelection = () => true;

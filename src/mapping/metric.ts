@@ -37,7 +37,7 @@ interface MetricBase<Value> {
 
 export interface NumberMetric extends MetricBase<Exact> {
   readonly kind: 'counter' | 'gauge' | 'updowncounter';
-  /** True for a sum that is an up-down counter only for the sake of its name. */
+  /** True for a running total that is no counter because its name must not end in `_total`. */
   readonly onlyGrows?: boolean;
 }
 
@@ -47,7 +47,7 @@ export interface HistogramMetric extends MetricBase<Distribution> {
   readonly recordsType?: number;
 }
 
-/** Whether the readings are totals: they go on where an earlier agent with the same attributes ended. */
+/** Whether the metric is a running total. A later agent with the same attributes continues it. */
 export function isTotal({ kind, onlyGrows = false }: Pick<NumberMetric, 'kind' | 'onlyGrows'>): boolean {
   return kind === 'counter' || onlyGrows;
 }

@@ -6,7 +6,7 @@ export const NIXL_LABELS = ['prometheus', 'prometheus_mp'] as const;
 export type NixlLabels = (typeof NIXL_LABELS)[number];
 export const DEFAULT_NIXL_LABELS: NixlLabels = 'prometheus';
 
-/** Beside `hostname` and `agent_name`. Empty where the process behind the agent cannot be seen. */
+/** Labels beside `hostname` and `agent_name`. Empty where the process behind the agent cannot be seen. */
 const SPECS: Readonly<Record<NixlLabels, readonly AttributeSpec[]>> = {
   prometheus: [],
   prometheus_mp: [
@@ -20,7 +20,7 @@ export function nixlLabelRegistry(labels: NixlLabels): AttributeRegistry {
   return new AttributeRegistry(SPECS[labels]);
 }
 
-/** The label that an attribute of this name would meet, if there is one. */
+/** Label that an attribute of this name would collide with. */
 export function takenNixlLabel(labels: NixlLabels, attribute: string): string | undefined {
   return SPECS[labels].find(({ name }) => prometheusSpelling(name) === prometheusSpelling(attribute))?.name;
 }

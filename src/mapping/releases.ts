@@ -1,22 +1,22 @@
 /**
- * Whose series naming `nixl` has: one row per line of NIXL releases, from the pages that their own Prometheus exporters
- * print. It is about the series whose names begin with `agent_`; those of this package are the same beside each.
+ * Series of naming `nixl` by NIXL release: one row per group of releases, taken from the pages that their Prometheus
+ * exporters print. Only the series `agent_*` depend on the release, not the series of this package.
  */
 import { Category } from './categories.js';
 import { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './events.js';
 
 export interface ReleaseRow {
-  /** Releases with these series. The exporter of the last one was compared. */
+  /** Releases with these series. */
   readonly releases: string;
-  /** How many event types of the table have series: those from 0 on. */
+  /** Number of event types that have series, from type 0 on. */
   readonly types: number;
-  /** Whether the series carry the label `category`. */
+  /** True if the series carry the label `category`. */
   readonly hasCategory: boolean;
-  /** The series of one event. `main` has the names of the event table. */
+  /** Returns the series of one event. `main` has the names of the event table. */
   readonly seriesOf: (row: EventRow) => EventMetricRefs;
 }
 
-/** Up to 1.3 a gauge has the name of its event. */
+/** Returns the gauge under the name of its event, as releases up to 1.3 print it. */
 function gaugeOf({ event, nixl: { gauge } }: EventRow): { gauge?: MetricRef } {
   return gauge === undefined ? {} : { gauge: { ...gauge, name: event } };
 }
@@ -25,12 +25,12 @@ function counterOf({ nixl: { counter } }: EventRow): { counter?: MetricRef } {
   return counter === undefined ? {} : { counter };
 }
 
-/** 1.2 and 1.3 have the last values of memory only. */
+/** Releases 1.2 and 1.3 have no gauges but those of memory. */
 function countersAndMemory(row: EventRow): EventMetricRefs {
   return { ...counterOf(row), ...(row.category === Category.MEMORY ? gaugeOf(row) : {}) };
 }
 
-/** OpenTelemetry's exporter ends the name of every counter in `_total`: without it a sum must not be called one. */
+/** A sum without `_total` cannot be a counter: OpenTelemetry's Prometheus exporter appends it to the names of counters. */
 function sumsOrGauges(row: EventRow): EventMetricRefs {
   const { counter } = row.nixl;
   if (row.category !== Category.TRANSFER) return gaugeOf(row);
@@ -54,13 +54,13 @@ export type NixlRelease = keyof typeof RELEASES;
 export const NIXL_RELEASES = Object.keys(RELEASES) as NixlRelease[];
 export const DEFAULT_NIXL_RELEASE: NixlRelease = 'main';
 
-/** The series that naming `nixl` has of an event, as that release prints them. */
+/** Returns the series of an event in naming `nixl`, as that release prints them. */
 export function seriesInRelease(release: NixlRelease, row: EventRow): EventMetricRefs {
   const { types, seriesOf }: ReleaseRow = RELEASES[release];
   return row.type < types ? seriesOf(row) : {};
 }
 
-/** Whether the release has `agent_errors_total`. */
+/** Returns whether the release has `agent_errors_total`. */
 export function hasErrors(release: NixlRelease): boolean {
   const errors = EVENTS.filter(({ category }) => category === Category.ERROR);
   return errors.some((row) => seriesInRelease(release, row).counter !== undefined);

@@ -31,7 +31,7 @@ export function readAgentProcess(
   return { pid, environment, ...(gpus === undefined ? {} : { gpus: visibleOf(gpus, all.get(VISIBLE_DEVICES)) }) };
 }
 
-/** When the process was started, in clock ticks since the boot: the number of a process alone may be used again. */
+/** Start time of a process in clock ticks since the boot, because a pid can be used again. */
 export function processStart(pid: number, procDir = '/proc'): string | undefined {
   try {
     const text = readFileSync(join(procDir, String(pid), 'stat'), 'latin1');
@@ -48,11 +48,11 @@ export function processStart(pid: number, procDir = '/proc'): string | undefined
 export interface RingBirth {
   /** Nanoseconds since the epoch; 0 where that cannot be seen. */
   readonly timeNs: bigint;
-  /** Files of one tick of the kernel's clock (4 ms) have the same time: their inodes were mostly given in order. */
+  /** Orders files that were made in the same tick of the kernel's clock (4 ms): most file systems count upwards. */
   readonly inode: bigint;
 }
 
-/** When the ring's file was made. */
+/** Birth of a ring's file. */
 export function ringBirth(directory: string, agent: string): RingBirth {
   try {
     const { birthtimeNs, ino } = statSync(join(directory, agent), { bigint: true });

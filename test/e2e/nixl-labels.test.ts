@@ -1,4 +1,4 @@
-/** The labels of NIXL's exporter for several processes, over real processes that make, leave and come back to rings. */
+/** Labels of prometheus_mp over real processes that make rings, end, and restart. */
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NixlMetricProducer, type NixlMetricProducerOptions } from '../../src/index.js';
@@ -76,7 +76,7 @@ describe('the labels of prometheus_mp', () => {
     await expect.poll(seen, PATIENTLY).toEqual(['0', '1'].map((instance) => ({ pid, instance, rank: '' })));
   });
 
-  it('stay with an agent that is dead, and follow one that comes back in another process', async () => {
+  it('stay when an agent dies, and change when it restarts in another process', async () => {
     const directory = temporaryDirectory();
     const ring = (name: string) => ({ path: path.join(directory, name), wireVersion: 4, events: BYTES });
     const first = new RingProcess({ LOCAL_RANK: '1' });
@@ -97,7 +97,7 @@ describe('the labels of prometheus_mp', () => {
     await expect
       .poll(() => labelsSeen(producer), PATIENTLY)
       .toEqual({ other: before('0'), agent: { pid: String(second.pid), instance: '0', rank: '2' } });
-    // The sums go on, as they do without these labels.
+    // The sums continue, as they do without these labels.
     const bytes = samplesOf(await scrape(producer)).filter(({ name }) => name === 'agent_tx_bytes_total');
     expect(bytes.map(({ value }) => value).sort()).toEqual([100, 200]);
   });

@@ -1,4 +1,4 @@
-/** The same work as a real agent's comes to the page that NIXL's exporter of that release prints, line by line. */
+/** The work of a real agent gives, line by line, the page that NIXL's exporter of that release printed. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
@@ -13,7 +13,7 @@ import { RingProcess } from '../support/ring-process.js';
 
 const PATIENTLY = { timeout: 60_000, interval: 50 };
 
-/** Starts an agent that did the page's work, and says what NIXL would print of it. */
+/** Starts an agent that has done the page's work. `expected`: the lines that NIXL printed. */
 async function agentOf(page: NixlPage): Promise<{ directory: string; expected: string[] }> {
   const directory = temporaryDirectory();
   const process = new RingProcess({ LOCAL_RANK: RANK });

@@ -1,4 +1,4 @@
-/** What the labels of a process do to series: which get them, and what happens when the process is another one. */
+/** Labels of prometheus_mp, series of older releases, and declared errors, in a producer and in the instruments. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { AggregationTemporality } from '@opentelemetry/sdk-metrics';
@@ -20,7 +20,7 @@ describe('the labels of prometheus_mp', () => {
     expect(page).toContain('nixl_agent_up{hostname="h",agent_name="a"} 1');
   });
 
-  it('stand beside attributes of other names', async () => {
+  it('are exported beside attributes of other names', async () => {
     const source = new InMemorySource();
     source.agents = [agentSnapshot({ id: 1, agent: 'a', pid: process.pid }, { 0: [5n] })];
     const attributes = [{ name: 'rank', source: { constant: 'r' } }];
@@ -33,7 +33,7 @@ describe('the labels of prometheus_mp', () => {
     expect(up!.attributes).toEqual(shared);
   });
 
-  it('are another series of the instruments once the process is another, and those of this package go on', async () => {
+  it('start new series in the instruments when the process changes, while series of this package continue', async () => {
     const reader = new ManualReader();
     instrumentation({ nixlLabels: 'prometheus_mp' }).setMeterProvider(providerWith(reader));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a', pid: process.pid }, { 0: [5n] })];
@@ -60,7 +60,7 @@ describe('the labels of prometheus_mp', () => {
     expect(await reader.points('agent_tx_bytes_total')).toMatchObject([{ value: 5, attributes: { pid: '' } }]);
   });
 
-  it('are those of nobody where agents are reported together', async () => {
+  it('are empty where agents are reported together', async () => {
     const reader = new ManualReader();
     const one = instrumentation({ nixlLabels: 'prometheus_mp', seriesLimit: 20 });
     one.setMeterProvider(providerWith(reader));
@@ -83,7 +83,7 @@ describe('series of older releases', () => {
     expect(await reader.points('agent_tx_bytes')).toMatchObject([
       { value: 11, attributes: { category: 'NIXL_TELEMETRY_TRANSFER' } },
     ]);
-    // What that release has no series of is there all the same.
+    // Events without a series in that release are counted here.
     const events = (await reader.points('nixl.events')).map(({ attributes }) => attributes['event']);
     expect(events).toEqual(['agent_tx_bytes', 'agent_xfer_time', 'agent_err_not_found']);
     expect(log).toEqual([]);
@@ -93,7 +93,7 @@ describe('series of older releases', () => {
 describe('sums of release 1.0, which are no counters', () => {
   const bytesOf = async (reader: ManualReader) => valuesOf(await reader.points('agent_tx_bytes'), 'agent_name');
 
-  it('go on where an earlier agent of the name ended', async () => {
+  it('continue after an earlier agent of the same name', async () => {
     const reader = new ManualReader();
     instrumentation({ nixlRelease: '1.0' }).setMeterProvider(providerWith(reader));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n] })];
@@ -133,7 +133,7 @@ describe('errors of the configuration', () => {
   const customEvents = [{ event: 21, kind: 'error', status: 'xfer_stalled' }] as const;
   const stalled = (...values: bigint[]) => eventTally({ category: 7, type: 21 }, values);
 
-  it('stand at 0 beside those of NIXL from the start, and count', async () => {
+  it('are exported at 0 beside those of NIXL from the start, and count', async () => {
     const source = new InMemorySource();
     const producer = producerOn(source, { customEvents });
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 8: [1n] })];
@@ -240,7 +240,7 @@ describe('the instances of a process', () => {
     instances.number([agent(1, 'a'), agent(3, 'c'), agent(4, 'd')]);
     expect(numbers([3, 1, 4])).toEqual([0, 2, 3]);
 
-    // A process that goes on without agents goes on counting; one that is gone is forgotten.
+    // A running process without agents keeps its counter; a process that has ended is forgotten.
     instances.keep(new Set());
     instances.number([agent(5, 'a')]);
     expect(numbers([5])).toEqual([4]);

@@ -63,7 +63,7 @@ export async function scrape(producer: MetricProducer): Promise<string> {
   return page;
 }
 
-/** What a page would show of what this reader collects. */
+/** Prints what this reader collects as a Prometheus page. */
 export async function scrapeOf(reader: MetricReader): Promise<string> {
   const { resourceMetrics } = await reader.collect();
   return new PrometheusSerializer(undefined, false, undefined, true, true).serialize(resourceMetrics);

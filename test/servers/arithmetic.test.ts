@@ -1,4 +1,4 @@
-/** A real Prometheus scrapes a real serve, and calculates with NIXL's series as it does over NIXL's own exporter. */
+/** A real Prometheus scrapes a real serve and evaluates arithmetic between NIXL's series. */
 import { expect, it } from 'vitest';
 import { start, startTransferSource, temporaryDirectory } from '../cli/command.js';
 import { type Backend, PATIENTLY, startPrometheus } from './backends.js';
@@ -10,7 +10,7 @@ const EXPRESSIONS = [
   'agent_telemetry_events_dropped_total / agent_tx_requests_num_total',
   'agent_tx_last_bytes / agent_xfer_time',
 ];
-/** Series of NIXL beside those of this package: the labels that both have are these two. */
+/** NIXL's series joined with those of this package. */
 const JOINS = [
   'agent_tx_bytes_total * on (hostname, agent_name) group_left () nixl_agent_up',
   'rate(agent_tx_bytes_total[1m]) / on (hostname, agent_name) nixl_ring_utilization',
@@ -24,7 +24,7 @@ async function serveAndScrape(...flags: string[]): Promise<Backend> {
   return startPrometheus(new URL(url!).host);
 }
 
-/** The expressions that have no finite number for both agents. */
+/** Returns the expressions that do not have a finite number for both agents. */
 async function unanswered(prometheus: Backend, expressions: readonly string[]): Promise<string[]> {
   const empty: string[] = [];
   for (const expression of expressions) {

@@ -65,7 +65,7 @@ export function drained(snapshot: Snapshot): number {
   return snapshot.agents.reduce((n, agent) => n + agent.events.reduce((m, event) => m + event.count, 0), 0);
 }
 
-/** Returns once a file that is made now is younger than this one: the clock of birth times moves in steps. */
+/** Waits until a new file has a later birth time than this one: the kernel's clock moves in steps of some ms. */
 export function untilYoungerThan(file: string): void {
   const directory = mkdtempSync(join(dirname(file), '.clock-'));
   const probe = join(directory, 'probe');

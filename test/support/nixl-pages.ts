@@ -1,7 +1,6 @@
 /**
- * What the Prometheus exporters of NIXL print, release by release: names, label names and values of a real agent's work,
- * and a work that comes to the same. Left out of the pages: the comments HELP and TYPE, which are words and kinds of
- * another exporter.
+ * Pages of NIXL's Prometheus exporters, release by release: names, labels and values for the work of a real agent, and
+ * events that add up to the same. The comments HELP and TYPE are left out: the texts and types are not compared.
  */
 import type { NixlLabels, NixlRelease } from '../../src/index.js';
 import { EVENTS } from '../../src/mapping/index.js';
@@ -9,7 +8,7 @@ import type { RingOrder } from './ring-process.js';
 import type { Sample } from './page.js';
 
 interface Work {
-  /** By base event name: the values of its events, in order. */
+  /** Values of the events in order, by base event name. */
   readonly [event: string]: readonly number[];
 }
 
@@ -22,7 +21,7 @@ export interface NixlPage {
   readonly samples: readonly Sample[];
 }
 
-/** The process of the agent on a page of prometheus_mp. */
+/** LOCAL_RANK of the agent's process. */
 export const RANK = '3';
 export const HOST = 'vm';
 
@@ -39,13 +38,13 @@ const BOUNDS = [
 
 const repeat = (count: number, value: number): number[] => Array<number>(count).fill(value);
 
-/** 40 times of this sum, `last` at the end. */
+/** Returns 40 times that add up to `sum`; the last one is `last`. */
 function times(sum: number, last: number): number[] {
   const usual = Math.floor((sum - last) / 39);
   return [sum - last - 38 * usual, ...repeat(38, usual), last];
 }
 
-/** 20 writes and 20 reads of 4096 bytes, two memories of 1 MiB, eight requests for what is not there. */
+/** 20 writes and 20 reads of 4096 bytes, 2 MiB registered and deregistered in two calls, eight errors. */
 const workOf = (transferTimes: readonly number[], postTimes: readonly number[]): Work => ({
   agent_tx_bytes: repeat(20, 4096),
   agent_rx_bytes: repeat(20, 4096),
@@ -79,7 +78,7 @@ const LAST_BYTES: Numbers = {
 const TRANSFER = ['tx', 'rx'];
 const PERFORMANCE = ['xfer'];
 
-/** Of the releases that print it. */
+/** Value of the label `category` in the releases that have it. */
 function categoryOf(name: string): string {
   const [, word] = name.split('_');
   if (TRANSFER.includes(word!)) return 'NIXL_TELEMETRY_TRANSFER';
@@ -102,7 +101,7 @@ function errors(agent: string, more: Record<string, string> = {}): Sample[] {
   }));
 }
 
-/** `first`: how many values the first buckets hold; the others hold as many as the last of these. */
+/** `first`: the cumulative counts of the first buckets. Further buckets have the last of these counts. */
 function histogram(
   agent: string,
   name: string,
@@ -187,7 +186,7 @@ export const NIXL_PAGES: Readonly<Record<string, NixlPage>> = {
       ...errors('v'),
     ],
   },
-  /** Of an agent whose NIXL_TELEMETRY_ENABLED_METRICS lets bytes written and errors through. */
+  /** The agent had NIXL_TELEMETRY_ENABLED_METRICS set, to bytes written and errors. */
   main: {
     release: 'main',
     labels: 'prometheus',
@@ -240,7 +239,7 @@ export const NIXL_PAGES: Readonly<Record<string, NixlPage>> = {
   },
 };
 
-/** The work as a ring of that wire version has it. */
+/** Events of the page's work in that wire version. */
 export function orderOf({ work, wireVersion }: NixlPage, path: string): RingOrder {
   const events = Object.entries(work).flatMap(([event, values]) => {
     const { type, wireVersion1Name, category } = EVENTS.find((row) => row.event === event)!;
@@ -250,7 +249,7 @@ export function orderOf({ work, wireVersion }: NixlPage, path: string): RingOrde
   return { path, wireVersion, events };
 }
 
-/** A page's lines of NIXL's series, in an order that does not matter. */
+/** Sorted lines of NIXL's series. */
 export function nixlLines(samples: readonly Sample[]): string[] {
   return samples
     .filter(({ name }) => name.startsWith('agent_'))

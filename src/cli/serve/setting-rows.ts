@@ -173,7 +173,7 @@ export const SETTINGS: readonly SettingRow[] = [
     key: 'nixlRelease',
     option: 'nixlRelease',
     flag: '--nixl-release <release>',
-    description: `of naming nixl: whose names and labels the series agent_* have: ${NIXL_RELEASES.join(', ')}`,
+    description: `NIXL release whose names and labels the series agent_* have: ${NIXL_RELEASES.join(', ')}; naming nixl`,
     parse: oneOf(NIXL_RELEASES),
     default: DEFAULT_NIXL_RELEASE,
   },
@@ -182,7 +182,7 @@ export const SETTINGS: readonly SettingRow[] = [
     option: 'nixlLabels',
     flag: '--nixl-labels <exporter>',
     description:
-      'of naming nixl: prometheus, or prometheus_mp for pid, agent_instance and local_rank on the series agent_*',
+      'labels of the series agent_*: prometheus, or prometheus_mp, which adds pid, agent_instance, local_rank; naming nixl',
     parse: oneOf(NIXL_LABELS),
     default: DEFAULT_NIXL_LABELS,
     environment: [

@@ -49,7 +49,7 @@ const DIRECTION = 'nixl_transfer_direction';
 /** These tell series of one agent apart; all the others tell who the agent is. */
 const NOT_OF_THE_AGENT = new Set(['category', 'status', 'error_type', 'le', DIRECTION]);
 
-/** NIXL's own series can have them, and those of this package beside them have not. An empty label is none. */
+/** Labels that NIXL's own series can have, while those of this package have none. An empty label is no label. */
 const OF_THE_PROCESS = new Set(['pid', 'agent_instance', 'local_rank']);
 
 interface Gathered {
@@ -81,7 +81,7 @@ function idOf(labels: readonly (readonly [name: string, value: string])[]): stri
   return JSON.stringify(labels.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What stands in series without the process's labels is of the agent that has the other labels. */
+/** Adds the series without labels of the process to each agent that has all their other labels. */
 function joinSeriesWithoutProcess(agents: Map<string, Gathered>): void {
   const withoutProcess = new Set<string>();
   for (const [id, agent] of agents) {

@@ -11,7 +11,7 @@ const SETTLE_MS = 2000;
 
 export interface AgentAttributesOptions {
   readonly registry: AttributeRegistry;
-  /** Of NIXL's own series, beside the configured attributes. Default: none. */
+  /** Labels of NIXL's own series beside the configured attributes. Default: none. */
   readonly nixlLabels?: AttributeRegistry;
   readonly hostname: string;
   /** The variable that holds an agent's local rank. */
@@ -37,7 +37,7 @@ const WATCH_MS = 250;
 export class AgentAttributes {
   readonly #options: AgentAttributesOptions;
   readonly #nixlLabels: AttributeRegistry;
-  /** Where the order of a process's agents is asked. */
+  /** Undefined: no attribute or label needs the order of a process's agents. */
   readonly #instances: AgentInstances | undefined;
   readonly #readProcess: typeof readAgentProcess;
   #byId = new Map<number, Known>();
@@ -72,7 +72,7 @@ export class AgentAttributes {
     return this.#resolve({}, undefined);
   }
 
-  /** All agents of a snapshot, before any of them is asked for: it tells their order in their processes. */
+  /** Numbers the agents of each process. Needs all agents of a snapshot, before of() is called for one of them. */
   number(agents: readonly AgentReading[]): void {
     this.#instances?.number(agents);
   }
@@ -82,7 +82,7 @@ export class AgentAttributes {
     return this.#known(agent).attributes;
   }
 
-  /** The labels of NIXL's own series; as of(). */
+  /** Labels of NIXL's own series. The same object as long as the agent's process is the same. */
   nixlLabelsOf(agent: AgentReading): Attributes {
     return this.#known(agent).nixlLabels;
   }

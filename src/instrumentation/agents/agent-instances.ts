@@ -1,6 +1,7 @@
 /**
- * Numbers the agents of each process in the order in which they made their rings. A ring does not hold that order: the
- * birth times of the files do, among agents that were first seen together. A number is never given to another agent.
+ * Numbers the agents of each process in the order in which they made their rings. Rings do not hold that order. Agents that
+ * are seen for the first time in one snapshot are ordered by the birth times of their files. No two agents of a process get
+ * the same number, even if one of them has ended.
  */
 import type { AgentReading } from '../../mapping/index.js';
 import { processStart, ringBirth } from '../../shm-bridge/agent-process.js';
@@ -8,7 +9,7 @@ import { processStart, ringBirth } from '../../shm-bridge/agent-process.js';
 type Agent = Pick<AgentReading, 'id' | 'agent' | 'directory' | 'pid'>;
 
 interface Process {
-  /** Tells it from an earlier process with the same number. */
+  /** Start time: distinguishes it from an earlier process with the same pid. */
   readonly start: string | undefined;
   next: number;
   /** By AgentReading.id. */
@@ -22,7 +23,7 @@ export class AgentInstances {
     return this.#byPid.get(pid)?.instances.get(id);
   }
 
-  /** Numbers those that have none. All agents of a snapshot at once: it is their order that counts. */
+  /** Numbers the agents that have no number yet. Needs all agents of a snapshot, to order them. */
   number(agents: readonly Agent[]): void {
     const newcomers = agents.flatMap(({ id, agent, directory, pid }) =>
       pid === undefined || this.of(id, pid) !== undefined ? [] : [{ id, pid, birth: ringBirth(directory, agent) }],
@@ -38,7 +39,7 @@ export class AgentInstances {
     }
   }
 
-  /** Forgets agents that are gone. A process that goes on keeps its count: its next agent is not another's successor. */
+  /** Forgets all other agents, and processes that have ended. A running process without agents keeps its counter. */
   keep(ids: ReadonlySet<number>): void {
     for (const [pid, { start, instances }] of this.#byPid) {
       for (const id of instances.keys()) if (!ids.has(id)) instances.delete(id);

@@ -39,7 +39,7 @@ export class AgentSeries {
   readonly nixlLabels: Attributes | undefined;
   /** Tells this agent's series from all others that the SDK keeps. */
   readonly key: string;
-  /** The same without the labels that NIXL's own series have and the others have not. */
+  /** The same without the labels that only NIXL's own series have. */
   readonly #sharedKey: string;
   /** Set by the roster: this agent is reported under agent `other`. */
   folded?: boolean;
@@ -75,7 +75,7 @@ export class AgentSeries {
     );
   }
 
-  /** Tells this agent's series of that metric from all others. */
+  /** Key of this agent's series of a metric: NIXL's own series have more labels. */
   keyOf({ isNixlSeries = false }: Pick<Metric, 'isNixlSeries'>): string {
     return isNixlSeries ? this.key : this.#sharedKey;
   }

@@ -1,4 +1,4 @@
-/** What a declared error of the configuration may look like: an event that joins NIXL's errors with a status of its own. */
+/** Checks declared errors of the configuration: events that add a status to NIXL's errors. */
 import { Category, type CustomError, errorKeys, EVENTS } from '../../mapping/index.js';
 import { object, type Shape, value, word } from './shape.js';
 
@@ -11,7 +11,7 @@ const status = value(
 
 const NAME = /^[^*?]+$/;
 const MAX_TYPE = 2 ** 32 - 1;
-/** One status stands for one event: a glob would put several under it. */
+/** No glob: a status counts one kind of event. */
 const event = value(
   `a name without * and ?, or a type number from ${EVENTS.length} to ${MAX_TYPE}`,
   {
@@ -28,7 +28,7 @@ const event = value(
 
 export const CUSTOM_ERROR: Shape = object({ event, kind: word(['error']), status }, ['event', 'kind', 'status']);
 
-/** By what finds it, each error of NIXL's own: type number, names, and the status that it has. */
+/** By type number and by name: what NIXL's table already counts. */
 const NIXL_ERRORS = new Map(
   EVENTS.flatMap(({ type, event, wireVersion1Name, category }) =>
     [type, event, ...(wireVersion1Name === undefined ? [] : [wireVersion1Name])].map(
@@ -42,7 +42,7 @@ const NIXL_ERRORS = new Map(
   ),
 );
 
-/** The first error that counts what another one counts: NIXL's own, or one before it. */
+/** Names the first error whose events NIXL's table or an earlier error counts already. */
 export function errorsProblem(errors: readonly CustomError[]): string | undefined {
   const taken = new Map<string | number, string>(NIXL_ERRORS);
   for (const error of errors) {

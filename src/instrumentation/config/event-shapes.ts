@@ -47,7 +47,7 @@ const names: Shape = {
     (typeof given === 'object' && given !== null ? eachNaming : metricName).problems(given, path),
 };
 
-/** What errors are counted in. */
+/** Names of the metrics that count errors. */
 const ERRORS = EVENTS.flatMap(({ category, nixl, otel }) =>
   category === Category.ERROR ? [nixl.counter?.name, otel.counter?.name] : [],
 );
@@ -71,7 +71,7 @@ const customMetric = also(
     {
       event: eventKey,
       category: word(CATEGORY_WORDS),
-      // What a wrong kind is told has the other shape's word, too.
+      // The message about a wrong kind lists "error" as well, which the other shape takes.
       kind: { ...word([...CUSTOM_METRIC_KINDS, 'error']), schema: word(CUSTOM_METRIC_KINDS).schema },
       name: names,
       description: text,

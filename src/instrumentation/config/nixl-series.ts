@@ -1,4 +1,4 @@
-/** Whose names and labels NIXL's own series have: what the two options may be, and what does not go with them. */
+/** The options nixlRelease and nixlLabels: allowed values, defaults, and conflicts with other options. */
 import type { DiagLogger } from '@opentelemetry/api';
 import {
   type AttributeSpec,
@@ -18,7 +18,7 @@ import { type Problem, type Shape, word } from './shape.js';
 
 const releases = word(NIXL_RELEASES);
 
-/** YAML reads 1.0 as the number 1: so numbers are refused with a word about quotes. */
+/** YAML reads 1.0 as the number 1, so the message about a number asks for quotes. */
 export const NIXL_RELEASE: Shape = {
   ...releases,
   problems(given, path = []) {
@@ -28,7 +28,7 @@ export const NIXL_RELEASE: Shape = {
 };
 export const NIXL_LABELS_SHAPE: Shape = word(NIXL_LABELS);
 
-/** Attributes that have a label's name: a series cannot have it twice. */
+/** Refuses attributes with the name of a label: a series cannot have a label twice. */
 export function labelProblems({ naming, nixlLabels, attributes = [] }: NixlOptions): Problem[] {
   if (naming === 'otel' || nixlLabels === undefined) return [];
   return attributes.flatMap(({ name }: AttributeSpec, i) => {
@@ -46,7 +46,7 @@ export interface NixlSeries {
   readonly customEvents: readonly CustomEvent[];
   /** Undefined: the default ones, `legacy` among them, which makes the series. */
   readonly builders: readonly unknown[] | undefined;
-  /** Options of these that were given. */
+  /** Names of these two options, if they were given. */
   readonly givenForNixl: readonly string[];
 }
 
@@ -73,7 +73,7 @@ function warnings({ naming, nixlRelease, customEvents, builders, givenForNixl }:
   ];
 }
 
-/** What the options come to. */
+/** Applies the defaults. */
 export function nixlSeriesOf(options: NixlOptions): Pick<NixlSeries, 'nixlRelease' | 'nixlLabels' | 'givenForNixl'> {
   const { nixlRelease = DEFAULT_NIXL_RELEASE, nixlLabels = NIXL_LABELS[0] } = options;
   const given = (['nixlRelease', 'nixlLabels'] as const).filter((name) => options[name] !== undefined);

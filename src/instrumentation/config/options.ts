@@ -18,12 +18,12 @@ export interface NixlOptions {
   /** `nixl` (default): the names of NIXL's own Prometheus exporter. `otel`: dotted names, UCUM units, seconds. */
   naming?: Naming;
   /**
-   * Of naming `nixl`: the NIXL release whose names and labels the series `agent_*` have: `1.0`, `1.2` (1.1, 1.2), `1.3`
-   * (1.3.0, 1.3.2), `1.4` (1.3.1, 1.4.0) or `main` (default). It has nothing to do with which rings are read.
+   * NIXL release whose names and labels the series `agent_*` of naming `nixl` have: `1.0`, `1.2` (1.1, 1.2), `1.3`
+   * (1.3.0, 1.3.2), `1.4` (1.3.1, 1.4.0) or `main` (default). Rings of all releases are read in any case.
    */
   nixlRelease?: NixlRelease;
   /**
-   * Of naming `nixl`: the labels of the series `agent_*`. `prometheus` (default): hostname and agent_name.
+   * Labels of the series `agent_*` of naming `nixl`. `prometheus` (default): hostname and agent_name.
    * `prometheus_mp`: also pid, agent_instance and local_rank of the agent's process.
    */
   nixlLabels?: NixlLabels;
@@ -61,7 +61,7 @@ export interface NixlOptions {
   durationBoundsUs?: readonly number[];
   /** Upper bounds of single events' histograms, by base event name and in the event's own unit. */
   histogramBounds?: Readonly<Record<string, readonly number[]>>;
-  /** Events that NIXL does not know, with metrics of their own or as further errors. */
+  /** Events that NIXL does not know: each gets a custom metric, or adds a status to NIXL's errors. */
   customEvents?: readonly CustomEvent[];
   /**
    * Which metrics are built, in this order: names of built-in builders, and builders of your own. Default: `legacy`,
