@@ -32,7 +32,7 @@ export {
   type CustomMetricKind,
   isCustomError,
 } from './custom-events.js';
-export { type CustomError, errorKeys, errorName } from './custom-errors.js';
+export { type CustomError, errorKeys, errorName, errorSum } from './custom-errors.js';
 export { eventName } from './event-name.js';
 export { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './events.js';
 export { gpuIdentifier, gpuWord } from './gpu-identifier.js';
