@@ -243,6 +243,11 @@ describe('the instances of a process', () => {
     instances.number([agent(1, 'a'), agent(3, 'c'), agent(4, 'd')]);
     expect(numbers([3, 1, 4])).toEqual([0, 2, 3]);
 
+    // An agent that restarts in another process is the first one there.
+    const parent = process.ppid;
+    instances.number([agent(4, 'd', parent)]);
+    expect([instances.of(4, parent), instances.of(4, process.pid)]).toEqual([0, undefined]);
+
     // A running process without agents keeps its counter; a process that has ended is forgotten.
     instances.keep(new Set());
     instances.number([agent(5, 'a')]);

@@ -12,18 +12,19 @@ interface Process {
   /** Start time: distinguishes it from an earlier process with the same pid. */
   readonly start: string | undefined;
   next: number;
-  /** By AgentReading.id. */
-  readonly instances: Map<number, number>;
 }
 
 export class AgentInstances {
+  /** By AgentReading.id. */
+  readonly #byId = new Map<number, { readonly pid: number; readonly instance: number }>();
   readonly #byPid = new Map<number, Process>();
 
   of(id: number, pid: number): number | undefined {
-    return this.#byPid.get(pid)?.instances.get(id);
+    const known = this.#byId.get(id);
+    return known?.pid === pid ? known.instance : undefined;
   }
 
-  /** Numbers the agents that have no number yet. Needs all agents of a snapshot, to order them. */
+  /** Numbers the agents that have no number in their process yet. Needs all agents of a snapshot, to order them. */
   number(agents: readonly Agent[]): void {
     const newcomers = agents.flatMap(({ id, agent, directory, pid }) =>
       pid === undefined || this.of(id, pid) !== undefined ? [] : [{ id, pid, birth: ringBirth(directory, agent) }],
@@ -33,27 +34,30 @@ export class AgentInstances {
       (a, b) => compare(a.birth.timeNs, b.birth.timeNs) || compare(a.birth.inode, b.birth.inode) || a.id - b.id,
     );
     const processes = new Map([...new Set(newcomers.map(({ pid }) => pid))].map((pid) => [pid, this.#process(pid)]));
-    for (const { id, pid } of newcomers) {
-      const process = processes.get(pid)!;
-      process.instances.set(id, process.next++);
-    }
+    for (const { id, pid } of newcomers) this.#byId.set(id, { pid, instance: processes.get(pid)!.next++ });
+    this.#forgetEndedProcesses();
   }
 
-  /** Forgets all other agents, and processes that have ended. A running process without agents keeps its counter. */
+  /** Forgets all other agents. */
   keep(ids: ReadonlySet<number>): void {
-    for (const [pid, { start, instances }] of this.#byPid) {
-      for (const id of instances.keys()) if (!ids.has(id)) instances.delete(id);
-      if (instances.size === 0 && (start === undefined || processStart(pid) !== start)) this.#byPid.delete(pid);
-    }
+    for (const id of this.#byId.keys()) if (!ids.has(id)) this.#byId.delete(id);
+    this.#forgetEndedProcesses();
   }
 
   #process(pid: number): Process {
     const start = processStart(pid);
     let process = this.#byPid.get(pid);
-    if (process === undefined || process.start !== start) {
-      this.#byPid.set(pid, (process = { start, next: 0, instances: new Map() }));
-    }
+    if (process === undefined || process.start !== start) this.#byPid.set(pid, (process = { start, next: 0 }));
     return process;
+  }
+
+  /** A running process without agents keeps its counter. */
+  #forgetEndedProcesses(): void {
+    const withAgents = new Set([...this.#byId.values()].map(({ pid }) => pid));
+    for (const [pid, { start }] of this.#byPid) {
+      if (withAgents.has(pid)) continue;
+      if (start === undefined || processStart(pid) !== start) this.#byPid.delete(pid);
+    }
   }
 }
 
