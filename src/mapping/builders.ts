@@ -59,22 +59,23 @@ export interface MetricsOptions {
 export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[] {
   const { events = EVERYTHING, builders = DEFAULT_BUILDERS, customEvents = [] } = options;
   const { release = DEFAULT_NIXL_RELEASE } = options;
-  const declared = customEvents.filter(isCustomError);
+  const errors = customEvents.filter(isCustomError);
+  const nameOf = baseName(errors);
   const context: Context = {
     naming,
     release,
     rows: EVENTS.filter(({ event }) => events.selects(event)),
-    selects: (event) => events.selects(baseName(event, declared)),
-    errors: declared.filter((error) => events.selects(errorName(error))),
+    selects: (event) => events.selects(nameOf(event)),
+    errors: errors.filter((error) => events.selects(errorName(error))),
     customMetrics: customEvents.filter((event) => !isCustomError(event)),
   };
   return builders.flatMap((name) => BUILDERS[name](context));
 }
 
-/** Name of an event in the allowlist. A declared error has the name that NIXL would give it. */
-function baseName(event: EventReading, errors: readonly CustomError[]): string {
-  const declared = event.known ? undefined : errors.find((error) => errorMatcher(error)(event));
-  return declared === undefined ? eventName(event) : errorName(declared);
+/** Returns the name of an event in the allowlist. A declared error has the name that NIXL would give it. */
+function baseName(errors: readonly CustomError[]): (event: EventReading) => string {
+  const declared = errors.map((error) => ({ name: errorName(error), matches: errorMatcher(error) }));
+  return (event) => declared.find(({ matches }) => matches(event))?.name ?? eventName(event);
 }
 
 /** Transfers are put together from their times and bytes. */

@@ -8,7 +8,7 @@ import { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './e
 export interface ReleaseRow {
   /** Releases with these series. */
   readonly releases: string;
-  /** Number of event types that have series, from type 0 on. */
+  /** Number of event types that have series, from type 0 on. A type that a later release adds has none here. */
   readonly types: number;
   /** True if the series carry the label `category`. */
   readonly hasCategory: boolean;
@@ -47,7 +47,7 @@ export const RELEASES = {
     hasCategory: false,
     seriesOf: ({ nixl: { counter, gauge } }) => ({ ...(counter && { counter }), ...(gauge && { gauge }) }),
   },
-  main: { releases: 'main, commit 8770b655a', types: Infinity, hasCategory: false, seriesOf: ({ nixl }) => nixl },
+  main: { releases: 'main at commit 8770b655a', types: Infinity, hasCategory: false, seriesOf: ({ nixl }) => nixl },
 } satisfies Record<string, ReleaseRow>;
 
 export type NixlRelease = keyof typeof RELEASES;
