@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DURATION_METRICS } from '../src/instrumentation/duration-metrics.js';
 import { SELF_METRICS } from '../src/instrumentation/self-metrics.js';
-import { metricsOf } from '../src/mapping/index.js';
+import { metricsOf, RELEASES } from '../src/mapping/index.js';
 import { SETTINGS } from '../src/cli/serve/setting-rows.js';
 import { ROOT, start, temporaryDirectory } from './cli/command.js';
 
@@ -18,6 +18,16 @@ describe('docs/settings.md', () => {
     const line = rows.find((text) => text.startsWith(`| \`${flag}\``))!;
     for (const { variable } of row.environment ?? []) expect(line).toContain(`\`${variable}\``);
     if (typeof row.default === 'number') expect(line).toContain(String(row.default));
+  });
+});
+
+describe('docs/migrating.md', () => {
+  it('names the releases of each row of the table of releases', () => {
+    const rows = read('docs/migrating.md').split('\n');
+    for (const [release, { releases }] of Object.entries(RELEASES)) {
+      const row = rows.find((text) => text.startsWith(`| \`${release}\``));
+      expect(row?.split('|')[2]?.trim(), release).toBe(releases);
+    }
   });
 });
 

@@ -47,7 +47,9 @@ async function demo(options: DemoOptions): Promise<void> {
     // The same in every environment: what is set there is for real agents.
     const settings = settingsOf({ ...flags, dir: [directory] }, {});
     const { naming, drainInterval: drainIntervalMs } = settings;
-    const rings = producerSettings({ directories: [directory], naming, drainIntervalMs }, {});
+    const { nixlRelease, nixlLabels } = flags;
+    const ofNixl = { ...(nixlRelease && { nixlRelease }), ...(nixlLabels && { nixlLabels }) };
+    const rings = producerSettings({ directories: [directory], naming, ...ofNixl, drainIntervalMs }, {});
     const work = ({ pipeline, url }: Serving): Promise<void> =>
       watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs });
     await whileServing(settings, rings, true, work);

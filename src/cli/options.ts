@@ -2,12 +2,21 @@
 import { isIPv6 } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_DRAIN_INTERVAL_MS } from '../instrumentation/config/environment.js';
-import { type Naming, NAMINGS } from '../mapping/index.js';
+import {
+  type Naming,
+  NAMINGS,
+  NIXL_LABELS,
+  NIXL_RELEASES,
+  type NixlLabels,
+  type NixlRelease,
+} from '../mapping/index.js';
 
 export interface ServingOptions {
   host: string;
   port: number;
   naming: Naming;
+  nixlRelease?: NixlRelease;
+  nixlLabels?: NixlLabels;
   page: 'on' | 'off';
   /** Milliseconds. */
   drainInterval?: number;
@@ -25,6 +34,18 @@ export function addServingOptions(command: Command): Command {
       new Option('--naming <names>', "nixl: the names of NIXL's own exporter; otel: dotted names, UCUM units")
         .choices(NAMINGS)
         .default('nixl'),
+    )
+    .addOption(
+      new Option(
+        '--nixl-release <release>',
+        'NIXL release whose names and labels the series agent_* have; naming nixl',
+      ).choices(NIXL_RELEASES),
+    )
+    .addOption(
+      new Option(
+        '--nixl-labels <exporter>',
+        'exporter of NIXL whose labels the series agent_* have; naming nixl',
+      ).choices(NIXL_LABELS),
     )
     .addOption(new Option('--page <on-or-off>', 'the live page for browsers at /').choices(['on', 'off']).default('on'))
     .option(

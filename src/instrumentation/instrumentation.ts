@@ -4,6 +4,7 @@ import { InstrumentationBase } from '@opentelemetry/instrumentation';
 import { check, isObject } from '../arguments.js';
 import { reasonOf } from '../errors.js';
 import { checkReaderOptions, instrumentationSettings, warnOfUnmatched } from './config/config.js';
+import { warnOfNixlSeries } from './config/nixl-series.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './config/options.js';
 import { NixlMetricProducer } from './metric-producer.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
@@ -41,6 +42,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
       internals,
     });
     warnOfUnmatched(settings, this._diag);
+    warnOfNixlSeries(settings, this._diag);
     this._reporting.useMeter(this.meter);
     if (config.enabled !== false) this.enable();
   }

@@ -15,6 +15,7 @@ import {
   hostAttributes,
   type Metric,
   metricsOf,
+  nixlLabelRegistry,
   type Naming,
   withLabels,
 } from '../mapping/index.js';
@@ -24,6 +25,7 @@ import { AgentAttributes } from './agents/agent-attributes.js';
 import { AgentSeriesCache } from './agents/agent-series.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
 import { producerSettings, type Profile, warnOfUnmatched } from './config/config.js';
+import { warnOfNixlSeries } from './config/nixl-series.js';
 import type { NixlMetricProducerOptions, Temporality } from './config/options.js';
 import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
@@ -83,16 +85,19 @@ export class NixlMetricProducer implements MetricProducer {
     );
     const { feed, builderMetrics, close, ...profile } =
       shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
-    const { naming, hostname, events, attributes, rankVariable, customEvents } = profile;
-    const metrics = metricsOf(naming, { events, customEvents, builders: tallyBuilders(profile.builders) });
+    const { naming, hostname, events, attributes, rankVariable, customEvents, nixlRelease: release } = profile;
+    const builders = tallyBuilders(profile.builders);
+    const metrics = metricsOf(naming, { events, customEvents, builders, release });
     this.#feed = feed;
     this.#close = close;
     this.#naming = naming;
     this.#hostname = hostname;
     this.#temporality = options.temporality ?? 'cumulative';
     this.#metrics = metrics;
+    const nixlLabels = nixlLabelRegistry(profile.nixlLabels);
     const agentAttributes =
-      builderMetrics?.agentAttributes ?? new AgentAttributes({ registry: attributes, hostname, rankVariable });
+      builderMetrics?.agentAttributes ??
+      new AgentAttributes({ registry: attributes, nixlLabels, hostname, rankVariable });
     this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
     this.#builderMetrics = builderMetrics;
     builderMetrics?.join(this, (type) => this.#temporalityOf(type));
@@ -209,6 +214,7 @@ function ownFeed(options: NixlMetricProducerOptions): Feed {
   const { source: sourceOptions, ...profile } = producerSettings(options);
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
   warnOfUnmatched(profile, logger);
+  warnOfNixlSeries(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
   const source = openSource({ ...sourceOptions, ...builderMetrics.wants });
   const feed = new SourceFeed(source, logger);

@@ -6,6 +6,7 @@ import {
   eventLike,
   type Exact,
   hostAttributes,
+  isTotal,
   type Labels,
   type Metric,
   type Naming,
@@ -77,7 +78,8 @@ export class Observation {
       const { metric, observable, folded } = numbers;
       folded.begin();
       for (const entry of roster.entries) {
-        const earlier = metric.kind === 'counter' ? entry.series.earlier?.get(metric.name) : undefined;
+        const owner = entry.series.keyOf(metric);
+        const earlier = isTotal(metric) ? memory.earlier.of(owner)?.get(metric.name) : undefined;
         this.#observePoints(result, numbers, entry, snapshot.takenMs, earlier);
         if (this.#observeEvents(result, numbers, entry, earlier) || entry.folded) {
           withFolded.set(entry.agent.id, entry.agent);
@@ -103,14 +105,15 @@ export class Observation {
 
   #observePoints(
     result: BatchObservableResult,
-    { metric: { points, divisor, kind }, pointKeys, observable, folded: total, index }: Numbers,
+    { metric, pointKeys, observable, folded: total, index }: Numbers,
     entry: RosterEntry,
     takenMs: number,
     earlier: Earlier,
   ): void {
     const { agent, folded } = entry;
-    // Only counters look back, and what reads a rate must be asked once.
-    const previous = folded && kind === 'counter' ? this.#previous.get(agent.id) : undefined;
+    const { points, divisor } = metric;
+    // Only totals look back, and what reads a rate must be asked once.
+    const previous = folded && isTotal(metric) ? this.#previous.get(agent.id) : undefined;
     for (let p = 0; p < points.length; p++) {
       const value = points[p]!.read(agent, takenMs);
       if (value === undefined) continue;

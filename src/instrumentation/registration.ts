@@ -53,10 +53,11 @@ export class Registration {
 
   constructor(options: RegistrationOptions) {
     const { meter, settings, said, memory } = options;
-    const { naming, hostname, seriesLimit, source, events, customEvents } = settings;
+    const { naming, hostname, seriesLimit, source, events, customEvents, nixlRelease: release } = settings;
     this.#said = said;
     this.#now = options.now;
-    const metrics = metricsOf(naming, { events, customEvents, builders: tallyBuilders(settings.builders) });
+    const builders = tallyBuilders(settings.builders);
+    const metrics = metricsOf(naming, { events, customEvents, builders, release });
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
     this.noop = isNoop(instruments);
     this.tap = { types: [...instruments.durations.keys()] };

@@ -4,7 +4,16 @@ import { gpuIdentifier } from './gpu-identifier.js';
 import type { Attributes } from './naming.js';
 
 /** Sources that need no more than their name. */
-export const PLAIN_SOURCES = ['agent', 'hostname', 'pid', 'local_rank', 'gpus', 'gpu_count', 'gpu_identifier'] as const;
+export const PLAIN_SOURCES = [
+  'agent',
+  'hostname',
+  'pid',
+  'agent_instance',
+  'local_rank',
+  'gpus',
+  'gpu_count',
+  'gpu_identifier',
+] as const;
 export type PlainSource = (typeof PLAIN_SOURCES)[number];
 
 export type AttributeSource =
@@ -33,6 +42,8 @@ export interface AttributeSpec {
 /** What can be learnt of the process behind an agent. */
 export interface ProcessFacts {
   readonly pid: number;
+  /** Number of agents of this process that made their ring earlier, as far as that can be seen. */
+  readonly instance?: number;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Of NIXL_TELEMETRY_RANK_ENV, or LOCAL_RANK. */
   readonly localRank?: string;
@@ -57,6 +68,7 @@ const PLAIN: Readonly<Record<PlainSource, Read>> = {
   agent: ({ agent }) => agent,
   hostname: ({ hostname }) => hostname,
   pid: ({ process }) => process?.pid,
+  agent_instance: ({ process }) => process?.instance,
   local_rank: ({ process }) => process?.localRank,
   gpus: gpusOf,
   gpu_count: (subject) => gpusOf(subject)?.length,
@@ -66,7 +78,14 @@ const PLAIN: Readonly<Record<PlainSource, Read>> = {
   },
 };
 
-const OF_THE_PROCESS: readonly AttributeSource[] = ['pid', 'local_rank', 'gpus', 'gpu_count', 'gpu_identifier'];
+const OF_THE_PROCESS: readonly AttributeSource[] = [
+  'pid',
+  'agent_instance',
+  'local_rank',
+  'gpus',
+  'gpu_count',
+  'gpu_identifier',
+];
 
 function gpusOf({ gpus, process }: AttributeSubject): readonly string[] | undefined {
   return gpus ?? process?.gpus;
@@ -85,6 +104,8 @@ export class AttributeRegistry {
   readonly agentVariables: readonly string[];
   /** Whether anything is asked that only the agent's process can tell. */
   readonly needsProcess: boolean;
+  /** Whether an attribute needs the order of the agents in their process. */
+  readonly needsInstance: boolean;
   readonly #entries: readonly Entry[];
 
   constructor(specs: readonly AttributeSpec[] = []) {
@@ -95,6 +116,7 @@ export class AttributeRegistry {
     this.agentVariables = sources.flatMap((source) =>
       typeof source === 'object' && 'agentEnv' in source ? [source.agentEnv] : [],
     );
+    this.needsInstance = sources.includes('agent_instance');
     this.needsProcess = this.agentVariables.length > 0 || sources.some((source) => OF_THE_PROCESS.includes(source));
   }
 

@@ -2,35 +2,49 @@
 import { check, isObject, listOf, optionsObject } from '../arguments.js';
 import { agentMetrics } from './agent-metrics.js';
 import { type Allowlist, EVERYTHING } from './allowlist.js';
-import { checkCustomEvents, type CustomEvent, customMetrics, matcherOf } from './custom-events.js';
+import { type CustomError, errorMatcher, errorName } from './custom-errors.js';
+import {
+  checkCustomEvents,
+  type CustomEvent,
+  customMetrics,
+  type CustomMetric,
+  isCustomError,
+  matcherOf,
+} from './custom-events.js';
 import { eventMetrics } from './event-metrics.js';
+import { eventName } from './event-name.js';
 import { type EventRow, EVENTS } from './events.js';
 import { keyMetrics } from './key-metrics.js';
 import type { Metric } from './metric.js';
 import { type Naming, NAMINGS } from './naming.js';
+import { DEFAULT_NIXL_RELEASE, NIXL_RELEASES, type NixlRelease } from './releases.js';
+import type { EventReading } from './tally.js';
 import { timeMetrics } from './time-metrics.js';
 import { transferMetrics } from './transfer-metrics.js';
 
 interface Context {
   readonly naming: Naming;
+  readonly release: NixlRelease;
   /** The events of the table that are exported. */
   readonly rows: readonly EventRow[];
-  readonly selects: Allowlist['selects'];
-  readonly customEvents: readonly CustomEvent[];
+  readonly selects: (event: EventReading) => boolean;
+  /** Errors that are declared and exported. */
+  readonly errors: readonly CustomError[];
+  readonly customMetrics: readonly CustomMetric[];
 }
 
 const BUILDERS = {
   /** NIXL's own series. */
-  legacy: ({ naming, rows }) => eventMetrics(naming, rows),
+  legacy: ({ naming, release, rows, errors }) => eventMetrics({ naming, release, rows, errors }),
   /** Size, duration and throughput by direction. */
   transfers: ({ rows }) => (hasTransfers(rows) ? transferMetrics() : []),
   /** One series per category and event. */
-  events: ({ selects, customEvents }) => {
-    const declared = customEvents.filter(({ kind }) => kind === 'histogram').map(matcherOf);
+  events: ({ selects, customMetrics }) => {
+    const declared = customMetrics.filter(({ kind }) => kind === 'histogram').map(matcherOf);
     return keyMetrics(selects, (event) => declared.some((matches) => matches(event)));
   },
   /** Those of the configuration. */
-  custom: ({ naming, selects, customEvents }) => customMetrics(naming, customEvents, selects),
+  custom: ({ naming, selects, customMetrics: declared }) => customMetrics(naming, declared, selects),
   /** Life, memory in use, ring. */
   agents: ({ rows }) => agentMetrics(rows),
   time: () => timeMetrics(),
@@ -45,9 +59,11 @@ export interface MetricsOptions {
   readonly events?: Allowlist;
   readonly builders?: readonly TallyBuilderName[];
   readonly customEvents?: readonly CustomEvent[];
+  /** NIXL release whose names and labels NIXL's own series have in naming `nixl`. Default: `main`. */
+  readonly release?: NixlRelease;
 }
 
-const OPTIONS = ['events', 'builders', 'customEvents'] as const;
+const OPTIONS = ['events', 'builders', 'customEvents', 'release'] as const;
 
 /**
  * All metrics of agents in one naming, in the order of the builders. For one reader: some remember its last look.
@@ -55,20 +71,37 @@ const OPTIONS = ['events', 'builders', 'customEvents'] as const;
  */
 export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[] {
   checkArguments(naming, options);
-  const { events: { selects } = EVERYTHING, builders = DEFAULT_BUILDERS, customEvents = [] } = options;
-  const rows = EVENTS.filter(({ event }) => selects(event));
-  const context: Context = { naming, rows, selects, customEvents };
+  const { events = EVERYTHING, builders = DEFAULT_BUILDERS, customEvents = [] } = options;
+  const { release = DEFAULT_NIXL_RELEASE } = options;
+  const errors = customEvents.filter(isCustomError);
+  const nameOf = baseName(errors);
+  const context: Context = {
+    naming,
+    release,
+    rows: EVENTS.filter(({ event }) => events.selects(event)),
+    selects: (event) => events.selects(nameOf(event)),
+    errors: errors.filter((error) => events.selects(errorName(error))),
+    customMetrics: customEvents.filter((event) => !isCustomError(event)),
+  };
   return builders.flatMap((name) => BUILDERS[name](context));
 }
 
 function checkArguments(naming: Naming, options: MetricsOptions): void {
   check(NAMINGS.includes(naming), 'naming', naming, NAMINGS.join(', '));
-  const { events = EVERYTHING, builders = [], customEvents = [] } = optionsObject('options', options, OPTIONS);
+  const given = optionsObject('options', options, OPTIONS);
+  const { events = EVERYTHING, builders = [], customEvents = [], release = DEFAULT_NIXL_RELEASE } = given;
   check(isObject(events) && typeof events.selects === 'function', 'events', events, 'an object with selects()');
   listOf('builders', builders, (name, one) =>
     check(TALLY_BUILDERS.includes(one), name, one, TALLY_BUILDERS.join(', ')),
   );
   checkCustomEvents('customEvents', customEvents);
+  check(NIXL_RELEASES.includes(release), 'release', release, NIXL_RELEASES.join(', '));
+}
+
+/** Returns the name of an event in the allowlist. A declared error has the name that NIXL would give it. */
+function baseName(errors: readonly CustomError[]): (event: EventReading) => string {
+  const declared = errors.map((error) => ({ name: errorName(error), matches: errorMatcher(error) }));
+  return (event) => declared.find(({ matches }) => matches(event))?.name ?? eventName(event);
 }
 
 /** Transfers are put together from their times and bytes. */

@@ -2,7 +2,7 @@
 import { check, isObject, isText, listOf } from '../arguments.js';
 import { globPattern } from './allowlist.js';
 import { Category } from './categories.js';
-import { eventName } from './event-name.js';
+import type { CustomError } from './custom-errors.js';
 import type { HistogramMetric, Metric, NumberMetric } from './metric.js';
 import { type Naming, NAMINGS } from './naming.js';
 import type { EventReading } from './tally.js';
@@ -10,10 +10,17 @@ import type { EventReading } from './tally.js';
 export type CategoryWord = keyof typeof Category;
 export const CATEGORY_WORDS = Object.keys(Category) as CategoryWord[];
 
-export const CUSTOM_EVENT_KINDS = ['counter', 'gauge', 'histogram', 'updowncounter'] as const;
-export type CustomEventKind = (typeof CUSTOM_EVENT_KINDS)[number];
+export const CUSTOM_METRIC_KINDS = ['counter', 'gauge', 'histogram', 'updowncounter'] as const;
+export type CustomMetricKind = (typeof CUSTOM_METRIC_KINDS)[number];
 
-export interface CustomEvent {
+/** Gets a custom metric, or adds a status to NIXL's errors. */
+export type CustomEvent = CustomMetric | CustomError;
+
+export function isCustomError(event: CustomEvent): event is CustomError {
+  return event.kind === 'error';
+}
+
+export interface CustomMetric {
   /** The name that wire version 1 carries, or a glob with `*` and `?` over such names; or a type number. */
   readonly event: string | number;
   /** Only events of this category. Type numbers of wire versions 3 and up are all CUSTOM. Default: any. */
@@ -22,7 +29,7 @@ export interface CustomEvent {
    * `counter`: the sum of the values. `gauge`: the latest. `histogram`: their distribution. `updowncounter`: the sum, with
    * values taken as signed 64-bit numbers, so that 2^64 - 1 is -1.
    */
-  readonly kind: CustomEventKind;
+  readonly kind: CustomMetricKind;
   /** Of the metric; one for both namings, or one each. Events of a glob are told apart by their label. */
   readonly name: string | Readonly<Record<Naming, string>>;
   readonly description?: string;
@@ -38,14 +45,14 @@ export function checkCustomEvents(name: string, events: readonly CustomEvent[]):
     check(isObject(custom), at, custom, 'an object with event, kind and name');
     const { event, kind } = custom as Partial<CustomEvent>;
     check(isText(event) || Number.isInteger(event), `${at}.event`, event, 'a name, a glob or a type number');
-    check(isText(kind), `${at}.kind`, kind, CUSTOM_EVENT_KINDS.join(', '));
+    check(isText(kind), `${at}.kind`, kind, [...CUSTOM_METRIC_KINDS, 'error'].join(', '));
   });
 }
 
 type Matches = (event: EventReading) => boolean;
 
 /** Only events that the table does not know can be declared. */
-export function matcherOf({ event: asked, category }: CustomEvent): Matches {
+export function matcherOf({ event: asked, category }: CustomMetric): Matches {
   const number = category === undefined ? undefined : Category[category];
   const fits: Matches = ({ known, overflow, category: own }) =>
     !known && !overflow && (number === undefined || number === own);
@@ -54,14 +61,10 @@ export function matcherOf({ event: asked, category }: CustomEvent): Matches {
   return (event) => fits(event) && event.name !== undefined && pattern.test(event.name);
 }
 
-export function customMetrics(
-  naming: Naming,
-  events: readonly CustomEvent[],
-  selects: (event: string) => boolean,
-): Metric[] {
+export function customMetrics(naming: Naming, events: readonly CustomMetric[], selects: Matches): Metric[] {
   return events.map((custom): NumberMetric | HistogramMetric => {
     const { kind, name, description = '', unit = '' } = custom;
-    check(CUSTOM_EVENT_KINDS.includes(kind), 'customEvents: kind', kind, CUSTOM_EVENT_KINDS.join(', '));
+    check(CUSTOM_METRIC_KINDS.includes(kind), 'customEvents: kind', kind, CUSTOM_METRIC_KINDS.join(', '));
     check(
       isText(name) || isObject(name),
       'customEvents: name',
@@ -69,7 +72,7 @@ export function customMetrics(
       `a text, or an object with ${NAMINGS.join(', ')}`,
     );
     const matches = matcherOf(custom);
-    const applies: Matches = (event) => event.count > 0 && matches(event) && selects(eventName(event));
+    const applies: Matches = (event) => event.count > 0 && matches(event) && selects(event);
     const about = { name: typeof name === 'string' ? name : name[naming], description, unit, divisor: 1, points: [] };
     switch (kind) {
       case 'counter':

@@ -1,33 +1,91 @@
 /** Metrics that come straight from the event table: a series of its own for every known event type. */
 import { categoryName } from './categories.js';
-import { EVENTS, type EventRow, type MetricRef } from './events.js';
+import { type CustomError, errorSum } from './custom-errors.js';
+import { errorRow, type EventMetricRefs, EVENTS, type EventRow, type MetricRef } from './events.js';
 import type { Distribution, Exact, HistogramMetric, Metric, NumberMetric, Point } from './metric.js';
 import type { Labels, Naming } from './naming.js';
-import { eventOfType } from './tally.js';
+import { DEFAULT_NIXL_RELEASE, hasErrors, type NixlRelease, RELEASES, seriesInRelease } from './releases.js';
+import { type AgentReading, eventOfType } from './tally.js';
 
 const MICROSECONDS_PER_SECOND = 1e6;
-/** One object per category, shared by all points: whoever merges attributes need do it only once per object. */
+/** One object for all points without labels, and one per category: attributes are then merged once per object. */
+const NO_LABELS: Labels = {};
 const categoryLabels = new Map(EVENTS.map(({ category }) => [category, { category: categoryName(category) }]));
 
+export interface EventMetricsOptions {
+  readonly naming: Naming;
+  /** NIXL release whose names and labels naming `nixl` has. */
+  readonly release?: NixlRelease;
+  /** Rows of the table that have series. Default: all. */
+  readonly rows?: readonly EventRow[];
+  /** Errors that are counted beside those of the table. */
+  readonly errors?: readonly CustomError[];
+}
+
+type ReadNumber = (agent: AgentReading) => Exact | undefined;
+type NumberKind = Pick<NumberMetric, 'kind' | 'onlyGrows'>;
+type Dialect = Required<Pick<EventMetricsOptions, 'naming' | 'release'>>;
+
+/** Rows that name the same metric add their points to it. */
+export function eventMetrics({
+  naming,
+  release = DEFAULT_NIXL_RELEASE,
+  rows = EVENTS,
+  errors = [],
+}: EventMetricsOptions): Metric[] {
+  const dialect = { naming, release };
+  const counted = naming === 'otel' || hasErrors(release) ? errors : [];
+  const byName = new Map<string, Metric>();
+  for (const metric of [
+    ...rows.flatMap((row) => metricsOfRow(row, dialect)),
+    ...counted.flatMap((error) => metricsOfRow(errorRow(-1, error.status), dialect, errorSum(error))),
+  ]) {
+    const before = byName.get(metric.name);
+    byName.set(metric.name, before === undefined ? metric : joined(before, metric));
+  }
+  return [...byName.values()];
+}
+
+/** `readSum`: reads the sum in place of the sum of the row's type. */
+function metricsOfRow(row: EventRow, dialect: Dialect, readSum?: ReadNumber): Metric[] {
+  const { counter, upDownCounter, gauge, histogram } = refsOf(row, dialect);
+  const { type } = row;
+  const sum: ReadNumber = readSum ?? ((agent) => eventOfType(agent, type)?.sum);
+  const last: ReadNumber = (agent) => eventOfType(agent, type)?.last;
+  const about = (ref: MetricRef) => ({ name: ref.name, description: ref.description, ...unitOf(row, dialect) });
+  const numbers = (ref: MetricRef | undefined, kind: NumberKind, read: ReadNumber): Metric[] =>
+    ref === undefined ? [] : [{ ...about(ref), ...kind, points: [{ labels: labelsOf(row, ref, dialect), read }] }];
+  return [
+    ...numbers(counter, { kind: 'counter' }, sum),
+    ...numbers(upDownCounter, { kind: 'updowncounter', onlyGrows: true }, sum),
+    ...numbers(gauge, { kind: 'gauge' }, last),
+    ...(histogram === undefined
+      ? []
+      : [
+          {
+            ...about(histogram),
+            kind: 'histogram' as const,
+            points: [distributionPoint(type, labelsOf(row, histogram, dialect))],
+            recordsType: type,
+          },
+        ]),
+  ];
+}
+
+function refsOf(row: EventRow, { naming, release }: Dialect): EventMetricRefs {
+  return naming === 'nixl' ? seriesInRelease(release, row) : row.otel;
+}
+
 /** Naming `nixl` keeps NIXL's microseconds and leaves units out: a backend would append them to NIXL's names. */
-function unitOf(row: EventRow, naming: Naming): { unit: string; divisor: number } {
-  if (naming === 'nixl') return { unit: '', divisor: 1 };
+function unitOf(row: EventRow, { naming }: Dialect): Pick<Metric, 'unit' | 'divisor' | 'isNixlSeries'> {
+  if (naming === 'nixl') return { unit: '', divisor: 1, isNixlSeries: true };
   return row.unit === 'us' ? { unit: 's', divisor: MICROSECONDS_PER_SECOND } : { unit: row.unit, divisor: 1 };
 }
 
-function labelsOf(row: EventRow, ref: MetricRef, naming: Naming): Labels {
-  const own = ref.labels ?? {};
-  if (naming === 'otel') return own;
+function labelsOf(row: EventRow, { labels = NO_LABELS }: MetricRef, { naming, release }: Dialect): Labels {
+  if (naming === 'otel' || !RELEASES[release].hasCategory) return labels;
   const category = categoryLabels.get(row.category)!;
-  return ref.labels === undefined ? category : { ...category, ...own };
-}
-
-function sumPoint(type: number, labels: Labels): Point<Exact> {
-  return { labels, read: (agent) => eventOfType(agent, type)?.sum };
-}
-
-function lastPoint(type: number, labels: Labels): Point<Exact> {
-  return { labels, read: (agent) => eventOfType(agent, type)?.last };
+  return labels === NO_LABELS ? category : { ...category, ...labels };
 }
 
 function distributionPoint(type: number, labels: Labels): Point<Distribution> {
@@ -41,41 +99,15 @@ function distributionPoint(type: number, labels: Labels): Point<Distribution> {
   };
 }
 
-function metricsOfRow(row: EventRow, naming: Naming): Metric[] {
-  const { counter, gauge, histogram } = row[naming];
-  const metrics: Metric[] = [];
-  const base = (ref: MetricRef) => ({ name: ref.name, description: ref.description, ...unitOf(row, naming) });
-  if (counter !== undefined) {
-    const points = [sumPoint(row.type, labelsOf(row, counter, naming))];
-    metrics.push({ ...base(counter), kind: 'counter', points } satisfies NumberMetric);
-  }
-  if (gauge !== undefined) {
-    const points = [lastPoint(row.type, labelsOf(row, gauge, naming))];
-    metrics.push({ ...base(gauge), kind: 'gauge', points } satisfies NumberMetric);
-  }
-  if (histogram !== undefined) {
-    const points = [distributionPoint(row.type, labelsOf(row, histogram, naming))];
-    metrics.push({ ...base(histogram), kind: 'histogram', points, recordsType: row.type } satisfies HistogramMetric);
-  }
-  return metrics;
-}
-
-/** Rows that name the same metric add their points to it. */
-export function eventMetrics(naming: Naming, rows: readonly EventRow[] = EVENTS): Metric[] {
-  const byName = new Map<string, Metric>();
-  for (const metric of rows.flatMap((row) => metricsOfRow(row, naming))) {
-    const before = byName.get(metric.name);
-    byName.set(metric.name, before === undefined ? metric : joined(before, metric));
-  }
-  return [...byName.values()];
-}
-
 function joined(a: Metric, b: Metric): Metric {
   if (a.kind === 'histogram' && b.kind === 'histogram') {
-    const { name, description, unit, divisor, kind } = a;
-    // Without recordsType: with two types in one histogram no single one feeds it any more.
-    return { name, description, unit, divisor, kind, points: [...a.points, ...b.points] };
+    return { ...fedByNone(a), points: [...a.points, ...b.points] };
   }
   if (a.kind !== 'histogram' && a.kind === b.kind) return { ...a, points: [...a.points, ...b.points] };
   throw new TypeError(`event table: ${a.name} is both ${a.kind} and ${b.kind}`);
+}
+
+/** A histogram of two types cannot be fed with the events of one. */
+function fedByNone({ recordsType: _, ...metric }: HistogramMetric): HistogramMetric {
+  return metric;
 }

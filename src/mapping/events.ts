@@ -15,6 +15,8 @@ export interface MetricRef {
 /** The metrics of one naming: of all values the sum, of the last one its value, of all of them the distribution. */
 export interface EventMetricRefs {
   readonly counter?: MetricRef;
+  /** The sum as well, where its name must not end in `_total`. */
+  readonly upDownCounter?: MetricRef;
   readonly gauge?: MetricRef;
   readonly histogram?: MetricRef;
 }
@@ -44,7 +46,7 @@ function metric(name: string, description: string): MetricRef {
 }
 
 /** All failures share one counter; the NIXL status that a request ended with tells them apart. */
-function errorRow(type: number, status: string): EventRow {
+export function errorRow(type: number, status: string): EventRow {
   const labels = { status };
   return {
     type,

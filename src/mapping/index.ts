@@ -26,10 +26,13 @@ export {
 export {
   CATEGORY_WORDS,
   type CategoryWord,
-  CUSTOM_EVENT_KINDS,
+  CUSTOM_METRIC_KINDS,
   type CustomEvent,
-  type CustomEventKind,
+  type CustomMetric,
+  type CustomMetricKind,
+  isCustomError,
 } from './custom-events.js';
+export { type CustomError, errorKeys, errorName, errorSum } from './custom-errors.js';
 export { eventName } from './event-name.js';
 export { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './events.js';
 export { gpuIdentifier, gpuWord } from './gpu-identifier.js';
@@ -39,6 +42,7 @@ export {
   type EventPoint,
   type Exact,
   type HistogramMetric,
+  isTotal,
   type Metric,
   type NumberMetric,
   type Point,
@@ -58,6 +62,8 @@ export {
   takenAttributeName,
   withLabels,
 } from './naming.js';
+export { DEFAULT_NIXL_LABELS, NIXL_LABELS, nixlLabelRegistry, type NixlLabels, takenNixlLabel } from './nixl-labels.js';
+export { DEFAULT_NIXL_RELEASE, hasErrors, NIXL_RELEASES, type NixlRelease, RELEASES } from './releases.js';
 export { HISTOGRAM_EVENTS, tallyOptions, type TallyTable, type TallyTableOptions } from './tally-options.js';
 export {
   type AgentReading,

@@ -25,8 +25,8 @@ export function eventKind(event: EventReading): EventKind {
   return row?.kind ?? defaultKind(event.category);
 }
 
-/** By base event name. The overflow key is nobody's: it is always told. */
-export type EventSelection = (event: string) => boolean;
+/** Not called for the overflow key, which is always exported. */
+export type EventSelection = (event: EventReading) => boolean;
 
 const ALL: EventSelection = () => true;
 
@@ -48,7 +48,7 @@ export function keyMetrics(
   selects: EventSelection = ALL,
   hasOwnHistogram: (event: EventReading) => boolean = () => false,
 ): Metric[] {
-  const seen = (event: EventReading): boolean => event.count > 0 && (event.overflow || selects(eventName(event)));
+  const seen = (event: EventReading): boolean => event.count > 0 && (event.overflow || selects(event));
   const distribution: HistogramMetric = {
     name: 'nixl.event.distribution',
     description: 'Values of performance events that have no metric of their own.',

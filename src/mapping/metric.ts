@@ -29,18 +29,27 @@ interface MetricBase<Value> {
   readonly unit: string;
   /** Readings are divided by this, e.g. microseconds by 1e6; histogram bounds too. */
   readonly divisor: number;
+  /** True for NIXL's own series in naming `nixl`: they carry the labels of NIXL's exporter. */
+  readonly isNixlSeries?: boolean;
   readonly points: readonly Point<Value>[];
   readonly perEvent?: EventPoint<Value>;
 }
 
 export interface NumberMetric extends MetricBase<Exact> {
   readonly kind: 'counter' | 'gauge' | 'updowncounter';
+  /** True for a running total that is no counter because its name must not end in `_total`. */
+  readonly onlyGrows?: boolean;
 }
 
 export interface HistogramMetric extends MetricBase<Distribution> {
   readonly kind: 'histogram';
   /** The event type whose every value is one recording, where there is one: it can be fed event by event. */
   readonly recordsType?: number;
+}
+
+/** Whether the metric is a running total. A later agent with the same attributes continues it. */
+export function isTotal({ kind, onlyGrows = false }: Pick<NumberMetric, 'kind' | 'onlyGrows'>): boolean {
+  return kind === 'counter' || onlyGrows;
 }
 
 export type Metric = NumberMetric | HistogramMetric;

@@ -67,6 +67,8 @@ export interface AgentIdentity {
   readonly directory?: string;
   /** Those of the configuration. */
   readonly attributes?: Attributes;
+  /** Labels of NIXL's own series alone. */
+  readonly nixlLabels?: Attributes;
 }
 
 export function agentAttributes(naming: Naming, { agent, hostname, directory, attributes }: AgentIdentity): Attributes {

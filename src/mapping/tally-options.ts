@@ -2,7 +2,7 @@
 import { check, isObject, optionsObject } from '../arguments.js';
 import { type Bounds, DEFAULT_BOUNDS } from './bounds.js';
 import { Category } from './categories.js';
-import { checkCustomEvents, type CustomEvent } from './custom-events.js';
+import { checkCustomEvents, type CustomEvent, isCustomError } from './custom-events.js';
 import { EVENTS } from './events.js';
 
 /** The bridge's TallyOptions has this shape. */
@@ -48,6 +48,7 @@ export function tallyOptions(options: TallyTableOptions = {}): TallyTable {
       ...(histogramBounds[event] === undefined ? {} : { bounds: histogramBounds[event] }),
     })),
     histograms: customEvents
+      .filter((declared) => !isCustomError(declared))
       .filter(({ kind }) => kind === 'histogram')
       .map(({ event, category, bounds: own = all.durationBoundsUs }) => ({
         ...(typeof event === 'number' ? { type: event } : { name: event }),

@@ -74,3 +74,10 @@ export function eventLike(agent: AgentReading, index: number, event: EventReadin
   if (atItsPlace !== undefined && sameEvent(atItsPlace, event)) return atItsPlace;
   return agent.events.find((other) => sameEvent(other, event));
 }
+
+/** The sum over all events that match. */
+export function sumWhere({ events }: AgentReading, matches: (event: EventReading) => boolean): bigint {
+  let sum = 0n;
+  for (const event of events) if (matches(event)) sum += event.sum;
+  return sum;
+}

@@ -1,5 +1,5 @@
 /** What /proc tells of the process that writes a ring. Only Linux, and only of processes that this user may look at. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, isText, listOf } from '../arguments.js';
 import { pathText, wholeNumber } from './checks.js';
@@ -34,6 +34,37 @@ export function readAgentProcess(
   const environment = Object.fromEntries(variables.map((name) => [name, all.get(name)]));
   const gpus = installedGpus(procDir);
   return { pid, environment, ...(gpus === undefined ? {} : { gpus: visibleOf(gpus, all.get(VISIBLE_DEVICES)) }) };
+}
+
+/** Start time of a process in clock ticks since the boot, because a pid can be used again. */
+export function processStart(pid: number, procDir = '/proc'): string | undefined {
+  try {
+    const text = readFileSync(join(procDir, String(pid), 'stat'), 'latin1');
+    // The second field is the program's name in parentheses, and may hold anything. The start is the 22nd.
+    return text
+      .slice(text.lastIndexOf(')') + 2)
+      .split(' ')
+      .at(19);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface RingBirth {
+  /** Nanoseconds since the epoch; 0 where that cannot be seen. */
+  readonly timeNs: bigint;
+  /** Orders files that were made in the same tick of the kernel's clock (4 ms): most file systems count upwards. */
+  readonly inode: bigint;
+}
+
+/** Birth of a ring's file. */
+export function ringBirth(directory: string, agent: string): RingBirth {
+  try {
+    const { birthtimeNs, ino } = statSync(join(directory, agent), { bigint: true });
+    return { timeNs: birthtimeNs, inode: ino };
+  } catch {
+    return { timeNs: 0n, inode: 0n };
+  }
 }
 
 function environmentOf(pid: number, procDir: string): Map<string, string> | undefined {

@@ -71,8 +71,12 @@ const WRONG: [string, string][] = [
     '2:49: customEvents[0].name.otel is nixl.transfer.io, which is there already',
   ],
   [
-    'customEvents:\n  - { event: e, kind: counter, name: agent_tx_bytes }',
-    '2:32: customEvents[0].name is agent_tx_bytes, which in Prometheus shares the name agent_tx_bytes_total with agent_tx_bytes_total, which is there already',
+    'customEvents:\n  - { event: e, kind: counter, name: agent_rx_bytes }',
+    '2:32: customEvents[0].name is agent_rx_bytes, which is there already', // in release 1.0
+  ],
+  [
+    'customEvents:\n  - { event: e, kind: counter, name: agent_errors }',
+    '2:32: customEvents[0].name is agent_errors, which in Prometheus shares the name agent_errors_total with agent_errors_total, which is there already: to join it, give the event kind "error" and a status',
   ],
   ...['count', 'sum', 'bucket'].map((end): [string, string] => [
     `customEvents:\n  - { event: e, kind: gauge, name: agent.xfer.time.us.${end} }`,
@@ -135,6 +139,64 @@ const WRONG: [string, string][] = [
   ['serve: { host: 5 }', '1:10: serve.host is 5; allowed: a text'],
   ["serve: { host: '[::2' }", '1:10: serve.host is "[::2"; allowed: an address or a host name'],
   ['serve: { exporter: [prometheus, none] }', '1:10: serve.exporter is ["prometheus","none"]; allowed: none alone'],
+  ...['1.4', '1.0'].map((release): [string, string] => [
+    `naming: nixl\nnixlRelease: ${release}`,
+    `2:1: nixlRelease is the number ${Number(release)}; allowed: a string, so put it in quotes: one of "1.0", "1.2", "1.3", "1.4", "main"`,
+  ]),
+  ["nixlRelease: '1.1'", '1:1: nixlRelease is "1.1"; allowed: one of "1.0", "1.2", "1.3", "1.4", "main"'],
+  ['nixlLabels: mp', '1:1: nixlLabels is "mp"; allowed: "prometheus" or "prometheus_mp"'],
+  [
+    'nixlLabels: prometheus_mp\nattributes:\n  - { name: site, source: agent }\n  - { name: local.rank, source: local_rank }',
+    '4:7: attributes[1].name is local.rank, but nixlLabels is prometheus_mp, which has the label local_rank: give the attribute another name',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error }',
+    '2:5: customEvents[0] has no "status"; it needs event, kind, status',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: x, name: y }',
+    '2:42: customEvents[0].name is unknown; there are event, kind, status',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: Not Posted }',
+    '2:31: customEvents[0].status is "Not Posted"; allowed: a lower-case letter, then',
+  ],
+  [
+    'customEvents:\n  - { event: 8, kind: error, status: x }',
+    '2:7: customEvents[0].event is 8; allowed: a name without * and ?, or a type number from 21',
+  ],
+  [
+    "customEvents:\n  - { event: 'stalled_*', kind: error, status: x }",
+    '2:7: customEvents[0].event is "stalled_*"; allowed: a name without * and ?, or',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: backend }',
+    '2:31: customEvents[0].status is backend, which meets backend, a status that NIXL has itself',
+  ],
+  [
+    'customEvents:\n  - { event: NIXL_ERR_BACKEND, kind: error, status: x }',
+    "2:7: customEvents[0].event is NIXL_ERR_BACKEND, which is NIXL's own and has its metrics already",
+  ],
+  [
+    'customEvents:\n  - { event: agent_tx_bytes, kind: error, status: x }',
+    "2:7: customEvents[0].event is agent_tx_bytes, which is NIXL's own and has its metrics already",
+  ],
+  [
+    "customEvents:\n  - { event: '77', kind: error, status: x }",
+    '2:7: customEvents[0].event is the text "77"; allowed: a type number without quotes',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: x }\n  - { event: 21, kind: error, status: other }',
+    '3:7: customEvents[1].event is 21, which meets the error x of customEvents[0]',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: x }\n  - { event: 22, kind: error, status: x }',
+    '3:31: customEvents[1].status is x, which meets the error x of customEvents[0]',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: errors, status: x }',
+    '2:5: customEvents[0] has no "name"; it needs event, kind, name',
+  ],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
   ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
   ['serve:\n  page: maybe', '2:3: serve.page is "maybe"; allowed: "on" or "off"'],
@@ -304,7 +366,7 @@ describe('the published schema', () => {
   it('says what the checks say', () => {
     expect(validate(parse(GOOD))).toBe(true);
     const onlyInCode =
-      /NIXL's own|without quotes|as labels|32 bytes|enabledMetrics|allowed with type|makes nothing|host name|none alone|only a histogram has bounds|serve\.port|twice|which in Prometheus|which is there|the name of/;
+      /NIXL's own|without quotes|as labels|32 bytes|enabledMetrics|allowed with type|makes nothing|host name|none alone|only a histogram has bounds|serve\.port|twice|which in Prometheus|which is there|which meets|which has the label|the name of/;
     for (const [text, message] of WRONG) {
       if (onlyInCode.test(message)) continue;
       expect(validate(parse(text)), text).toBe(false);
@@ -352,6 +414,50 @@ describe('who goes before whom', () => {
     expect(line).toContain('dead agents stay 4321 ms');
     expect(await scrape(url!)).toContain('nixl_collector_ticks');
     expect((await serve.stop('SIGTERM')).code).toBe(0);
+  });
+
+  it('chooses the series of NIXL: flag, file, default; the labels by a variable of NIXL as well', async () => {
+    const file = fileWith("nixlRelease: '1.3'\nnixlLabels: prometheus");
+    const mp = { NIXL_TELEMETRY_EXPORTER: 'prometheus_mp' };
+    const chosen = (...given: Parameters<typeof settingsOf>): string[] => {
+      const { nixlRelease, nixlLabels } = settingsOf(...given);
+      return [nixlRelease, nixlLabels];
+    };
+    expect(chosen({}, {})).toEqual(['main', 'prometheus']);
+    expect(chosen({}, mp)).toEqual(['main', 'prometheus_mp']);
+    expect(chosen({ config: file }, {})).toEqual(['1.3', 'prometheus']);
+    expect(chosen({ config: file }, mp)).toEqual(['1.3', 'prometheus_mp']);
+    expect(chosen({ config: file, nixlRelease: '1.2', nixlLabels: 'prometheus' }, mp)).toEqual(['1.2', 'prometheus']);
+
+    const told = effectiveConfig(file, mp);
+    expect(told).toContain(
+      '# from file\nnixlRelease: "1.3"\n# from NIXL_TELEMETRY_EXPORTER\nnixlLabels: prometheus_mp\n',
+    );
+    expect(readSettings(fileWith(told), SERVE_SECTION).written).toMatchObject({ nixlRelease: '1.3' });
+
+    const [directory, options] = [temporaryDirectory(), ['--host', '127.0.0.1', '--port', '0']];
+    const serve = start(['serve', '--dir', directory, '--config', file, ...options], mp);
+    await serve.says(/naming nixl of NIXL 1\.3 with the labels of prometheus_mp;/);
+    const wrong = await run(['serve', '--dir', directory, '--nixl-release', '1.1']);
+    expect(wrong).toMatchObject({ code: 2 });
+    expect(wrong.stderr).toContain('Allowed: 1.0, 1.2, 1.3, 1.4, main.');
+  });
+
+  it('refuses an attribute with the name of a label that something else asks for', async () => {
+    const file = fileWith('attributes: [{ name: pid, source: pid }]');
+    const { code, stderr } = await run([
+      'serve',
+      '--dir',
+      temporaryDirectory(),
+      '--config',
+      file,
+      '--port',
+      '0',
+      '--nixl-labels',
+      'prometheus_mp',
+    ]);
+    expect(code).not.toBe(0);
+    expect(stderr).toContain('attributes[0].name is pid, but nixlLabels is prometheus_mp, which has the label pid');
   });
 
   it('gives serve the globs of a file that has directories, too, unless a flag or a variable names a place', async () => {

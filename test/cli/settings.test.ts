@@ -9,6 +9,8 @@ describe('settings of serve', () => {
       host: '127.0.0.1',
       port: 9464,
       naming: 'nixl',
+      nixlRelease: 'main',
+      nixlLabels: 'prometheus',
       drainInterval: 20,
       deadTtl: 30_000,
       exportInterval: 60_000,
@@ -50,10 +52,13 @@ describe('settings of serve', () => {
     [{ NIXL_TELEMETRY_MULTIPROC_DIR: '/b' }, { dir: ['/b'] }],
     [{ NIXL_TELEMETRY_EXPORTER: 'BUFFER' }, { exporter: ['prometheus'], port: 9464, host: '127.0.0.1' }],
     [{ NIXL_TELEMETRY_EXPORTER: 'buffer', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/rings' }, { dir: ['/rings'] }],
-    [{ NIXL_TELEMETRY_EXPORTER: 'Prometheus' }, { exporter: ['prometheus'], port: 9090, host: '0.0.0.0' }],
+    [
+      { NIXL_TELEMETRY_EXPORTER: 'Prometheus' },
+      { exporter: ['prometheus'], port: 9090, host: '0.0.0.0', nixlLabels: 'prometheus' },
+    ],
     [
       { NIXL_TELEMETRY_EXPORTER: 'prometheus_mp', NIXL_TELEMETRY_PROMETHEUS_LOCAL: 'Y' },
-      { port: 9090, host: '127.0.0.1' },
+      { port: 9090, host: '127.0.0.1', nixlLabels: 'prometheus_mp' },
     ],
     [
       { NIXL_TELEMETRY_EXPORTER: 'prometheus', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '10.0.0.1:7070' },

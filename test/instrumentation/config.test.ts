@@ -175,6 +175,9 @@ describe('settings', () => {
     vi.stubEnv('NIXL_TELEMETRY_DIR', '');
     expect(instrumentationSettings({})).toEqual({
       naming: 'nixl',
+      nixlRelease: 'main',
+      nixlLabels: 'prometheus',
+      givenForNixl: [],
       hostname: os.hostname(),
       events: EVERYTHING,
       attributes: new AttributeRegistry(),

@@ -82,13 +82,12 @@ describe('a scrape of an agent that has told nothing yet', async () => {
     expect(statuses.sort()).toEqual([...STATUSES].sort());
   });
 
-  it('has the labels of NIXL and the category', () => {
+  it('has the labels of NIXL and no others', () => {
     for (const { name, labels } of samples.filter(({ name }) => name.startsWith('agent_'))) {
       const keys = Object.keys(labels).filter((key) => key !== 'le' && key !== 'status');
-      expect(keys.sort(), name).toEqual(['agent_name', 'category', 'hostname']);
+      expect(keys.sort(), name).toEqual(['agent_name', 'hostname']);
       expect(labels).toMatchObject({ agent_name: 'agent-0', hostname: 'vm' });
     }
-    expect(samples.find(({ name }) => name === 'agent_xfer_time')!.labels.category).toBe('NIXL_TELEMETRY_PERFORMANCE');
   });
 
   it('has the buckets of NIXL', () => {

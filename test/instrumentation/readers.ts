@@ -1,5 +1,5 @@
 /** Small helpers around real readers. */
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import {
   AggregationTemporality,
   type CollectionResult,
@@ -63,6 +63,12 @@ export async function scrape(producer: MetricProducer): Promise<string> {
   return page;
 }
 
+/** Prints what this reader collects as a Prometheus page. */
+export async function scrapeOf(reader: MetricReader): Promise<string> {
+  const { resourceMetrics } = await reader.collect();
+  return new PrometheusSerializer(undefined, false, undefined, true, true).serialize(resourceMetrics);
+}
+
 /** Value and attributes only, for comparisons. */
 export function valuesOf(points: readonly DataPoint<unknown>[], attribute: string): Record<string, unknown> {
   return Object.fromEntries(points.map(({ attributes, value }) => [String(attributes[attribute]), value]));
@@ -90,11 +96,14 @@ export function producerOn(
   return new NixlMetricProducer(options, {
     feed: feedOf(source),
     naming: 'nixl',
+    nixlRelease: options.nixlRelease ?? 'main',
+    nixlLabels: options.nixlLabels ?? 'prometheus',
+    givenForNixl: [],
     hostname: 'h',
     events: EVERYTHING,
     attributes: new AttributeRegistry(attributes),
     rankVariable: 'LOCAL_RANK',
-    customEvents: [],
+    customEvents: options.customEvents ?? [],
     builders: undefined,
   });
 }

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { tallyOptions } from '../../src/mapping/index.js';
@@ -97,4 +97,16 @@ export function sumsOf(snapshot: Snapshot, names: readonly string[]): Record<str
 
 export function drained(snapshot: Snapshot): number {
   return snapshot.agents.reduce((n, agent) => n + agent.events.reduce((m, event) => m + event.count, 0), 0);
+}
+
+/** Waits until a new file has a later birth time than this one: the kernel's clock moves in steps of some ms. */
+export function untilYoungerThan(file: string): void {
+  const directory = mkdtempSync(join(dirname(file), '.clock-'));
+  const probe = join(directory, 'probe');
+  const birth = (path: string): bigint => statSync(path, { bigint: true }).birthtimeNs;
+  do {
+    rmSync(probe, { force: true });
+    writeFileSync(probe, '');
+  } while (birth(probe) <= birth(file));
+  rmSync(directory, { recursive: true });
 }

@@ -1,5 +1,14 @@
 /** A snapshot as the live page takes it. Pure. */
-import { ambiguousNames, Category, EVENTS, eventOfType, tallyOptions, utilization } from '../../mapping/index.js';
+import {
+  ambiguousNames,
+  Category,
+  type CustomError,
+  errorSum,
+  EVENTS,
+  eventOfType,
+  tallyOptions,
+  utilization,
+} from '../../mapping/index.js';
 import type { AgentSnapshot, Snapshot } from '../../shm-bridge/types.js';
 import {
   DROPPED,
@@ -25,18 +34,22 @@ export type PageFacts = Pick<PageData, 'version' | 'hostname' | 'directories' | 
 const ERRORS = EVENTS.filter(({ category }) => category === Category.ERROR);
 const STATUSES = ERRORS.map(({ event }) => event.replace('agent_err_', ''));
 
-/** Those agents that are exported, as on the page of metrics. */
-export function pageData(snapshot: Snapshot, facts: PageFacts): PageData {
+/** Those agents that are exported, as on the page of metrics. `customErrors`: counted beside NIXL's errors. */
+export function pageData(snapshot: Snapshot, facts: PageFacts, customErrors: readonly CustomError[] = []): PageData {
   const { takenMs, problems, problemCount } = snapshot;
   const exported = snapshot.agents.filter((agent) => agent.exported);
   const ambiguous = ambiguousNames(exported);
-  const all = exported.map((agent) => agentData(agent, takenMs, ambiguous.has(agent.agent)));
+  const sums = customErrors.map(errorSum);
+  const all = exported.map((agent) => {
+    const data = agentData(agent, takenMs, ambiguous.has(agent.agent));
+    return { ...data, errors: [...data.errors, ...sums.map((sum) => Number(sum(agent)))] };
+  });
   const { listed, folded } = fold(all);
   return {
     ...facts,
     takenMs,
     bounds: boundsOf(exported),
-    errorStatuses: STATUSES,
+    errorStatuses: [...STATUSES, ...customErrors.map(({ status }) => status)],
     agents: listed,
     folded,
     problems: problems

@@ -9,6 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
+import type { CustomError } from '../../mapping/index.js';
 import { harmless, note } from '../output.js';
 import { INDEX, type MetricsServer, type PageWriter } from '../serve/metrics-server.js';
 import type { MetricsPipeline } from '../serve/pipeline.js';
@@ -46,7 +47,12 @@ const NEGOTIATED = { vary: 'accept, accept-encoding' };
 /** However many browsers are open, the rings are looked at at most this often. */
 const SAME_ANSWER_MS = 500;
 
-export function publishPage(server: MetricsServer, pipeline: MetricsPipeline, directories: readonly string[]): void {
+export function publishPage(
+  server: MetricsServer,
+  pipeline: MetricsPipeline,
+  directories: readonly string[],
+  customErrors: readonly CustomError[] = [],
+): void {
   const folder = new URL('browser/', import.meta.url);
   const index = file(new URL('index.html', folder), 'text/html; charset=utf-8', NEGOTIATED);
   server.route('/', (request, answer) => {
@@ -63,12 +69,16 @@ export function publishPage(server: MetricsServer, pipeline: MetricsPipeline, di
   server.route('/page/browser/uplot.css', file(new URL('dist/uPlot.min.css', uplot), STYLE));
   server.route(
     '/page/data.json',
-    data(pipeline, {
-      version: PACKAGE_VERSION,
-      hostname: os.hostname(),
-      directories: directories.map(harmless),
-      startedMs: performance.timeOrigin,
-    }),
+    data(
+      pipeline,
+      {
+        version: PACKAGE_VERSION,
+        hostname: os.hostname(),
+        directories: directories.map(harmless),
+        startedMs: performance.timeOrigin,
+      },
+      customErrors,
+    ),
   );
 }
 
@@ -85,14 +95,14 @@ function file(url: URL, contentType: string, headers: Readonly<Record<string, st
 }
 
 /** Looks, and drains nothing: what the page shows is older than the rings by a drain interval and an answer's age. */
-function data(pipeline: MetricsPipeline, facts: PageFacts): PageWriter {
+function data(pipeline: MetricsPipeline, facts: PageFacts, customErrors: readonly CustomError[]): PageWriter {
   let text: string | undefined;
   let madeMs = 0;
   return (_, answer) => {
     if (text === undefined || performance.now() - madeMs > SAME_ANSWER_MS) {
       const snapshot = pipeline.look();
       if (snapshot === undefined) return answer(503, 'The rings are closed.');
-      text = JSON.stringify(pageData(snapshot, facts));
+      text = JSON.stringify(pageData(snapshot, facts, customErrors));
       madeMs = performance.now();
     }
     answer(200, text, 'application/json', HEADERS);

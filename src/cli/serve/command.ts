@@ -4,6 +4,7 @@ import { producerSettings } from '../../instrumentation/config/config.js';
 import type { WrittenSettings } from '../../instrumentation/config/config-file.js';
 import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
+import { DEFAULT_NIXL_LABELS, DEFAULT_NIXL_RELEASE } from '../../mapping/index.js';
 import { formatInText } from '../log-format.js';
 import { goOnWithoutStdout, LOG_LEVELS, note, settleNoteFormat, useNoteFormat, useStderrForDiag } from '../output.js';
 import { isAbsent } from '../ring-files.js';
@@ -86,10 +87,13 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
 }
 
 function ringOptions(settings: ServeSettings, resolved: ResolvedSettings): NixlOptions {
-  const { naming, drainInterval, deadTtl, idleTtl, owner } = settings;
+  const { naming, drainInterval, deadTtl, idleTtl, owner, nixlRelease, nixlLabels } = settings;
+  const isGiven = (key: keyof ServeSettings): boolean => resolved.get(key)?.origin !== 'default';
   const directories = directoriesBeforeFile(resolved);
   return {
     naming,
+    ...(isGiven('nixlRelease') ? { nixlRelease } : {}),
+    ...(isGiven('nixlLabels') ? { nixlLabels } : {}),
     drainIntervalMs: drainInterval,
     deadTtlMs: deadTtl,
     ...(directories === undefined ? {} : { directories }),
@@ -145,11 +149,19 @@ function nothingToExport({ value, origin }: Resolved): string | undefined {
 }
 
 function startLine(settings: ServeSettings, url: string | undefined): string {
-  const { dir, naming, drainInterval, deadTtl, page, otlpEndpoint, otlpProtocol } = settings;
+  const { dir, drainInterval, deadTtl, page, otlpEndpoint, otlpProtocol } = settings;
   const collector = (): string => shownCollector(otlpEndpoint, otlpProtocol, process.env);
   const exporter = settings.exporter.map((name) => (name === 'otlp' ? `otlp to ${collector()}` : name));
   const what = url === undefined ? 'exports' : `serves ${url}`;
   const look = url !== undefined && page === 'on' ? 'live page at /; ' : '';
-  const how = `${look}exporters ${exporter.join(', ')}; naming ${naming}; drained every ${drainInterval} ms; dead agents stay ${deadTtl} ms`;
+  const how = `${look}exporters ${exporter.join(', ')}; naming ${namingIn(settings)}; drained every ${drainInterval} ms; dead agents stay ${deadTtl} ms`;
   return `${PACKAGE_VERSION} ${what} from ${dir?.join(', ') ?? 'the globs of its configuration'} (${how})`;
+}
+
+function namingIn({ naming, nixlRelease, nixlLabels }: ServeSettings): string {
+  const unusual = [
+    ...(nixlRelease === DEFAULT_NIXL_RELEASE ? [] : [`of NIXL ${nixlRelease}`]),
+    ...(nixlLabels === DEFAULT_NIXL_LABELS ? [] : [`with the labels of ${nixlLabels}`]),
+  ];
+  return naming === 'otel' ? naming : [naming, ...unusual].join(' ');
 }

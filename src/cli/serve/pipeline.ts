@@ -10,6 +10,7 @@ import {
 } from '@opentelemetry/resources';
 import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
 import { type ProducerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
+import { warnOfNixlSeries } from '../../instrumentation/config/nixl-series.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { openSource } from '../../shm-bridge/index.js';
@@ -54,6 +55,7 @@ export class MetricsPipeline {
   ): Promise<MetricsPipeline> {
     const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
     warnOfUnmatched(profile, logger);
+    warnOfNixlSeries(profile, logger);
     const builderMetrics = BuilderMetrics.of(profile, logger);
     const feed = new LateFeed();
     const resource = serviceResource();

@@ -1,5 +1,6 @@
 /** What serve and demo have in common: an address, a pipeline behind it, and the order in which the two come and go. */
 import type { ProducerSettings } from '../../instrumentation/config/config.js';
+import { isCustomError } from '../../mapping/index.js';
 import { publishPage } from '../page/routes.js';
 import { readiness } from './health.js';
 import { listenOn, type MetricsServer } from './metrics-server.js';
@@ -27,7 +28,9 @@ export async function whileServing(
   try {
     pipeline = await MetricsPipeline.open(rings, settings);
     publish(server, pipeline);
-    if (server !== undefined && settings.page === 'on') publishPage(server, pipeline, settings.dir ?? []);
+    if (server !== undefined && settings.page === 'on') {
+      publishPage(server, pipeline, settings.dir ?? [], rings.customEvents.filter(isCustomError));
+    }
     await work({ pipeline, url: server?.url });
   } finally {
     // Whoever asks now is sent elsewhere, while the last numbers go out.

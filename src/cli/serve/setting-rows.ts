@@ -7,7 +7,16 @@ import {
   type Environment,
 } from '../../instrumentation/config/environment.js';
 import { LONGEST_MS } from '../../instrumentation/config/settings.js';
-import { type Naming, NAMINGS } from '../../mapping/index.js';
+import {
+  DEFAULT_NIXL_LABELS,
+  DEFAULT_NIXL_RELEASE,
+  type Naming,
+  NAMINGS,
+  NIXL_LABELS,
+  NIXL_RELEASES,
+  type NixlLabels,
+  type NixlRelease,
+} from '../../mapping/index.js';
 import { DEFAULT_HOST, DEFAULT_PORT, hostName, listOf, notEmpty, oneOf, wholeNumber } from '../options.js';
 import { LOG_FORMATS, type LogFormat } from '../output.js';
 import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';
@@ -27,6 +36,8 @@ export interface ServeSettings {
   host: string;
   port: number;
   naming: Naming;
+  nixlRelease: NixlRelease;
+  nixlLabels: NixlLabels;
   /** All times are milliseconds. */
   drainInterval: number;
   deadTtl: number;
@@ -157,6 +168,29 @@ export const SETTINGS: readonly SettingRow[] = [
     description: "nixl: the names of NIXL's own exporter; otel: dotted names, UCUM units",
     parse: oneOf(NAMINGS),
     default: 'nixl',
+  },
+  {
+    key: 'nixlRelease',
+    option: 'nixlRelease',
+    flag: '--nixl-release <release>',
+    description: `NIXL release whose names and labels the series agent_* have: ${NIXL_RELEASES.join(', ')}; naming nixl`,
+    parse: oneOf(NIXL_RELEASES),
+    default: DEFAULT_NIXL_RELEASE,
+  },
+  {
+    key: 'nixlLabels',
+    option: 'nixlLabels',
+    flag: '--nixl-labels <exporter>',
+    description:
+      'labels of the series agent_*: prometheus, or prometheus_mp, which adds pid, agent_instance, local_rank; naming nixl',
+    parse: oneOf(NIXL_LABELS),
+    default: DEFAULT_NIXL_LABELS,
+    environment: [
+      {
+        variable: 'NIXL_TELEMETRY_EXPORTER',
+        parse: (text) => (text.toLowerCase() === 'prometheus_mp' ? 'prometheus_mp' : undefined),
+      },
+    ],
   },
   {
     key: 'drainInterval',

@@ -21,6 +21,11 @@ interface Meaning {
 const MEANINGS = new Map<string, Meaning>([
   ['agent_tx_bytes_total', { sum: 'txBytes' }],
   ['agent_rx_bytes_total', { sum: 'rxBytes' }],
+  // NIXL 1.0 and earlier.
+  ['agent_tx_bytes', { sum: 'txBytes' }],
+  ['agent_rx_bytes', { sum: 'rxBytes' }],
+  ['agent_tx_requests_num', { sum: 'requests' }],
+  ['agent_rx_requests_num', { sum: 'requests' }],
   ['nixl_transfer_io_total', { byDirection: { transmit: 'txBytes', receive: 'rxBytes' } }],
   ['agent_tx_requests_num_total', { sum: 'requests' }],
   ['agent_rx_requests_num_total', { sum: 'requests' }],
@@ -44,6 +49,9 @@ const DIRECTION = 'nixl_transfer_direction';
 /** These tell series of one agent apart; all the others tell who the agent is. */
 const NOT_OF_THE_AGENT = new Set(['category', 'status', 'error_type', 'le', DIRECTION]);
 
+/** Labels that NIXL's own series can have, while those of this package have none. An empty label is no label. */
+const OF_THE_PROCESS = new Set(['pid', 'agent_instance', 'local_rank']);
+
 interface Gathered {
   readonly labels: Readonly<Record<string, string>>;
   readonly sums: Partial<Record<Sum, number>>;
@@ -54,16 +62,38 @@ interface Gathered {
 export function agentsOn(page: string): AgentTotals[] {
   const agents = new Map<string, Gathered>();
   for (const sample of samplesOf(page, MEANINGS)) {
-    const labels = Object.entries(sample.labels).filter(([name]) => !NOT_OF_THE_AGENT.has(name));
-    const id = JSON.stringify(labels.sort(([a], [b]) => (a < b ? -1 : 1)));
+    const labels = Object.entries(sample.labels).filter(
+      ([name, value]) => !NOT_OF_THE_AGENT.has(name) && !(value === '' && OF_THE_PROCESS.has(name)),
+    );
+    const id = idOf(labels);
     let agent = agents.get(id);
     if (agent === undefined) {
       agents.set(id, (agent = { labels: Object.fromEntries(labels), sums: {}, lasts: {}, times: {} }));
     }
     add(agent, sample);
   }
+  joinSeriesWithoutProcess(agents);
   const hosts = new Set([...agents.values()].map(({ labels }) => labels['hostname'] ?? ''));
   return [...agents].map(([id, gathered]) => totalsOf(id, gathered, hosts.size > 1));
+}
+
+function idOf(labels: readonly (readonly [name: string, value: string])[]): string {
+  return JSON.stringify(labels.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Adds the series without labels of the process to each agent that has all their other labels. */
+function joinSeriesWithoutProcess(agents: Map<string, Gathered>): void {
+  const withoutProcess = new Set<string>();
+  for (const [id, agent] of agents) {
+    const shared = idOf(Object.entries(agent.labels).filter(([name]) => !OF_THE_PROCESS.has(name)));
+    const beside = shared === id ? undefined : agents.get(shared);
+    if (beside === undefined) continue;
+    withoutProcess.add(shared);
+    Object.assign(agent.sums, { ...beside.sums, ...agent.sums });
+    Object.assign(agent.lasts, { ...beside.lasts, ...agent.lasts });
+    Object.assign(agent.times, { ...beside.times, ...agent.times });
+  }
+  for (const id of withoutProcess) agents.delete(id);
 }
 
 function add({ sums, lasts, times }: Gathered, { name, labels, value }: PageSample): void {

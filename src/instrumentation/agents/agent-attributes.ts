@@ -1,6 +1,7 @@
-/** The configured attributes of each agent, looked up once per process behind it and not once per collect. */
-import type { AgentReading, AttributeRegistry, Attributes, ProcessFacts } from '../../mapping/index.js';
+/** The configured attributes and NIXL's labels of each agent, looked up once per process behind it and not once per collect. */
+import { type AgentReading, AttributeRegistry, type Attributes, type ProcessFacts } from '../../mapping/index.js';
 import { readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
+import { AgentInstances } from './agent-instances.js';
 
 /**
  * A process is usually seen within a fraction of a second. Attributes that cannot be changed any more wait for it this
@@ -10,6 +11,8 @@ const SETTLE_MS = 2000;
 
 export interface AgentAttributesOptions {
   readonly registry: AttributeRegistry;
+  /** Labels of NIXL's own series beside the configured attributes. Default: none. */
+  readonly nixlLabels?: AttributeRegistry;
   readonly hostname: string;
   /** The variable that holds an agent's local rank. */
   readonly rankVariable: string;
@@ -17,33 +20,45 @@ export interface AgentAttributesOptions {
   readonly readProcess?: typeof readAgentProcess;
 }
 
-interface Known {
-  readonly pid: number | undefined;
+interface Resolved {
   readonly attributes: Attributes;
+  readonly nixlLabels: Attributes;
 }
 
-const NONE: Attributes = {};
+interface Known extends Resolved {
+  readonly pid: number | undefined;
+}
+
+const NONE: Known = { pid: undefined, attributes: {}, nixlLabels: {} };
 
 /** How often new processes are looked at between two collects, milliseconds: they may not live until the next one. */
 const WATCH_MS = 250;
 
 export class AgentAttributes {
   readonly #options: AgentAttributesOptions;
+  readonly #nixlLabels: AttributeRegistry;
+  /** Undefined: no attribute or label needs the order of a process's agents. */
+  readonly #instances: AgentInstances | undefined;
   readonly #readProcess: typeof readAgentProcess;
   #byId = new Map<number, Known>();
   #watch: NodeJS.Timeout | undefined;
 
   constructor(options: AgentAttributesOptions) {
     this.#options = options;
+    this.#nixlLabels = options.nixlLabels ?? new AttributeRegistry();
+    const asked = [options.registry, this.#nixlLabels].some(({ needsInstance }) => needsInstance);
+    this.#instances = asked ? new AgentInstances() : undefined;
     this.#readProcess = options.readProcess ?? readAgentProcess;
   }
 
   /** Looks at the processes of this source's agents as they come, where anything is asked of them. */
   watch(source: RingSource): void {
-    if (!this.#options.registry.needsProcess || this.#watch !== undefined) return;
+    if (!this.#needsProcess || this.#watch !== undefined) return;
     this.#watch = setInterval(() => {
       if (source.closed) return this.unwatch();
-      for (const agent of source.snapshot().agents) if (agent.pid !== undefined) this.of(agent);
+      const { agents } = source.snapshot();
+      this.number(agents);
+      for (const agent of agents) if (agent.pid !== undefined) this.#known(agent);
     }, WATCH_MS).unref();
   }
 
@@ -53,24 +68,28 @@ export class AgentAttributes {
   }
 
   /** Of series that stand for several agents. */
-  shared(): Attributes {
-    return this.#resolve(undefined, undefined);
+  shared(): Resolved {
+    return this.#resolve({}, undefined);
+  }
+
+  /** Numbers the agents of each process. Needs all agents of a snapshot, before of() is called for one of them. */
+  number(agents: readonly AgentReading[]): void {
+    this.#instances?.number(agents);
   }
 
   /** The same object as long as the agent's process is the same. */
-  of({ id, agent, pid }: AgentReading): Attributes {
-    if (this.#options.registry.specs.length === 0) return NONE;
-    const before = this.#byId.get(id);
-    // A process that is gone leaves what it had: the last values of a dead agent keep their attributes.
-    if (before !== undefined && (pid === undefined || before.pid === pid)) return before.attributes;
-    const known = { pid, attributes: this.#resolve(agent, pid) };
-    this.#byId.set(id, known);
-    return known.attributes;
+  of(agent: AgentReading): Attributes {
+    return this.#known(agent).attributes;
+  }
+
+  /** Labels of NIXL's own series. The same object as long as the agent's process is the same. */
+  nixlLabelsOf(agent: AgentReading): Attributes {
+    return this.#known(agent).nixlLabels;
   }
 
   /** False as long as the process behind the agent may still turn up and is needed. */
   settled({ pid, startTimeMs }: AgentReading, takenMs: number): boolean {
-    return !this.#options.registry.needsProcess || pid !== undefined || takenMs - startTimeMs >= SETTLE_MS;
+    return !this.#needsProcess || pid !== undefined || takenMs - startTimeMs >= SETTLE_MS;
   }
 
   /** Forgets all others. */
@@ -78,26 +97,41 @@ export class AgentAttributes {
     if (this.#byId.size <= agents.length) return;
     const ids = new Set(agents.map(({ id }) => id));
     for (const id of this.#byId.keys()) if (!ids.has(id)) this.#byId.delete(id);
+    this.#instances?.keep(ids);
   }
 
-  #resolve(agent: string | undefined, pid: number | undefined): Attributes {
+  get #needsProcess(): boolean {
+    return this.#options.registry.needsProcess || this.#nixlLabels.needsProcess;
+  }
+
+  #known({ id, agent, pid }: AgentReading): Known {
+    if (this.#options.registry.specs.length === 0 && this.#nixlLabels.specs.length === 0) return NONE;
+    const before = this.#byId.get(id);
+    // A process that is gone leaves what it had: the last values of a dead agent keep their attributes.
+    if (before !== undefined && (pid === undefined || before.pid === pid)) return before;
+    const process = pid === undefined ? undefined : this.#factsOf(id, pid);
+    const known = { pid, ...this.#resolve({ agent }, process) };
+    this.#byId.set(id, known);
+    return known;
+  }
+
+  #resolve(about: { readonly agent?: string }, process: ProcessFacts | undefined): Resolved {
     const { registry, hostname } = this.#options;
-    const process = pid === undefined ? undefined : this.#factsOf(pid);
-    return registry.resolve({
-      hostname,
-      environment: globalThis.process.env,
-      ...(agent === undefined ? {} : { agent }),
-      ...(process === undefined ? {} : { process }),
-    });
+    const subject = { ...about, hostname, environment: globalThis.process.env, ...(process && { process }) };
+    return { attributes: registry.resolve(subject), nixlLabels: this.#nixlLabels.resolve(subject) };
   }
 
   /** The number of a process can be known where the rest may not be looked at. */
-  #factsOf(pid: number): ProcessFacts | undefined {
+  #factsOf(id: number, pid: number): ProcessFacts | undefined {
     const { registry, rankVariable } = this.#options;
-    if (!registry.needsProcess) return undefined;
+    if (!this.#needsProcess) return undefined;
     const seen = this.#readProcess(pid, [rankVariable, ...registry.agentVariables]);
-    if (seen === undefined) return { pid, environment: {} };
-    const localRank = seen.environment[rankVariable];
-    return { ...seen, ...(localRank === undefined ? {} : { localRank }) };
+    const instance = this.#instances?.of(id, pid);
+    const localRank = seen?.environment[rankVariable];
+    return {
+      ...(seen ?? { pid, environment: {} }),
+      ...(instance === undefined ? {} : { instance }),
+      ...(localRank === undefined ? {} : { localRank }),
+    };
   }
 }

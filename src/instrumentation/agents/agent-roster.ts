@@ -42,7 +42,7 @@ export class AgentRoster {
     this.other = new AgentSeries(naming, metrics, {
       agent: FOLDED_AGENT,
       hostname,
-      attributes: agentAttributes.shared(),
+      ...agentAttributes.shared(),
     });
     this.limit = new SeriesLimit(seriesLimit, Math.max(1, ...metrics.map(({ points }) => points.length)));
     this.#onFold = onFold;

@@ -14,7 +14,6 @@ import {
   sameEvent,
   withLabels,
 } from '../../mapping/index.js';
-import type { Totals } from '../earlier-totals.js';
 import type { AgentAttributes } from './agent-attributes.js';
 
 /** The series of one event key of one agent. */
@@ -37,12 +36,13 @@ export class AgentSeries {
   readonly directory: string | undefined;
   /** The configured ones: another object once they change. */
   readonly attributes: Attributes | undefined;
+  readonly nixlLabels: Attributes | undefined;
   /** Tells this agent's series from all others that the SDK keeps. */
   readonly key: string;
+  /** The same without the labels that only NIXL's own series have. */
+  readonly #sharedKey: string;
   /** Set by the roster: this agent is reported under agent `other`. */
   folded?: boolean;
-  /** Set at each look: what counters reached in these series before this agent. */
-  earlier?: Totals | undefined;
   /** `points[m][p]` belongs to `metrics[m].points[p]`. */
   readonly points: readonly (readonly Attributes[])[];
   readonly #naming: Naming;
@@ -55,18 +55,29 @@ export class AgentSeries {
   constructor(naming: Naming, metrics: readonly Metric[], identity: AgentIdentity) {
     const base = agentAttributes(naming, identity);
     this.directory = identity.directory;
+    const ofNixl = { ...base, ...identity.nixlLabels };
     this.attributes = identity.attributes;
-    this.key = seriesKey(base);
+    this.nixlLabels = identity.nixlLabels;
+    this.key = seriesKey(ofNixl);
+    this.#sharedKey = seriesKey(base);
     this.#naming = naming;
     this.#base = base;
-    const merged = new Map<Labels, Attributes>();
-    this.points = metrics.map(({ points }) =>
+    const merged = { base: new Map<Labels, Attributes>(), ofNixl: new Map<Labels, Attributes>() };
+    this.points = metrics.map(({ points, isNixlSeries = false }) =>
       points.map(({ labels }) => {
-        let attributes = merged.get(labels);
-        if (attributes === undefined) merged.set(labels, (attributes = withLabels(naming, base, labels)));
+        const known = isNixlSeries ? merged.ofNixl : merged.base;
+        let attributes = known.get(labels);
+        if (attributes === undefined) {
+          known.set(labels, (attributes = withLabels(naming, isNixlSeries ? ofNixl : base, labels)));
+        }
         return attributes;
       }),
     );
+  }
+
+  /** Key of this agent's series of a metric: NIXL's own series have more labels. */
+  keyOf({ isNixlSeries = false }: Pick<Metric, 'isNixlSeries'>): string {
+    return isNixlSeries ? this.key : this.#sharedKey;
   }
 
   event(index: number, event: EventReading): EventSeries {
@@ -126,6 +137,7 @@ export class AgentSeriesCache {
   /** Beside `agents`; agents that are not among them are forgotten. */
   of(agents: readonly AgentReading[]): AgentSeries[] {
     const ambiguous = ambiguousNames(agents);
+    this.#options.agentAttributes.number(agents);
     const byId = new Map<number, AgentSeries>();
     const all = agents.map((agent) => {
       const series = this.#seriesOf(agent, ambiguous.has(agent.agent) ? agent.directory : undefined);
@@ -142,8 +154,10 @@ export class AgentSeriesCache {
     const before = this.#byId.get(agent.id);
     if (before !== undefined && sticky) return before;
     const attributes = agentAttributes.of(agent);
-    if (before !== undefined && before.directory === directory && before.attributes === attributes) return before;
-    const identity = { agent: agent.agent, hostname, attributes, ...(directory === undefined ? {} : { directory }) };
-    return new AgentSeries(naming, metrics, identity);
+    const nixlLabels = agentAttributes.nixlLabelsOf(agent);
+    const isSame = before?.attributes === attributes && before.nixlLabels === nixlLabels;
+    if (before !== undefined && isSame && before.directory === directory) return before;
+    const place = directory === undefined ? {} : { directory };
+    return new AgentSeries(naming, metrics, { agent: agent.agent, hostname, attributes, nixlLabels, ...place });
   }
 }

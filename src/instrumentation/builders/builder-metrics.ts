@@ -2,6 +2,7 @@
 import type { AggregationTemporality } from '@opentelemetry/sdk-metrics';
 import { type InstrumentType, MeterProvider, MetricReader, type ScopeMetrics } from '@opentelemetry/sdk-metrics';
 import type { DiagLogger } from '@opentelemetry/api';
+import { nixlLabelRegistry } from '../../mapping/index.js';
 import type { RingSource } from '../../shm-bridge/index.js';
 import type { Snapshot, SourceOptions } from '../../shm-bridge/types.js';
 import { AgentAttributes } from '../agents/agent-attributes.js';
@@ -35,6 +36,7 @@ export class BuilderMetrics {
 
   static of(profile: Profile, logger: DiagLogger): BuilderMetrics {
     const { attributes, hostname, rankVariable, builders } = profile;
+    const nixlLabels = nixlLabelRegistry(profile.nixlLabels);
     const made: BuilderMetrics = new BuilderMetrics({
       processor: new MetricProcessor({
         attributes,
@@ -42,7 +44,7 @@ export class BuilderMetrics {
         onMeterNeeded: () => made.start(),
         ...(builders === undefined ? {} : { builders }),
       }),
-      agentAttributes: new AgentAttributes({ registry: attributes, hostname, rankVariable }),
+      agentAttributes: new AgentAttributes({ registry: attributes, nixlLabels, hostname, rankVariable }),
       said: new DiagOnce(logger),
     });
     return made;

@@ -6,9 +6,9 @@ import {
   type Allowlist,
   allowlist,
   AttributeRegistry,
-  type CustomEvent,
   DEFAULT_BOUNDS,
-  type Naming,
+  errorName,
+  isCustomError,
   tallyOptions,
 } from '../../mapping/index.js';
 import type { SourceOptions } from '../../shm-bridge/types.js';
@@ -18,16 +18,16 @@ import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings, type WrittenSet
 import { DIRECTORY_VARIABLE, type Environment, optionsFromEnvironment } from './environment.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions, NixlOptions } from './options.js';
 import { passedOver } from './known-events.js';
+import { labelProblems, type NixlSeries, nixlSeriesOf } from './nixl-series.js';
 import { checkOptions, type SettingName } from './settings.js';
+import { pathText } from './shape.js';
 
 /** What is told of agents, and in which words: the same for all who read one source. */
-export interface Profile {
-  readonly naming: Naming;
+export interface Profile extends NixlSeries {
   readonly hostname: string;
   readonly events: Allowlist;
   readonly attributes: AttributeRegistry;
   readonly rankVariable: string;
-  readonly customEvents: readonly CustomEvent[];
   readonly builders: readonly (BuilderName | MetricBuilder)[] | undefined;
 }
 
@@ -105,11 +105,17 @@ function resolved(given: NixlInstrumentationConfig, environment: Environment, na
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
   const { customEvents = [], builders } = options;
-  const declared = customEvents.map(({ event }) => (typeof event === 'number' ? `type_${event}` : event));
+  const [clash] = labelProblems(options);
+  if (clash !== undefined) throw invalid(`${pathText(clash.path)} ${clash.text}`);
+  const declared = customEvents.map((one) => {
+    if (isCustomError(one)) return errorName(one);
+    return typeof one.event === 'number' ? `type_${one.event}` : one.event;
+  });
   const entries = (listed(enabledMetrics) ?? []).flatMap((entry) => entry.split(','));
   const attributes = new AttributeRegistry(options.attributes);
   return {
     naming,
+    ...nixlSeriesOf(options),
     hostname,
     seriesLimit,
     events: allowlist(entries, declared),
@@ -135,11 +141,13 @@ function refuseWithoutBuilder(
   given: NixlInstrumentationConfig,
   file: WrittenSettings | undefined,
 ): void {
-  const { builders } = options;
+  const { builders, customEvents } = options;
   if (builders === undefined) return;
+  // An error without the builder legacy is counted in nixl.events: warnOfNixlSeries() reports that.
+  const customMetrics = customEvents?.filter((event) => !isCustomError(event));
   const names = builders.map((one) => (typeof one === 'string' ? one : one.name));
   for (const [option, needed] of Object.entries(BUILDERS_OF_OPTIONS)) {
-    const value = options[option as keyof typeof BUILDERS_OF_OPTIONS];
+    const value = option === 'customEvents' ? customMetrics : options[option as keyof typeof BUILDERS_OF_OPTIONS];
     const isNothing = value === undefined || Object.keys(value).length === 0 || isDefault(option, value);
     if (isNothing || needed.some((builder) => builders.includes(builder))) continue;
     const isInFile = given[option as keyof typeof BUILDERS_OF_OPTIONS] === undefined;

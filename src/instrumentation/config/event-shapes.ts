@@ -1,14 +1,18 @@
 /** What declared events, histogram bounds and builders of the configuration may look like. */
 import {
+  Category,
   CATEGORY_WORDS,
-  CUSTOM_EVENT_KINDS,
+  CUSTOM_METRIC_KINDS,
   type CustomEvent,
+  type CustomMetric,
   EVENTS,
   HISTOGRAM_EVENTS,
+  isCustomError,
   NAMINGS,
 } from '../../mapping/index.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
+import { CUSTOM_ERROR, errorProblems } from './error-shapes.js';
 import { neverCounted } from './known-events.js';
 import { builtInLike, type Named, sharedName } from './metric-names.js';
 import { also, list, object, type Path, type Problem, type Shape, text, value, word } from './shape.js';
@@ -44,6 +48,11 @@ const names: Shape = {
     (typeof given === 'object' && given !== null ? eachNaming : metricName).problems(given, path),
 };
 
+/** Names of the metrics that count errors. */
+const ERRORS = EVENTS.flatMap(({ category, nixl, otel }) =>
+  category === Category.ERROR ? [nixl.counter?.name, otel.counter?.name] : [],
+);
+
 const MAX_TYPE = 2 ** 32 - 1;
 const eventKey = value(
   `a name or a glob, or a type number from ${EVENTS.length} to ${MAX_TYPE}`,
@@ -58,12 +67,13 @@ const eventKey = value(
     (Number.isInteger(given) && (given as number) >= EVENTS.length && (given as number) <= MAX_TYPE),
 );
 
-const customEvent = also(
+const customMetric = also(
   object(
     {
       event: eventKey,
       category: word(CATEGORY_WORDS),
-      kind: word(CUSTOM_EVENT_KINDS),
+      // The message about a wrong kind lists "error" as well, which the other shape takes.
+      kind: { ...word([...CUSTOM_METRIC_KINDS, 'error']), schema: word(CUSTOM_METRIC_KINDS).schema },
       name: names,
       description: text,
       unit: text,
@@ -71,7 +81,7 @@ const customEvent = also(
     },
     ['event', 'kind', 'name'],
   ),
-  ({ event, kind, bounds }: CustomEvent) => {
+  ({ event, kind, bounds }: CustomMetric) => {
     const never = neverCounted({ event });
     return [
       ...(never === undefined ? [] : [{ path: ['event'], text: never }]),
@@ -81,6 +91,12 @@ const customEvent = also(
     ];
   },
 );
+const customEvent: Shape = {
+  allowed: `${customMetric.allowed}; or, of kind "error", ${CUSTOM_ERROR.allowed}`,
+  schema: { anyOf: [customMetric.schema, CUSTOM_ERROR.schema] },
+  problems: (given, path) =>
+    ((given as Partial<CustomEvent> | null)?.kind === 'error' ? CUSTOM_ERROR : customMetric).problems(given, path),
+};
 
 interface Declared extends Named {
   /** Path of the name within the list. */
@@ -89,15 +105,18 @@ interface Declared extends Named {
 
 /** Finds one problem for each event, in the first naming that has it. */
 export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent[]) => {
-  const problems = new Map<number, Problem>();
+  const problems = new Map<number, Problem>(errorProblems(events));
   for (const naming of NAMINGS) {
-    const metrics = events.map(({ name, kind }, i): Declared => {
-      if (typeof name === 'string') return { kind, name, path: [i, 'name'] };
-      return { kind, name: name[naming], path: [i, 'name', naming] };
+    const metrics = events.flatMap((event, i): Declared[] => {
+      if (isCustomError(event)) return [];
+      const { name, kind } = event;
+      if (typeof name === 'string') return [{ kind, name, path: [i, 'name'] }];
+      return [{ kind, name: name[naming], path: [i, 'name', naming] }];
     });
     for (const [i, metric] of metrics.entries()) {
       const text = builtInProblem(metric) ?? firstOf(metrics.slice(0, i), (one) => problemOf(one, metric));
-      if (text !== undefined && !problems.has(i)) problems.set(i, { path: metric.path, text });
+      const event = metric.path[0] as number;
+      if (text !== undefined && !problems.has(event)) problems.set(event, { path: metric.path, text });
     }
   }
   return [...problems.values()];
@@ -115,7 +134,8 @@ function builtInProblem(metric: Named): string | undefined {
   const builtIn = builtInLike(metric);
   if (builtIn === undefined) return undefined;
   const alike = builtIn.name === metric.name ? '' : `${spelledLike(metric, builtIn)}, `;
-  return `is ${metric.name}, ${alike}which is there already`;
+  const remedy = ERRORS.includes(builtIn.name) ? ': to join it, give the event kind "error" and a status' : '';
+  return `is ${metric.name}, ${alike}which is there already${remedy}`;
 }
 
 function problemOf(one: Declared, other: Declared): string | undefined {

@@ -1,5 +1,5 @@
 /** Declared events that would never be counted, because they are NIXL's own or are no event's name. Pure. */
-import { Category, type CustomEvent, EVENTS, globPattern } from '../../mapping/index.js';
+import { Category, type CustomEvent, EVENTS, globPattern, isCustomError } from '../../mapping/index.js';
 
 /** Bytes of a name in wire version 1. */
 const LONGEST_NAME = 32;
@@ -30,7 +30,9 @@ export function neverCounted({ event }: Pick<CustomEvent, 'event'>): string | un
 }
 
 /** Returns NIXL's own events that a glob matches but does not count. None for `*` alone, which means all the others. */
-export function passedOver({ event, category }: CustomEvent): string[] {
+export function passedOver(declared: CustomEvent): string[] {
+  if (isCustomError(declared)) return []; // no globs
+  const { event, category } = declared;
   if (typeof event === 'number' || /^\*+$/.test(event) || !/[*?]/.test(event)) return [];
   const pattern = globPattern(event);
   const fits = (one: KnownName): boolean => category === undefined || Category[category] === one.category;

@@ -1,5 +1,5 @@
 /** Names of metrics that would meet: in OpenTelemetry, or as Prometheus spells them on its page. */
-import { metricsOf, NAMINGS, prometheusSpelling, TALLY_BUILDERS } from '../../mapping/index.js';
+import { metricsOf, NAMINGS, NIXL_RELEASES, prometheusSpelling, TALLY_BUILDERS } from '../../mapping/index.js';
 import { DURATION_METRICS } from '../duration-metrics.js';
 import { SELF_METRICS } from '../self-metrics.js';
 
@@ -11,9 +11,13 @@ export interface Named {
 /** What Prometheus' exporter says of the resource. */
 const TARGET_INFO: Named = { name: 'target_info', kind: 'gauge' };
 
-/** A metric that this package has itself, whichever naming is chosen, and that this one would meet. */
+/** A metric that this package has itself, whichever naming and release are chosen, and that this one would meet. */
 export function builtInLike(metric: Named): Named | undefined {
-  const ofAgents = NAMINGS.flatMap((naming) => metricsOf(naming, { builders: TALLY_BUILDERS }));
+  const ofAgents = NAMINGS.flatMap((naming) =>
+    (naming === 'nixl' ? NIXL_RELEASES : NIXL_RELEASES.slice(-1)).flatMap((release) =>
+      metricsOf(naming, { builders: TALLY_BUILDERS, release }),
+    ),
+  );
   const all: readonly Named[] = [...ofAgents, ...SELF_METRICS, ...DURATION_METRICS, TARGET_INFO];
   return all.find((one) => one.name === metric.name) ?? all.find((one) => sharedName(one, metric) !== undefined);
 }

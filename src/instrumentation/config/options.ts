@@ -1,7 +1,7 @@
 /** Options of the instrumentation and the producer. */
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
 import type { AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
-import type { AttributeSpec, CustomEvent, Naming } from '../../mapping/index.js';
+import type { AttributeSpec, CustomEvent, Naming, NixlLabels, NixlRelease } from '../../mapping/index.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import type { BuilderName } from '../builders/metric-processor.js';
 
@@ -17,6 +17,16 @@ export interface NixlOptions {
   globs?: string | readonly string[];
   /** `nixl` (default): the names of NIXL's own Prometheus exporter. `otel`: dotted names, UCUM units, seconds. */
   naming?: Naming;
+  /**
+   * NIXL release whose names and labels the series `agent_*` of naming `nixl` have: `1.0`, `1.2` (1.1, 1.2), `1.3`
+   * (1.3.0, 1.3.2), `1.4` (1.3.1, 1.4.0) or `main` (default). Rings of all releases are read in any case.
+   */
+  nixlRelease?: NixlRelease;
+  /**
+   * Labels of the series `agent_*` of naming `nixl`. `prometheus` (default): hostname and agent_name.
+   * `prometheus_mp`: also pid, agent_instance and local_rank of the agent's process.
+   */
+  nixlLabels?: NixlLabels;
   /** The label `hostname` of naming `nixl`. Default: os.hostname(). */
   hostname?: string;
   /**
@@ -51,7 +61,7 @@ export interface NixlOptions {
   durationBoundsUs?: readonly number[];
   /** Upper bounds of single events' histograms, by base event name and in the event's own unit. */
   histogramBounds?: Readonly<Record<string, readonly number[]>>;
-  /** Events that NIXL does not know, with metrics of their own. */
+  /** Events that NIXL does not know: each gets a custom metric, or adds a status to NIXL's errors. */
   customEvents?: readonly CustomEvent[];
   /**
    * Which metrics are built, in this order: names of built-in builders, and builders of your own. Default: `legacy`,

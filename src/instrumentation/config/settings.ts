@@ -3,6 +3,7 @@ import { invalid, shown } from '../../arguments.js';
 import { NAMINGS } from '../../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
+import { NIXL_LABELS_SHAPE, NIXL_RELEASE } from './nixl-series.js';
 import {
   also,
   boolean,
@@ -50,6 +51,8 @@ export const SETTINGS = {
   directories: texts,
   globs: oneOrMore(glob, `${glob.allowed}, or a non-empty array of them`),
   naming: word(NAMINGS),
+  nixlRelease: NIXL_RELEASE,
+  nixlLabels: NIXL_LABELS_SHAPE,
   hostname: text,
   drainIntervalMs: milliseconds(1, 10_000),
   deadTtlMs: milliseconds(0, LONGEST_MS),

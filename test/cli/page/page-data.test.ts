@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MAX_LISTED_AGENTS, pageData } from '../../../src/cli/page/page-data.js';
 import type { AgentSnapshot, Snapshot } from '../../../src/shm-bridge/types.js';
-import { agentSnapshot, START_MS } from '../../instrumentation/in-memory-source.js';
+import { agentSnapshot, eventTally, START_MS } from '../../instrumentation/in-memory-source.js';
 
 const FACTS = { version: '1.2.3', hostname: 'h', directories: ['/dir'], startedMs: 1 };
 const ERR_BACKEND = 10;
@@ -17,6 +17,16 @@ describe('page data', () => {
     expect(agents).toMatchObject([{ id: 3, name: 'a', txBytes: 2 ** 54, txRequests: 2, rxBytes: 0, idleMs: 5000 }]);
     expect(agents[0]!.errors[errorStatuses.indexOf('backend')]).toBe(3);
     expect(agents[0]!.durations.slice(0, 4)).toEqual([1, 0, 1, 0]);
+  });
+
+  it('has declared errors behind those of NIXL', () => {
+    const stalled = eventTally({ category: 7, type: 21 }, [1n, 1n]);
+    const agent = agentSnapshot({ id: 3, agent: 'a' }, { [ERR_BACKEND]: [1n] }, [stalled]);
+    const snapshot = { takenMs: START_MS, agents: [agent], problems: [], problemCount: 0 } as unknown as Snapshot;
+    const error = { event: 21, kind: 'error', status: 'xfer_stalled' } as const;
+    const { agents, errorStatuses } = pageData(snapshot, FACTS, [error]);
+    const counts = Object.fromEntries(errorStatuses.map((status, i) => [status, agents[0]!.errors[i]]));
+    expect(counts).toMatchObject({ backend: 1, canceled: 0, xfer_stalled: 2 });
   });
 
   it('leaves out what is not exported, and tells agents of one name apart by their paths', () => {

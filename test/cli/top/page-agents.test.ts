@@ -42,6 +42,35 @@ describe('agentsOn', () => {
     expect(agentsOn(line('hostname="h"') + line('hostname="i"')).map(({ place }) => place)).toEqual(['h', 'i']);
   });
 
+  it('joins series with the labels of a process and those without', () => {
+    const agents = ['a', 'b'].map((agent, i) => {
+      const own = `agent_name="${agent}",hostname="h"`;
+      const process = `,pid="${i === 0 ? '77' : ''}",agent_instance="${i === 0 ? '0' : ''}",local_rank=""`;
+      return [
+        `nixl_agent_up{${own}} ${i}`,
+        `agent_tx_bytes_total{${own}${process}} 5`,
+        `agent_errors_total{${own}${process},status="canceled"} 2`,
+        `nixl_ring_utilization{${own}} 0.5`,
+      ].join('\n');
+    });
+    expect(agentsOn(agents.join('\n'))).toMatchObject([
+      { agent: 'a', life: 'dead', txBytes: 5, errors: 2, fill: 0.5 },
+      { agent: 'b', life: 'unknown', txBytes: 5, errors: 2, fill: 0.5 },
+    ]);
+    expect(agentsOn(agents.join('\n'))).toHaveLength(2);
+  });
+
+  it('tells agents of one name in several processes apart, as NIXL does', () => {
+    const page = ['1', '2'].map((pid) => `agent_tx_bytes_total{agent_name="a",hostname="h",pid="${pid}"} ${pid}`);
+    expect(agentsOn(page.join('\n')).map(({ txBytes }) => txBytes)).toEqual([1, 2]);
+  });
+
+  it("reads the sums of NIXL's release 1.0", () => {
+    const labels = '{agent_name="a",category="NIXL_TELEMETRY_TRANSFER",hostname="h"}';
+    const page = `agent_tx_bytes${labels} 7\nagent_rx_bytes${labels} 8\nagent_tx_requests_num${labels} 9\nagent_rx_requests_num${labels} 1\n`;
+    expect(agentsOn(page)).toMatchObject([{ txBytes: 7, rxBytes: 8, requests: 10 }]);
+  });
+
   it('reads names with every escape, and numbers of every form', () => {
     const page = 'nixl_ring_full_total{nixl_agent_name="a\\"b\\\\c\\nd}, x=\\"y"} 1.5e+01 1700000000\n';
     expect(agentsOn(page)[0]).toMatchObject({ agent: 'a"b\\c\nd}, x="y', lostMore: true });

@@ -1,0 +1,81 @@
+/** The options nixlRelease and nixlLabels: allowed values, defaults, and conflicts with other options. */
+import type { DiagLogger } from '@opentelemetry/api';
+import {
+  type AttributeSpec,
+  type CustomEvent,
+  DEFAULT_NIXL_RELEASE,
+  hasErrors,
+  isCustomError,
+  type Naming,
+  NIXL_LABELS,
+  NIXL_RELEASES,
+  type NixlLabels,
+  type NixlRelease,
+  takenNixlLabel,
+} from '../../mapping/index.js';
+import type { NixlOptions } from './options.js';
+import { type Problem, type Shape, word } from './shape.js';
+
+const releases = word(NIXL_RELEASES);
+
+/** YAML reads 1.0 as the number 1, so the message about a number asks for quotes. */
+export const NIXL_RELEASE: Shape = {
+  ...releases,
+  problems(given, path = []) {
+    if (typeof given !== 'number') return releases.problems(given, path);
+    return [{ path, text: `is the number ${given}; allowed: a string, so put it in quotes: ${releases.allowed}` }];
+  },
+};
+export const NIXL_LABELS_SHAPE: Shape = word(NIXL_LABELS);
+
+/** Refuses attributes with the name of a label: a series cannot have a label twice. */
+export function labelProblems({ naming, nixlLabels, attributes = [] }: NixlOptions): Problem[] {
+  if (naming === 'otel' || nixlLabels === undefined) return [];
+  return attributes.flatMap(({ name }: AttributeSpec, i) => {
+    const label = takenNixlLabel(nixlLabels, name);
+    if (label === undefined) return [];
+    const text = `is ${name}, but nixlLabels is ${nixlLabels}, which has the label ${label}: give the attribute another name`;
+    return [{ path: ['attributes', i, 'name'], text }];
+  });
+}
+
+export interface NixlSeries {
+  readonly naming: Naming;
+  readonly nixlRelease: NixlRelease;
+  readonly nixlLabels: NixlLabels;
+  readonly customEvents: readonly CustomEvent[];
+  /** Undefined: the default ones, `legacy` among them, which makes the series. */
+  readonly builders: readonly unknown[] | undefined;
+  /** Names of these two options, if they were given. */
+  readonly givenForNixl: readonly string[];
+}
+
+export function warnOfNixlSeries(settings: NixlSeries, logger: Pick<DiagLogger, 'warn'>): void {
+  for (const warning of warnings(settings)) logger.warn(warning);
+}
+
+function warnings({ naming, nixlRelease, customEvents, builders, givenForNixl }: NixlSeries): string[] {
+  const hasLegacy = builders?.includes('legacy') ?? true;
+  const noEffect =
+    naming === 'otel' ? 'in naming otel: it is about the series of naming nixl' : 'without the builder legacy';
+  const unused = naming === 'otel' || !hasLegacy ? givenForNixl : [];
+  const errors = customEvents.filter(isCustomError).map(({ status }) => status);
+  const noErrors = !hasLegacy
+    ? 'the builder legacy is not among the builders'
+    : naming === 'nixl' && !hasErrors(nixlRelease)
+      ? `nixlRelease ${nixlRelease} has no agent_errors_total`
+      : undefined;
+  return [
+    ...unused.map((option) => `${option} has no effect ${noEffect}`),
+    ...(errors.length === 0 || noErrors === undefined
+      ? []
+      : [`customEvents: errors ${errors.join(', ')} are counted in nixl.events only: ${noErrors}`]),
+  ];
+}
+
+/** Applies the defaults. */
+export function nixlSeriesOf(options: NixlOptions): Pick<NixlSeries, 'nixlRelease' | 'nixlLabels' | 'givenForNixl'> {
+  const { nixlRelease = DEFAULT_NIXL_RELEASE, nixlLabels = NIXL_LABELS[0] } = options;
+  const given = (['nixlRelease', 'nixlLabels'] as const).filter((name) => options[name] !== undefined);
+  return { nixlRelease, nixlLabels, givenForNixl: given };
+}

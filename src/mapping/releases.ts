@@ -1,0 +1,67 @@
+/**
+ * Series of naming `nixl` by NIXL release: one row per group of releases, taken from the pages that their Prometheus
+ * exporters print. Only the series `agent_*` depend on the release, not the series of this package.
+ */
+import { Category } from './categories.js';
+import { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './events.js';
+
+export interface ReleaseRow {
+  /** Releases with these series. */
+  readonly releases: string;
+  /** Number of event types that have series, from type 0 on. A type that a later release adds has none here. */
+  readonly types: number;
+  /** True if the series carry the label `category`. */
+  readonly hasCategory: boolean;
+  /** Returns the series of one event. `main` has the names of the event table. */
+  readonly seriesOf: (row: EventRow) => EventMetricRefs;
+}
+
+/** Returns the gauge under the name of its event, as releases up to 1.3 print it. */
+function gaugeOf({ event, nixl: { gauge } }: EventRow): { gauge?: MetricRef } {
+  return gauge === undefined ? {} : { gauge: { ...gauge, name: event } };
+}
+
+function counterOf({ nixl: { counter } }: EventRow): { counter?: MetricRef } {
+  return counter === undefined ? {} : { counter };
+}
+
+/** Releases 1.2 and 1.3 have no gauges but those of memory. */
+function countersAndMemory(row: EventRow): EventMetricRefs {
+  return { ...counterOf(row), ...(row.category === Category.MEMORY ? gaugeOf(row) : {}) };
+}
+
+/** A sum without `_total` cannot be a counter: OpenTelemetry's Prometheus exporter appends it to the names of counters. */
+function sumsOrGauges(row: EventRow): EventMetricRefs {
+  const { counter } = row.nixl;
+  if (row.category !== Category.TRANSFER) return gaugeOf(row);
+  return counter === undefined ? {} : { upDownCounter: { ...counter, name: row.event } };
+}
+
+export const RELEASES = {
+  '1.0': { releases: '1.0.0, 1.0.1', types: 8, hasCategory: true, seriesOf: sumsOrGauges },
+  '1.2': { releases: '1.1.0, 1.2.0', types: 8, hasCategory: true, seriesOf: countersAndMemory },
+  '1.3': { releases: '1.3.0, 1.3.2', types: 8, hasCategory: false, seriesOf: countersAndMemory },
+  '1.4': {
+    releases: '1.3.1, 1.4.0',
+    types: 21,
+    hasCategory: false,
+    seriesOf: ({ nixl: { counter, gauge } }) => ({ ...(counter && { counter }), ...(gauge && { gauge }) }),
+  },
+  main: { releases: 'main at commit 8770b655a', types: Infinity, hasCategory: false, seriesOf: ({ nixl }) => nixl },
+} satisfies Record<string, ReleaseRow>;
+
+export type NixlRelease = keyof typeof RELEASES;
+export const NIXL_RELEASES = Object.keys(RELEASES) as NixlRelease[];
+export const DEFAULT_NIXL_RELEASE: NixlRelease = 'main';
+
+/** Returns the series of an event in naming `nixl`, as that release prints them. */
+export function seriesInRelease(release: NixlRelease, row: EventRow): EventMetricRefs {
+  const { types, seriesOf }: ReleaseRow = RELEASES[release];
+  return row.type < types ? seriesOf(row) : {};
+}
+
+/** Returns whether the release has `agent_errors_total`. */
+export function hasErrors(release: NixlRelease): boolean {
+  const errors = EVENTS.filter(({ category }) => category === Category.ERROR);
+  return errors.some((row) => seriesInRelease(release, row).counter !== undefined);
+}

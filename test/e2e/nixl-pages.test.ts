@@ -1,0 +1,63 @@
+/** The work of a real agent gives, line by line, the page that NIXL's exporter of that release printed. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { MeterProvider } from '@opentelemetry/sdk-metrics';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { NixlInstrumentation, NixlMetricProducer, type NixlOptions } from '../../src/index.js';
+import { start } from '../cli/command.js';
+import { ManualReader, scrape, scrapeOf } from '../instrumentation/readers.js';
+import { temporaryDirectory } from '../support/live.js';
+import { HOST, NIXL_PAGES, type NixlPage, nixlLines, orderOf, RANK } from '../support/nixl-pages.js';
+import { samplesOf } from '../support/page.js';
+import { RingProcess } from '../support/ring-process.js';
+
+const PATIENTLY = { timeout: 60_000, interval: 50 };
+
+/** Starts an agent that has done the page's work. `expected`: the lines that NIXL printed. */
+async function agentOf(page: NixlPage): Promise<{ directory: string; expected: string[] }> {
+  const directory = temporaryDirectory();
+  const process = new RingProcess({ LOCAL_RANK: RANK });
+  await process.write(orderOf(page, path.join(directory, page.agent)));
+  const expected = nixlLines(page.samples).map((line) => line.replace('pid="X"', `pid="${process.pid}"`));
+  return { directory, expected };
+}
+
+const optionsOf = ({ release, labels }: NixlPage, directory: string): NixlOptions => ({
+  directories: directory,
+  hostname: HOST,
+  nixlRelease: release,
+  nixlLabels: labels,
+});
+
+describe.each(Object.entries(NIXL_PAGES))('the page of NIXL %s', (_, page) => {
+  it('is what serve shows', async () => {
+    const { directory, expected } = await agentOf(page);
+    const config = path.join(temporaryDirectory(), 'config.yaml');
+    writeFileSync(config, `hostname: ${HOST}\n`);
+    const flags = ['--nixl-release', page.release, '--nixl-labels', page.labels];
+    const serve = start(['serve', '--dir', directory, '--port', '0', '--config', config, ...flags]);
+    const [, url] = await serve.says(/serves (http:\S+)/);
+    const lines = async () => nixlLines(samplesOf(await (await fetch(url!)).text()));
+    await expect.poll(lines, PATIENTLY).toEqual(expected);
+  });
+
+  it('is what a producer shows', async () => {
+    const { directory, expected } = await agentOf(page);
+    const producer = new NixlMetricProducer(optionsOf(page, directory));
+    onTestFinished(() => producer.close());
+    await expect.poll(async () => nixlLines(samplesOf(await scrape(producer))), PATIENTLY).toEqual(expected);
+  });
+
+  it('is what the instruments show', async () => {
+    const { directory, expected: all } = await agentOf(page);
+    // The API's histograms have no series before their first value.
+    const isEmpty = (line: string): boolean => /_us_(bucket|count|sum)\{.* 0$/.test(line);
+    const times = page.work['agent_xfer_time'] ?? [];
+    const expected = times.length > 0 ? all : all.filter((line) => !isEmpty(line));
+    const reader = new ManualReader();
+    const instrumentation = new NixlInstrumentation(optionsOf(page, directory));
+    onTestFinished(() => instrumentation.disable());
+    instrumentation.setMeterProvider(new MeterProvider({ readers: [reader] }));
+    await expect.poll(async () => nixlLines(samplesOf(await scrapeOf(reader))), PATIENTLY).toEqual(expected);
+  });
+});
