@@ -23,7 +23,11 @@ export class NixlTelemetryError extends Error {
   }
 }
 
-/** Any thrown value in one line. */
+/** Any thrown value as text. Never throws, whatever the value's own methods do. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return 'a value that cannot be shown as text';
+  }
 }

@@ -1,9 +1,10 @@
 import { basename, dirname, resolve } from 'node:path';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { NixlTelemetryError } from '../errors.js';
-import { addon, type Handle } from './addon.js';
+import { addon, type Handle, type RawSnapshot } from './addon.js';
 import { pathText, wholeNumber } from './checks.js';
 import { rawTally, type RawTally } from './raw-tally.js';
-import { decodeSnapshot } from './snapshot.js';
+import { decodeSnapshot, type Place } from './snapshot.js';
 import type {
   EventBatch,
   EventQueueOptions,
@@ -15,8 +16,11 @@ import type {
   TapStats,
 } from './types.js';
 
-/** How long drainNow() waits for the collector's thread, milliseconds: only a frozen disk or debugger takes as long. */
+/** How long a drain waits for the collector's thread, milliseconds: only a frozen disk or debugger takes as long. */
 const DRAIN_LIMIT_MS = 2000;
+/** A drain takes less than this as a rule; a timer would be late for it. */
+const SHORT_DRAIN_MS = 2;
+const LONGEST_PAUSE_MS = 20;
 
 /** The number of those who take snapshots without being a reader. */
 const NO_READER = 0;
@@ -52,8 +56,13 @@ export interface RingSource {
   snapshot(): Snapshot;
   /** A dead agent stays, beyond its TTL, until each open reader has had its last values (but at most ten minutes). */
   openReader(): SnapshotReader;
-  /** Looks for new rings and drains all of them now, and waits for it (typically well under a millisecond). */
-  drainNow(): void;
+  /**
+   * Looks for new rings and drains all of them now, and waits for it: typically well under a millisecond, and at most
+   * `limitMs`, default 2000.
+   */
+  drainNow(limitMs?: number): void;
+  /** The same without holding up the event loop. Resolves after two seconds where the collector's thread is held up. */
+  drain(): Promise<void>;
   /** The tap that was asked for in the options, until it is closed. */
   readonly tap: EventTap | undefined;
   /** A further tap: of what is drained from now on. */
@@ -74,8 +83,9 @@ export interface RingSource {
 export function openSource(options: SourceOptions): RingSource {
   const { tally } = options;
   const raw = rawTally(tally);
+  const places = placesOf(options);
   const settings = {
-    places: placesOf(options),
+    places: places.map(rawPlace),
     drainIntervalMs: wholeNumber('drainIntervalMs', options.drainIntervalMs ?? 20, 1, 10_000),
     deadTtlMs: wholeNumber('deadTtlMs', options.deadTtlMs ?? 30_000, 0, 2 ** 40),
     idleTtlMs: wholeNumber('idleTtlMs', options.idleTtlMs ?? 0, 0, 2 ** 40),
@@ -89,7 +99,7 @@ export function openSource(options: SourceOptions): RingSource {
     taps.push([types, capacity]);
   }
   if (options.events !== undefined) taps.push(['all', queueCapacity(options.events)]);
-  return new NativeSource(addon().openSource(settings, taps), options, raw);
+  return new NativeSource(addon().openSource(settings, taps), options, raw, places);
 }
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
@@ -104,19 +114,39 @@ function queueCapacity({ capacity = 65_536 }: EventQueueOptions): number {
   return wholeNumber('tap capacity', capacity, 1, 1_048_576);
 }
 
-function placesOf(options: SourceOptions): [string, string][] {
-  const places: [string, string][] = [];
-  for (const directory of options.directories ?? []) places.push([resolve(pathText('directories', directory)), '']);
-  for (const glob of options.globs ?? []) {
-    const directory = dirname(pathText('globs', glob));
+function placesOf(options: SourceOptions): Place[] {
+  const places: Place[] = [];
+  for (const given of options.directories ?? []) {
+    places.push({ given, path: resolve(pathText('directories', given)), isGlob: false });
+  }
+  for (const given of options.globs ?? []) {
+    const directory = dirname(pathText('globs', given));
     if (/[*?[]/.test(directory)) {
-      throw new NixlTelemetryError('CONFIG_INVALID', `globs has ${glob}: only its last part may have * and ?`);
+      throw new NixlTelemetryError('CONFIG_INVALID', `globs has ${given}: only its last part may have * and ?`);
     }
-    places.push([resolve(directory), basename(glob)]);
+    places.push({ given, path: resolve(directory, basename(given)), isGlob: true });
   }
   if (places.length > 0) return places;
   throw new NixlTelemetryError('CONFIG_INVALID', 'directories and globs are both empty: name at least one place');
 }
+
+/** Directory, and pattern of the file names in it. */
+function rawPlace({ path, isGlob }: Place): [string, string] {
+  return isGlob ? [dirname(path), basename(path)] : [path, ''];
+}
+
+/** For who asks before there was a first one, while the collector's thread is held up. */
+const NOTHING_YET: RawSnapshot = {
+  takenMs: 0,
+  agents: 0,
+  words: new ArrayBuffer(0),
+  strings: [],
+  problems: [],
+  problemCount: 0,
+  openDirectories: [],
+  places: [],
+  collector: { drainIntervalMs: 0, ticks: 0, lateTicks: 0, maxLagMs: 0, lastLagMs: 0, sinceTickMs: 0 },
+};
 
 class NativeSource implements RingSource {
   #handle: Handle | undefined;
@@ -124,11 +154,21 @@ class NativeSource implements RingSource {
   #events: EventQueue | undefined;
   readonly #options: SourceOptions;
   readonly #tally: RawTally;
+  readonly #places: readonly Place[];
+  #last: RawSnapshot | undefined;
+  /** A drain that was waited for in vain. */
+  #unserved: number | undefined;
 
-  constructor({ source, taps }: { source: Handle; taps: Handle[] }, options: SourceOptions, tally: RawTally) {
+  constructor(
+    { source, taps }: { source: Handle; taps: Handle[] },
+    options: SourceOptions,
+    tally: RawTally,
+    places: readonly Place[],
+  ) {
     this.#handle = source;
     this.#options = options;
     this.#tally = tally;
+    this.#places = places;
     if (options.tap !== undefined) {
       this.#tap = this.#eventTap(source, taps.shift()!, () => (this.#tap = undefined));
     }
@@ -163,12 +203,36 @@ class NativeSource implements RingSource {
   }
 
   #snapshotFor(reader: number): Snapshot {
-    return decodeSnapshot(addon().snapshot(this.#open(), reader), this.#tally);
+    const found = addon().snapshot(this.#open(), reader);
+    if (typeof found !== 'number') {
+      this.#last = found;
+      return decodeSnapshot(found, this.#tally, this.#places);
+    }
+    const last = this.#last ?? { ...NOTHING_YET, takenMs: Date.now() };
+    const places = this.#last === undefined ? [] : this.#places;
+    return decodeSnapshot({ ...last, collector: { ...last.collector, sinceTickMs: found } }, this.#tally, places);
   }
 
-  drainNow(): void {
+  drainNow(limitMs = DRAIN_LIMIT_MS): void {
     this.#open();
-    addon().drainNow(DRAIN_LIMIT_MS);
+    addon().drainNow(limitMs);
+  }
+
+  async drain(): Promise<void> {
+    this.#open();
+    const isHeldUp = this.#unserved !== undefined && !addon().isDrainServed(this.#unserved);
+    const request = addon().requestDrain();
+    if (isHeldUp) return; // another has waited for it already
+    const beganMs = performance.now();
+    for (let pauseMs = 1; !this.closed && !addon().isDrainServed(request);) {
+      const waitedMs = performance.now() - beganMs;
+      if (waitedMs > DRAIN_LIMIT_MS) {
+        this.#unserved = request;
+        return;
+      }
+      await (waitedMs < SHORT_DRAIN_MS ? setImmediate() : setTimeout(pauseMs));
+      if (waitedMs >= SHORT_DRAIN_MS) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
   }
 
   openTap(options: TapOptions): EventTap {

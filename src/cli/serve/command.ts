@@ -5,10 +5,11 @@ import type { WrittenSettings } from '../../instrumentation/config/config-file.j
 import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { goOnWithoutStdout, LOG_LEVELS, note, useNoteFormat, useStderrForDiag } from '../output.js';
-import { isAbsent } from '../ring-files.js';
 import { StopRequest } from '../stop.js';
+import { LateErrors } from './late-errors.js';
 import { switchedOff } from './nixl-environment.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
+import { followExports } from './sdk-log.js';
 import { whileServing } from './serving.js';
 import type { ServeSettings } from './setting-rows.js';
 import {
@@ -56,10 +57,12 @@ function logLevel(text: string): string {
 
 async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Promise<void> {
   if (logLevel !== undefined) useStderrForDiag(logLevel);
+  const lateErrors = LateErrors.watch(); // sooner than a module of anyone's is loaded
   const { settings, resolved, file, off } = settingsOrUsage(flags, command);
   useNoteFormat(settings.logFormat);
   if (off !== undefined) return note(off);
   goOnWithoutStdout();
+  followExports();
   const { dir = [] } = settings;
   if (dir.length === 0 && file === undefined) {
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
@@ -75,13 +78,13 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
     await whileServing(settings, rings, listen, async ({ url }) => {
       // Not sooner: until here nothing was taken out of a ring, and a signal may well end a module that hangs.
       stop = new StopRequest();
-      for (const path of dir.filter(isAbsent)) note(`${path} is not there yet; waiting for it`);
       note(startLine(settings, url));
-      await stop.requested;
+      await Promise.race([stop.requested, lateErrors.unknown]);
     });
   } finally {
     stop?.dispose();
   }
+  lateErrors.check();
 }
 
 function ringOptions(settings: ServeSettings, resolved: ResolvedSettings): NixlOptions {
