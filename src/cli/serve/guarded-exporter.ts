@@ -65,8 +65,11 @@ export class GuardedExporter implements PushMetricExporter {
     if (this.#busy) return end(BUSY);
     this.#busy = true;
     const fail = (error: unknown): void => {
+      const problem = exportProblem(error, owner.httpStatus);
       this.#busy = false;
-      end(exportProblem(error, owner.httpStatus));
+      // One that took too long is a failure already; what it was is known only now.
+      if (open) end(problem);
+      else if (this.#failures > 0) this.#report(problem);
     };
     owner.httpStatus = undefined;
     try {

@@ -20,6 +20,11 @@ function endpointIn(environment: Environment): string | undefined {
   return PREFIXES.map((prefix) => environment[`${prefix}ENDPOINT`]).find((text) => text);
 }
 
+/** Whether a variable says how long an export may take. */
+export function isTimeoutSet(environment: Environment): boolean {
+  return PREFIXES.some((prefix) => (environment[`${prefix}TIMEOUT`]?.trim() ?? '') !== '');
+}
+
 /** The host that pushes go to: passwords and keys may stand in all the rest of an address. */
 export function shownCollector(given: string | undefined, protocol: Protocol, environment: Environment): string {
   const text = given ?? endpointIn(environment) ?? `localhost:${protocol === 'grpc' ? 4317 : 4318}`;

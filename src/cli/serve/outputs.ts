@@ -57,11 +57,16 @@ export async function openOutput(name: string, context: OutputContext): Promise<
     case 'console':
       return pushOutput(await consoleExporter(settings), opening);
     case 'otlp':
-      return pushOutput(await otlpExporter(settings), opening, otlpTarget(settings));
+      return pushOutput(await otlpExporter(settings, exportLimit(settings)), opening, otlpTarget(settings));
     default:
       // Its getters, constructor and methods are anyone's code.
       return orFailure(`exporter ${name} cannot be used`, () => customOutput(opening));
   }
+}
+
+/** Below the reader's own limit, which is the interval: it would log at every interval that it was reached. */
+function exportLimit({ exportTimeout, exportInterval }: ServeSettings): number {
+  return Math.min(exportTimeout, Math.ceil(exportInterval * 0.9));
 }
 
 /** URL of the receiver, as far as no password or key may stand in it. */
@@ -85,13 +90,11 @@ function prometheusOutput({ name, resource, shared, onFailure }: Opening): Outpu
 function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: string): Output {
   const { name, settings, resource, shared, owner, onFailure } = opening;
   const { exportInterval } = settings;
-  // Below the reader's own limit, which is the interval: it would say at every interval that it was reached.
-  const timeoutMs = Math.min(settings.exportTimeout, Math.ceil(exportInterval * 0.9));
   const reader: PeriodicExportingMetricReader = new PeriodicExportingMetricReader({
     exporter: new GuardedExporter({
       exporter,
       owner,
-      timeoutMs,
+      timeoutMs: exportLimit(settings),
       onFailure,
       ...(target === undefined ? {} : { target }),
     }),
