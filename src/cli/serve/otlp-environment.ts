@@ -35,6 +35,13 @@ export function shownCollector(given: string | undefined, protocol: Protocol, en
   return bare.includes('://') ? bare : bare.replace(/\/.*/s, '');
 }
 
+/** The same with its scheme, where there is one. */
+export function collectorUrl(given: string | undefined, protocol: Protocol, environment: Environment): string {
+  const host = shownCollector(given, protocol, environment);
+  const scheme = /^https?:\/\//i.exec(given ?? endpointIn(environment) ?? 'http://')?.[0] ?? '';
+  return host.includes('://') ? host : scheme + host;
+}
+
 /** @throws InvalidArgumentError naming the variable, its value and what is allowed. */
 export function checkOtlpEnvironment(environment: Environment, protocol: Protocol): void {
   const checks: Record<string, (text: string) => unknown> = {

@@ -16,7 +16,7 @@ import { exporterLabels } from './exporter-labels.js';
 import { GuardedExporter } from './guarded-exporter.js';
 import { pageWriter, type PageWriter } from './metrics-server.js';
 import { otlpExporter } from './otlp.js';
-import { shownCollector } from './otlp-environment.js';
+import { collectorUrl } from './otlp-environment.js';
 import { Owner } from './owners.js';
 import type { CollectionResult, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './setting-rows.js';
@@ -71,7 +71,7 @@ function exportLimit({ exportTimeout, exportInterval }: ServeSettings): number {
 
 /** URL of the receiver, as far as no password or key may stand in it. */
 function otlpTarget({ otlpEndpoint, otlpProtocol }: ServeSettings): string {
-  return shownCollector(otlpEndpoint, otlpProtocol, process.env);
+  return collectorUrl(otlpEndpoint, otlpProtocol, process.env);
 }
 
 async function consoleExporter({ consoleFile }: ServeSettings): Promise<PushMetricExporter> {
