@@ -60,7 +60,7 @@ class DirectoryTree {
 
   std::string directory_;
   std::string pattern_;
-  RingState state_ = RingState::kAbsent;
+  RingState state_ = RingState::kReady;  // until it was searched
   std::string reason_;
   std::map<std::string, std::string> problems_;
   bool writableByAll_ = false;
