@@ -214,7 +214,10 @@ export interface SourceOptions {
   deadTtlMs?: number;
   /** Drop agents whose life is unknown after this long without an event; default: never. */
   idleTtlMs?: number;
-  /** Also read rings on NFS, 9p, virtiofs and FUSE, where shared mappings may not be coherent; default false. */
+  /**
+   * Also read rings of this source on NFS, 9p, virtiofs and FUSE, where shared mappings may not be coherent; default
+   * false.
+   */
   force?: boolean;
   /** User ids: only files that one of them owns are rings. Default: anyone's. */
   owners?: readonly number[];

@@ -189,7 +189,7 @@ export class InMemorySource implements RingSource {
 /** A feed of a source that is somebody else's. */
 export function feedOf(source: InMemorySource): SnapshotFeed {
   const read = (): Snapshot => source.snapshot();
-  return { join: () => {}, leave: () => {}, read, collect: async () => read() };
+  return { join: () => {}, leave: () => {}, read, collect: () => Promise.resolve().then(read) };
 }
 
 /** An openSource() that remembers what it opened. */
