@@ -69,7 +69,7 @@ std::shared_ptr<Source> Collector::open(SourceOptions options, std::vector<std::
   }
   join();
   if (running_) return source;
-  if (thread_.joinable()) thread_.join();  // it has ended since somebody had no patience to see it
+  if (thread_.joinable()) thread_.join();  // it ended after close() had stopped waiting for it
   lastTick_ = {};
   try {
     thread_ = std::thread([this] { run(); });

@@ -53,11 +53,11 @@ struct RingProblem {
   std::string reason;
 };
 
-// What became of one of the places that a source was given.
+// State of one place of a source's options.
 struct PlaceStatus {
   RingState state;  // kReady: a directory that can be read
   std::string reason;
-  size_t files = 0;       // that the pattern takes in
+  size_t files = 0;       // that match the pattern
   bool hadRings = false;  // one of them was a ring, now or before
 };
 
@@ -100,12 +100,11 @@ class Collector {
  public:
   static Collector& instance();
 
-  // The longest that close(), openTap() and other calls without a limit of their own wait for the thread, which a file
-  // system, a debugger or the machine may hold up for any time. What they ask for is then done by the thread when it
-  // goes on.
+  // Longest wait for the thread in close(), openTap() and other calls that take no limit. A file system, a debugger or
+  // the machine may hold the thread up for any time: it then does what was asked for when it runs again.
   static constexpr std::chrono::milliseconds kPatience{100};
-  // Until when a call may wait that begins now: it is over already where another has waited in vain and the thread has
-  // not moved since. So however many calls come in one turn of an event loop, they wait once.
+  // End of the wait of a call that begins now: now, where an earlier call has waited in vain and the thread has not
+  // moved since. So the calls of one turn of an event loop wait once, however many they are.
   Clock::time_point patience() const;
   static constexpr Clock::time_point kForEver = Clock::time_point::max();
 
@@ -198,8 +197,8 @@ class Collector {
   std::atomic<uint64_t> drainRequests_{0};
   std::atomic<uint64_t> drainsServed_{0};
   std::atomic<uint64_t> steps_{0};               // the thread's: it moves as long as this grows
-  std::atomic<uint64_t> awaitedStep_{~0ull};     // the step after which somebody waited in vain
-  std::atomic<Clock::rep> tickedAt_{0};          // lastTick_, for who must not wait
+  std::atomic<uint64_t> awaitedStep_{~0ull};     // the step in which a call waited in vain
+  std::atomic<Clock::rep> tickedAt_{0};          // lastTick_, to be read without the lock
   std::mutex deferredMutex_;                     // held for a moment only, and inside of any other
   std::vector<std::function<void()>> deferred_;  // what the thread does before its next tick, as it held the lock
   std::vector<std::shared_ptr<Source>> sources_;

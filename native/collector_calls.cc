@@ -1,6 +1,6 @@
-// How other threads come to the collector's locks, which its thread holds while it reads files. A file system, a
-// debugger or the machine may hold it up for any time: a call then does not wait for it, and what it asks for is done
-// by the thread itself when that goes on.
+// Calls of other threads that need the collector's locks. The thread holds these while it reads files, and a file
+// system, a debugger or the machine may hold it up there for any time. So each call has a deadline; what it could not
+// do until then is deferred, and the thread does it when it runs again.
 
 #include <algorithm>
 #include <chrono>

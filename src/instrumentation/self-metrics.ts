@@ -20,7 +20,7 @@ export interface SelfMetric {
 const NO_LABELS: Labels = {};
 const MILLISECONDS_PER_SECOND = 1000;
 const LIVES: readonly AgentLife[] = ['alive', 'dead', 'unknown'];
-/** Of files, and of places: relative paths, and directories in which no ring turned up. */
+/** `relative` and `no_rings` are states of places, the others of files and places. */
 const PROBLEM_STATES: readonly RingProblem['state'][] = [
   'absent',
   'initializing',

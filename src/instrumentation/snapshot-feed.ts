@@ -10,7 +10,7 @@ import { placeLine, placeProblems } from './place-problems.js';
 
 /** `problems` holds places without rings, too. */
 export interface FeedSnapshot extends Snapshot {
-  /** Where there are exporters to count for. */
+  /** Of the exporters of serve. */
   readonly failedExports?: readonly FailedExports[];
 }
 
@@ -48,7 +48,7 @@ export class SourceFeed implements SnapshotFeed {
   readonly #readers = new Map<object, SnapshotReader>();
   readonly #now: () => number;
   readonly #sinceMs: number;
-  /** What is wrong is reported, also while nobody asks for metrics. */
+  /** For the log, also while no reader collects. */
   #watch: NodeJS.Timeout;
 
   /** `now`: milliseconds on a clock that never goes back. */

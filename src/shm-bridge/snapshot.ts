@@ -62,7 +62,7 @@ class WordReader {
   }
 }
 
-/** What a source was given. */
+/** A place of a source's options. */
 export type Place = Pick<PlaceStatus, 'given' | 'path' | 'isGlob'>;
 
 /** Turns what the addon handed over into the public snapshot. */

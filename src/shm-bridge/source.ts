@@ -135,7 +135,7 @@ function rawPlace({ path, isGlob }: Place): [string, string] {
   return isGlob ? [dirname(path), basename(path)] : [path, ''];
 }
 
-/** For who asks before there was a first one, while the collector's thread is held up. */
+/** The snapshot before the first one, while the collector's thread is held up. */
 const NOTHING_YET: RawSnapshot = {
   takenMs: 0,
   agents: 0,

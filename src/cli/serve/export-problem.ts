@@ -10,7 +10,7 @@ export interface ExportProblem {
 
 const MAX_TEXT = 300;
 
-/** What errors of system calls, OTLP over HTTP and grpc have, or may have. */
+/** Fields of the errors of system calls, of OTLP over HTTP and of grpc. */
 interface KnownError {
   readonly name?: unknown;
   readonly code?: unknown;

@@ -1,4 +1,4 @@
-/** What an exporter is called in metrics: short, without folders, and one word for each. */
+/** Values of the label `exporter`: short, without folders, each of one exporter. */
 import path from 'node:path';
 import { MODULE_PATH } from '../../instrumentation/builders/user-module.js';
 

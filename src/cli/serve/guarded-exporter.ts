@@ -1,4 +1,4 @@
-/** Keeps a push exporter's failures its own: whatever it throws, fails or never ends, the reader goes on. */
+/** Shields the reader from a push exporter that throws, fails or never ends. */
 import { reasonOf } from '../../errors.js';
 import { note } from '../output.js';
 import { exportProblem, type ExportProblem } from './export-problem.js';
@@ -17,7 +17,7 @@ export interface GuardOptions {
   readonly owner: Owner;
   readonly timeoutMs: number;
   readonly onFailure: () => void;
-  /** Where it exports to, without secrets. */
+  /** URL of the receiver, without secrets. */
   readonly target?: string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Errors that are thrown outside of every call: by a timer, a promise that nobody awaits, an event. By default one of them
- * ends the process. In serve it costs the exporter or builder whose code it is; where that is not known, serve ends in
- * good order.
+ * Handles errors that are thrown outside of every call: in a timer, a promise without a handler, an event. By default such
+ * an error ends the process. Here it is reported with the exporter or builder whose code threw it; where that is not
+ * known, serve exports once more and ends.
  */
 import { reasonOf } from '../../errors.js';
 import { type BuilderCode, runBuilderCodeBy } from '../../instrumentation/builders/user-module.js';

@@ -17,7 +17,7 @@ const PREFERENCES = {
 
 const METRICS_PATH = 'v1/metrics';
 
-/** Of OpenTelemetry. */
+/** OpenTelemetry's default of OTEL_EXPORTER_OTLP_TIMEOUT. */
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /**

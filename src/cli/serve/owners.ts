@@ -11,7 +11,7 @@ export class Owner {
   readonly files: string[] = [];
   /** Errors that it threw outside of every call. */
   lateErrors = 0;
-  /** Of its last HTTP response. */
+  /** Status of its last HTTP response, as `HTTP 503 Service Unavailable`. */
   httpStatus: string | undefined;
   readonly #onLateError: () => void;
 

@@ -1,4 +1,4 @@
-/** What the SDK's exporters log about an export: its failure is in the one line that reports it, all else is said once. */
+/** Hides the SDK's log lines about failed exports, which serve reports itself; logs its other lines once each. */
 import { hideRepetitions, type NoteLevel } from '../output.js';
 import { currentOwner, noteHttpStatus } from './owners.js';
 
