@@ -95,7 +95,6 @@ void Agent::noteTrouble(const DrainResult& result) {
 }
 
 RingState Agent::trouble(std::string& reason) const {
-  const std::lock_guard lock(mutex_);
   if (trouble_ != RingState::kReady) reason = readers_.back().reader->reason();
   return trouble_;
 }
@@ -216,15 +215,9 @@ void Agent::releaseTally(const std::shared_ptr<TallySlot>& slot) {
   if (--slot->users == 0) std::erase(tallies_, slot);
 }
 
-void Agent::addTap(TallySlot& slot, const std::shared_ptr<Tap>& tap) {
-  const std::lock_guard lock(mutex_);
-  slot.taps.push_back(tap);
-}
+void Agent::addTap(TallySlot& slot, const std::shared_ptr<Tap>& tap) { slot.taps.push_back(tap); }
 
-void Agent::removeTap(TallySlot& slot, const std::shared_ptr<Tap>& tap) {
-  const std::lock_guard lock(mutex_);
-  std::erase(slot.taps, tap);
-}
+void Agent::removeTap(TallySlot& slot, const std::shared_ptr<Tap>& tap) { std::erase(slot.taps, tap); }
 
 AgentStatus Agent::status() const {
   const Attached& current = readers_.back();

@@ -109,16 +109,16 @@ class Agent {
 
   std::shared_ptr<TallySlot> acquireTally(const std::shared_ptr<const TallyPlan>& plan);
   void releaseTally(const std::shared_ptr<TallySlot>& slot);
+  // Held while the ring is drained. All below want it held.
+  std::unique_lock<std::mutex> lockLater() const { return std::unique_lock(mutex_, std::defer_lock); }
+
   // kReady, or why the ring at the path cannot be drained at present.
   RingState trouble(std::string& reason) const;
-
   void addTap(TallySlot& slot, const std::shared_ptr<Tap>& tap);
   void removeTap(TallySlot& slot, const std::shared_ptr<Tap>& tap);
-
-  // Runs with the agent's lock held: `visit(status, tally)`.
+  // `visit(status, tally)`.
   template <typename Visit>
   void read(const TallySlot& slot, Visit&& visit) const {
-    const std::lock_guard lock(mutex_);
     visit(status(), slot.tally);
   }
 

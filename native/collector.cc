@@ -44,6 +44,7 @@ Source::Source(SourceOptions options) : options_(std::move(options)), tallyPlan_
   for (const auto& [directory, pattern] : options_.places) {
     trees_.emplace_back(canonicalDirectory(directory), pattern);
   }
+  hadRings_.resize(trees_.size());
 }
 
 Collector& Collector::instance() {
@@ -55,40 +56,58 @@ std::shared_ptr<Source> Collector::open(SourceOptions options, std::vector<std::
   auto source = std::make_shared<Source>(std::move(options));
   source->taps_ = std::move(taps);
   const std::lock_guard lifecycle(lifecycle_);
-  const std::lock_guard lock(mutex_);
-  sources_.push_back(source);
-  keepShortestInterval();
-  scanAll_ = true;
-  if (!thread_.joinable()) {
-    stopping_ = false;
-    lastTick_ = {};
-    try {
-      thread_ = std::thread([this] { run(); });
-    } catch (const std::system_error& problem) {  // no further thread is allowed to this process or user
-      std::erase(sources_, source);
-      throw std::runtime_error(std::string("the collector's thread cannot be started: ") + problem.what());
-    }
-    ::pthread_setname_np(thread_.native_handle(), "nixl-otel");
+  const auto join = [this, source] {
+    sources_.push_back(source);
+    keepShortestInterval();
+    scanAll_ = true;
+    wake_.notify_all();
+  };
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!lockBefore(lock, patience())) {  // then it runs
+    defer(join);
+    return source;
   }
-  wake_.notify_all();
+  join();
+  if (running_) return source;
+  if (thread_.joinable()) thread_.join();  // it ended after close() had stopped waiting for it
+  lastTick_ = {};
+  try {
+    thread_ = std::thread([this] { run(); });
+    running_ = true;
+  } catch (const std::system_error& problem) {  // no further thread is allowed to this process or user
+    std::erase(sources_, source);
+    throw std::runtime_error(std::string("the collector's thread cannot be started: ") + problem.what());
+  }
+  ::pthread_setname_np(thread_.native_handle(), "nixl-otel");
   return source;
 }
 
 void Collector::close(const std::shared_ptr<Source>& source) {
   const std::lock_guard lifecycle(lifecycle_);
-  std::thread last;
-  {
-    const std::lock_guard lock(mutex_);
-    if (std::erase(sources_, source) == 0) return;
-    while (!source->agents_.empty()) unlink(*source, source->agents_.begin()->first);
-    keepShortestInterval();
-    if (sources_.empty()) {
-      stopping_ = true;
-      last = std::move(thread_);
-      wake_.notify_all();
-    }
+  const Clock::time_point deadline = patience();
+  whenFree(deadline, [this, source] { leave(source); });
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!lockBefore(lock, deadline) || !stopping_) return;
+  if (!ticked_.wait_until(lock, deadline, [&] { return !running_; })) {
+    awaitedStep_ = steps_.load();
+    return;
   }
+  std::thread last = std::move(thread_);
+  lock.unlock();
   if (last.joinable()) last.join();
+}
+
+// mutex_ is held.
+void Collector::leave(const std::shared_ptr<Source>& source) {
+  if (std::erase(sources_, source) == 0) return;
+  keepShortestInterval();
+  // The thread does it: it may hold on to any of the agents at the moment.
+  defer([this, source] {
+    while (!source->agents_.empty()) unlink(*source, source->agents_.begin()->first);
+  });
+  if (!sources_.empty()) return;
+  stopping_ = true;
+  wake_.notify_all();
 }
 
 // One thread drains for all: as often as the source that wants it most often.
@@ -100,115 +119,66 @@ void Collector::keepShortestInterval() {
   if (shortest != sources_.end()) stats_.drainInterval = (*shortest)->options_.drainInterval;
 }
 
-std::shared_ptr<Tap> Collector::openTap(const std::shared_ptr<Source>& source, const TapWants& wants, size_t capacity) {
-  auto tap = std::make_shared<Tap>(wants, capacity);
-  const std::lock_guard lock(mutex_);
-  source->taps_.push_back(tap);
-  for (auto& [path, seen] : source->agents_) seen.agent->addTap(*seen.slot, tap);
-  return tap;
-}
-
-void Collector::closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<Tap>& tap) {
-  const std::lock_guard lock(mutex_);
-  std::erase(source->taps_, tap);
-  for (auto& [path, seen] : source->agents_) seen.agent->removeTap(*seen.slot, tap);
-}
-
-bool Collector::drainNow(milliseconds limit) {
-  std::unique_lock lock(mutex_);
-  if (!thread_.joinable()) return false;
+bool Collector::drainNow(std::chrono::milliseconds limit) {
+  const Clock::time_point deadline = awaitedStep_ == steps_ ? Clock::now() : Clock::now() + limit;
   const uint64_t request = ++drainRequests_;
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!lockBefore(lock, deadline) || !running_) return false;
   wake_.notify_all();
-  return ticked_.wait_for(lock, limit, [&] { return drainsServed_ >= request || stopping_; });
+  if (ticked_.wait_until(lock, deadline, [&] { return drainsServed_ >= request || stopping_; })) return true;
+  awaitedStep_ = steps_.load();
+  return false;
 }
 
-uint32_t Collector::addReader(const std::shared_ptr<Source>& source) {
-  const std::lock_guard lock(mutex_);
-  source->lastRead_.emplace(source->nextReader_, Clock::time_point{});
-  return source->nextReader_++;
-}
-
-void Collector::removeReader(const std::shared_ptr<Source>& source, uint32_t reader) {
-  const std::lock_guard lock(mutex_);
-  source->lastRead_.erase(reader);
-}
-
-void Collector::snapshot(Source& source, uint32_t reader, const Visit& visit) {
-  std::vector<SourceAgent> agents;
-  {
-    const std::lock_guard lock(mutex_);
-    source.lastRead_[reader] = Clock::now();
-    agents.reserve(source.agents_.size());
-    for (const auto& [path, seen] : source.agents_) agents.push_back(seen);
-  }
-  for (const SourceAgent& seen : agents) {
-    seen.agent->read(*seen.slot, [&](const AgentStatus& status, const Tally& tally) { visit(seen, status, tally); });
-  }
-}
-
-size_t Collector::problems(const Source& source, size_t most, std::vector<RingProblem>& out) {
-  const std::lock_guard lock(mutex_);
-  size_t count = 0;
-  const auto report = [&](const std::string& path, RingState state, const std::string& reason) {
-    if (count++ < most) out.push_back({path, state, reason});
-  };
-  for (const DirectoryTree& tree : source.trees_) {
-    for (const auto& [path, reason] : tree.problems()) report(path, RingState::kDenied, reason);
-    for (const FoundFile& file : tree.files()) {
-      if (file.problem != nullptr) {
-        report(file.path, RingState::kCorrupt, std::string("not a regular file but ") + file.problem);
-        continue;
-      }
-      const auto agent = agents_.find(file.path);
-      if (agent != agents_.end()) {
-        std::string reason;
-        const RingState state = agent->second->trouble(reason);
-        if (state != RingState::kReady) report(file.path, state, reason);
-      }
-      const auto candidate = candidates_.find(file.path);
-      if (candidate == candidates_.end() || candidate->second.parked || candidate->second.reason.empty()) continue;
-      report(file.path, candidate->second.state, candidate->second.reason);
-    }
-  }
-  return count;
-}
-
-std::vector<std::string> Collector::openDirectories(const Source& source) {
-  const std::lock_guard lock(mutex_);
-  std::vector<std::string> found;
-  if (source.options_.owners) return found;
-  for (const DirectoryTree& tree : source.trees_) {
-    if (tree.writableByAll()) found.push_back(tree.directory());
-  }
-  return found;
-}
-
-CollectorStats Collector::stats() {
-  const std::lock_guard lock(mutex_);
-  stats_.sinceTickMs = lastTick_ == Clock::time_point{} ? 0 : toMs(Clock::now() - lastTick_);
-  return stats_;
+uint64_t Collector::requestDrain() {
+  const uint64_t request = ++drainRequests_;
+  // The thread must not miss it between its look at the requests and its sleep.
+  std::unique_lock lock(mutex_, std::defer_lock);
+  lockBefore(lock, patience());
+  wake_.notify_all();
+  return request;
 }
 
 void Collector::run() {
   blockSignals();
   std::unique_lock lock(mutex_);
+  do {
+    serve(lock);
+    letGo(lock);
+    stopping_ = false;
+  } while (!sources_.empty());  // one may have come while the thread was about to end
+  running_ = false;
+  tickedAt_ = 0;
+  ticked_.notify_all();
+}
+
+void Collector::serve(std::unique_lock<std::mutex>& lock) {
   while (!stopping_) {
+    ++steps_;
+    runDeferred();
     const uint64_t serving = drainRequests_;
     if (drainsServed_ < serving && askedAt_ == Clock::time_point{}) askedAt_ = Clock::now();
     lock.unlock();
     const Clock::time_point begun = Clock::now();
     pause_ = tick(begun);
     lock.lock();
+    ++steps_;
     if (drainsServed_ < serving &&
         ((behind_.empty() && nextRestless_.empty()) || Clock::now() - askedAt_ >= kBehindPatience)) {
       drainsServed_ = serving;
       askedAt_ = {};
     }
     ticked_.notify_all();
-    wake_.wait_until(lock, begun + pause_, [&] { return stopping_ || scanAll_ || drainRequests_ > drainsServed_; });
+    const auto asked = [&] { return stopping_ || scanAll_ || drainRequests_ > drainsServed_; };
+    wake_.wait_until(lock, begun + pause_, asked);
   }
-  // The last source is gone: let go of every ring, so that another process may drain them.
-  agents_.clear();
+}
+
+// The last source is gone: lets go of every ring, so that another process may drain them.
+void Collector::letGo(std::unique_lock<std::mutex>& lock) {
+  runDeferred();
+  std::map<std::string, std::shared_ptr<Agent>> agents;
+  agents.swap(agents_);
   candidates_.clear();
   behind_.clear();
   restless_.clear();
@@ -217,6 +187,11 @@ void Collector::run() {
   search_ = WriterSearch();
   nextSearch_ = {};
   ticked_.notify_all();
+  lock.unlock();
+  agents.clear();  // closes files
+  lock.lock();
+  ++steps_;
+  runDeferred();
 }
 
 Clock::duration Collector::tick(Clock::time_point now) {
@@ -231,6 +206,7 @@ Clock::duration Collector::tick(Clock::time_point now) {
           now - lastTick_ > std::max<Clock::duration>(pause_, stats_.drainInterval) + stats_.drainInterval;
     }
     lastTick_ = now;
+    tickedAt_ = now.time_since_epoch().count();
     ++stats_.ticks;
     if (asked || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
     tryCandidates(now, asked);
@@ -262,8 +238,13 @@ void Collector::link(Source& source, const std::shared_ptr<Agent>& agent) {
     std::string name;
     if (!tree.covers(agent->path(), name)) continue;
     SourceAgent seen{agent, agent->acquireTally(source.tallyPlan_), toUtf8(name), toUtf8(tree.directory())};
-    for (const auto& tap : source.taps_) agent->addTap(*seen.slot, tap);
+    {
+      auto lock = agent->lockLater();
+      lock.lock();
+      for (const auto& tap : source.taps_) agent->addTap(*seen.slot, tap);
+    }
     source.agents_.emplace(agent->path(), std::move(seen));
+    source.hadRings_[static_cast<size_t>(&tree - source.trees_.data())] = true;
     return;
   }
 }
@@ -271,7 +252,11 @@ void Collector::link(Source& source, const std::shared_ptr<Agent>& agent) {
 void Collector::unlink(Source& source, const std::string& path) {
   const auto seen = source.agents_.find(path);
   if (seen == source.agents_.end()) return;
-  for (const auto& tap : source.taps_) seen->second.agent->removeTap(*seen->second.slot, tap);
+  {
+    auto lock = seen->second.agent->lockLater();
+    lock.lock();
+    for (const auto& tap : source.taps_) seen->second.agent->removeTap(*seen->second.slot, tap);
+  }
   seen->second.agent->releaseTally(seen->second.slot);
   source.agents_.erase(seen);
 }

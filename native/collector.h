@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -52,6 +53,23 @@ struct RingProblem {
   std::string reason;
 };
 
+// State of one place of a source's options.
+struct PlaceStatus {
+  RingState state;  // kReady: a directory that can be read
+  std::string reason;
+  size_t files = 0;       // that match the pattern
+  bool hadRings = false;  // one of them was a ring, now or before
+};
+
+// All that a source can say but for its agents.
+struct SourceReport {
+  std::vector<RingProblem> problems;
+  size_t problemCount = 0;  // `problems` may hold less
+  std::vector<std::string> openDirectories;
+  std::vector<PlaceStatus> places;  // in the order of the options
+  CollectorStats stats;
+};
+
 // An agent as one source sees it.
 struct SourceAgent {
   std::shared_ptr<Agent> agent;
@@ -70,16 +88,25 @@ class Source {
   const SourceOptions options_;
   const std::shared_ptr<const TallyPlan> tallyPlan_;
   std::vector<DirectoryTree> trees_;
+  std::vector<bool> hadRings_;                 // of each tree
   std::map<std::string, SourceAgent> agents_;  // by path
   std::vector<std::shared_ptr<Tap>> taps_;
   // When each reader last took a snapshot. Readers without a number share 0, and count only where no other is.
   std::map<uint32_t, Clock::time_point> lastRead_;
-  uint32_t nextReader_ = 1;
+  std::atomic<uint32_t> nextReader_{1};
 };
 
 class Collector {
  public:
   static Collector& instance();
+
+  // Longest wait for the thread in close(), openTap() and other calls that take no limit. A file system, a debugger or
+  // the machine may hold the thread up for any time: it then does what was asked for when it runs again.
+  static constexpr std::chrono::milliseconds kPatience{100};
+  // End of the wait of a call that begins now: now, where an earlier call has waited in vain and the thread has not
+  // moved since. So the calls of one turn of an event loop wait once, however many they are.
+  Clock::time_point patience() const;
+  static constexpr Clock::time_point kForEver = Clock::time_point::max();
 
   // Starts the thread if it does not run. The taps see every event that the source counts.
   std::shared_ptr<Source> open(SourceOptions options, std::vector<std::shared_ptr<Tap>> taps = {});
@@ -94,6 +121,9 @@ class Collector {
   // later.
   // A ring that is filled as fast as it is drained is waited for a quarter of a second.
   bool drainNow(std::chrono::milliseconds limit);
+  // The same without waiting: it is done when isServed(what this returns).
+  uint64_t requestDrain();
+  bool isServed(uint64_t request) const { return drainsServed_ >= request; }
 
   // Somebody who takes snapshots at an interval of his own: the last values of a dead agent stay until he has read
   // them.
@@ -101,12 +131,13 @@ class Collector {
   void removeReader(const std::shared_ptr<Source>& source, uint32_t reader);
 
   using Visit = std::function<void(const SourceAgent&, const AgentStatus&, const Tally&)>;
-  void snapshot(Source& source, uint32_t reader, const Visit& visit);
-  // At most `most`; returns how many there are.
-  size_t problems(const Source& source, size_t most, std::vector<RingProblem>& out);
-  // Where any user of the machine may put rings that the source reads.
-  std::vector<std::string> openDirectories(const Source& source);
+  // False: the thread held on to an agent beyond the deadline, and not all agents were visited.
+  bool snapshot(Source& source, uint32_t reader, const Visit& visit, Clock::time_point deadline = kForEver);
+  // At most `most` problems. False: the thread did not let go until the deadline.
+  bool report(const Source& source, size_t most, SourceReport& out, Clock::time_point deadline = kForEver);
   CollectorStats stats();
+  // Milliseconds since the last tick began. Never waits.
+  double sinceTickMs() const;
 
  private:
   Collector() = default;
@@ -117,8 +148,17 @@ class Collector {
   // all of them together at most about 1 % of one core.
   static constexpr std::chrono::milliseconds kParkedLook{50};
 
+  bool lockBefore(std::unique_lock<std::mutex>& lock, Clock::time_point deadline);
+  void whenFree(Clock::time_point deadline, std::function<void()> work);
+  void defer(std::function<void()> work);
+  void runDeferred();
+  void onEach(Source& source, Clock::time_point deadline, const std::function<void(Agent&, TallySlot&)>& work);
+  void leave(const std::shared_ptr<Source>& source);
   void keepShortestInterval();
+  bool listProblems(const Source& source, size_t most, SourceReport& out, Clock::time_point deadline);
   void run();
+  void serve(std::unique_lock<std::mutex>& lock);
+  void letGo(std::unique_lock<std::mutex>& lock);
   Clock::duration tick(Clock::time_point now);
   Clock::duration pauseAfter(bool crowded, Clock::time_point now, std::chrono::milliseconds interval) const;
   void scan(Clock::time_point now);
@@ -143,18 +183,24 @@ class Collector {
   void watchLives(Clock::time_point now);
   void forgetExpired(Clock::time_point now);
   Clock::time_point toldUntil(const std::string& path) const;
-  bool forced() const;
+  bool forced(const std::string& path) const;
   Owners ownersOf(const std::string& path) const;
 
   std::mutex lifecycle_;  // opening and closing sources: starting the thread must wait for the last one's end
-  std::mutex mutex_;      // everything below; never held while a ring is drained
+  std::mutex mutex_;      // everything below; never held while a ring is drained, but while directories are read
   std::condition_variable wake_;
   std::condition_variable ticked_;
   std::thread thread_;
-  bool stopping_ = false;
+  bool running_ = false;   // the thread has not ended yet
+  bool stopping_ = false;  // it is about to let go of everything, and to end unless a source came meanwhile
   bool scanAll_ = false;
-  uint64_t drainRequests_ = 0;
-  uint64_t drainsServed_ = 0;
+  std::atomic<uint64_t> drainRequests_{0};
+  std::atomic<uint64_t> drainsServed_{0};
+  std::atomic<uint64_t> steps_{0};               // the thread's: it moves as long as this grows
+  std::atomic<uint64_t> awaitedStep_{~0ull};     // the step in which a call waited in vain
+  std::atomic<Clock::rep> tickedAt_{0};          // lastTick_, to be read without the lock
+  std::mutex deferredMutex_;                     // held for a moment only, and inside of any other
+  std::vector<std::function<void()>> deferred_;  // what the thread does before its next tick, as it held the lock
   std::vector<std::shared_ptr<Source>> sources_;
   std::map<std::string, std::shared_ptr<Agent>> agents_;  // by path
   std::map<std::string, Candidate> candidates_;           // files that are not attached, by path

@@ -143,7 +143,8 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now) {
     candidate.waitLonger(now);
     return;
   }
-  auto reader = RingReader::open(candidate.path, forced(), candidate.state, candidate.reason, ownersOf(candidate.path));
+  auto reader = RingReader::open(candidate.path, forced(candidate.path), candidate.state, candidate.reason,
+                                 ownersOf(candidate.path));
   if (reader == nullptr) {
     if (candidate.state == RingState::kBusy) explainBusy(candidate);
     candidate.waitLonger(now);
@@ -185,8 +186,13 @@ void Collector::explainBusy(Candidate& candidate) const {
   }
 }
 
-bool Collector::forced() const {
-  return std::any_of(sources_.begin(), sources_.end(), [](const auto& source) { return source->options_.force; });
+// Whether a source that it lies in wants rings on any file system.
+bool Collector::forced(const std::string& path) const {
+  std::string name;
+  return std::any_of(sources_.begin(), sources_.end(), [&](const auto& source) {
+    const auto covers = [&](const DirectoryTree& tree) { return tree.covers(path, name); };
+    return source->options_.force && std::any_of(source->trees_.begin(), source->trees_.end(), covers);
+  });
 }
 
 // A ring is drained once for all sources: the strictest of those that it lies in decides.

@@ -83,15 +83,20 @@ Clock::time_point Collector::toldUntil(const std::string& path) const {
 
 // Parks the rings of agents that are done with, so that their descriptors are free and their series end.
 void Collector::forgetExpired(Clock::time_point now) {
-  milliseconds deadTtl{0};
-  milliseconds idleTtl{0};
-  for (const auto& source : sources_) {
-    deadTtl = std::max(deadTtl, source->options_.deadTtl);
-    idleTtl = std::max(idleTtl, source->options_.idleTtl);
-  }
   for (auto entry = agents_.begin(); entry != agents_.end();) {
     const std::string path = entry->first;
     const std::shared_ptr<Agent> agent = entry->second;
+    // It stays for as long as the most patient of its own sources wants it to.
+    milliseconds deadTtl{0};
+    milliseconds idleTtl{0};
+    bool isIdleKept = false;
+    for (const auto& source : sources_) {
+      if (!source->agents_.contains(path)) continue;
+      deadTtl = std::max(deadTtl, source->options_.deadTtl);
+      idleTtl = std::max(idleTtl, source->options_.idleTtl);
+      isIdleKept |= source->options_.idleTtl.count() == 0;
+    }
+    if (isIdleKept) idleTtl = milliseconds{0};
     const bool neverUsed = agent->neverUsed() && !isYoung(path);
     const bool orphaned = std::none_of(sources_.begin(), sources_.end(),
                                        [&](const auto& source) { return source->agents_.contains(path); });

@@ -59,6 +59,8 @@ DirectoryTree::DirectoryTree(std::string directory, std::string pattern)
 bool DirectoryTree::refresh() {
   for (auto& [path, folder] : folders_) folder.seen = false;
   problems_.clear();
+  state_ = RingState::kReady;
+  reason_.clear();
   writableByAll_ = false;
   bool changed = visit(directory_, "", 0);
   changed |= std::erase_if(folders_, [&](const auto& entry) {
@@ -84,11 +86,11 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
   struct stat info;
   // The directory itself may be a link (that is the operator's choice); what lies below it may not.
   if ((depth == 0 ? ::stat(path.c_str(), &info) : ::lstat(path.c_str(), &info)) != 0) {
-    if (depth == 0 && errno != ENOENT) problems_[path] = std::strerror(errno);
+    if (depth == 0) fail(errno);
     return false;
   }
   if (!S_ISDIR(info.st_mode)) {
-    if (depth == 0) problems_[path] = "not a directory";
+    if (depth == 0) fail(ENOTDIR);
     return false;
   }
   if (folders_.size() >= kMaxFolders && !folders_.contains(path)) {
@@ -115,13 +117,25 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
   return changed;
 }
 
+// The directory itself cannot be read.
+void DirectoryTree::fail(int error) {
+  state_ = error == ENOENT ? RingState::kAbsent : error == ENOTDIR ? RingState::kCorrupt : RingState::kDenied;
+  reason_ = error == ENOENT    ? "there is no such directory"
+            : error == ENOTDIR ? "not a directory"
+                               : std::strerror(error);
+}
+
 bool DirectoryTree::read(Folder& folder, const std::string& path, const std::string& prefix, int depth) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth == 0 ? 0 : O_NOFOLLOW));
   DIR* directory = fd < 0 ? nullptr : ::fdopendir(fd);
   if (directory == nullptr) {
     // (What lies below may have been removed or replaced meanwhile.)
     const bool raced = depth != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
-    if (!raced) problems_[path] = std::strerror(errno);
+    if (depth == 0) {
+      fail(errno);
+    } else if (!raced) {
+      problems_[path] = std::strerror(errno);
+    }
     if (fd >= 0) ::close(fd);
     folder.settled = false;
     return false;

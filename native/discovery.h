@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "ring_file.h"
+
 namespace nixl_otel {
 
 struct FoundFile {
@@ -33,7 +35,10 @@ class DirectoryTree {
   // Whether a file at this path is, or would be, one of files(); then `agent` is its name here.
   bool covers(const std::string& path, std::string& agent) const;
   const std::string& directory() const { return directory_; }
-  // The directory, or folders in it, that cannot be read, or not to their end: path and reason.
+  // Whether the directory itself can be read: kReady, kAbsent, kCorrupt where it is no directory, or kDenied; and why.
+  RingState state() const { return state_; }
+  const std::string& reason() const { return reason_; }
+  // Folders in it that cannot be read, and what was not read to its end: path and reason.
   const std::map<std::string, std::string>& problems() const { return problems_; }
   // Whether any user of the machine may put files into it or into one of its folders.
   bool writableByAll() const { return writableByAll_; }
@@ -50,10 +55,13 @@ class DirectoryTree {
   };
 
   bool visit(const std::string& path, const std::string& prefix, int depth);
+  void fail(int error);
   bool read(Folder& folder, const std::string& path, const std::string& prefix, int depth);
 
   std::string directory_;
   std::string pattern_;
+  RingState state_ = RingState::kReady;  // until it was searched
+  std::string reason_;
   std::map<std::string, std::string> problems_;
   bool writableByAll_ = false;
   std::map<std::string, Folder> folders_;

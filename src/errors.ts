@@ -17,7 +17,7 @@ export class NixlTelemetryError extends Error {
   ) {
     // An error that throws when it is made would hide what went wrong.
     const options = (given as typeof given | null) ?? {};
-    super(text(message), options.cause === undefined ? undefined : { cause: options.cause });
+    super(reasonOf(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'NixlTelemetryError';
     this.code = code;
     if (options.path !== undefined) this.path = options.path;
@@ -25,15 +25,11 @@ export class NixlTelemetryError extends Error {
   }
 }
 
-/** Any thrown value in one line. */
+/** Any thrown value as text. Never throws, whatever the value's own methods do. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : text(error);
-}
-
-function text(value: unknown): string {
   try {
-    return String(value);
+    return String(error instanceof Error ? error.message : error);
   } catch {
-    return 'an object that cannot be read'; // without a prototype, say
+    return 'a value that cannot be shown as text'; // an object without a prototype, say
   }
 }

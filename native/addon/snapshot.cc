@@ -32,26 +32,7 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   putTally(words, strings, tally);
 }
 
-Napi::Value snapshot(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const std::shared_ptr<Source> source = held<Source>(info);
-  Words words;
-  std::vector<std::string> strings;
-  uint32_t agents = 0;
-  const auto reader = static_cast<uint32_t>(number(info[1]));
-  Collector::instance().snapshot(*source, reader,
-                                 [&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
-                                   putAgent(words, strings, seen, status, tally);
-                                   ++agents;
-                                 });
-  auto result = Napi::Object::New(env);
-  result.Set("takenMs", wallClockMs());
-  result.Set("agents", agents);
-  result.Set("words", wordBuffer(env, words));
-  result.Set("strings", textArray(env, strings));
-
-  std::vector<RingProblem> found;
-  result.Set("problemCount", static_cast<double>(Collector::instance().problems(*source, 1000, found)));
+Napi::Array problemArray(Napi::Env env, const std::vector<RingProblem>& found) {
   auto problems = Napi::Array::New(env, found.size());
   for (uint32_t i = 0; i < found.size(); ++i) {
     auto problem = Napi::Object::New(env);
@@ -60,12 +41,23 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
     problem.Set("reason", found[i].reason);
     problems.Set(i, problem);
   }
-  result.Set("problems", problems);
-  const std::vector<std::string> open = Collector::instance().openDirectories(*source);
-  auto openDirectories = Napi::Array::New(env, open.size());
-  for (uint32_t i = 0; i < open.size(); ++i) openDirectories.Set(i, toUtf8(open[i]));
-  result.Set("openDirectories", openDirectories);
-  const CollectorStats stats = Collector::instance().stats();
+  return problems;
+}
+
+Napi::Array placeArray(Napi::Env env, const std::vector<PlaceStatus>& found) {
+  auto places = Napi::Array::New(env, found.size());
+  for (uint32_t i = 0; i < found.size(); ++i) {
+    auto place = Napi::Object::New(env);
+    place.Set("state", toString(found[i].state));
+    place.Set("reason", found[i].reason);
+    place.Set("files", static_cast<double>(found[i].files));
+    place.Set("hadRings", found[i].hadRings);
+    places.Set(i, place);
+  }
+  return places;
+}
+
+Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   auto collector = Napi::Object::New(env);
   collector.Set("drainIntervalMs", static_cast<double>(stats.drainInterval.count()));
   collector.Set("ticks", static_cast<double>(stats.ticks));
@@ -73,7 +65,39 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   collector.Set("maxLagMs", stats.maxLagMs);
   collector.Set("lastLagMs", stats.lastLagMs);
   collector.Set("sinceTickMs", stats.sinceTickMs);
-  result.Set("collector", collector);
+  return collector;
+}
+
+// How long the collector's thread has not moved, a number, where it holds on to what the snapshot needs.
+Napi::Value snapshot(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  const std::shared_ptr<Source> source = held<Source>(info);
+  Collector& collector = Collector::instance();
+  const Clock::time_point deadline = collector.patience();
+  Words words;
+  std::vector<std::string> strings;
+  uint32_t agents = 0;
+  const auto put = [&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
+    putAgent(words, strings, seen, status, tally);
+    ++agents;
+  };
+  const auto reader = static_cast<uint32_t>(number(info[1]));
+  SourceReport report;
+  if (!collector.snapshot(*source, reader, put, deadline) || !collector.report(*source, 1000, report, deadline)) {
+    return Napi::Number::New(env, collector.sinceTickMs());
+  }
+  auto result = Napi::Object::New(env);
+  result.Set("takenMs", wallClockMs());
+  result.Set("agents", agents);
+  result.Set("words", wordBuffer(env, words));
+  result.Set("strings", textArray(env, strings));
+  result.Set("problemCount", static_cast<double>(report.problemCount));
+  result.Set("problems", problemArray(env, report.problems));
+  std::vector<std::string> open;
+  for (const std::string& directory : report.openDirectories) open.push_back(toUtf8(directory));
+  result.Set("openDirectories", textArray(env, open));
+  result.Set("places", placeArray(env, report.places));
+  result.Set("collector", collectorObject(env, report.stats));
   return result;
 }
 

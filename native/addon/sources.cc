@@ -39,6 +39,15 @@ Napi::Value drainNow(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), Collector::instance().drainNow(limit));
 }
 
+Napi::Value requestDrain(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(Collector::instance().requestDrain()));
+}
+
+Napi::Value isDrainServed(const Napi::CallbackInfo& info) {
+  const auto request = static_cast<uint64_t>(number(info[0]));
+  return Napi::Boolean::New(info.Env(), Collector::instance().isServed(request));
+}
+
 Napi::Value addReader(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), Collector::instance().addReader(held<Source>(info)));
 }
@@ -121,6 +130,8 @@ void addSources(Napi::Object exports) {
   add(exports, "openSource", openSource);
   add(exports, "closeSource", closeSource);
   add(exports, "drainNow", drainNow);
+  add(exports, "requestDrain", requestDrain);
+  add(exports, "isDrainServed", isDrainServed);
   add(exports, "addReader", addReader);
   add(exports, "removeReader", removeReader);
   add(exports, "openTap", openTap);

@@ -73,7 +73,6 @@ TEST(ringsComeAndGoWhileEverythingIsAskedAtOnce) {
     const Repeating questions([&] {
       watching.problems();
       Collector::instance().stats();
-      Collector::instance().openDirectories(*watching.source);
     });
     const Repeating readers([&] {
       const uint32_t reader = Collector::instance().addReader(watching.source);

@@ -64,8 +64,8 @@ TEST(countsEveryEventOfSeveralProducersWhileEverythingComesAndGoes) {
       collector.drainNow(milliseconds(1000));
       counted(*other);
       tap->take(10);
-      std::vector<RingProblem> problems;
-      collector.problems(*source, 10, problems);
+      SourceReport report;
+      collector.report(*source, 10, report);
       collector.closeTap(other, tap);
       collector.close(other);
     }

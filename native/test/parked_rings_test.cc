@@ -84,6 +84,17 @@ TEST(anIdleAgentThatComesBackIsSeen) {
   }
 }
 
+TEST(aDeadAgentStaysForTheTimeOfItsOwnSourcesOnly) {
+  const TemporaryDirectory elsewhere;
+  const TemporaryDirectory directory;
+  const Watching patient(elsewhere.path, std::chrono::hours(24));
+  Watching watching(directory.path, milliseconds(0));
+  AgentProcess agent(directory / "agent");
+  until([&] { return watching.alive("agent"); });
+  agent.kill();
+  until([&] { return watching.agents() == 0; });
+}
+
 TEST(whatComesBetweenTheLastDrainAndTheEndIsCountedAtOnce) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";

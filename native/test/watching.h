@@ -69,15 +69,19 @@ struct Watching {
     });
     return found;
   }
-  std::vector<RingProblem> problems() {
-    std::vector<RingProblem> found;
-    Collector::instance().problems(*source, 100'000, found);
-    return found;
+  SourceReport report() {
+    SourceReport report;
+    Collector::instance().report(*source, 100'000, report);
+    return report;
   }
-  // Of the one file that has a problem; "" if none has, and all of them if there are more.
+  std::vector<RingProblem> problems() { return report().problems; }
+  // Of the one place.
+  PlaceStatus place() { return report().places.front(); }
+  // Of the one file, or the directory, that has a problem; "" if none has, and all of them if there are more.
   std::string problem() {
-    std::string text;
-    for (const RingProblem& one : problems()) text += std::string(toString(one.state)) + ": " + one.reason;
+    const SourceReport all = report();
+    std::string text = all.places.front().reason;
+    for (const RingProblem& one : all.problems) text += std::string(toString(one.state)) + ": " + one.reason;
     return text;
   }
   std::shared_ptr<Source> source;

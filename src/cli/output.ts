@@ -142,6 +142,7 @@ export const LOG_LEVELS: readonly string[] = Object.keys(LEVELS);
 /** What the package and OpenTelemetry have to say, at the level of OTEL_LOG_LEVEL. */
 export function useStderrForDiag(asked = process.env['OTEL_LOG_LEVEL'] || 'info'): void {
   const level = LEVELS[asked.toLowerCase()];
+  isDebugging = (level ?? DiagLogLevel.INFO) >= DiagLogLevel.DEBUG;
   diag.setLogger(stderrLogger(), { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
   // The OpenTelemetry specification wants unknown values of its variables passed over with a warning.
   if (level === undefined) {
@@ -149,11 +150,21 @@ export function useStderrForDiag(asked = process.env['OTEL_LOG_LEVEL'] || 'info'
   }
 }
 
+let isRepetition = (_level: NoteLevel, _line: string): boolean => false;
+let isDebugging = false;
+
+/** Log lines that repeat what is reported elsewhere are shown from level debug on. */
+export function hideRepetitions(isOne: (level: NoteLevel, line: string) => boolean): void {
+  isRepetition = isOne;
+}
+
 function stderrLogger(): DiagLogger {
   const at =
     (level: NoteLevel) =>
-    (...parts: unknown[]) =>
-      note(parts.map(asText).join(' '), level);
+    (...parts: unknown[]) => {
+      const line = parts.map(asText).join(' ');
+      if (isDebugging || !isRepetition(level, line)) note(line, level);
+    };
   return { error: at('error'), warn: at('warning'), info: at('info'), debug: at('debug'), verbose: at('verbose') };
 }
 

@@ -1,5 +1,5 @@
 /** Where rings are looked for. */
-import { lstatSync, readdirSync, statSync, type Stats } from 'node:fs';
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { reasonOf } from '../errors.js';
@@ -44,16 +44,6 @@ export function statOf(file: string, complain: Complain): Stats | undefined {
     const { code } = error as NodeJS.ErrnoException;
     complain({ text: `files in ${path.dirname(file)} cannot be looked at: ${code}`, code });
     return undefined;
-  }
-}
-
-/** False also where the system cannot tell: what may not be looked at may well be there. */
-export function isAbsent(file: string): boolean {
-  try {
-    statSync(file);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
 }
 

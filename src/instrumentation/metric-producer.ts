@@ -20,7 +20,6 @@ import {
   withLabels,
 } from '../mapping/index.js';
 import { openSource } from '../shm-bridge/index.js';
-import type { Snapshot } from '../shm-bridge/types.js';
 import { AgentAttributes } from './agents/agent-attributes.js';
 import { AgentSeriesCache } from './agents/agent-series.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
@@ -31,7 +30,7 @@ import { type MetricProcessor, tallyBuilders } from './builders/metric-processor
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
 import { type AgentView, increase, type Moment } from './readings.js';
 import { SELF_METRICS } from './self-metrics.js';
-import { type SnapshotFeed, SourceFeed } from './snapshot-feed.js';
+import { type FeedSnapshot, type SnapshotFeed, SourceFeed } from './snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
 
 /** What the instrumentation, and serve, hand to the producers that share a source. */
@@ -69,7 +68,7 @@ export class NixlMetricProducer implements MetricProducer {
   readonly #series: AgentSeriesCache;
   readonly #builderMetrics: BuilderMetrics | undefined;
   #closed = false;
-  #previous: { readonly snapshot: Snapshot; readonly agents: ReadonlyMap<number, AgentReading> } | undefined;
+  #previous: { readonly snapshot: FeedSnapshot; readonly agents: ReadonlyMap<number, AgentReading> } | undefined;
 
   /**
    * `shared` is for the instrumentation: a feed to use in place of a source of its own.
@@ -113,8 +112,8 @@ export class NixlMetricProducer implements MetricProducer {
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
   async collect(): Promise<CollectionResult> {
     try {
-      const snapshot = this.#closed ? undefined : this.#feed.read(this);
-      if (snapshot === undefined) return result([], []);
+      const snapshot = this.#closed ? undefined : await this.#feed.collect(this);
+      if (snapshot === undefined || this.#closed) return result([], []);
       const own = this.#metricsFrom(snapshot);
       const { scopeMetrics = [], errors = [] } = (await this.#builderMetrics?.collect(this, snapshot)) ?? {};
       return result(own, errors, scopeMetrics);
@@ -143,7 +142,7 @@ export class NixlMetricProducer implements MetricProducer {
     }
   }
 
-  #metricsFrom(snapshot: Snapshot): MetricData[] {
+  #metricsFrom(snapshot: FeedSnapshot): MetricData[] {
     const deltas = this.#deltas();
     const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
     const views = this.#views(snapshot);
@@ -161,7 +160,7 @@ export class NixlMetricProducer implements MetricProducer {
     return data;
   }
 
-  #views({ agents }: Snapshot): AgentView[] {
+  #views({ agents }: FeedSnapshot): AgentView[] {
     const exported = agents.filter((agent) => agent.exported);
     const series = this.#series.of(exported);
     const before = this.#previous;
@@ -174,10 +173,10 @@ export class NixlMetricProducer implements MetricProducer {
     });
   }
 
-  #selfMetrics(snapshot: Snapshot, { endTime }: Moment, delta: boolean): MetricData[] {
+  #selfMetrics(snapshot: FeedSnapshot, { endTime }: Moment, delta: boolean): MetricData[] {
     const before = this.#previous?.snapshot;
     const base = hostAttributes(this.#naming, this.#hostname);
-    return SELF_METRICS.map((metric) => {
+    return SELF_METRICS.flatMap((metric) => {
       const subtract = delta && metric.kind === 'counter';
       const previous = subtract && before !== undefined ? metric.points(before) : [];
       const startTime: HrTime = subtract && before !== undefined ? hrTimeOf(before.takenMs) : PROCESS_START;
@@ -187,7 +186,7 @@ export class NixlMetricProducer implements MetricProducer {
         attributes: withLabels(this.#naming, base, labels),
         value: subtract ? Number(increase(value, previous[i]?.value)) : value,
       }));
-      return numberData(metric, delta, points);
+      return points.length === 0 ? [] : [numberData(metric, delta, points)];
     });
   }
 

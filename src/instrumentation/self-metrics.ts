@@ -1,6 +1,7 @@
 /** Metrics of the collector itself: one per process, not of an agent. The same names in both namings. */
 import type { Labels } from '../mapping/index.js';
-import type { AgentLife, RingProblem, Snapshot } from '../shm-bridge/types.js';
+import type { AgentLife, RingProblem } from '../shm-bridge/types.js';
+import type { FeedSnapshot } from './snapshot-feed.js';
 
 export interface SelfPoint {
   readonly labels: Labels;
@@ -12,13 +13,14 @@ export interface SelfMetric {
   readonly kind: 'counter' | 'gauge' | 'updowncounter';
   readonly unit: string;
   readonly description: string;
-  /** Every point at every call, at 0 too, in the same order. */
-  points(snapshot: Snapshot): SelfPoint[];
+  /** Every point at every call, at 0 too, in the same order. None where there is nothing to count. */
+  points(snapshot: FeedSnapshot): SelfPoint[];
 }
 
 const NO_LABELS: Labels = {};
 const MILLISECONDS_PER_SECOND = 1000;
 const LIVES: readonly AgentLife[] = ['alive', 'dead', 'unknown'];
+/** `relative` and `no_rings` are states of places, the others of files and places. */
 const PROBLEM_STATES: readonly RingProblem['state'][] = [
   'absent',
   'initializing',
@@ -26,6 +28,8 @@ const PROBLEM_STATES: readonly RingProblem['state'][] = [
   'corrupt',
   'busy',
   'denied',
+  'relative',
+  'no_rings',
 ];
 
 function single(value: number): SelfPoint[] {
@@ -39,7 +43,7 @@ function counted<T extends string>(words: readonly T[], key: 'life' | 'state', f
 }
 
 /** A snapshot lists at most 1000 problems; what is beyond them has no state here. */
-function problems({ problems, problemCount }: Snapshot): SelfPoint[] {
+function problems({ problems, problemCount }: FeedSnapshot): SelfPoint[] {
   const states = problems.map(({ state }) => state);
   const unlisted = { labels: { state: 'unlisted' }, value: Math.max(0, problemCount - problems.length) };
   return [...counted(PROBLEM_STATES, 'state', states), unlisted];
@@ -83,7 +87,15 @@ export const SELF_METRICS: readonly SelfMetric[] = [
     name: 'nixl.collector.problems',
     kind: 'updowncounter',
     unit: '{file}',
-    description: 'Files that are passed over, by state.',
+    description: 'Files that are passed over, and directories without rings, by state.',
     points: problems,
+  },
+  {
+    name: 'nixl.exporter.failures',
+    kind: 'counter',
+    unit: '{failure}',
+    description: 'Exports of serve that failed, by exporter, and errors that its code threw outside of an export.',
+    points: ({ failedExports = [] }) =>
+      failedExports.map(({ exporter, count }) => ({ labels: { exporter }, value: count })),
   },
 ];

@@ -1,9 +1,18 @@
 /** Fresh snapshots of one source, and what they say about rings put into the log once. */
+import { clearTimeout, setTimeout } from 'node:timers';
 import type { DiagLogger } from '@opentelemetry/api';
 import type { RingSource, SnapshotReader } from '../shm-bridge/index.js';
-import type { RingState, Snapshot } from '../shm-bridge/types.js';
+import type { RingProblem, Snapshot } from '../shm-bridge/types.js';
 import { DiagOnce } from './diag-once.js';
+import type { ExporterFailures, FailedExports } from './exporter-failures.js';
 import { oneLine } from './one-line.js';
+import { placeLine, placeProblems } from './place-problems.js';
+
+/** `problems` holds places without rings, too. */
+export interface FeedSnapshot extends Snapshot {
+  /** Of the exporters of serve. */
+  readonly failedExports?: readonly FailedExports[];
+}
 
 /**
  * Where a collect gets its numbers. A reader is any object that stands for itself: the last values of a dead agent stay
@@ -12,26 +21,44 @@ import { oneLine } from './one-line.js';
 export interface SnapshotFeed {
   join(reader: object): void;
   leave(reader: object): void;
-  /** Undefined: there is no source (any more). */
-  read(reader: object): Snapshot | undefined;
+  /** Drains first. Undefined: there is no source (any more). */
+  collect(reader: object): Promise<FeedSnapshot | undefined>;
+  /** The same at once, for callbacks that cannot wait. */
+  read(reader: object): FeedSnapshot | undefined;
 }
 
 /** Worth a line in the log; the other states are how rings come and go. What is no ring at all is nothing to warn of. */
-const REPORTED: Readonly<Partial<Record<RingState, 'warn' | 'debug'>>> = {
+const REPORTED: Readonly<Partial<Record<RingProblem['state'], 'warn' | 'debug'>>> = {
   incompatible: 'warn',
   denied: 'warn',
   busy: 'warn',
   corrupt: 'debug',
 };
 
+/** How long read() holds up the event loop at most where the collector's thread is held up itself. */
+const READ_LIMIT_MS = 100;
+/** By then the rings that are there have been tried. Seldom after that: each look costs a collection of garbage. */
+const FIRST_LOOK_MS = 1000;
+const LOOK_MS = 30_000;
+
 export class SourceFeed implements SnapshotFeed {
   readonly source: RingSource;
   readonly #said: DiagOnce;
+  readonly #failures: ExporterFailures | undefined;
   readonly #readers = new Map<object, SnapshotReader>();
+  readonly #now: () => number;
+  readonly #sinceMs: number;
+  /** For the log, also while no reader collects. */
+  #watch: NodeJS.Timeout;
 
-  constructor(source: RingSource, logger: DiagLogger) {
+  /** `now`: milliseconds on a clock that never goes back. */
+  constructor(source: RingSource, logger: DiagLogger, failures?: ExporterFailures, now = () => performance.now()) {
     this.source = source;
     this.#said = new DiagOnce(logger);
+    this.#failures = failures;
+    this.#now = now;
+    this.#sinceMs = now();
+    this.#watch = this.#lookIn(FIRST_LOOK_MS);
   }
 
   join(reader: object): void {
@@ -44,24 +71,53 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   /** Drains first, so that a reader's last collect before the exit holds everything that the rings held. */
-  read(reader: object): Snapshot | undefined {
+  async collect(reader: object): Promise<FeedSnapshot | undefined> {
+    if (!this.source.closed) await this.source.drain();
+    return this.source.closed ? undefined : this.#snapshotFor(reader);
+  }
+
+  read(reader: object): FeedSnapshot | undefined {
     if (this.source.closed) return undefined;
-    this.source.drainNow();
-    const snapshot = (this.#readers.get(reader) ?? this.source).snapshot();
-    this.#report(snapshot);
-    return snapshot;
+    this.source.drainNow(READ_LIMIT_MS);
+    return this.#snapshotFor(reader);
   }
 
   /** What is known without draining anything. */
-  look(): Snapshot | undefined {
-    if (this.source.closed) return undefined;
-    const snapshot = this.source.snapshot();
-    this.#report(snapshot);
-    return snapshot;
+  look(): FeedSnapshot | undefined {
+    return this.source.closed ? undefined : this.#told(this.source.snapshot());
   }
 
   close(): void {
+    clearTimeout(this.#watch);
     if (!this.source.closed) this.source.close();
+  }
+
+  #snapshotFor(reader: object): FeedSnapshot {
+    return this.#told((this.#readers.get(reader) ?? this.source).snapshot());
+  }
+
+  /** Unref'd: telemetry must not keep a process alive that has nothing else to do. */
+  #lookIn(ms: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      this.#said.guard('source', 'a look at the rings', () => this.look());
+      this.#watch = this.#lookIn(LOOK_MS);
+    }, ms).unref();
+  }
+
+  #told(snapshot: Snapshot): FeedSnapshot {
+    const places = placeProblems(snapshot.places, this.#now() - this.#sinceMs);
+    this.#report(snapshot);
+    for (const problem of places) this.#reportPlace(problem);
+    return {
+      ...snapshot,
+      problems: [...places, ...snapshot.problems],
+      problemCount: snapshot.problemCount + places.length,
+      ...(this.#failures === undefined ? {} : { failedExports: this.#failures.counts }),
+    };
+  }
+
+  #reportPlace(problem: RingProblem): void {
+    this.#said.warn(problem.path, `place ${problem.state}`, oneLine(placeLine(problem)));
   }
 
   #report(snapshot: Snapshot): void {
@@ -104,7 +160,11 @@ export class LateFeed implements SnapshotFeed {
     this.#feed?.leave(reader);
   }
 
-  read(reader: object): Snapshot | undefined {
+  async collect(reader: object): Promise<FeedSnapshot | undefined> {
+    return this.#feed?.collect(reader);
+  }
+
+  read(reader: object): FeedSnapshot | undefined {
     return this.#feed?.read(reader);
   }
 }

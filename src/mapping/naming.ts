@@ -7,7 +7,7 @@ export type Naming = 'nixl' | 'otel';
 export const NAMINGS: readonly Naming[] = ['nixl', 'otel'];
 
 /** What tells two series of one metric apart, beside the agent. */
-export type LabelKey = 'category' | 'event' | 'status' | 'direction' | 'life' | 'state' | 'outcome';
+export type LabelKey = 'category' | 'event' | 'status' | 'direction' | 'life' | 'state' | 'outcome' | 'exporter';
 export type Labels = Readonly<Partial<Record<LabelKey, string>>>;
 
 /** The shape of OpenTelemetry attributes, without importing it. */
@@ -22,6 +22,7 @@ const LABEL_NAMES: Readonly<Record<Naming, Readonly<Record<LabelKey, string>>>> 
     life: 'life',
     state: 'state',
     outcome: 'outcome',
+    exporter: 'exporter',
   },
   otel: {
     category: 'nixl.event.category',
@@ -31,6 +32,7 @@ const LABEL_NAMES: Readonly<Record<Naming, Readonly<Record<LabelKey, string>>>> 
     life: 'nixl.agent.life',
     state: 'nixl.ring.state',
     outcome: 'nixl.duration.outcome',
+    exporter: 'nixl.exporter.name',
   },
 };
 

@@ -8,6 +8,7 @@ import type {
   EventBatch,
   ObservedRing,
   ObserveResult,
+  PlaceStatus,
   RingEvent,
   RingEventColumns,
   RingInspection,
@@ -28,6 +29,7 @@ export interface RawSnapshot {
   problems: RingProblem[];
   problemCount: number;
   openDirectories: string[];
+  places: Pick<PlaceStatus, 'state' | 'reason' | 'files' | 'hadRings'>[];
   collector: CollectorStats;
 }
 
@@ -58,9 +60,13 @@ export interface Addon {
   ): { source: Handle; taps: Handle[] };
   closeSource(source: Handle): void;
   drainNow(limitMs: number): boolean;
+  /** Begins what drainNow() waits for. */
+  requestDrain(): number;
+  isDrainServed(request: number): boolean;
   addReader(source: Handle): number;
   removeReader(source: Handle, reader: number): void;
-  snapshot(source: Handle, reader: number): RawSnapshot;
+  /** Milliseconds since the collector's thread moved, where that is held up and holds on to what is asked for. */
+  snapshot(source: Handle, reader: number): RawSnapshot | number;
   openTap(source: Handle, types: readonly number[] | 'all', capacity: number): Handle;
   closeTap(source: Handle, tap: Handle): void;
   takeTapped(tap: Handle, most: number): TapBatch;

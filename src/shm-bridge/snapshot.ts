@@ -6,6 +6,7 @@ import type {
   EventTally,
   HistogramTally,
   ObservedTally,
+  PlaceStatus,
   Snapshot,
   TransferTally,
 } from './types.js';
@@ -61,15 +62,19 @@ class WordReader {
   }
 }
 
+/** A place of a source's options. */
+export type Place = Pick<PlaceStatus, 'given' | 'path' | 'isGlob'>;
+
 /** Turns what the addon handed over into the public snapshot. */
-export function decodeSnapshot(raw: RawSnapshot, tally: RawTally): Snapshot {
+export function decodeSnapshot(raw: RawSnapshot, tally: RawTally, given: readonly Place[]): Snapshot {
   const words = new WordReader(raw.words);
   const strings = raw.strings[Symbol.iterator]();
   const text = () => strings.next().value as string;
   const agents: AgentSnapshot[] = [];
   for (let i = 0; i < raw.agents; i++) agents.push(decodeAgent(words, text, tally));
   const { takenMs, problems, problemCount, openDirectories, collector } = raw;
-  return { takenMs, agents, problems, problemCount, openDirectories, collector };
+  const places = given.map((place, i) => ({ ...place, ...raw.places[i]! }));
+  return { takenMs, agents, problems, problemCount, openDirectories, places, collector };
 }
 
 function decodeAgent(words: WordReader, text: () => string, tally: RawTally): AgentSnapshot {

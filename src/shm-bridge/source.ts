@@ -1,10 +1,11 @@
 import { basename, dirname, resolve } from 'node:path';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import { invalid, listOf, optionsObject } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
-import { addon, type Handle } from './addon.js';
+import { addon, type Handle, type RawSnapshot } from './addon.js';
 import { pathText, trueOrFalse, wholeNumber } from './checks.js';
 import { rawTally, type RawTally } from './raw-tally.js';
-import { decodeSnapshot } from './snapshot.js';
+import { decodeSnapshot, type Place } from './snapshot.js';
 import type {
   EventBatch,
   EventQueueOptions,
@@ -16,8 +17,11 @@ import type {
   TapStats,
 } from './types.js';
 
-/** How long drainNow() waits for the collector's thread, milliseconds: only a frozen disk or debugger takes as long. */
+/** How long a drain waits for the collector's thread, milliseconds: only a frozen disk or debugger takes as long. */
 const DRAIN_LIMIT_MS = 2000;
+/** A drain takes less than this as a rule; a timer would be late for it. */
+const SHORT_DRAIN_MS = 2;
+const LONGEST_PAUSE_MS = 20;
 
 /** The number of those who take snapshots without being a reader. */
 const NO_READER = 0;
@@ -53,8 +57,13 @@ export interface RingSource {
   snapshot(): Snapshot;
   /** A dead agent stays, beyond its TTL, until each open reader has had its last values (but at most ten minutes). */
   openReader(): SnapshotReader;
-  /** Looks for new rings and drains all of them now, and waits for it (typically well under a millisecond). */
-  drainNow(): void;
+  /**
+   * Looks for new rings and drains all of them now, and waits for it: typically well under a millisecond, and at most
+   * `limitMs`, default 2000.
+   */
+  drainNow(limitMs?: number): void;
+  /** The same without holding up the event loop. Resolves after two seconds where the collector's thread is held up. */
+  drain(): Promise<void>;
   /** The tap that was asked for in the options, until it is closed. */
   readonly tap: EventTap | undefined;
   /** A further tap: of what is drained from now on. */
@@ -76,8 +85,9 @@ export function openSource(options: SourceOptions): RingSource {
   const { tally, owners } = optionsObject('options', options, OPTIONS);
   const { drainIntervalMs = 20, deadTtlMs = 30_000, idleTtlMs = 0, force = false } = options;
   const raw = rawTally(tally);
+  const places = placesOf(options);
   const settings = {
-    places: placesOf(options),
+    places: places.map(rawPlace),
     drainIntervalMs: wholeNumber('drainIntervalMs', drainIntervalMs, 1, 10_000),
     deadTtlMs: wholeNumber('deadTtlMs', deadTtlMs, 0, 2 ** 40),
     idleTtlMs: wholeNumber('idleTtlMs', idleTtlMs, 0, 2 ** 40),
@@ -91,7 +101,7 @@ export function openSource(options: SourceOptions): RingSource {
     taps.push([types, capacity]);
   }
   if (options.events !== undefined) taps.push(['all', queueCapacity(options.events)]);
-  return new NativeSource(addon().openSource(settings, taps), options, raw);
+  return new NativeSource(addon().openSource(settings, taps), options, raw, places);
 }
 
 const OPTIONS = [
@@ -120,18 +130,38 @@ function queueCapacity(options: EventQueueOptions): number {
   return wholeNumber('tap capacity', capacity, 1, 1_048_576);
 }
 
-function placesOf(options: SourceOptions): [string, string][] {
-  const places: [string, string][] = [];
+function placesOf(options: SourceOptions): Place[] {
+  const places: Place[] = [];
   const { directories = [], globs = [] } = options;
-  for (const directory of listOf('directories', directories, pathText)) places.push([resolve(directory), '']);
-  for (const glob of listOf('globs', globs, pathText)) {
-    const directory = dirname(glob);
-    if (/[*?[]/.test(directory)) throw invalid(`globs has ${glob}: only its last part may have * and ?`);
-    places.push([resolve(directory), basename(glob)]);
+  for (const given of listOf('directories', directories, pathText)) {
+    places.push({ given, path: resolve(given), isGlob: false });
+  }
+  for (const given of listOf('globs', globs, pathText)) {
+    const directory = dirname(given);
+    if (/[*?[]/.test(directory)) throw invalid(`globs has ${given}: only its last part may have * and ?`);
+    places.push({ given, path: resolve(directory, basename(given)), isGlob: true });
   }
   if (places.length > 0) return places;
   throw invalid('directories and globs are both empty: name at least one place');
 }
+
+/** Directory, and pattern of the file names in it. */
+function rawPlace({ path, isGlob }: Place): [string, string] {
+  return isGlob ? [dirname(path), basename(path)] : [path, ''];
+}
+
+/** The snapshot before the first one, while the collector's thread is held up. */
+const NOTHING_YET: RawSnapshot = {
+  takenMs: 0,
+  agents: 0,
+  words: new ArrayBuffer(0),
+  strings: [],
+  problems: [],
+  problemCount: 0,
+  openDirectories: [],
+  places: [],
+  collector: { drainIntervalMs: 0, ticks: 0, lateTicks: 0, maxLagMs: 0, lastLagMs: 0, sinceTickMs: 0 },
+};
 
 class NativeSource implements RingSource {
   #handle: Handle | undefined;
@@ -139,11 +169,21 @@ class NativeSource implements RingSource {
   #events: EventQueue | undefined;
   readonly #options: SourceOptions;
   readonly #tally: RawTally;
+  readonly #places: readonly Place[];
+  #last: RawSnapshot | undefined;
+  /** A drain that was waited for in vain. */
+  #unserved: number | undefined;
 
-  constructor({ source, taps }: { source: Handle; taps: Handle[] }, options: SourceOptions, tally: RawTally) {
+  constructor(
+    { source, taps }: { source: Handle; taps: Handle[] },
+    options: SourceOptions,
+    tally: RawTally,
+    places: readonly Place[],
+  ) {
     this.#handle = source;
     this.#options = options;
     this.#tally = tally;
+    this.#places = places;
     if (options.tap !== undefined) {
       this.#tap = this.#eventTap(source, taps.shift()!, () => (this.#tap = undefined));
     }
@@ -178,12 +218,36 @@ class NativeSource implements RingSource {
   }
 
   #snapshotFor(reader: number): Snapshot {
-    return decodeSnapshot(addon().snapshot(this.#open(), reader), this.#tally);
+    const found = addon().snapshot(this.#open(), reader);
+    if (typeof found !== 'number') {
+      this.#last = found;
+      return decodeSnapshot(found, this.#tally, this.#places);
+    }
+    const last = this.#last ?? { ...NOTHING_YET, takenMs: Date.now() };
+    const places = this.#last === undefined ? [] : this.#places;
+    return decodeSnapshot({ ...last, collector: { ...last.collector, sinceTickMs: found } }, this.#tally, places);
   }
 
-  drainNow(): void {
+  drainNow(limitMs = DRAIN_LIMIT_MS): void {
     this.#open();
-    addon().drainNow(DRAIN_LIMIT_MS);
+    addon().drainNow(limitMs);
+  }
+
+  async drain(): Promise<void> {
+    this.#open();
+    const isHeldUp = this.#unserved !== undefined && !addon().isDrainServed(this.#unserved);
+    const request = addon().requestDrain();
+    if (isHeldUp) return; // another has waited for it already
+    const beganMs = performance.now();
+    for (let pauseMs = 1; !this.closed && !addon().isDrainServed(request);) {
+      const waitedMs = performance.now() - beganMs;
+      if (waitedMs > DRAIN_LIMIT_MS) {
+        this.#unserved = request;
+        return;
+      }
+      await (waitedMs < SHORT_DRAIN_MS ? setImmediate() : setTimeout(pauseMs));
+      if (waitedMs >= SHORT_DRAIN_MS) pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
+    }
   }
 
   openTap(options: TapOptions): EventTap {

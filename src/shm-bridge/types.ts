@@ -124,11 +124,28 @@ export interface AgentSnapshot {
   transfers: { transmit: TransferTally; receive: TransferTally };
 }
 
-/** A file in a source that is no ring that can be drained, and why. */
+/** A file in a source that is no ring that can be drained, or a place where there is none, and why. */
 export interface RingProblem {
   path: string;
-  state: Exclude<RingState, 'ready'>;
+  /** `relative` and `no_rings` are states of places. */
+  state: Exclude<RingState, 'ready'> | 'relative' | 'no_rings';
   reason: string;
+}
+
+/** One of the directories and globs that a source was given. */
+export interface PlaceStatus {
+  given: string;
+  /** The same as an absolute path. */
+  path: string;
+  isGlob: boolean;
+  /** Of the directory: `ready` when it can be read, `corrupt` when it is no directory. */
+  state: RingState;
+  /** Empty when ready; else what was found, in words. */
+  reason: string;
+  /** Files that could be rings. */
+  files: number;
+  /** One of them was a ring, now or before. */
+  hadRings: boolean;
 }
 
 /** The background thread's own state. One per process, shared by all sources. */
@@ -158,6 +175,8 @@ export interface Snapshot {
   problemCount: number;
   /** Directories (or with folders) in which any user may put rings: writable by all, and `owners` not given. */
   openDirectories: string[];
+  /** In the order in which they were given: directories, then globs. */
+  places: PlaceStatus[];
   collector: CollectorStats;
 }
 
@@ -195,7 +214,10 @@ export interface SourceOptions {
   deadTtlMs?: number;
   /** Drop agents whose life is unknown after this long without an event; default: never. */
   idleTtlMs?: number;
-  /** Also read rings on NFS, 9p, virtiofs and FUSE, where shared mappings may not be coherent; default false. */
+  /**
+   * Also read rings of this source on NFS, 9p, virtiofs and FUSE, where shared mappings may not be coherent; default
+   * false.
+   */
   force?: boolean;
   /** User ids: only files that one of them owns are rings. Default: anyone's. */
   owners?: readonly number[];

@@ -61,21 +61,24 @@ describe('nixl-otel serve', () => {
     const later = path.join(parent, 'later');
     const serve = start(['serve', '--dir', first, '--dir', later, '--port', '0']);
     const url = await urlOf(serve);
-    expect(serve.stderr).toContain(`${later} is not there yet`);
+    await serve.says(/directory \S*later is absent: it is not there yet/);
     mkdirSync(later);
     startTransferSource(['--dir', first, '--name', 'one', '--exact-name', '--seconds', '0']);
     startTransferSource(['--dir', later, '--name', 'two', '--exact-name', '--seconds', '0']);
     for (const label of ['agent_name="one"', 'agent_name="two"']) {
       await until(async () => valueOf(await scrape(url), 'agent_tx_bytes_total', label) > 0);
     }
-    expect((await serve.stop()).code).toBe(0);
+    expect(valueOf(await scrape(url), 'nixl_collector_problems')).toBe(0);
+    const { code, stderr } = await serve.stop();
+    expect(code).toBe(0);
+    expect(stderr.match(/later/g)).toHaveLength(2); // what it reads, and that it is absent
   });
 
   it('does not wait for a directory in a file, and says what it is', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const serve = start(['serve', '--dir', path.join(file, 'x'), '--port', '0']);
-    await serve.says(/Not a directory/);
+    await serve.says(/directory \S*\/file\/x is corrupt: not a directory/);
     await urlOf(serve);
     expect((await serve.stop()).stderr).not.toContain('not there yet');
   });

@@ -157,7 +157,8 @@ export class InMemorySource implements RingSource {
     if (this.failure !== undefined) throw this.failure;
     const { takenMs, agents, problems, problemCount = problems.length } = this;
     const { openDirectories } = this;
-    return { takenMs, agents: [...agents], problems, problemCount, openDirectories, collector: { ...this.collector } };
+    const collector = { ...this.collector };
+    return { takenMs, agents: [...agents], problems, problemCount, openDirectories, places: [], collector };
   }
 
   openReader(): SnapshotReader {
@@ -166,6 +167,11 @@ export class InMemorySource implements RingSource {
 
   drainNow(): void {
     this.drains++;
+  }
+
+  drain(): Promise<void> {
+    this.drainNow();
+    return Promise.resolve();
   }
 
   openTap({ types }: TapOptions): InMemoryTap {
@@ -182,7 +188,8 @@ export class InMemorySource implements RingSource {
 
 /** A feed of a source that is somebody else's. */
 export function feedOf(source: InMemorySource): SnapshotFeed {
-  return { join: () => {}, leave: () => {}, read: () => source.snapshot() };
+  const read = (): Snapshot => source.snapshot();
+  return { join: () => {}, leave: () => {}, read, collect: () => Promise.resolve().then(read) };
 }
 
 /** An openSource() that remembers what it opened. */

@@ -7,12 +7,13 @@ import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { DEFAULT_NIXL_LABELS, DEFAULT_NIXL_RELEASE } from '../../mapping/index.js';
 import { formatInText } from '../log-format.js';
 import { goOnWithoutStdout, LOG_LEVELS, note, settleNoteFormat, useNoteFormat, useStderrForDiag } from '../output.js';
-import { isAbsent } from '../ring-files.js';
 import { StopRequest } from '../stop.js';
 import { locateExporters } from './custom-exporter.js';
 import { checkResourceAttributes } from './key-value-pairs.js';
+import { LateErrors } from './late-errors.js';
 import { switchedOff, switchWarning } from './nixl-environment.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
+import { followExports } from './sdk-log.js';
 import { whileServing } from './serving.js';
 import type { ServeSettings } from './setting-rows.js';
 import {
@@ -62,11 +63,13 @@ function logLevel(text: string): string {
 
 async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Promise<void> {
   if (logLevel !== undefined) useStderrForDiag(logLevel);
+  const lateErrors = LateErrors.watch(); // before any custom module is loaded
   const { settings, resolved, file, off, warnings } = settingsOrUsage(flags, command);
   useNoteFormat(settings.logFormat);
   for (const warning of warnings) note(warning, 'warning');
   if (off !== undefined) return note(off);
   goOnWithoutStdout();
+  followExports();
   const { dir = [] } = settings;
   if (dir.length === 0 && file === undefined) {
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
@@ -77,13 +80,13 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
     await whileServing(settings, rings, listens(resolved), async ({ url }) => {
       // Not sooner: until here nothing was taken out of a ring, and a signal may well end a module that hangs.
       stop = new StopRequest();
-      for (const path of dir.filter(isAbsent)) note(`${path} is not there yet; waiting for it`);
       note(startLine(settings, url));
-      await stop.requested;
+      await Promise.race([stop.requested, lateErrors.unknown]);
     });
   } finally {
     stop?.dispose();
   }
+  lateErrors.check();
 }
 
 function ringOptions(settings: ServeSettings, resolved: ResolvedSettings): NixlOptions {

@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Resource } from '@opentelemetry/resources';
 import { reasonOf } from '../../errors.js';
 import type { WrittenSettings } from '../../instrumentation/config/config-file.js';
 import { madeBy, MODULE_PATH } from '../../instrumentation/builders/user-module.js';
 import { Failure, orFailure } from '../failure.js';
+import type { Owner } from './owners.js';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './setting-rows.js';
 import type { ResolvedSettings } from './settings.js';
@@ -40,12 +41,18 @@ const ALLOWED =
   'export default (or as "exporter") a PushMetricExporter, a MetricReader, or a function that returns one of them';
 
 /** @throws Failure when it is not there, cannot be loaded, or is none. */
-export async function loadExporter(context: ExporterContext): Promise<CustomExporter> {
+export async function loadExporter(context: ExporterContext, owner: Owner): Promise<CustomExporter> {
   const { name, settings } = context;
   const file = locateExporter(name, settings.exporterDir);
+  owner.files.push(file, fileURLToPath(file));
   const module = await orFailure(`exporter ${name} cannot be loaded`, () =>
-    inTime(import(file) as Promise<Record<string, unknown>>),
+    inTime(owner.run(() => import(file) as Promise<Record<string, unknown>>)),
   );
+  return owner.run(() => exporterIn(module, context));
+}
+
+async function exporterIn(module: Record<string, unknown>, context: ExporterContext): Promise<CustomExporter> {
+  const { name } = context;
   const found = exportOf(module);
   if (found === undefined) throw new Failure(`exporter ${name}: the module has no such export; ${ALLOWED}`);
   const made =

@@ -1,31 +1,47 @@
-/** Keeps a push exporter's troubles its own: whatever it throws, fails or never ends, the reader goes on. */
+/** Shields the reader from a push exporter that throws, fails or never ends. */
 import { reasonOf } from '../../errors.js';
-import type { ExportResult, PushMetricExporter, ResourceMetrics } from './sdk-types.js';
 import { note } from '../output.js';
+import { exportProblem, type ExportProblem } from './export-problem.js';
+import type { Owner } from './owners.js';
+import type { ExportResult, PushMetricExporter, ResourceMetrics } from './sdk-types.js';
 
 /** ExportResultCode.SUCCESS of @opentelemetry/core, which is the SDK's own business. */
 const SUCCESS: number = 0;
+/** Follows an export that took too long, which was reported. */
+const BUSY: ExportProblem = { kind: 'busy', text: 'it is still busy with an earlier export' };
+/** Lines of one outage: for its beginning, and for each further kind of failure. */
+const MAX_LINES = 5;
+
+export interface GuardOptions {
+  readonly exporter: PushMetricExporter;
+  readonly owner: Owner;
+  readonly timeoutMs: number;
+  readonly onFailure: () => void;
+  /** URL of the receiver, without secrets. */
+  readonly target?: string;
+}
 
 /**
- * A failure is said once, and that it is over once: a collector that is down for an hour is one line, not sixty. The
- * reader is told that all is well, for it would say so at every interval.
+ * A failure is reported when it begins and when it is over: a receiver that is down for an hour is two lines. The reader
+ * is told that each export succeeded, for it would log every failure.
  */
 export class GuardedExporter implements PushMetricExporter {
-  readonly #name: string;
   readonly #inner: PushMetricExporter;
-  readonly #timeoutMs: number;
+  readonly #options: GuardOptions;
   #failures = 0;
+  /** Kinds of failure that were reported since the last success. */
+  readonly #reported = new Set<string>();
   #busy = false;
 
-  constructor(name: string, inner: PushMetricExporter, timeoutMs: number) {
-    this.#name = name;
-    this.#inner = inner;
-    this.#timeoutMs = timeoutMs;
-    if (inner.selectAggregationTemporality !== undefined) {
-      this.selectAggregationTemporality = (type) => inner.selectAggregationTemporality!(type);
+  constructor(options: GuardOptions) {
+    const { exporter, owner } = options;
+    this.#options = options;
+    this.#inner = exporter;
+    if (exporter.selectAggregationTemporality !== undefined) {
+      this.selectAggregationTemporality = (type) => owner.run(() => exporter.selectAggregationTemporality!(type));
     }
-    if (inner.selectAggregation !== undefined) {
-      this.selectAggregation = (type) => inner.selectAggregation!(type);
+    if (exporter.selectAggregation !== undefined) {
+      this.selectAggregation = (type) => owner.run(() => exporter.selectAggregation!(type));
     }
   }
 
@@ -33,30 +49,41 @@ export class GuardedExporter implements PushMetricExporter {
   selectAggregation?: NonNullable<PushMetricExporter['selectAggregation']>;
 
   export(metrics: ResourceMetrics, resultCallback: (result: ExportResult) => void): void {
+    const { owner, timeoutMs } = this.#options;
     let open = true;
-    const end = (problem?: string): void => {
+    const end = (problem?: ExportProblem): void => {
       if (!open) return;
       open = false;
       clearTimeout(timer);
       this.#judge(problem);
       resultCallback({ code: SUCCESS });
     };
-    const timer = setTimeout(() => end(`nothing came of it in ${this.#timeoutMs} ms`), this.#timeoutMs).unref();
-    if (this.#busy) return end('it is still busy with an earlier one');
+    const timer = setTimeout(
+      () => end({ kind: 'timeout', text: `nothing came of it in ${timeoutMs} ms` }),
+      timeoutMs,
+    ).unref();
+    if (this.#busy) return end(BUSY);
     this.#busy = true;
-    const broke = (error: unknown): void => {
+    const fail = (error: unknown): void => {
+      const problem = exportProblem(error, owner.httpStatus);
       this.#busy = false;
-      end(reasonOf(error));
+      // One that took too long is a failure already; what it was is known only now.
+      if (open) end(problem);
+      else if (this.#failures > 0) this.#report(problem);
     };
+    owner.httpStatus = undefined;
     try {
-      const returned: unknown = this.#inner.export(metrics, (result) => {
-        this.#busy = false;
-        end((result?.code as number) === SUCCESS ? undefined : (result?.error?.message ?? 'it did not say why'));
-      });
+      const returned: unknown = owner.run(() =>
+        this.#inner.export(metrics, (result) => {
+          if ((result?.code as number) !== SUCCESS) return fail(result?.error ?? 'it did not say why');
+          this.#busy = false;
+          end();
+        }),
+      );
       // An asynchronous export() is easily written, and its rejection would end the process.
-      Promise.resolve(returned).catch(broke);
+      Promise.resolve(returned).catch(fail);
     } catch (error) {
-      broke(error);
+      fail(error);
     }
   }
 
@@ -68,22 +95,36 @@ export class GuardedExporter implements PushMetricExporter {
     return this.#quietly(() => this.#inner.shutdown());
   }
 
-  #judge(problem: string | undefined): void {
+  #judge(problem: ExportProblem | undefined): void {
+    const { owner } = this.#options;
     if (problem !== undefined) {
-      if (this.#failures++ === 0) {
-        note(`exporter ${this.#name} failed: ${problem}; it is tried again at every interval`, 'warning');
-      }
+      this.#failures++;
+      this.#options.onFailure();
+      this.#report(problem);
       return;
     }
-    if (this.#failures > 0) note(`exporter ${this.#name} works again, after ${this.#failures} failed exports`);
+    if (this.#failures > 0) note(`${owner.name} works again, after ${this.#failures} failed exports`);
     this.#failures = 0;
+    this.#reported.clear();
+  }
+
+  #report(problem: ExportProblem): void {
+    const { kind, text } = problem;
+    const lines = this.#reported.size;
+    if (lines >= MAX_LINES || this.#reported.has(kind) || (problem === BUSY && lines > 0)) return;
+    this.#reported.add(kind);
+    const { owner, target } = this.#options;
+    const reason = target === undefined ? text : `${target}: ${text}`;
+    const said =
+      lines === 0 ? `failed: ${reason}; it is tried again at every interval` : `now fails otherwise: ${reason}`;
+    note(`${owner.name} ${said}`, 'warning');
   }
 
   async #quietly(work: () => Promise<void>): Promise<void> {
     try {
-      await work();
+      await this.#options.owner.run(work);
     } catch (error) {
-      note(`exporter ${this.#name}: ${reasonOf(error)}`, 'warning');
+      note(`${this.#options.owner.name}: ${reasonOf(error)}`, 'warning');
     }
   }
 }

@@ -74,8 +74,8 @@ export async function listenOn(
   };
 }
 
-/** The page of a reader, which collects for whoever asks. */
-export function pageWriter(reader: IMetricReader): PageWriter {
+/** The page of a reader, which collects for whoever asks. `onFailure` is called for each page that could not be made. */
+export function pageWriter(reader: IMetricReader, onFailure: () => void): PageWriter {
   // A page of many agents is megabytes: however many ask, one is made at a time.
   const page = oneAtATime(async () => {
     const { resourceMetrics, errors } = await reader.collect();
@@ -85,7 +85,10 @@ export function pageWriter(reader: IMetricReader): PageWriter {
   return (_, answer) => {
     page().then(
       (text) => answer(200, text, PROMETHEUS_TEXT),
-      (error: unknown) => answer(500, `# failed to export metrics: ${reasonOf(error)}`),
+      (error: unknown) => {
+        onFailure();
+        answer(500, `# failed to export metrics: ${reasonOf(error)}`);
+      },
     );
   };
 }

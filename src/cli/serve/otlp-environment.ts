@@ -21,6 +21,11 @@ function endpointIn(environment: Environment): string | undefined {
   return PREFIXES.map((prefix) => environment[`${prefix}ENDPOINT`]).find((text) => text);
 }
 
+/** Whether a variable says how long an export may take. */
+export function isTimeoutSet(environment: Environment): boolean {
+  return PREFIXES.some((prefix) => (environment[`${prefix}TIMEOUT`]?.trim() ?? '') !== '');
+}
+
 /** The host that pushes go to: passwords and keys may stand in all the rest of an address. */
 export function shownCollector(given: string | undefined, protocol: Protocol, environment: Environment): string {
   const text = given ?? endpointIn(environment) ?? `localhost:${protocol === 'grpc' ? 4317 : 4318}`;
@@ -45,6 +50,12 @@ export const OTLP_VARIABLES: readonly string[] = PREFIXES.flatMap((prefix) =>
     'INSECURE',
   ].map((name) => prefix + name),
 );
+/** The same with its scheme, where there is one. */
+export function collectorUrl(given: string | undefined, protocol: Protocol, environment: Environment): string {
+  const host = shownCollector(given, protocol, environment);
+  const scheme = /^https?:\/\//i.exec(given ?? endpointIn(environment) ?? 'http://')?.[0] ?? '';
+  return host.includes('://') ? host : scheme + host;
+}
 
 /** @throws InvalidArgumentError naming the variable, its value and what is allowed. */
 export function checkOtlpEnvironment(environment: Environment, protocol: Protocol): void {

@@ -5,6 +5,7 @@ import {
 } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPMetricExporter as ProtobufExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { Failure } from '../failure.js';
+import { isTimeoutSet } from './otlp-environment.js';
 import type { PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './setting-rows.js';
 
@@ -16,13 +17,18 @@ const PREFERENCES = {
 
 const METRICS_PATH = 'v1/metrics';
 
-/** @throws Failure when gRPC is wanted and its package is not installed. */
-export async function otlpExporter({
-  otlpEndpoint,
-  otlpProtocol,
-  temporality,
-}: ServeSettings): Promise<PushMetricExporter> {
-  const options = { temporalityPreference: PREFERENCES[temporality] };
+/** OpenTelemetry's default of OTEL_EXPORTER_OTLP_TIMEOUT. */
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/**
+ * `limitMs`: when an export is given up.
+ * @throws Failure when gRPC is wanted and its package is not installed.
+ */
+export async function otlpExporter(settings: ServeSettings, limitMs: number): Promise<PushMetricExporter> {
+  const { otlpEndpoint, otlpProtocol, temporality } = settings;
+  // It knows what was wrong only when its own time for further attempts is over, which must come before the limit.
+  const timeout = isTimeoutSet(process.env) ? {} : { timeoutMillis: Math.min(DEFAULT_TIMEOUT_MS, limitMs * 0.9) };
+  const options = { temporalityPreference: PREFERENCES[temporality], ...timeout };
   if (otlpProtocol === 'grpc') {
     const { OTLPMetricExporter } = await grpc();
     return new OTLPMetricExporter({ ...options, ...(otlpEndpoint === undefined ? {} : { url: otlpEndpoint }) });

@@ -7,13 +7,17 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
+import type { ExporterFailures } from '../../instrumentation/exporter-failures.js';
 import { NixlMetricProducer, type SharedFeed } from '../../instrumentation/metric-producer.js';
 import { orFailure } from '../failure.js';
 import { ConsoleFile } from './console-file.js';
-import { type CustomReader, loadExporter } from './custom-exporter.js';
+import { BUILT_IN_EXPORTERS, type CustomReader, loadExporter } from './custom-exporter.js';
+import { exporterLabels } from './exporter-labels.js';
 import { GuardedExporter } from './guarded-exporter.js';
 import { pageWriter, type PageWriter } from './metrics-server.js';
 import { otlpExporter } from './otlp.js';
+import { collectorUrl } from './otlp-environment.js';
+import { Owner } from './owners.js';
 import type { CollectionResult, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './setting-rows.js';
 
@@ -29,43 +33,71 @@ export interface OutputContext {
   readonly settings: ServeSettings;
   readonly resource: Resource;
   readonly shared: SharedFeed;
+  readonly failures: ExporterFailures;
+}
+
+/** An output that is being opened. */
+interface Opening extends OutputContext {
+  readonly name: string;
+  readonly owner: Owner;
+  readonly onFailure: () => void;
 }
 
 /** @throws Failure */
 export async function openOutput(name: string, context: OutputContext): Promise<Output> {
-  const { settings, resource, shared } = context;
+  const { settings, failures } = context;
+  const label = exporterLabels(settings.exporter).get(name)!;
+  const onFailure = (): void => failures.add(label);
+  const isBuiltIn = BUILT_IN_EXPORTERS.includes(name);
+  const owner = new Owner(`exporter ${name}`, { isBuiltIn, onLateError: onFailure });
+  const opening: Opening = { ...context, name, owner, onFailure };
   switch (name) {
     case 'prometheus':
-      return prometheusOutput(resource, shared);
+      return prometheusOutput(opening);
     case 'console':
-      return pushOutput(name, await consoleExporter(settings), context);
+      return pushOutput(await consoleExporter(settings), opening);
     case 'otlp':
-      return pushOutput(name, await otlpExporter(settings), context);
+      return pushOutput(await otlpExporter(settings, exportLimit(settings)), opening, otlpTarget(settings));
     default:
       // Its getters, constructor and methods are anyone's code.
-      return orFailure(`exporter ${name} cannot be used`, () => customOutput(name, context));
+      return orFailure(`exporter ${name} cannot be used`, () => customOutput(opening));
   }
+}
+
+/** Below the reader's own limit, which is the interval: it would log at every interval that it was reached. */
+function exportLimit({ exportTimeout, exportInterval }: ServeSettings): number {
+  return Math.min(exportTimeout, Math.ceil(exportInterval * 0.9));
+}
+
+/** URL of the receiver, as far as no password or key may stand in it. */
+function otlpTarget({ otlpEndpoint, otlpProtocol }: ServeSettings): string {
+  return collectorUrl(otlpEndpoint, otlpProtocol, process.env);
 }
 
 async function consoleExporter({ consoleFile }: ServeSettings): Promise<PushMetricExporter> {
   return consoleFile === undefined ? new ConsoleMetricExporter() : ConsoleFile.open(consoleFile);
 }
 
-export function prometheusOutput(resource: Resource, shared: SharedFeed): Output {
+function prometheusOutput({ name, resource, shared, onFailure }: Opening): Output {
   const exporter = new PrometheusExporter({
     metricProducers: [new NixlMetricProducer({}, shared)],
     preventServerStart: true, // we have our own, with more paths and limits
   });
   const provider = new MeterProvider({ resource, readers: [exporter] });
-  return { name: 'prometheus', page: pageWriter(exporter), close: () => provider.shutdown() };
+  return { name, page: pageWriter(exporter, onFailure), close: () => provider.shutdown() };
 }
 
-function pushOutput(name: string, exporter: PushMetricExporter, { settings, resource, shared }: OutputContext): Output {
+function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: string): Output {
+  const { name, settings, resource, shared, owner, onFailure } = opening;
   const { exportInterval } = settings;
-  // Below the reader's own limit, which is the interval: it would say at every interval that it was reached.
-  const timeout = Math.min(settings.exportTimeout, Math.ceil(exportInterval * 0.9));
   const reader: PeriodicExportingMetricReader = new PeriodicExportingMetricReader({
-    exporter: new GuardedExporter(name, exporter, timeout),
+    exporter: new GuardedExporter({
+      exporter,
+      owner,
+      timeoutMs: exportLimit(settings),
+      onFailure,
+      ...(target === undefined ? {} : { target }),
+    }),
     exportIntervalMillis: exportInterval,
     exportTimeoutMillis: exportInterval,
     metricProducers: [
@@ -76,8 +108,8 @@ function pushOutput(name: string, exporter: PushMetricExporter, { settings, reso
   return { name, close: () => provider.shutdown() };
 }
 
-async function customOutput(name: string, context: OutputContext): Promise<Output> {
-  const { settings, resource, shared } = context;
+async function customOutput(opening: Opening): Promise<Output> {
+  const { name, settings, resource, shared, owner } = opening;
   const outputPath = process.env['NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH'];
   const made: { reader?: CustomReader } = {};
   const producer = new NixlMetricProducer(
@@ -85,20 +117,17 @@ async function customOutput(name: string, context: OutputContext): Promise<Outpu
     shared,
   );
   const { given, set } = eitherWay(producer, resource);
-  const custom = await loadExporter({
-    name,
-    settings,
-    resource,
-    metricProducer: given,
-    ...(outputPath ? { outputPath } : {}),
-  });
+  const custom = await loadExporter(
+    { name, settings, resource, metricProducer: given, ...(outputPath ? { outputPath } : {}) },
+    owner,
+  );
   if (custom.kind === 'exporter') {
     producer.close(); // it would be waited for, as a reader that never reads
-    return pushOutput(name, custom.exporter, context);
+    return pushOutput(custom.exporter, opening);
   }
   made.reader = custom.reader;
-  custom.reader.setMetricProducer(set);
-  return { name, close: () => custom.reader.shutdown() };
+  owner.run(() => custom.reader.setMetricProducer(set));
+  return { name, close: () => owner.run(() => custom.reader.shutdown()) };
 }
 
 /**

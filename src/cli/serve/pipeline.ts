@@ -10,39 +10,27 @@ import {
 } from '@opentelemetry/resources';
 import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
 import { type ProducerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
+import { ExporterFailures } from '../../instrumentation/exporter-failures.js';
 import { warnOfNixlSeries } from '../../instrumentation/config/nixl-series.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { openSource } from '../../shm-bridge/index.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import { note } from '../output.js';
+import { exporterLabels } from './exporter-labels.js';
 import type { PageWriter } from './metrics-server.js';
 import { openOutput, type Output } from './outputs.js';
 import type { ServeSettings } from './setting-rows.js';
-
-/** By then the rings that are there have been tried. Seldom after that: each look costs a collection of garbage. */
-const FIRST_LOOK_MS = 1000;
-const LOOK_MS = 30_000;
 
 export class MetricsPipeline {
   readonly #feed: SourceFeed;
   readonly #outputs: readonly Output[];
   readonly #builderMetrics: BuilderMetrics;
-  /** Whoever started it should be told of rings that cannot be read, also while nobody asks for metrics. */
-  #watch: NodeJS.Timeout;
 
   private constructor(feed: SourceFeed, outputs: readonly Output[], builderMetrics: BuilderMetrics) {
     this.#feed = feed;
     this.#outputs = outputs;
     this.#builderMetrics = builderMetrics;
-    this.#watch = this.#lookIn(FIRST_LOOK_MS);
-  }
-
-  #lookIn(ms: number): NodeJS.Timeout {
-    return setTimeout(() => {
-      this.look();
-      this.#watch = this.#lookIn(LOOK_MS);
-    }, ms);
   }
 
   /**
@@ -59,12 +47,14 @@ export class MetricsPipeline {
     const builderMetrics = BuilderMetrics.of(profile, logger);
     const feed = new LateFeed();
     const resource = serviceResource();
+    const failures = new ExporterFailures([...exporterLabels(settings.exporter).values()]);
+    const shared = { ...profile, feed, builderMetrics };
     const outputs: Output[] = [];
     try {
       for (const name of settings.exporter) {
-        outputs.push(await openOutput(name, { settings, resource, shared: { ...profile, feed, builderMetrics } }));
+        outputs.push(await openOutput(name, { settings, resource, shared, failures }));
       }
-      const sourceFeed = new SourceFeed(openSource({ ...sourceOptions, ...builderMetrics.wants }), logger);
+      const sourceFeed = new SourceFeed(openSource({ ...sourceOptions, ...builderMetrics.wants }), logger, failures);
       builderMetrics.attach(sourceFeed.source);
       builderMetrics.begin();
       feed.attach(sourceFeed);
@@ -92,7 +82,6 @@ export class MetricsPipeline {
 
   /** Each output collects and exports once more, all at the same time and within the limit. */
   async close(limitMs: number): Promise<void> {
-    clearTimeout(this.#watch);
     try {
       await closeAll(this.#outputs, limitMs);
     } finally {

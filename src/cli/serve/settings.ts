@@ -2,6 +2,7 @@
  * What the settings of `serve` are: a flag goes before OpenTelemetry's variables, those before NIXL's, and those before
  * the file and the default. An empty variable is one that is not set.
  */
+import { resolve as absolute } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { shown } from '../../arguments.js';
 import { readSettings, type WrittenSettings } from '../../instrumentation/config/config-file.js';
@@ -45,7 +46,10 @@ export function valuesOf(resolved: ResolvedSettings): ServeSettings {
  */
 export function directoriesBeforeFile(resolved: ResolvedSettings): string[] | undefined {
   const dir = resolved.get('dir');
-  return dir === undefined || dir.origin === 'file' ? undefined : (dir.value as string[]);
+  if (dir === undefined || dir.origin === 'file') return undefined;
+  const directories = dir.value as string[];
+  // What is typed is meant from where it is typed. A variable may come from elsewhere: a relative one is warned of.
+  return dir.origin === 'flag' ? directories.map((one) => absolute(one)) : directories;
 }
 
 /** Reads the configuration file; undefined when none is named. `onText`: called before anything in it is refused. */

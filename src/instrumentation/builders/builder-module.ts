@@ -1,7 +1,7 @@
 /** Builders that a configuration file names by the path of a module. */
 import { createRequire } from 'node:module';
 import { NixlTelemetryError, reasonOf } from '../../errors.js';
-import { madeBy } from './user-module.js';
+import { madeBy, runBuilderCode } from './user-module.js';
 import type { MetricBuilder } from './metric-builder.js';
 
 const ALLOWED =
@@ -14,9 +14,11 @@ const ALLOWED =
 export function builderFromModule(file: string): MetricBuilder {
   let made: unknown;
   try {
-    const module = createRequire(import.meta.url)(file) as Record<string, unknown>;
-    const found = module['default'] ?? module['builder'] ?? module;
-    made = typeof found === 'function' ? madeBy(found as () => unknown) : found;
+    made = runBuilderCode({ name: file, file }, () => {
+      const module = createRequire(import.meta.url)(file) as Record<string, unknown>;
+      const found = module['default'] ?? module['builder'] ?? module;
+      return typeof found === 'function' ? madeBy(found as () => unknown) : found;
+    });
   } catch (error) {
     throw new NixlTelemetryError('CONFIG_INVALID', `builder ${file} cannot be loaded: ${reasonOf(error)}`, {
       path: file,

@@ -17,6 +17,7 @@ import { checkedMeter } from './checked-meter.js';
 import { ComprehensiveBuilder } from './comprehensive-builder.js';
 import type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
 import { PACKAGE_NAME } from '../version.js';
+import { runBuilderCode } from './user-module.js';
 import { gpusIn, RecordsBuilder } from './records-builder.js';
 
 const MAX_WAITING = 1024;
@@ -188,7 +189,7 @@ export class MetricProcessor {
       this.#report(builder, call, error);
     };
     try {
-      Promise.resolve(work()).catch(failed);
+      Promise.resolve(runBuilderCode(builder, work)).catch(failed);
     } catch (error) {
       failed(error);
     }

@@ -7,3 +7,22 @@ export function madeBy<A extends unknown[]>(maker: (...args: A) => unknown, ...a
   const isClass = /^class\b/.test(Function.prototype.toString.call(maker));
   return isClass ? Reflect.construct(maker, args) : maker(...args);
 }
+
+/** What may be known of a builder: the object itself, or the file that one is loaded from. */
+export interface BuilderCode {
+  readonly name: string;
+  readonly file?: string;
+}
+
+type BuilderRunner = <T>(builder: BuilderCode, work: () => T) => T;
+
+let runner: BuilderRunner = (_, work) => work();
+
+/** For serve, which follows what a builder begins. In a service the code runs as it is: its process is not ours. */
+export function runBuilderCodeBy(run: BuilderRunner): void {
+  runner = run;
+}
+
+export function runBuilderCode<T>(builder: BuilderCode, work: () => T): T {
+  return runner(builder, work);
+}

@@ -34,7 +34,10 @@ export interface NixlOptions {
    * environment's NIXL_TELEMETRY_RUN_INTERVAL is below 100.
    */
   drainIntervalMs?: number;
-  /** How long the last values of a dead agent stay, default 30000. Longer than the export interval. */
+  /**
+   * How long the last values of a dead agent stay, default 30000. Longer than the export interval. Of all who read this
+   * agent in this process the longest counts.
+   */
   deadTtlMs?: number;
   /** Drops agents whose life cannot be seen after this long without an event. Default: never. */
   idleTtlMs?: number;

@@ -1,0 +1,193 @@
+/** What exporters and builders of a user throw outside of every call, in serve. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { CELLS, programsOf } from '../matrix/cells.js';
+import { MAIN, RunningCommand, scrape, start, temporaryDirectory, until, valueOf } from './command.js';
+
+const METHODS = 'export(m, done) { done({ code: 0 }) }, async forceFlush() {}, async shutdown() {}';
+
+/** Each throws at another moment and place. */
+const LATE: readonly (readonly [string, string])[] = [
+  ['a timer of the module', `setTimeout(() => { throw new Error('late') }, 20); export default { ${METHODS} };`],
+  ['a promise of the module', `Promise.reject(new Error('late')); export default { ${METHODS} };`],
+  [
+    'a timer after an await of the module',
+    `await null; setTimeout(() => { throw new Error('late') }, 20); export default { ${METHODS} };`,
+  ],
+  [
+    'a tick of the constructor',
+    `export default class { constructor() { process.nextTick(() => { throw new Error('late') }) }
+       export(m, done) { done({ code: 0 }) } async forceFlush() {} async shutdown() {} };`,
+  ],
+  [
+    'a microtask of the function',
+    `export default () => { queueMicrotask(() => { throw new Error('late') }); return { ${METHODS} } };`,
+  ],
+  [
+    'a promise of a getter',
+    `export default { get export() { Promise.resolve().then(() => { throw new Error('late') }); return (m, done) => done({ code: 0 }) },
+       async forceFlush() {}, async shutdown() {} };`,
+  ],
+  [
+    'a timer of export()',
+    `export default { export(m, done) { done({ code: 0 }); setTimeout(() => { throw new Error('late') }, 1) },
+       async forceFlush() {}, async shutdown() {} };`,
+  ],
+  [
+    'an emitter without a listener',
+    `import { EventEmitter } from 'node:events';
+     export default { export(m, done) { done({ code: 0 }); const e = new EventEmitter(); setImmediate(() => e.emit('error', new Error('late'))) },
+       async forceFlush() {}, async shutdown() {} };`,
+  ],
+  [
+    'a socket without a listener',
+    `import { connect } from 'node:net';
+     export default { export(m, done) { done({ code: 0 }); connect('/no/such/late') }, async forceFlush() {}, async shutdown() {} };`,
+  ],
+  [
+    'null',
+    `export default { export(m, done) { done({ code: 0 }); setTimeout(() => { throw null }) }, async forceFlush() {}, async shutdown() {} };`,
+  ],
+  [
+    'something without a text',
+    `export default { async export(m, done) { done({ code: 0 }); (async () => { throw Object.create(null) })() }, async forceFlush() {}, async shutdown() {} };`,
+  ],
+  [
+    'process.exit()',
+    `export default { export(m, done) { done({ code: 0 }); setTimeout(() => process.exit(7)) }, async forceFlush() {}, async shutdown() {} };`,
+  ],
+];
+
+function moduleOf(source: string, name = 'mine.mjs'): string {
+  const file = path.join(temporaryDirectory(), name);
+  writeFileSync(file, source);
+  return file;
+}
+
+/** With another output that writes each of its exports into a file. */
+function withWitness(): { file: string; exports: () => number } {
+  const out = path.join(temporaryDirectory(), 'out');
+  writeFileSync(out, '');
+  const file = moduleOf(
+    `import { appendFileSync } from 'node:fs';
+     export default { export(m, done) { appendFileSync(${JSON.stringify(out)}, '.'); done({ code: 0 }) }, async forceFlush() {}, async shutdown() {} };`,
+    'witness.mjs',
+  );
+  return { file, exports: () => readFileSync(out, 'utf8').length };
+}
+
+const FLAGS = ['--port', '0', '--export-interval', '50'];
+
+describe('what an exporter throws outside of every call', () => {
+  it.each(LATE)('costs nobody else anything: %s', async (_, source) => {
+    const witness = withWitness();
+    const exporters = `${moduleOf(source)},${witness.file},prometheus`;
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', exporters, ...FLAGS]);
+    await serve.says(/error: exporter \S+mine.mjs threw outside of a call/);
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    const failures = 'exporter="mine"';
+    await until(async () => valueOf(await scrape(url!), 'nixl_exporter_failures_total', failures) > 0);
+    const before = witness.exports();
+    await until(() => Promise.resolve(witness.exports() > before + 1));
+    expect(valueOf(await scrape(url!), 'nixl_exporter_failures_total', 'exporter="witness"')).toBe(0);
+    const { code, stderr } = await serve.stop('SIGTERM');
+    expect(code).toBe(0);
+    expect(stderr.match(/threw outside of a call/g)).toHaveLength(1);
+  });
+
+  it('is named by its file where the code runs for another one', async () => {
+    const file = moduleOf(`
+      import { subscribe } from 'node:diagnostics_channel';
+      subscribe('http.server.request.start', () => { throw new Error('late') });
+      export default { ${METHODS} };`);
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', `${file},prometheus`, ...FLAGS]);
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    expect(await scrape(url!)).toContain('nixl_collector_ticks');
+    await serve.says(/error: exporter \S+mine.mjs threw outside of a call.*: late/);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+  });
+
+  it('is one line, however often it comes', async () => {
+    const file = moduleOf(`
+      let thrown = 0;
+      setInterval(() => { if (++thrown === 300) console.log('often'); throw new Error('again ' + thrown) }, 1);
+      export default { ${METHODS} };`);
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
+    await serve.says(/often/);
+    const { code, stderr } = await serve.stop('SIGTERM');
+    expect(code).toBe(0);
+    expect(stderr.match(/again/g)).toHaveLength(1);
+  });
+
+  it('changes no exit code while serve ends', async () => {
+    const file = moduleOf(`export default { export(m, done) { done({ code: 0 }) }, async forceFlush() {},
+      async shutdown() { for (let ms = 0; ms < 60; ms++) setTimeout(() => { throw new Error('at the end') }, ms); } };`);
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', `${file},prometheus`, ...FLAGS]);
+    await serve.says(/serves/);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('what a builder throws outside of every call', () => {
+  it.each([
+    ['when it is loaded', `setTimeout(() => { throw new Error('late') }, 20);`, ''],
+    ['when it makes its instruments', '', `setTimeout(() => { throw new Error('late') }, 1);`],
+  ])('costs nobody else anything: %s', async (_, atLoad, atCreate) => {
+    const directory = temporaryDirectory();
+    const builder = `${atLoad} module.exports = { name: 'mine', create() { ${atCreate} } };`;
+    writeFileSync(path.join(directory, 'builder.cjs'), builder);
+    const config = path.join(directory, 'config.yaml');
+    writeFileSync(config, 'builders: [legacy, ./builder.cjs]\n');
+    const serve = start(['serve', '--dir', temporaryDirectory(), '--config', config, '--port', '0']);
+    await serve.says(/error: builder (mine|\S+builder.cjs) threw outside of a call/);
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    expect(await scrape(url!)).toContain('nixl_collector_ticks');
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('an error that belongs to nobody', () => {
+  it('ends serve with exit code 1, after it exported all that the rings held', async () => {
+    const directory = temporaryDirectory();
+    const out = path.join(temporaryDirectory(), 'out');
+    const witness = moduleOf(`
+      import { writeFileSync } from 'node:fs';
+      export default { export({ scopeMetrics }, done) {
+        const found = scopeMetrics.flatMap(({ metrics }) => metrics).find((m) => m.descriptor.name === 'agent_tx_bytes_total');
+        writeFileSync(${JSON.stringify(out)}, String(found?.dataPoints[0].value)); done({ code: 0 }) },
+        async forceFlush() {}, async shutdown() {} };`);
+    // Preloaded, so that it is neither exporter nor builder.
+    const preloaded = moduleOf(`process.on('SIGUSR2', () => { throw null });`, 'preloaded.mjs');
+    const serve = start(['serve', '--dir', directory, '--exporter', `${witness},prometheus`, '--port', '0'], {
+      NODE_OPTIONS: `--import ${preloaded}`,
+    });
+    await serve.says(/serves/);
+    const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+    writer.push({ type: 0, value: 4096n });
+    const { code, stderr } = await serve.stop('SIGUSR2');
+    writer.close();
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/error: an error that belongs to no exporter or builder that is known: null; serve drains/);
+    expect(readFileSync(out, 'utf8')).toBe('4096');
+  });
+
+  it('is not caught by other commands', async () => {
+    const preloaded = moduleOf(`setTimeout(() => { throw new Error('not caught') }, 50);`, 'preloaded.mjs');
+    const demo = start(['demo', '--port', '0'], { NODE_OPTIONS: `--import ${preloaded}` });
+    expect(await demo.ended).toMatchObject({ code: 1, stderr: expect.stringContaining('not caught') as string });
+  });
+});
+
+describe.each(CELLS)('on Node $node', (cell) => {
+  it('each of them is named', { timeout: 300_000 }, async () => {
+    const { node } = await programsOf(cell);
+    const modules = LATE.map(([, source], i) => moduleOf(source, `late-${i}.mjs`));
+    const args = ['serve', '--dir', temporaryDirectory(), '--exporter', [...modules, 'prometheus'].join(',')];
+    const serve = new RunningCommand(node, [MAIN, ...args, ...FLAGS]);
+    for (const [i] of LATE.entries())
+      await serve.says(new RegExp(`exporter \\S+late-${i}.mjs threw outside of a call`));
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});

@@ -1,0 +1,136 @@
+/** The collector's thread is held up, as by a frozen disk: nobody on the main thread waits for it. */
+import { execFileSync } from 'node:child_process';
+import { readSync, openSync, writeFileSync, writeSync, closeSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { scrape, start, temporaryDirectory, until, valueOf } from '../cli/command.js';
+import { dist, resultOf } from '../support/child.js';
+
+interface Control {
+  readonly env: Readonly<Record<string, string>>;
+  readonly file: string;
+}
+
+function control(): Control {
+  const directory = temporaryDirectory();
+  const [library, file] = [path.join(directory, 'held-up.so'), path.join(directory, 'control')];
+  const source = fileURLToPath(new URL('../support/held-up.c', import.meta.url));
+  execFileSync(process.env['CXX'] ?? 'c++', ['-x', 'c', '-shared', '-fPIC', '-O2', '-o', library, source, '-ldl']);
+  writeFileSync(file, Buffer.alloc(2));
+  return { env: { LD_PRELOAD: library, HELD_UP_FILE: file }, file };
+}
+
+const PROGRAM = `
+import { openSync, readSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+const { NixlInstrumentation, NixlMetricProducer } = await import(arg.index);
+const { openSource, RingWriter } = await import(arg.bridge);
+const { tallyOptions } = await import(arg.mapping);
+const { MeterProvider, MetricReader } = await import(arg.sdk);
+const control = openSync(arg.file, 'r+');
+const hold = (where) => writeSync(control, where, 0);
+const isHeldUp = () => readSync(control, bytes, 0, 2, 0) === 2 && bytes[1] === 1;
+const bytes = Buffer.alloc(2);
+const writer = new RingWriter(arg.directory + '/agent', { wireVersion: 4, capacity: 64 });
+const totalIn = ({ resourceMetrics }) => resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics)
+  .find((metric) => metric.descriptor.name === 'agent_tx_bytes_total')?.dataPoints[0]?.value;
+class Reader extends MetricReader { async onShutdown() {} async onForceFlush() {} }
+
+writer.push({ type: 0, value: 1n });
+const directories = arg.directory;
+const producers = [1, 2, 3].map(() => new NixlMetricProducer({ directories }));
+const reader = new Reader();
+const instrumentation = new NixlInstrumentation({ directories });
+instrumentation.setMeterProvider(new MeterProvider({ readers: [reader] }));
+const source = openSource({ directories: [directories], tally: tallyOptions() });
+const tap = source.openTap({ types: [0] });
+for (const producer of producers) while (totalIn(await producer.collect()) !== 1) await sleep(5);
+while (totalIn(await reader.collect()) !== 1) await sleep(5);
+source.snapshot();
+
+hold(arg.where);
+writer.push({ type: 0, value: 10n });
+while (!isHeldUp()) await sleep(1);
+let turns = 0;
+const counting = setInterval(() => turns++, 5);
+const meanwhile = (await Promise.all(producers.map((producer) => producer.collect()))).map(totalIn);
+clearInterval(counting);
+
+const began = performance.now();
+source.drainNow(100);
+const stale = source.snapshot().agents[0].events[0].sum;
+tap.close();
+source.openTap({ types: [0] });
+source.openReader().close();
+source.close();
+instrumentation.disable();
+instrumentation.enable();
+const later = openSource({ directories: [directories], tally: tallyOptions() });
+later.drainNow(100);
+later.snapshot();
+later.close();
+producers[2].close();
+const blockedMs = performance.now() - began;
+const instruments = totalIn(await reader.collect());
+
+const heldUp = isHeldUp();
+hold('-');
+const after = [];
+for (const producer of [producers[0], producers[1]]) {
+  while (totalIn(await producer.collect()) === 1) await sleep(5);
+  after.push(totalIn(await producer.collect()));
+}
+console.log(JSON.stringify({ turns, meanwhile, stale: String(stale), blockedMs, heldUp, after, instruments }));
+for (const producer of producers) producer.close();
+`;
+
+/** What a service sees whose collector thread is held up at one place, and once it goes on. */
+async function heldUpAt(where: 's' | 'p'): Promise<void> {
+  const { env, file } = control();
+  const through = ['env', ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
+  const sdk = import.meta.resolve('@opentelemetry/sdk-metrics');
+  const files = { index: dist('index.js'), bridge: dist('shm-bridge/index.js'), mapping: dist('mapping/index.js') };
+  const found = await resultOf<Record<string, unknown>>(
+    PROGRAM,
+    { directory: temporaryDirectory(), file, where, sdk, ...files },
+    through,
+  );
+  expect(found).toMatchObject({ meanwhile: [1, 1, 1], stale: '1', heldUp: true, after: [11, 11] });
+  expect(found['turns']).toBeGreaterThan(10); // the event loop went on while all of them waited
+  // A dozen calls, of which the first alone may have waited: for 100 ms, not for the 2000 that a drain may take.
+  expect(found['blockedMs']).toBeLessThan(1500);
+}
+
+test('while it looks for rings', () => heldUpAt('s'));
+
+test('while it drains one', () => heldUpAt('p'));
+
+test('serve answers, reports it at /readyz, ends when it is told to, and takes up where it was', async () => {
+  const { env, file } = control();
+  const directory = temporaryDirectory();
+  const fd = openSync(file, 'r+');
+  onTestFinished(() => closeSync(fd));
+  const isHeldUp = (): boolean => {
+    const bytes = Buffer.alloc(2);
+    readSync(fd, bytes, 0, 2, 0);
+    return bytes[1] === 1;
+  };
+  const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+  writer.push({ type: 0, value: 1n });
+  const serve = start(['serve', '--dir', directory, '--port', '0', '--shutdown-timeout', '5000'], env);
+  const [, url] = await serve.says(/serves (http:\S+) from/);
+  const total = async (): Promise<number> => valueOf(await scrape(url!), 'agent_tx_bytes_total');
+  await until(async () => (await total()) === 1);
+  writeSync(fd, 's', 0);
+  await until(() => Promise.resolve(isHeldUp()));
+  writer.push({ type: 0, value: 10n });
+  expect(await total()).toBe(1);
+  await until(async () => (await (await fetch(new URL('/readyz', url))).text()).includes('has had no turn for'));
+  writeSync(fd, '-', 0);
+  await until(async () => (await total()) === 11);
+  writeSync(fd, 's', 0);
+  await until(() => Promise.resolve(isHeldUp()));
+  expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+});
