@@ -153,7 +153,7 @@ test('a thousand agents with fresh names, one after another, leave nothing behin
     }));
     const source = openSource({ directories: [arg.directory], tally: tallyOptions(), deadTtlMs: 0, idleTtlMs: 3000 });
     const reader = source.openReader();
-    // What is in use: V8 keeps more than that, and takes more in steps of megabytes.
+    // Memory in use: V8 reserves more, in steps of megabytes.
     const used = () => {
       const { rss, heapTotal, heapUsed } = process.memoryUsage();
       return (rss - heapTotal + heapUsed) / 2 ** 20;

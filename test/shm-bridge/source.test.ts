@@ -83,7 +83,7 @@ test('an agent whose file has no name any more, and whose process cannot be seen
   const directory = temporaryDirectory();
   const file = path.join(directory, 'agent');
   const source = openTestSource([directory], { deadTtlMs: 100 });
-  // Written by this very process, whose own mappings do not count.
+  // This process writes it, and its own mappings do not count.
   const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });
   for (let i = 0; i < 5; i++) writer.push({ type: XFER_TIME, value: 1n });
   await until(() => drained(source.snapshot()) === 5);
