@@ -1,4 +1,5 @@
 /** Sources: taps that miss nothing, readers that are waited for, many rings at once. */
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { tallyOptions } from '../../src/mapping/index.js';
@@ -76,4 +77,18 @@ test('a thousand new rings are found and drained together', () => {
   const source = openTestSource([directory]);
   drainAll(source, directory);
   expect(drained(source.snapshot())).toBe(1000);
+});
+
+test('an agent whose file has no name any more, and whose process cannot be seen, is dropped after the dead TTL', async () => {
+  const directory = temporaryDirectory();
+  const file = path.join(directory, 'agent');
+  const source = openTestSource([directory], { deadTtlMs: 100 });
+  // This process writes it, and its own mappings do not count.
+  const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });
+  for (let i = 0; i < 5; i++) writer.push({ type: XFER_TIME, value: 1n });
+  await until(() => drained(source.snapshot()) === 5);
+  expect(source.snapshot().agents).toMatchObject([{ life: 'unknown' }]);
+  rmSync(file);
+  await until(() => source.snapshot().agents.length === 0);
+  writer.close();
 });
