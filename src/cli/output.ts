@@ -91,8 +91,9 @@ export function settleNoteFormat(otherwise: () => LogFormat): LogFormat {
 
 /** Node writes its own warnings as text. */
 function noteNodeWarnings(): void {
-  if (process.listenerCount('warning') === 0) return; // --no-warnings
-  process.removeAllListeners('warning');
+  const [nodes] = process.listeners('warning').filter(({ name }) => name === 'onWarning');
+  if (nodes === undefined) return; // --no-warnings, or done already
+  process.off('warning', nodes);
   process.on('warning', ({ name, message }) => note(`${name}: ${message}`, 'warning'));
 }
 

@@ -33,7 +33,7 @@ test('a tap that a source is opened with sees what lay in the rings before', () 
 });
 
 test.each([
-  [{ types: [99] }, /tap type is 99/],
+  [{ types: [99] }, /tap.types\[0\] is 99/],
   [{ types: [0], capacity: 0 }, /tap capacity is 0/],
 ])('refuses the tap %o before anything is read', (tap, message) => {
   expect(() => openSource({ directories: ['/tmp'], tally: tallyOptions(), tap })).toThrow(message);
