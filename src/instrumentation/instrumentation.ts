@@ -1,6 +1,7 @@
 /** The standard OpenTelemetry instrumentation: for services that have a MeterProvider of their own. */
 import { type MeterProvider, metrics } from '@opentelemetry/api';
 import { InstrumentationBase } from '@opentelemetry/instrumentation';
+import { check, isObject } from '../arguments.js';
 import { reasonOf } from '../errors.js';
 import { checkReaderOptions, instrumentationSettings, warnOfUnmatched } from './config/config.js';
 import { warnOfNixlSeries } from './config/nixl-series.js';
@@ -31,6 +32,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
    */
   constructor(config: NixlInstrumentationConfig = {}, internals: Internals = {}) {
     const settings = instrumentationSettings(config);
+    check(isObject(internals), 'internals', internals, 'nothing: it is for tests');
     super(PACKAGE_NAME, PACKAGE_VERSION, { ...config, enabled: false });
     super.setConfig(config);
     this._reporting = new Reporting({
@@ -39,7 +41,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
       lookUpGlobalMeter: () => this._lookUpGlobalMeter(),
       internals,
     });
-    warnOfUnmatched(settings.events, this._diag);
+    warnOfUnmatched(settings, this._diag);
     warnOfNixlSeries(settings, this._diag);
     this._reporting.useMeter(this.meter);
     if (config.enabled !== false) this.enable();
@@ -91,7 +93,10 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
     return this._reporting!.processor;
   }
 
+  /** @throws NixlTelemetryError CONFIG_INVALID */
   override setMeterProvider(provider: MeterProvider): void {
+    const isProvider = typeof (provider as MeterProvider | null | undefined)?.getMeter === 'function';
+    check(isProvider, 'the MeterProvider', provider, 'an object with getMeter()');
     this._lookedUp = undefined;
     super.setMeterProvider(provider);
   }

@@ -9,6 +9,7 @@ import {
   type MetricProducer,
   type ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
+import { check } from '../arguments.js';
 import {
   type AgentReading,
   hostAttributes,
@@ -76,6 +77,12 @@ export class NixlMetricProducer implements MetricProducer {
    * ADDON_MISSING when the native part cannot be loaded.
    */
   constructor(options: NixlMetricProducerOptions = {}, shared?: SharedFeed) {
+    check(
+      shared === undefined || isShared(shared),
+      'shared',
+      shared,
+      'nothing: metricProducer() of an instrumentation shares',
+    );
     const { feed, builderMetrics, close, ...profile } =
       shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
     const { naming, hostname, events, attributes, rankVariable, customEvents, nixlRelease: release } = profile;
@@ -206,7 +213,7 @@ interface Feed extends SharedFeed {
 function ownFeed(options: NixlMetricProducerOptions): Feed {
   const { source: sourceOptions, ...profile } = producerSettings(options);
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-  warnOfUnmatched(profile.events, logger);
+  warnOfUnmatched(profile, logger);
   warnOfNixlSeries(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
   const source = openSource({ ...sourceOptions, ...builderMetrics.wants });
@@ -217,6 +224,10 @@ function ownFeed(options: NixlMetricProducerOptions): Feed {
     feed.close();
   };
   return { ...profile, feed, builderMetrics, close };
+}
+
+function isShared(given: SharedFeed): boolean {
+  return typeof (given as Partial<SharedFeed> | null)?.feed?.read === 'function';
 }
 
 function sharedFeed({ naming, hostname }: NixlMetricProducerOptions, shared: SharedFeed): Feed {

@@ -1,15 +1,23 @@
 /** The built-in builders that read off the native tally: each a set of metrics, under a name to choose it by. */
+import { check, isObject, listOf, optionsObject } from '../arguments.js';
 import { agentMetrics } from './agent-metrics.js';
 import { type Allowlist, EVERYTHING } from './allowlist.js';
 import { type CustomError, errorMatcher, errorName } from './custom-errors.js';
-import { type CustomEvent, customMetrics, type CustomMetric, isCustomError, matcherOf } from './custom-events.js';
+import {
+  checkCustomEvents,
+  type CustomEvent,
+  customMetrics,
+  type CustomMetric,
+  isCustomError,
+  matcherOf,
+} from './custom-events.js';
 import { eventMetrics } from './event-metrics.js';
 import { eventName } from './event-name.js';
 import { type EventRow, EVENTS } from './events.js';
 import { keyMetrics } from './key-metrics.js';
 import type { Metric } from './metric.js';
-import type { Naming } from './naming.js';
-import { DEFAULT_NIXL_RELEASE, type NixlRelease } from './releases.js';
+import { type Naming, NAMINGS } from './naming.js';
+import { DEFAULT_NIXL_RELEASE, NIXL_RELEASES, type NixlRelease } from './releases.js';
 import type { EventReading } from './tally.js';
 import { timeMetrics } from './time-metrics.js';
 import { transferMetrics } from './transfer-metrics.js';
@@ -55,8 +63,14 @@ export interface MetricsOptions {
   readonly release?: NixlRelease;
 }
 
-/** All metrics of agents in one naming, in the order of the builders. For one reader: some remember its last look. */
+const OPTIONS = ['events', 'builders', 'customEvents', 'release'] as const;
+
+/**
+ * All metrics of agents in one naming, in the order of the builders. For one reader: some remember its last look.
+ * @throws NixlTelemetryError CONFIG_INVALID
+ */
 export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[] {
+  checkArguments(naming, options);
   const { events = EVERYTHING, builders = DEFAULT_BUILDERS, customEvents = [] } = options;
   const { release = DEFAULT_NIXL_RELEASE } = options;
   const errors = customEvents.filter(isCustomError);
@@ -70,6 +84,18 @@ export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[
     customMetrics: customEvents.filter((event) => !isCustomError(event)),
   };
   return builders.flatMap((name) => BUILDERS[name](context));
+}
+
+function checkArguments(naming: Naming, options: MetricsOptions): void {
+  check(NAMINGS.includes(naming), 'naming', naming, NAMINGS.join(', '));
+  const given = optionsObject('options', options, OPTIONS);
+  const { events = EVERYTHING, builders = [], customEvents = [], release = DEFAULT_NIXL_RELEASE } = given;
+  check(isObject(events) && typeof events.selects === 'function', 'events', events, 'an object with selects()');
+  listOf('builders', builders, (name, one) =>
+    check(TALLY_BUILDERS.includes(one), name, one, TALLY_BUILDERS.join(', ')),
+  );
+  checkCustomEvents('customEvents', customEvents);
+  check(NIXL_RELEASES.includes(release), 'release', release, NIXL_RELEASES.join(', '));
 }
 
 /** Returns the name of an event in the allowlist. A declared error has the name that NIXL would give it. */

@@ -1,11 +1,12 @@
 /** What options come to. */
 import os from 'node:os';
 import type { DiagLogger } from '@opentelemetry/api';
-import { NixlTelemetryError } from '../../errors.js';
+import { invalid } from '../../arguments.js';
 import {
   type Allowlist,
   allowlist,
   AttributeRegistry,
+  DEFAULT_BOUNDS,
   errorName,
   isCustomError,
   tallyOptions,
@@ -16,6 +17,7 @@ import type { BuilderName } from '../builders/metric-processor.js';
 import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings, type WrittenSettings } from './config-file.js';
 import { DIRECTORY_VARIABLE, type Environment, optionsFromEnvironment } from './environment.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions, NixlOptions } from './options.js';
+import { passedOver } from './known-events.js';
 import { labelProblems, type NixlSeries, nixlSeriesOf } from './nixl-series.js';
 import { checkOptions, type SettingName } from './settings.js';
 import { pathText } from './shape.js';
@@ -63,7 +65,7 @@ export function producerSettings(
 ): ProducerSettings {
   checkOptions(options, ['temporality', ...COMMON]);
   const { source, ...settings } = resolved(options, environment, file);
-  if (source === undefined) throw new NixlTelemetryError('CONFIG_INVALID', NOTHING_CONFIGURED);
+  if (source === undefined) throw invalid(NOTHING_CONFIGURED);
   return { ...settings, source };
 }
 
@@ -80,19 +82,30 @@ export function sameSettings(a: Settings, b: Settings): boolean {
   return sameBuilders && JSON.stringify(restBefore) === JSON.stringify(restAfter);
 }
 
-/** An entry that matches nothing is worth a word, but may be right: backends have events of their own. */
-export function warnOfUnmatched({ unmatched }: Allowlist, logger: Pick<DiagLogger, 'warn'>): void {
+/** Warns of entries that match nothing, or not what they seem to: backends have events of their own, so they may be right. */
+export function warnOfUnmatched(
+  { events: { unmatched }, customEvents }: Pick<Profile, 'events' | 'customEvents'>,
+  logger: Pick<DiagLogger, 'warn'>,
+): void {
   if (unmatched.length > 0) logger.warn(`enabledMetrics: no known event matches ${unmatched.join(', ')}`);
+  for (const [i, event] of customEvents.entries()) {
+    const names = passedOver(event);
+    if (names.length === 0) continue;
+    logger.warn(
+      `customEvents[${i}].event ${event.event} does not count ${names.join(', ')}: they are NIXL's own events`,
+    );
+  }
 }
 
-function resolved(given: NixlInstrumentationConfig, environment: Environment, file?: WrittenSettings): Settings {
-  const options = merged(given, environment, file ?? fileNamedBy(given, environment));
+function resolved(given: NixlInstrumentationConfig, environment: Environment, named?: WrittenSettings): Settings {
+  const file = named ?? fileNamedBy(given, environment);
+  const options = merged(given, environment, file);
+  refuseWithoutBuilder(options, given, file);
+  refuseTakenLabels(options, given, file);
   const { seriesLimit = DEFAULT_SERIES_LIMIT } = options;
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
   const { customEvents = [], builders } = options;
-  const [clash] = labelProblems(options);
-  if (clash !== undefined) throw new NixlTelemetryError('CONFIG_INVALID', `${pathText(clash.path)} ${clash.text}`);
   const declared = customEvents.map((one) => {
     if (isCustomError(one)) return errorName(one);
     return typeof one.event === 'number' ? `type_${one.event}` : one.event;
@@ -111,6 +124,57 @@ function resolved(given: NixlInstrumentationConfig, environment: Environment, fi
     builders,
     source: sourceOptions(options),
   };
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID, with line and column if the file holds the attributes. */
+function refuseTakenLabels(
+  options: NixlInstrumentationConfig,
+  given: NixlInstrumentationConfig,
+  file: WrittenSettings | undefined,
+): void {
+  const problems = labelProblems(options);
+  if (problems.length === 0) return;
+  const where = given.attributes === undefined && file !== undefined ? file.where : pathText;
+  throw invalid(problems.map(({ path, text }) => `${where(path)} ${text}`).join('\n'));
+}
+
+/** Returns options that do nothing unless one of the builders beside them runs. */
+function neededBuilders({ customEvents = [] }: NixlOptions): [keyof NixlOptions, BuilderName[]][] {
+  return [
+    ...(customEvents.some((event) => !isCustomError(event)) ? [neededFor('customEvents', 'custom')] : []),
+    ...(customEvents.some(isCustomError) ? [neededFor('customEvents', 'legacy')] : []),
+    neededFor('histogramBounds', 'legacy', 'transfers'),
+    neededFor('sizeBounds', 'transfers'),
+    neededFor('throughputBounds', 'transfers'),
+  ];
+}
+
+function neededFor(option: keyof NixlOptions, ...builders: BuilderName[]): [keyof NixlOptions, BuilderName[]] {
+  return [option, builders];
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID, with line and column if the file holds the option. */
+function refuseWithoutBuilder(
+  options: NixlInstrumentationConfig,
+  given: NixlInstrumentationConfig,
+  file: WrittenSettings | undefined,
+): void {
+  const { builders } = options;
+  if (builders === undefined) return;
+  const names = builders.map((one) => (typeof one === 'string' ? one : one.name));
+  for (const [option, needed] of neededBuilders(options)) {
+    const value = options[option];
+    const isNothing = value === undefined || Object.keys(value).length === 0 || isDefault(option, value);
+    if (isNothing || needed.some((builder) => builders.includes(builder))) continue;
+    const isInFile = given[option] === undefined;
+    const what = isInFile && file !== undefined ? file.where([option]) : option;
+    throw invalid(`${what} needs the builder ${needed.join(' or ')}, and builders has only ${names.join(', ')}`);
+  }
+}
+
+/** `nixl-otel config print` writes defaults, too. */
+function isDefault(option: string, value: unknown): boolean {
+  return JSON.stringify(value) === JSON.stringify(DEFAULT_BOUNDS[option as keyof typeof DEFAULT_BOUNDS]);
 }
 
 function fileNamedBy({ configFile }: NixlInstrumentationConfig, environment: Environment): WrittenSettings | undefined {

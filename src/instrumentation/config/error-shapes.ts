@@ -1,6 +1,7 @@
 /** Checks declared errors of the configuration: events that add a status to NIXL's errors. */
-import { Category, type CustomError, errorKeys, EVENTS } from '../../mapping/index.js';
-import { object, type Shape, value, word } from './shape.js';
+import { Category, type CustomError, type CustomEvent, errorKeys, EVENTS, isCustomError } from '../../mapping/index.js';
+import { neverCounted } from './known-events.js';
+import { also, object, type Problem, type Shape, value, word } from './shape.js';
 
 const STATUS = /^[a-z][a-z0-9_]{0,63}$/;
 const status = value(
@@ -26,32 +27,29 @@ const event = value(
       : Number.isInteger(given) && (given as number) >= EVENTS.length && (given as number) <= MAX_TYPE,
 );
 
-export const CUSTOM_ERROR: Shape = object({ event, kind: word(['error']), status }, ['event', 'kind', 'status']);
-
-/** By type number and by name: what NIXL's table already counts. */
-const NIXL_ERRORS = new Map(
-  EVENTS.flatMap(({ type, event, wireVersion1Name, category }) =>
-    [type, event, ...(wireVersion1Name === undefined ? [] : [wireVersion1Name])].map(
-      (key): [string | number, string] => [
-        key,
-        category === Category.ERROR
-          ? `${event.replace('agent_err_', '')}, a status that NIXL has itself`
-          : `${event} of NIXL`,
-      ],
-    ),
-  ),
+export const CUSTOM_ERROR: Shape = also(
+  object({ event, kind: word(['error']), status }, ['event', 'kind', 'status']),
+  (error: CustomError) => {
+    const never = neverCounted(error);
+    return never === undefined ? [] : [{ path: ['event'], text: never }];
+  },
 );
 
-/** Names the first error whose events NIXL's table or an earlier error counts already. */
-export function errorsProblem(errors: readonly CustomError[]): string | undefined {
+/** By type number and by name: the statuses of NIXL's own errors. */
+const NIXL_ERRORS = EVENTS.filter(({ category }) => category === Category.ERROR).flatMap(
+  ({ event, wireVersion1Name }): [string, string][] =>
+    [event, wireVersion1Name!].map((key) => [key, 'which is a status of NIXL itself']),
+);
+
+/** Finds the errors whose status or event NIXL's table or an earlier error counts already. */
+export function errorsProblems(events: readonly CustomEvent[]): Problem[] {
   const taken = new Map<string | number, string>(NIXL_ERRORS);
-  for (const error of errors) {
-    for (const key of errorKeys(error)) {
-      const other = taken.get(key);
-      if (other !== undefined) return `has the error ${error.status} of event ${error.event}, which meets ${other}`;
-    }
-    const own = `the error ${error.status} of event ${error.event}`;
-    for (const key of errorKeys(error)) taken.set(key, own);
-  }
-  return undefined;
+  return events.flatMap((error, i) => {
+    if (!isCustomError(error)) return [];
+    const key = [...errorKeys(error)].find((one) => taken.has(one));
+    for (const one of errorKeys(error)) if (!taken.has(one)) taken.set(one, `which customEvents[${i}] counts already`);
+    if (key === undefined) return [];
+    const field = key === error.event ? 'event' : 'status';
+    return [{ path: [i, field], text: `is ${error[field]}, ${taken.get(key)}` }];
+  });
 }
