@@ -98,6 +98,56 @@ const WRONG: [string, string][] = [
     'customEvents:\n  - { event: e, kind: gauge, name: { nixl: c, otel: h_sum } }\n  - { event: f, kind: histogram, name: h }',
     '3:34: customEvents[1].name is h, which in Prometheus shares the name h_sum with h_sum of customEvents[0]',
   ],
+  ...['1.4', '1.0'].map((release): [string, string] => [
+    `naming: nixl\nnixlRelease: ${release}`,
+    `2:1: nixlRelease is the number ${Number(release)}; allowed: a string, so put it in quotes: one of "1.0", "1.2", "1.3", "1.4", "main"`,
+  ]),
+  ["nixlRelease: '1.1'", '1:1: nixlRelease is "1.1"; allowed: one of "1.0", "1.2", "1.3", "1.4", "main"'],
+  ['nixlLabels: mp', '1:1: nixlLabels is "mp"; allowed: "prometheus" or "prometheus_mp"'],
+  [
+    'customEvents:\n  - { event: 21, kind: error }',
+    '2:5: customEvents[0] has no "status"; it needs event, kind, status',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: x, name: y }',
+    '2:42: customEvents[0].name is unknown; there are event, kind, status',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: Not Posted }',
+    '2:31: customEvents[0].status is "Not Posted"; allowed: a lower-case letter, then',
+  ],
+  [
+    'customEvents:\n  - { event: 8, kind: error, status: x }',
+    '2:7: customEvents[0].event is 8; allowed: a name without * and ?, or a type number from 21',
+  ],
+  [
+    "customEvents:\n  - { event: 'stalled_*', kind: error, status: x }",
+    '2:7: customEvents[0].event is "stalled_*"; allowed: a name without * and ?, or',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: backend }',
+    '2:31: customEvents[0].status is backend, which is a status of NIXL itself',
+  ],
+  [
+    'customEvents:\n  - { event: NIXL_ERR_BACKEND, kind: error, status: x }',
+    "2:7: customEvents[0].event is NIXL_ERR_BACKEND, which is NIXL's own and has its metrics already",
+  ],
+  [
+    'customEvents:\n  - { event: agent_err_y, kind: error, status: x }\n  - { event: 21, kind: error, status: y }',
+    '3:31: customEvents[1].status is y, which customEvents[0] counts already',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: x }\n  - { event: 21, kind: error, status: y }',
+    '3:7: customEvents[1].event is 21, which customEvents[0] counts already',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: error, status: x }\n  - { event: 22, kind: error, status: x }',
+    '3:31: customEvents[1].status is x, which customEvents[0] counts already',
+  ],
+  [
+    'customEvents:\n  - { event: 21, kind: errors, status: x }',
+    '2:5: customEvents[0] has no "name"; it needs event, kind, name',
+  ],
   ...['agent_tx_bytes', 'agent_err_backend', 'NIXL_ERR_BACKEND'].map((event): [string, string] => [
     `customEvents:\n  - { event: ${event}, kind: gauge, name: a }`,
     `2:7: customEvents[0].event is ${event}, which is NIXL's own and has its metrics already`,
@@ -139,64 +189,6 @@ const WRONG: [string, string][] = [
   ['serve: { host: 5 }', '1:10: serve.host is 5; allowed: a text'],
   ["serve: { host: '[::2' }", '1:10: serve.host is "[::2"; allowed: an address or a host name'],
   ['serve: { exporter: [prometheus, none] }', '1:10: serve.exporter is ["prometheus","none"]; allowed: none alone'],
-  ...['1.4', '1.0'].map((release): [string, string] => [
-    `naming: nixl\nnixlRelease: ${release}`,
-    `2:1: nixlRelease is the number ${Number(release)}; allowed: a string, so put it in quotes: one of "1.0", "1.2", "1.3", "1.4", "main"`,
-  ]),
-  ["nixlRelease: '1.1'", '1:1: nixlRelease is "1.1"; allowed: one of "1.0", "1.2", "1.3", "1.4", "main"'],
-  ['nixlLabels: mp', '1:1: nixlLabels is "mp"; allowed: "prometheus" or "prometheus_mp"'],
-  [
-    'nixlLabels: prometheus_mp\nattributes:\n  - { name: site, source: agent }\n  - { name: local.rank, source: local_rank }',
-    '4:7: attributes[1].name is local.rank, but nixlLabels is prometheus_mp, which has the label local_rank: give the attribute another name',
-  ],
-  [
-    'customEvents:\n  - { event: 21, kind: error }',
-    '2:5: customEvents[0] has no "status"; it needs event, kind, status',
-  ],
-  [
-    'customEvents:\n  - { event: 21, kind: error, status: x, name: y }',
-    '2:42: customEvents[0].name is unknown; there are event, kind, status',
-  ],
-  [
-    'customEvents:\n  - { event: 21, kind: error, status: Not Posted }',
-    '2:31: customEvents[0].status is "Not Posted"; allowed: a lower-case letter, then',
-  ],
-  [
-    'customEvents:\n  - { event: 8, kind: error, status: x }',
-    '2:7: customEvents[0].event is 8; allowed: a name without * and ?, or a type number from 21',
-  ],
-  [
-    "customEvents:\n  - { event: 'stalled_*', kind: error, status: x }",
-    '2:7: customEvents[0].event is "stalled_*"; allowed: a name without * and ?, or',
-  ],
-  [
-    'customEvents:\n  - { event: 21, kind: error, status: backend }',
-    '2:31: customEvents[0].status is backend, which meets backend, a status that NIXL has itself',
-  ],
-  [
-    'customEvents:\n  - { event: NIXL_ERR_BACKEND, kind: error, status: x }',
-    "2:7: customEvents[0].event is NIXL_ERR_BACKEND, which is NIXL's own and has its metrics already",
-  ],
-  [
-    'customEvents:\n  - { event: agent_tx_bytes, kind: error, status: x }',
-    "2:7: customEvents[0].event is agent_tx_bytes, which is NIXL's own and has its metrics already",
-  ],
-  [
-    "customEvents:\n  - { event: '77', kind: error, status: x }",
-    '2:7: customEvents[0].event is the text "77"; allowed: a type number without quotes',
-  ],
-  [
-    'customEvents:\n  - { event: 21, kind: error, status: x }\n  - { event: 21, kind: error, status: other }',
-    '3:7: customEvents[1].event is 21, which meets the error x of customEvents[0]',
-  ],
-  [
-    'customEvents:\n  - { event: 21, kind: error, status: x }\n  - { event: 22, kind: error, status: x }',
-    '3:31: customEvents[1].status is x, which meets the error x of customEvents[0]',
-  ],
-  [
-    'customEvents:\n  - { event: 21, kind: errors, status: x }',
-    '2:5: customEvents[0] has no "name"; it needs event, kind, name',
-  ],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
   ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
   ['serve:\n  page: maybe', '2:3: serve.page is "maybe"; allowed: "on" or "off"'],
@@ -366,7 +358,7 @@ describe('the published schema', () => {
   it('says what the checks say', () => {
     expect(validate(parse(GOOD))).toBe(true);
     const onlyInCode =
-      /NIXL's own|without quotes|as labels|32 bytes|enabledMetrics|allowed with type|makes nothing|host name|none alone|only a histogram has bounds|serve\.port|twice|which in Prometheus|which is there|which meets|which has the label|the name of/;
+      /NIXL's own|without quotes|as labels|32 bytes|enabledMetrics|allowed with type|makes nothing|host name|none alone|only a histogram has bounds|serve\.port|twice|which in Prometheus|which is there|the name of|a status of NIXL|counts already/;
     for (const [text, message] of WRONG) {
       if (onlyInCode.test(message)) continue;
       expect(validate(parse(text)), text).toBe(false);
@@ -457,7 +449,9 @@ describe('who goes before whom', () => {
       'prometheus_mp',
     ]);
     expect(code).not.toBe(0);
-    expect(stderr).toContain('attributes[0].name is pid, but nixlLabels is prometheus_mp, which has the label pid');
+    expect(stderr).toContain(
+      `${file}:1:16: attributes[0].name is pid, but nixlLabels is prometheus_mp, which has the label pid`,
+    );
   });
 
   it('gives serve the globs of a file that has directories, too, unless a flag or a variable names a place', async () => {

@@ -177,7 +177,6 @@ describe('settings', () => {
       naming: 'nixl',
       nixlRelease: 'main',
       nixlLabels: 'prometheus',
-      givenForNixl: [],
       hostname: os.hostname(),
       events: EVERYTHING,
       attributes: new AttributeRegistry(),

@@ -98,7 +98,6 @@ export function producerOn(
     naming: 'nixl',
     nixlRelease: options.nixlRelease ?? 'main',
     nixlLabels: options.nixlLabels ?? 'prometheus',
-    givenForNixl: [],
     hostname: 'h',
     events: EVERYTHING,
     attributes: new AttributeRegistry(attributes),

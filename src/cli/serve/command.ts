@@ -91,12 +91,11 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
 
 function ringOptions(settings: ServeSettings, resolved: ResolvedSettings): NixlOptions {
   const { naming, drainInterval, deadTtl, idleTtl, owner, nixlRelease, nixlLabels } = settings;
-  const isGiven = (key: keyof ServeSettings): boolean => resolved.get(key)?.origin !== 'default';
   const directories = directoriesBeforeFile(resolved);
   return {
     naming,
-    ...(isGiven('nixlRelease') ? { nixlRelease } : {}),
-    ...(isGiven('nixlLabels') ? { nixlLabels } : {}),
+    nixlRelease,
+    nixlLabels,
     drainIntervalMs: drainInterval,
     deadTtlMs: deadTtl,
     ...(directories === undefined ? {} : { directories }),

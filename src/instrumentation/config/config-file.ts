@@ -9,7 +9,6 @@ import type { MetricBuilder } from '../builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
 import { readJson } from './json-text.js';
 import { lineAndColumn, type Located } from './located.js';
-import { labelProblems } from './nixl-series.js';
 import { SETTINGS } from './settings.js';
 import { anyObject, object, type Path, pathText, type Shape } from './shape.js';
 import { readYaml } from './yaml-text.js';
@@ -100,8 +99,7 @@ export function readSettings(file: string, serve?: Shape, onText?: (text: string
   );
   const content = contentOf(located, file);
   const where = (at: Path): string => `${place(located.offsetOf(at))}: ${pathText(at) || 'the file'}`;
-  const found = fileShape(serve).problems(content);
-  const problems = found.length > 0 ? found : labelProblems(content as NixlOptions);
+  const problems = fileShape(serve).problems(content);
   refuse(
     file,
     problems.map((problem) => `${where(problem.path)} ${problem.text}`),

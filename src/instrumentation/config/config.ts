@@ -101,12 +101,11 @@ function resolved(given: NixlInstrumentationConfig, environment: Environment, na
   const file = named ?? fileNamedBy(given, environment);
   const options = merged(given, environment, file);
   refuseWithoutBuilder(options, given, file);
+  refuseTakenLabels(options, given, file);
   const { seriesLimit = DEFAULT_SERIES_LIMIT } = options;
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
   const { customEvents = [], builders } = options;
-  const [clash] = labelProblems(options);
-  if (clash !== undefined) throw invalid(`${pathText(clash.path)} ${clash.text}`);
   const declared = customEvents.map((one) => {
     if (isCustomError(one)) return errorName(one);
     return typeof one.event === 'number' ? `type_${one.event}` : one.event;
@@ -127,13 +126,32 @@ function resolved(given: NixlInstrumentationConfig, environment: Environment, na
   };
 }
 
-/** Options that do nothing unless one of these builders runs. */
-const BUILDERS_OF_OPTIONS = {
-  customEvents: ['custom'],
-  histogramBounds: ['legacy', 'transfers'],
-  sizeBounds: ['transfers'],
-  throughputBounds: ['transfers'],
-} as const satisfies Partial<Record<keyof NixlOptions, readonly BuilderName[]>>;
+/** @throws NixlTelemetryError CONFIG_INVALID, with line and column if the file holds the attributes. */
+function refuseTakenLabels(
+  options: NixlInstrumentationConfig,
+  given: NixlInstrumentationConfig,
+  file: WrittenSettings | undefined,
+): void {
+  const problems = labelProblems(options);
+  if (problems.length === 0) return;
+  const where = given.attributes === undefined && file !== undefined ? file.where : pathText;
+  throw invalid(problems.map(({ path, text }) => `${where(path)} ${text}`).join('\n'));
+}
+
+/** Returns options that do nothing unless one of the builders beside them runs. */
+function neededBuilders({ customEvents = [] }: NixlOptions): [keyof NixlOptions, BuilderName[]][] {
+  return [
+    ...(customEvents.some((event) => !isCustomError(event)) ? [neededFor('customEvents', 'custom')] : []),
+    ...(customEvents.some(isCustomError) ? [neededFor('customEvents', 'legacy')] : []),
+    neededFor('histogramBounds', 'legacy', 'transfers'),
+    neededFor('sizeBounds', 'transfers'),
+    neededFor('throughputBounds', 'transfers'),
+  ];
+}
+
+function neededFor(option: keyof NixlOptions, ...builders: BuilderName[]): [keyof NixlOptions, BuilderName[]] {
+  return [option, builders];
+}
 
 /** @throws NixlTelemetryError CONFIG_INVALID, with line and column if the file holds the option. */
 function refuseWithoutBuilder(
@@ -141,16 +159,14 @@ function refuseWithoutBuilder(
   given: NixlInstrumentationConfig,
   file: WrittenSettings | undefined,
 ): void {
-  const { builders, customEvents } = options;
+  const { builders } = options;
   if (builders === undefined) return;
-  // An error without the builder legacy is counted in nixl.events: warnOfNixlSeries() reports that.
-  const customMetrics = customEvents?.filter((event) => !isCustomError(event));
   const names = builders.map((one) => (typeof one === 'string' ? one : one.name));
-  for (const [option, needed] of Object.entries(BUILDERS_OF_OPTIONS)) {
-    const value = option === 'customEvents' ? customMetrics : options[option as keyof typeof BUILDERS_OF_OPTIONS];
+  for (const [option, needed] of neededBuilders(options)) {
+    const value = options[option];
     const isNothing = value === undefined || Object.keys(value).length === 0 || isDefault(option, value);
     if (isNothing || needed.some((builder) => builders.includes(builder))) continue;
-    const isInFile = given[option as keyof typeof BUILDERS_OF_OPTIONS] === undefined;
+    const isInFile = given[option] === undefined;
     const what = isInFile && file !== undefined ? file.where([option]) : option;
     throw invalid(`${what} needs the builder ${needed.join(' or ')}, and builders has only ${names.join(', ')}`);
   }

@@ -35,35 +35,21 @@ export const CUSTOM_ERROR: Shape = also(
   },
 );
 
-/** By type number and by name: what NIXL's table already counts. */
-const NIXL_ERRORS = new Map(
-  EVENTS.flatMap(({ type, event, wireVersion1Name, category }) =>
-    [type, event, ...(wireVersion1Name === undefined ? [] : [wireVersion1Name])].map(
-      (key): [string | number, string] => [
-        key,
-        category === Category.ERROR
-          ? `${event.replace('agent_err_', '')}, a status that NIXL has itself`
-          : `${event} of NIXL`,
-      ],
-    ),
-  ),
+/** By type number and by name: the statuses of NIXL's own errors. */
+const NIXL_ERRORS = EVENTS.filter(({ category }) => category === Category.ERROR).flatMap(
+  ({ event, wireVersion1Name }): [string, string][] =>
+    [event, wireVersion1Name!].map((key) => [key, 'which is a status of NIXL itself']),
 );
 
-/** Finds the errors whose events NIXL's table or an earlier error counts already, by their places among the events. */
-export function errorProblems(events: readonly CustomEvent[]): [number, Problem][] {
+/** Finds the errors whose status or event NIXL's table or an earlier error counts already. */
+export function errorsProblems(events: readonly CustomEvent[]): Problem[] {
   const taken = new Map<string | number, string>(NIXL_ERRORS);
-  const problems: [number, Problem][] = [];
-  for (const [i, error] of events.entries()) {
-    if (!isCustomError(error)) continue;
-    const keys = [...errorKeys(error)];
-    const clash = keys.find((key) => taken.has(key));
-    if (clash === undefined) {
-      const own = `the error ${error.status} of customEvents[${i}]`;
-      for (const key of keys) taken.set(key, own);
-    } else {
-      const field = clash === error.event ? 'event' : 'status';
-      problems.push([i, { path: [i, field], text: `is ${error[field]}, which meets ${taken.get(clash)}` }]);
-    }
-  }
-  return problems;
+  return events.flatMap((error, i) => {
+    if (!isCustomError(error)) return [];
+    const key = [...errorKeys(error)].find((one) => taken.has(one));
+    for (const one of errorKeys(error)) if (!taken.has(one)) taken.set(one, `which customEvents[${i}] counts already`);
+    if (key === undefined) return [];
+    const field = key === error.event ? 'event' : 'status';
+    return [{ path: [i, field], text: `is ${error[field]}, ${taken.get(key)}` }];
+  });
 }

@@ -12,7 +12,7 @@ import {
 } from '../../mapping/index.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
-import { CUSTOM_ERROR, errorProblems } from './error-shapes.js';
+import { CUSTOM_ERROR, errorsProblems } from './error-shapes.js';
 import { neverCounted } from './known-events.js';
 import { builtInLike, type Named, sharedName } from './metric-names.js';
 import { also, list, object, type Path, type Problem, type Shape, text, value, word } from './shape.js';
@@ -105,7 +105,9 @@ interface Declared extends Named {
 
 /** Finds one problem for each event, in the first naming that has it. */
 export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent[]) => {
-  const problems = new Map<number, Problem>(errorProblems(events));
+  const problems = new Map<number, Problem>(
+    errorsProblems(events).map((problem) => [problem.path[0] as number, problem]),
+  );
   for (const naming of NAMINGS) {
     const metrics = events.flatMap((event, i): Declared[] => {
       if (isCustomError(event)) return [];
@@ -115,8 +117,8 @@ export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent
     });
     for (const [i, metric] of metrics.entries()) {
       const text = builtInProblem(metric) ?? firstOf(metrics.slice(0, i), (one) => problemOf(one, metric));
-      const event = metric.path[0] as number;
-      if (text !== undefined && !problems.has(event)) problems.set(event, { path: metric.path, text });
+      const place = metric.path[0] as number;
+      if (text !== undefined && !problems.has(place)) problems.set(place, { path: metric.path, text });
     }
   }
   return [...problems.values()];

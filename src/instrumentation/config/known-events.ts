@@ -1,5 +1,5 @@
 /** Declared events that would never be counted, because they are NIXL's own or are no event's name. Pure. */
-import { Category, type CustomEvent, EVENTS, globPattern, isCustomError } from '../../mapping/index.js';
+import { Category, type CustomMetric, EVENTS, globPattern } from '../../mapping/index.js';
 
 /** Bytes of a name in wire version 1. */
 const LONGEST_NAME = 32;
@@ -16,7 +16,7 @@ const KNOWN_NAMES: readonly KnownName[] = EVENTS.flatMap(({ event, wireVersion1N
 ]);
 
 /** Returns the problem, to be read after the key; undefined if such an event can come. */
-export function neverCounted({ event }: Pick<CustomEvent, 'event'>): string | undefined {
+export function neverCounted({ event }: Pick<CustomMetric, 'event'>): string | undefined {
   if (typeof event === 'number') return undefined;
   if (/^\d+$/.test(event)) return `is the text "${event}"; allowed: a type number without quotes, or a name`;
   const [, type] = /^type_(\d+)$/.exec(event) ?? [];
@@ -30,9 +30,7 @@ export function neverCounted({ event }: Pick<CustomEvent, 'event'>): string | un
 }
 
 /** Returns NIXL's own events that a glob matches but does not count. None for `*` alone, which means all the others. */
-export function passedOver(declared: CustomEvent): string[] {
-  if (isCustomError(declared)) return []; // no globs
-  const { event, category } = declared;
+export function passedOver({ event, category }: Pick<CustomMetric, 'event' | 'category'>): string[] {
   if (typeof event === 'number' || /^\*+$/.test(event) || !/[*?]/.test(event)) return [];
   const pattern = globPattern(event);
   const fits = (one: KnownName): boolean => category === undefined || Category[category] === one.category;

@@ -3,6 +3,7 @@ import type { DiagLogger } from '@opentelemetry/api';
 import {
   type AttributeSpec,
   type CustomEvent,
+  DEFAULT_NIXL_LABELS,
   DEFAULT_NIXL_RELEASE,
   hasErrors,
   isCustomError,
@@ -46,36 +47,29 @@ export interface NixlSeries {
   readonly customEvents: readonly CustomEvent[];
   /** Undefined: the default ones, `legacy` among them, which makes the series. */
   readonly builders: readonly unknown[] | undefined;
-  /** Names of these two options, if they were given. */
-  readonly givenForNixl: readonly string[];
 }
 
 export function warnOfNixlSeries(settings: NixlSeries, logger: Pick<DiagLogger, 'warn'>): void {
   for (const warning of warnings(settings)) logger.warn(warning);
 }
 
-function warnings({ naming, nixlRelease, customEvents, builders, givenForNixl }: NixlSeries): string[] {
-  const hasLegacy = builders?.includes('legacy') ?? true;
-  const noEffect =
-    naming === 'otel' ? 'in naming otel: it is about the series of naming nixl' : 'without the builder legacy';
-  const unused = naming === 'otel' || !hasLegacy ? givenForNixl : [];
+function warnings({ naming, nixlRelease, nixlLabels, customEvents, builders }: NixlSeries): string[] {
+  const unusual = [
+    ...(nixlRelease === DEFAULT_NIXL_RELEASE ? [] : [`nixlRelease ${nixlRelease}`]),
+    ...(nixlLabels === DEFAULT_NIXL_LABELS ? [] : [`nixlLabels ${nixlLabels}`]),
+  ];
+  if (naming === 'otel') return unusual.map((one) => `${one} has no effect in naming otel`);
+  if (builders?.includes('legacy') === false)
+    return unusual.map((one) => `${one} has no effect without the builder legacy`);
   const errors = customEvents.filter(isCustomError).map(({ status }) => status);
-  const noErrors = !hasLegacy
-    ? 'the builder legacy is not among the builders'
-    : naming === 'nixl' && !hasErrors(nixlRelease)
-      ? `nixlRelease ${nixlRelease} has no agent_errors_total`
-      : undefined;
+  if (errors.length === 0 || hasErrors(nixlRelease)) return [];
   return [
-    ...unused.map((option) => `${option} has no effect ${noEffect}`),
-    ...(errors.length === 0 || noErrors === undefined
-      ? []
-      : [`customEvents: errors ${errors.join(', ')} are counted in nixl.events only: ${noErrors}`]),
+    `customEvents: errors ${errors.join(', ')} are counted in nixl.events only: nixlRelease ${nixlRelease} has no agent_errors_total`,
   ];
 }
 
 /** Applies the defaults. */
-export function nixlSeriesOf(options: NixlOptions): Pick<NixlSeries, 'nixlRelease' | 'nixlLabels' | 'givenForNixl'> {
-  const { nixlRelease = DEFAULT_NIXL_RELEASE, nixlLabels = NIXL_LABELS[0] } = options;
-  const given = (['nixlRelease', 'nixlLabels'] as const).filter((name) => options[name] !== undefined);
-  return { nixlRelease, nixlLabels, givenForNixl: given };
+export function nixlSeriesOf(options: NixlOptions): Pick<NixlSeries, 'nixlRelease' | 'nixlLabels'> {
+  const { nixlRelease = DEFAULT_NIXL_RELEASE, nixlLabels = DEFAULT_NIXL_LABELS } = options;
+  return { nixlRelease, nixlLabels };
 }
