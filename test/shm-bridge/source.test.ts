@@ -76,3 +76,39 @@ test('a thousand new rings wait for each other no longer than one', () => {
   source.drainNow();
   expect(drained(source.snapshot())).toBe(1000);
 });
+
+test('sampling keeps one in n of each agent and type, whatever lies between them, for every n to 16', async () => {
+  const [POST_TIME, AGENTS, TRANSFERS] = [7, 3, 480];
+  for (let n = 1; n <= 16; n++) {
+    const directory = temporaryDirectory();
+    const source = openSource({
+      directories: [directory],
+      tally: tallyOptions(),
+      tap: { types: [XFER_TIME, POST_TIME] },
+    });
+    try {
+      source.tap!.setSampling(n);
+      for (let agent = 0; agent < AGENTS; agent++) {
+        const writer = new RingWriter(path.join(directory, `agent-${agent}`), { wireVersion: 4, capacity: 2048 });
+        for (let i = 0; i < TRANSFERS; i++) {
+          for (const type of [POST_TIME, XFER_TIME, 0, 2]) expect(writer.push({ type, value: 1n })).toBe(true);
+        }
+        writer.close();
+      }
+      await vi.waitFor(() => expect(drained(source.snapshot())).toBe(AGENTS * TRANSFERS * 4), { timeout: 30_000 });
+      const { agentIds, types } = source.tap!.take(10_000);
+      const kept = new Map<string, number>();
+      types.forEach((type, i) => {
+        const key = `${agentIds[i]} ${type}`;
+        kept.set(key, (kept.get(key) ?? 0) + 1);
+      });
+      expect(kept.size).toBe(AGENTS * 2);
+      for (const count of kept.values()) expect([Math.floor(TRANSFERS / n), Math.ceil(TRANSFERS / n)]).toContain(count);
+      const { types: counts } = source.tap!.stats();
+      for (const { seen, sampledOut, kept: all } of counts) expect([seen, sampledOut + all]).toEqual([1440, 1440]);
+      expect(counts.map(({ type }) => type)).toEqual([XFER_TIME, POST_TIME]);
+    } finally {
+      source.close();
+    }
+  }
+});
