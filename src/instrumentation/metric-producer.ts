@@ -9,32 +9,32 @@ import {
   type MetricProducer,
   type ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
-import {
-  type AgentReading,
-  hostAttributes,
-  type Metric,
-  metricsOf,
-  type Naming,
-  withLabels,
-} from '../mapping/index.js';
+import { hostAttributes, type Metric, metricsOf, type Naming, withLabels } from '../mapping/index.js';
 import { openSource } from '../shm-bridge/index.js';
 import type { Snapshot } from '../shm-bridge/types.js';
 import { AgentAttributes } from './agents/agent-attributes.js';
 import { AgentSeriesCache } from './agents/agent-series.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
-import { producerSettings, type Profile, warnOfUnmatched } from './config/config.js';
+import { placesText, producerSettings, type Profile, warnOfUnmatched } from './config/config.js';
 import type { NixlMetricProducerOptions, Temporality } from './config/options.js';
 import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
 import { type AgentView, increase, type Moment } from './readings.js';
 import { SELF_METRICS } from './self-metrics.js';
-import { type SnapshotFeed, SourceFeed } from './snapshot-feed.js';
+import { ReaderMemory } from './joining/reader-memory.js';
+import { RING_REPORTER, type RingReporter, THIS_COPY } from './joining/ring-reporter.js';
+import { type ReaderSnapshot, type SnapshotFeed, SourceFeed } from './snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
 
 /** What the instrumentation, and serve, hand to the producers that share a source. */
 export interface SharedFeed extends Profile {
   readonly feed: SnapshotFeed;
   readonly builderMetrics?: BuilderMetrics;
+  /** Memory of the reader, where it outlives the producer. Default: a new one. */
+  readonly memory?: ReaderMemory;
+  /** For messages: what the producer is, and where it reads. */
+  readonly name?: string;
+  readonly places?: string;
 }
 
 interface Deltas {
@@ -57,6 +57,8 @@ const PROCESS_START = hrTimeOf(performance.timeOrigin);
  * are its own state: use one producer per reader. Views and cardinality limits of the SDK do not apply.
  */
 export class NixlMetricProducer implements MetricProducer {
+  /** @internal For other producers of the same reader. */
+  readonly [RING_REPORTER]: RingReporter;
   readonly #feed: SnapshotFeed;
   readonly #close: () => void;
   readonly #naming: Naming;
@@ -65,8 +67,10 @@ export class NixlMetricProducer implements MetricProducer {
   readonly #metrics: readonly Metric[];
   readonly #series: AgentSeriesCache;
   readonly #builderMetrics: BuilderMetrics | undefined;
+  readonly #memory: ReaderMemory;
+  /** Keeps the last readings also where no delta needs them. */
+  #keepsLast: boolean;
   #closed = false;
-  #previous: { readonly snapshot: Snapshot; readonly agents: ReadonlyMap<number, AgentReading> } | undefined;
 
   /**
    * `shared` is for the instrumentation: a feed to use in place of a source of its own.
@@ -74,7 +78,7 @@ export class NixlMetricProducer implements MetricProducer {
    * ADDON_MISSING when the native part cannot be loaded.
    */
   constructor(options: NixlMetricProducerOptions = {}, shared?: SharedFeed) {
-    const { feed, builderMetrics, close, ...profile } =
+    const { feed, builderMetrics, close, memory, name, places, ...profile } =
       shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
     const { naming, hostname, events, attributes, rankVariable, customEvents } = profile;
     const metrics = metricsOf(naming, { events, customEvents, builders: tallyBuilders(profile.builders) });
@@ -88,7 +92,20 @@ export class NixlMetricProducer implements MetricProducer {
       builderMetrics?.agentAttributes ?? new AgentAttributes({ registry: attributes, hostname, rankVariable });
     this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
     this.#builderMetrics = builderMetrics;
-    builderMetrics?.join(this, (type) => this.#temporalityOf(type));
+    this.#memory = memory ?? new ReaderMemory();
+    this.#keepsLast = memory !== undefined;
+    this[RING_REPORTER] = {
+      name: name ?? 'NixlMetricProducer',
+      places: places ?? '',
+      joined: false,
+      copy: THIS_COPY,
+      rings: () => (this.#closed ? undefined : feed.rings()),
+      reported: () => {
+        this.#keepsLast = true;
+        return this.#memory.previous?.agents ?? new Map();
+      },
+    };
+    builderMetrics?.join(this.#memory, (type) => this.#temporalityOf(type));
     if (shared === undefined) builderMetrics?.begin(); // others may still join what is shared
     feed.join(this);
   }
@@ -104,7 +121,7 @@ export class NixlMetricProducer implements MetricProducer {
       const snapshot = this.#closed ? undefined : this.#feed.read(this);
       if (snapshot === undefined) return result([], []);
       const own = this.#metricsFrom(snapshot);
-      const { scopeMetrics = [], errors = [] } = (await this.#builderMetrics?.collect(this, snapshot)) ?? {};
+      const { scopeMetrics = [], errors = [] } = (await this.#builderMetrics?.collect(this.#memory, snapshot)) ?? {};
       return result(own, errors, scopeMetrics);
     } catch (error) {
       return result([], [error]);
@@ -115,8 +132,8 @@ export class NixlMetricProducer implements MetricProducer {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#previous = undefined;
-    this.#builderMetrics?.leave(this);
+    if (!this.#keepsLast) this.#memory.previous = undefined;
+    this.#builderMetrics?.leave(this.#memory);
     this.#feed.leave(this);
     this.#close();
   }
@@ -131,7 +148,7 @@ export class NixlMetricProducer implements MetricProducer {
     }
   }
 
-  #metricsFrom(snapshot: Snapshot): MetricData[] {
+  #metricsFrom(snapshot: ReaderSnapshot): MetricData[] {
     const deltas = this.#deltas();
     const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
     const views = this.#views(snapshot);
@@ -141,18 +158,18 @@ export class NixlMetricProducer implements MetricProducer {
       const one = metricData(metric, index, views, moment, delta);
       if (one !== undefined) data.push(one);
     });
-    data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
+    if (snapshot.withoutSelf !== true) data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
     // Only now: had anything above thrown, the next delta would still begin where the last one ended.
-    const keep = deltas.counters || deltas.histograms;
+    const keep = deltas.counters || deltas.histograms || this.#keepsLast;
     const agents = new Map(views.map(({ agent }) => [agent.id, agent]));
-    this.#previous = keep ? { snapshot, agents } : undefined;
+    this.#memory.previous = keep ? { snapshot, agents } : undefined;
     return data;
   }
 
-  #views({ agents }: Snapshot): AgentView[] {
-    const exported = agents.filter((agent) => agent.exported);
+  #views({ agents, shown = agents }: ReaderSnapshot): AgentView[] {
+    const exported = shown.filter((agent) => agent.exported);
     const series = this.#series.of(exported);
-    const before = this.#previous;
+    const before = this.#memory.previous;
     const lastCollect = before === undefined ? undefined : hrTimeOf(before.snapshot.takenMs);
     return exported.map((agent, i) => {
       const previous = before?.agents.get(agent.id);
@@ -163,7 +180,7 @@ export class NixlMetricProducer implements MetricProducer {
   }
 
   #selfMetrics(snapshot: Snapshot, { endTime }: Moment, delta: boolean): MetricData[] {
-    const before = this.#previous?.snapshot;
+    const before = this.#memory.previous?.snapshot;
     const base = hostAttributes(this.#naming, this.#hostname);
     return SELF_METRICS.map((metric) => {
       const subtract = delta && metric.kind === 'counter';
@@ -210,7 +227,7 @@ function ownFeed(options: NixlMetricProducerOptions): Feed {
     builderMetrics.close();
     feed.close();
   };
-  return { ...profile, feed, builderMetrics, close };
+  return { ...profile, feed, builderMetrics, close, places: placesText(sourceOptions) };
 }
 
 function sharedFeed({ naming, hostname }: NixlMetricProducerOptions, shared: SharedFeed): Feed {

@@ -1,7 +1,7 @@
 /** Fresh snapshots of one source, and what they say about rings put into the log once. */
 import type { DiagLogger } from '@opentelemetry/api';
 import type { RingSource, SnapshotReader } from '../shm-bridge/index.js';
-import type { RingState, Snapshot } from '../shm-bridge/types.js';
+import type { AgentSnapshot, RingState, Snapshot } from '../shm-bridge/types.js';
 import { DiagOnce } from './diag-once.js';
 import { oneLine } from './one-line.js';
 
@@ -13,7 +13,16 @@ export interface SnapshotFeed {
   join(reader: object): void;
   leave(reader: object): void;
   /** Undefined: there is no source (any more). */
-  read(reader: object): Snapshot | undefined;
+  read(reader: object): ReaderSnapshot | undefined;
+  /** Paths of the rings that are reported at present, without draining anything. Undefined as for read(). */
+  rings(): ReadonlySet<string> | undefined;
+}
+
+export interface ReaderSnapshot extends Snapshot {
+  /** Readings that this reader gets in place of `agents`. Default: `agents`. */
+  readonly shown?: readonly AgentSnapshot[];
+  /** The reader gets the collector's own metrics from another producer. */
+  readonly withoutSelf?: boolean;
 }
 
 /** Worth a line in the log; the other states are how rings come and go. What is no ring at all is nothing to warn of. */
@@ -50,6 +59,12 @@ export class SourceFeed implements SnapshotFeed {
     const snapshot = (this.#readers.get(reader) ?? this.source).snapshot();
     this.#report(snapshot);
     return snapshot;
+  }
+
+  rings(): ReadonlySet<string> | undefined {
+    if (this.source.closed) return undefined;
+    const { agents } = this.source.snapshot();
+    return new Set(agents.filter(({ exported }) => exported).map(({ path }) => path));
   }
 
   /** What is known without draining anything. */
@@ -106,5 +121,9 @@ export class LateFeed implements SnapshotFeed {
 
   read(reader: object): Snapshot | undefined {
     return this.#feed?.read(reader);
+  }
+
+  rings(): ReadonlySet<string> | undefined {
+    return this.#feed?.rings();
   }
 }

@@ -13,9 +13,19 @@ import {
 import type { SourceOptions } from '../../shm-bridge/types.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import type { BuilderName } from '../builders/metric-processor.js';
-import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings, type WrittenSettings } from './config-file.js';
+import { oneLine } from '../one-line.js';
+import {
+  CONFIG_VARIABLE,
+  FILE_OPTIONS,
+  FOR_INSTRUMENTS,
+  isForInstruments,
+  optionsOf,
+  readSettings,
+  type WrittenSettings,
+} from './config-file.js';
 import { DIRECTORY_VARIABLE, type Environment, optionsFromEnvironment } from './environment.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions, NixlOptions } from './options.js';
+import { DEFAULT_DURATION_BUDGET_MS } from '../sampling.js';
 import { checkOptions, type SettingName } from './settings.js';
 
 /** What is told of agents, and in which words: the same for all who read one source. */
@@ -32,11 +42,12 @@ export interface Profile {
 /** Options after validation, with defaults. */
 export interface Settings extends Profile {
   readonly seriesLimit: number;
+  readonly durationBudgetMs: number;
   /** Undefined when neither options nor environment say where the rings are. */
   readonly source: SourceOptions | undefined;
 }
 
-const COMMON: readonly SettingName[] = ['configFile', ...FILE_OPTIONS.filter((name) => name !== 'seriesLimit')];
+const COMMON: readonly SettingName[] = ['configFile', ...FILE_OPTIONS.filter((name) => !isForInstruments(name))];
 
 export const NOTHING_CONFIGURED = `no rings to read: set the option "directories" (or "globs"), or the environment variable ${DIRECTORY_VARIABLE}`;
 export const DEFAULT_SERIES_LIMIT = 1900;
@@ -44,7 +55,7 @@ export const DEFAULT_RANK_VARIABLE = 'LOCAL_RANK';
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
 export function instrumentationSettings(options: NixlInstrumentationConfig): Settings {
-  checkOptions(options, ['enabled', 'seriesLimit', ...COMMON]);
+  checkOptions(options, ['enabled', ...FOR_INSTRUMENTS, ...COMMON]);
   return resolved(options, process.env);
 }
 
@@ -87,7 +98,7 @@ export function warnOfUnmatched({ unmatched }: Allowlist, logger: Pick<DiagLogge
 
 function resolved(given: NixlInstrumentationConfig, environment: Environment, file?: WrittenSettings): Settings {
   const options = merged(given, environment, file ?? fileNamedBy(given, environment));
-  const { seriesLimit = DEFAULT_SERIES_LIMIT } = options;
+  const { seriesLimit = DEFAULT_SERIES_LIMIT, durationBudgetMs = DEFAULT_DURATION_BUDGET_MS } = options;
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
   const { customEvents = [], builders } = options;
@@ -98,6 +109,7 @@ function resolved(given: NixlInstrumentationConfig, environment: Environment, fi
     naming,
     hostname,
     seriesLimit,
+    durationBudgetMs,
     events: allowlist(entries, declared),
     attributes,
     rankVariable,
@@ -137,6 +149,11 @@ function sourceOptions(options: NixlOptions): SourceOptions | undefined {
     ...defined({ drainIntervalMs, deadTtlMs, idleTtlMs, force, owners }),
     tally: tallyOptions(defined({ durationBoundsUs, sizeBounds, throughputBounds, histogramBounds, customEvents })),
   };
+}
+
+/** Returns directories and globs as one text, for messages. */
+export function placesText({ directories = [], globs = [] }: Pick<SourceOptions, 'directories' | 'globs'>): string {
+  return oneLine([...directories, ...globs].join(', '));
 }
 
 function listed(value: string | readonly string[] | undefined): readonly string[] | undefined {
