@@ -13,9 +13,11 @@ export class NixlTelemetryError extends Error {
   constructor(
     code: NixlTelemetryErrorCode,
     message: string,
-    options: { path?: string; state?: string; cause?: unknown } = {},
+    given: { path?: string; state?: string; cause?: unknown } = {},
   ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    // An error that throws when it is made would hide what went wrong.
+    const options = (given as typeof given | null) ?? {};
+    super(text(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'NixlTelemetryError';
     this.code = code;
     if (options.path !== undefined) this.path = options.path;
@@ -25,5 +27,13 @@ export class NixlTelemetryError extends Error {
 
 /** Any thrown value in one line. */
 export function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return error instanceof Error ? error.message : text(error);
+}
+
+function text(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return 'an object that cannot be read'; // without a prototype, say
+  }
 }

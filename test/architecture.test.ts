@@ -20,9 +20,9 @@ function importsOf(file: string): string[] {
 }
 
 const MAY_IMPORT: Record<string, RegExp> = {
-  mapping: /^src\/(mapping|errors)/,
-  'shm-bridge': /^src\/(shm-bridge|errors)/,
-  instrumentation: /^src\/(instrumentation|mapping|shm-bridge|errors)/,
+  mapping: /^src\/(mapping|errors|arguments)/,
+  'shm-bridge': /^src\/(shm-bridge|errors|arguments)/,
+  instrumentation: /^src\/(instrumentation|mapping|shm-bridge|errors|arguments)/,
   cli: /^src\//,
 };
 

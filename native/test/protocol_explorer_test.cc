@@ -132,6 +132,7 @@ TEST(aBrokenAssumptionDoesNotHang) {
   const Report withoutA = explore(a);
   std::printf("%s\n", withoutA.line("2 -> 2, a rebuild takes any time").c_str());
   CHECK(!withoutA.hung);
+  CHECK(withoutA.wrongUnflagged < withoutA.wrong);
   // Only a push that is held up between its slot and write_pos goes unnoticed: 14 are wrong, 6 of them unflagged.
   Setting b = restartingTo(4, 4, 0, 1, 1);
   b.assumptionB = false;

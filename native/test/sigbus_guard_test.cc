@@ -98,4 +98,67 @@ TEST(aFaultOfTheHostsStaysTheHosts) {
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS) || (check::kSanitized && WEXITSTATUS(status) != 0));
 }
 
+namespace {
+
+// What a handler of the host's was called with. It puts a page of zeros there, as the guard does, and goes on.
+volatile sig_atomic_t handled = 0;
+void* volatile faultAddress = nullptr;
+
+void repair(void* address) {
+  handled = handled + 1;
+  void* page = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(address) & ~uintptr_t{4095});
+  ::mmap(page, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+}
+
+void withInfo(int signal, siginfo_t* info, void* context) {
+  if (signal != SIGBUS || info->si_code != BUS_ADRERR || context == nullptr) ::_exit(4);
+  faultAddress = info->si_addr;
+  repair(info->si_addr);
+}
+
+void plain(int signal) {
+  if (signal != SIGBUS) ::_exit(4);
+  repair(faultAddress);
+}
+
+// In a child: its handler stands before the guard's does. 0: that handler got both faults of the host's, and the guard
+// the one between them.
+int faultsUnder(const struct sigaction& handler, const std::string& directory) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(60);  // a fault that nobody repairs comes again and again
+    ::sigaction(SIGBUS, &handler, nullptr);
+    MappedFile ours(directory + "/ours");
+    for (int i = 1; i <= 2; ++i) {
+      MappedFile theirs(directory + "/theirs-" + std::to_string(i));
+      const MappingClaim claim(ours.mapping);
+      if (::ftruncate(theirs.fd, 0) != 0) ::_exit(9);
+      std::byte* const place = theirs.mapping.base() + 8;
+      if ((handler.sa_flags & SA_SIGINFO) == 0) faultAddress = place;
+      if (touch(place) != 0 || handled != i || faultAddress != place || claim.faulted()) ::_exit(1);
+      if (i == 2) ::_exit(0);
+      if (::ftruncate(ours.fd, 0) != 0) ::_exit(9);
+      if (touch(ours.mapping.base()) != 0 || !claim.faulted() || handled != i) ::_exit(2);
+    }
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+}  // namespace
+
+TEST(aHandlerThatWasThereBeforeGetsTheFaultsOfTheHost) {
+  struct sigaction handler = {};
+  ::sigemptyset(&handler.sa_mask);
+  handler.sa_flags = SA_SIGINFO;
+  handler.sa_sigaction = withInfo;
+  const TemporaryDirectory first;
+  CHECK_EQ(faultsUnder(handler, first.path), 0);
+  handler.sa_flags = 0;
+  handler.sa_handler = plain;
+  const TemporaryDirectory second;
+  CHECK_EQ(faultsUnder(handler, second.path), 0);
+}
+
 int main() { return check::run("sigbus_guard_test"); }

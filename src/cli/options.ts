@@ -1,4 +1,5 @@
 /** The flags that several commands share: what each may be, and in which words it is refused. */
+import { isIPv6 } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { DEFAULT_DRAIN_INTERVAL_MS } from '../instrumentation/config/environment.js';
 import { type Naming, NAMINGS } from '../mapping/index.js';
@@ -18,12 +19,7 @@ export const DEFAULT_PORT = 9464;
 
 export function addServingOptions(command: Command): Command {
   return command
-    .option(
-      '--host <address>',
-      'address to serve on; 0.0.0.0 or :: for all',
-      notEmpty('an address or a host name'),
-      DEFAULT_HOST,
-    )
+    .option('--host <address>', 'address to serve on; 0.0.0.0 or :: for all', hostName, DEFAULT_HOST)
     .option('--port <number>', 'port to serve on; 0 takes any free one', wholeNumber(0, 65_535), DEFAULT_PORT)
     .addOption(
       new Option('--naming <names>', "nixl: the names of NIXL's own exporter; otel: dotted names, UCUM units")
@@ -53,6 +49,15 @@ export function notEmpty(what: string): (text: string) => string {
     if (text !== '' && !text.includes('\0')) return text;
     throw new InvalidArgumentError(`Allowed: ${what}.`);
   };
+}
+
+/** Accepts an IPv6 address in brackets, as in a URL, and returns it without them. */
+export function hostName(text: string): string {
+  const [, address] = /^\[(.*)\]$/.exec(text) ?? [];
+  if (address !== undefined && isIPv6(address)) return address;
+  const isPlain = text !== '' && (isIPv6(text) || /^[^\s\0:/[\]@?#]+$/.test(text));
+  if (isPlain) return text;
+  throw new InvalidArgumentError('Allowed: an address or a host name, without a port; IPv6 with or without brackets.');
 }
 
 export function oneOf<T extends string>(allowed: readonly T[]): (text: string) => T {

@@ -62,15 +62,43 @@ export function print(line: string): void {
 
 export type NoteLevel = 'error' | 'warning' | 'info' | 'debug' | 'verbose';
 
-let format: 'text' | 'json' = 'text';
+export const LOG_FORMATS = ['text', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** Of every further note. */
-export function useNoteFormat(wanted: 'text' | 'json'): void {
+let format: LogFormat = 'text';
+/** Notes that wait for their format; undefined once it is set. */
+let held: [message: string, level: NoteLevel][] | undefined;
+
+/** Keeps notes back until useNoteFormat() sets their format. */
+export function holdNotes(): void {
+  held ??= [];
+}
+
+/** Sets the format of held notes and of every further one. */
+export function useNoteFormat(wanted: LogFormat): void {
   format = wanted;
+  if (format === 'json') noteNodeWarnings();
+  const waiting = held ?? [];
+  held = undefined;
+  for (const [message, level] of waiting) note(message, level);
+}
+
+/** Returns the format. `otherwise`: which one to use if none was set yet. */
+export function settleNoteFormat(otherwise: () => LogFormat): LogFormat {
+  if (held !== undefined) useNoteFormat(otherwise());
+  return format;
+}
+
+/** Node writes its own warnings as text. */
+function noteNodeWarnings(): void {
+  if (process.listenerCount('warning') === 0) return; // --no-warnings
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => note(`${name}: ${message}`, 'warning'));
 }
 
 /** One line on stderr. Control characters in it, of file names say, stay text. */
 export function note(message: string, level: NoteLevel = 'info'): void {
+  if (held !== undefined) return void held.push([message, level]);
   const line =
     format === 'json'
       ? printableJson({ time: new Date().toISOString(), level, message })

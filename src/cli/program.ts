@@ -6,7 +6,18 @@ import { addConfig } from './config/command.js';
 import { addDemo } from './demo.js';
 import { ExitCode, exitCodeOf, Failure } from './failure.js';
 import { addList } from './list/command.js';
-import { guardOutput, isOutputLost, note, useStderrForDiag } from './output.js';
+import { formatInFlags, formatInNamedFile } from './log-format.js';
+import {
+  guardOutput,
+  holdNotes,
+  isOutputLost,
+  type LogFormat,
+  note,
+  type NoteLevel,
+  settleNoteFormat,
+  useNoteFormat,
+  useStderrForDiag,
+} from './output.js';
 import { addRead } from './read/command.js';
 import { addServe } from './serve/command.js';
 import { outliveHangup } from './stop.js';
@@ -19,11 +30,16 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt
 export async function run(args: readonly string[]): Promise<number> {
   guardOutput();
   outliveHangup();
+  const format = formatInFlags(args);
+  if (format !== undefined) useNoteFormat(format);
+  else if (args[0] === 'serve') holdNotes();
+  const settledFormat = (): LogFormat => settleNoteFormat(() => formatInNamedFile(args, process.env) ?? 'text');
   useStderrForDiag();
   try {
-    const program = buildProgram();
+    const program = buildProgram(settledFormat);
     await program.parseAsync(upToUnknownCommand(program, args), { from: 'user' });
   } catch (error) {
+    settledFormat();
     // Commander throws to end after --help and --version, too.
     if (!(error instanceof CommanderError)) return report(error);
     if (error.exitCode !== 0) return ExitCode.USAGE;
@@ -52,9 +68,15 @@ function report(error: unknown): number {
   return ExitCode.FAILED;
 }
 
-function buildProgram(): Command {
+/** `settledFormat`: called before anything is written to stderr. */
+function buildProgram(settledFormat: () => LogFormat): Command {
   const program = new Command('nixl-otel');
+  const write = (text: string, level: NoteLevel): void => {
+    if (settledFormat() === 'json') note(text.replace(/^error: /, '').trim(), level);
+    else process.stderr.write(text);
+  };
   program
+    .configureOutput({ outputError: (text) => write(text, 'error'), writeErr: (text) => write(text, 'info') })
     .description('Turns the telemetry that NVIDIA NIXL agents write into shared memory into OpenTelemetry metrics.')
     .exitOverride()
     .showHelpAfterError('--help shows the usage.')

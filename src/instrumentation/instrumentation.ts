@@ -1,6 +1,7 @@
 /** The standard OpenTelemetry instrumentation: for services that have a MeterProvider of their own. */
 import { type MeterProvider, metrics } from '@opentelemetry/api';
 import { InstrumentationBase } from '@opentelemetry/instrumentation';
+import { check, isObject } from '../arguments.js';
 import { reasonOf } from '../errors.js';
 import { checkReaderOptions, instrumentationSettings, warnOfUnmatched } from './config/config.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './config/options.js';
@@ -37,6 +38,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
    */
   constructor(config: NixlInstrumentationConfig = {}, internals: Internals = {}) {
     const settings = instrumentationSettings(config);
+    check(isObject(internals), 'internals', internals, 'nothing: it is for tests');
     super(PACKAGE_NAME, PACKAGE_VERSION, { ...config, enabled: false });
     super.setConfig(config);
     this._reporting = new Reporting({
@@ -45,7 +47,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
       lookUpGlobalProvider: () => this._lookUpGlobalProvider(),
       internals,
     });
-    warnOfUnmatched(settings.events, this._diag);
+    warnOfUnmatched(settings, this._diag);
     this._provider = metrics.getMeterProvider();
     this._updateMetricInstruments();
     if (config.enabled !== false) this.enable();
@@ -97,7 +99,10 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
     return this._reporting!.processor;
   }
 
+  /** @throws NixlTelemetryError CONFIG_INVALID */
   override setMeterProvider(provider: MeterProvider): void {
+    const isProvider = typeof (provider as MeterProvider | null | undefined)?.getMeter === 'function';
+    check(isProvider, 'the MeterProvider', provider, 'an object with getMeter()');
     this._lookedUp = undefined;
     this._provider = provider;
     super.setMeterProvider(provider);

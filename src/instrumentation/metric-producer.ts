@@ -9,6 +9,7 @@ import {
   type MetricProducer,
   type ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
+import { check } from '../arguments.js';
 import { hostAttributes, type Metric, metricsOf, type Naming, withLabels } from '../mapping/index.js';
 import { openSource } from '../shm-bridge/index.js';
 import type { Snapshot } from '../shm-bridge/types.js';
@@ -78,6 +79,12 @@ export class NixlMetricProducer implements MetricProducer {
    * ADDON_MISSING when the native part cannot be loaded.
    */
   constructor(options: NixlMetricProducerOptions = {}, shared?: SharedFeed) {
+    check(
+      shared === undefined || isShared(shared),
+      'shared',
+      shared,
+      'nothing: metricProducer() of an instrumentation shares',
+    );
     const { feed, builderMetrics, close, memory, name, places, ...profile } =
       shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
     const { naming, hostname, events, attributes, rankVariable, customEvents } = profile;
@@ -218,7 +225,7 @@ interface Feed extends SharedFeed {
 function ownFeed(options: NixlMetricProducerOptions): Feed {
   const { source: sourceOptions, ...profile } = producerSettings(options);
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-  warnOfUnmatched(profile.events, logger);
+  warnOfUnmatched(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
   const source = openSource({ ...sourceOptions, ...builderMetrics.wants });
   const feed = new SourceFeed(source, logger);
@@ -228,6 +235,10 @@ function ownFeed(options: NixlMetricProducerOptions): Feed {
     feed.close();
   };
   return { ...profile, feed, builderMetrics, close, places: placesText(sourceOptions) };
+}
+
+function isShared(given: SharedFeed): boolean {
+  return typeof (given as Partial<SharedFeed> | null)?.feed?.read === 'function';
 }
 
 function sharedFeed({ naming, hostname }: NixlMetricProducerOptions, shared: SharedFeed): Feed {

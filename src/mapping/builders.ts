@@ -1,12 +1,13 @@
 /** The built-in builders that read off the native tally: each a set of metrics, under a name to choose it by. */
+import { check, isObject, listOf, optionsObject } from '../arguments.js';
 import { agentMetrics } from './agent-metrics.js';
 import { type Allowlist, EVERYTHING } from './allowlist.js';
-import { type CustomEvent, customMetrics, matcherOf } from './custom-events.js';
+import { checkCustomEvents, type CustomEvent, customMetrics, matcherOf } from './custom-events.js';
 import { eventMetrics } from './event-metrics.js';
 import { type EventRow, EVENTS } from './events.js';
 import { keyMetrics } from './key-metrics.js';
 import type { Metric } from './metric.js';
-import type { Naming } from './naming.js';
+import { type Naming, NAMINGS } from './naming.js';
 import { timeMetrics } from './time-metrics.js';
 import { transferMetrics } from './transfer-metrics.js';
 
@@ -46,12 +47,28 @@ export interface MetricsOptions {
   readonly customEvents?: readonly CustomEvent[];
 }
 
-/** All metrics of agents in one naming, in the order of the builders. For one reader: some remember its last look. */
+const OPTIONS = ['events', 'builders', 'customEvents'] as const;
+
+/**
+ * All metrics of agents in one naming, in the order of the builders. For one reader: some remember its last look.
+ * @throws NixlTelemetryError CONFIG_INVALID
+ */
 export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[] {
+  checkArguments(naming, options);
   const { events: { selects } = EVERYTHING, builders = DEFAULT_BUILDERS, customEvents = [] } = options;
   const rows = EVENTS.filter(({ event }) => selects(event));
   const context: Context = { naming, rows, selects, customEvents };
   return builders.flatMap((name) => BUILDERS[name](context));
+}
+
+function checkArguments(naming: Naming, options: MetricsOptions): void {
+  check(NAMINGS.includes(naming), 'naming', naming, NAMINGS.join(', '));
+  const { events = EVERYTHING, builders = [], customEvents = [] } = optionsObject('options', options, OPTIONS);
+  check(isObject(events) && typeof events.selects === 'function', 'events', events, 'an object with selects()');
+  listOf('builders', builders, (name, one) =>
+    check(TALLY_BUILDERS.includes(one), name, one, TALLY_BUILDERS.join(', ')),
+  );
+  checkCustomEvents('customEvents', customEvents);
 }
 
 /** Transfers are put together from their times and bytes. */

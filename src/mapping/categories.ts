@@ -41,7 +41,7 @@ export const CATEGORIES: readonly CategoryRow[] = [
 export const BAD_CATEGORY = 'BAD_CATEGORY';
 
 export function categoryName(category: number): string {
-  return CATEGORIES[category]?.name ?? BAD_CATEGORY;
+  return (Number.isInteger(category) ? CATEGORIES[category]?.name : undefined) ?? BAD_CATEGORY;
 }
 
 /** Of a category that NIXL does not have nothing is known but that events of it can be counted. */

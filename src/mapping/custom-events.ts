@@ -1,9 +1,10 @@
 /** Events that NIXL does not know: declared by whoever writes them, with metrics of their own. */
+import { check, isObject, isText, listOf } from '../arguments.js';
 import { globPattern } from './allowlist.js';
 import { Category } from './categories.js';
 import { eventName } from './event-name.js';
 import type { HistogramMetric, Metric, NumberMetric } from './metric.js';
-import type { Naming } from './naming.js';
+import { type Naming, NAMINGS } from './naming.js';
 import type { EventReading } from './tally.js';
 
 export type CategoryWord = keyof typeof Category;
@@ -31,6 +32,16 @@ export interface CustomEvent {
   readonly bounds?: readonly number[];
 }
 
+/** @throws NixlTelemetryError CONFIG_INVALID where nothing could be made of them; options are checked in more detail. */
+export function checkCustomEvents(name: string, events: readonly CustomEvent[]): void {
+  listOf(name, events, (at, custom) => {
+    check(isObject(custom), at, custom, 'an object with event, kind and name');
+    const { event, kind } = custom as Partial<CustomEvent>;
+    check(isText(event) || Number.isInteger(event), `${at}.event`, event, 'a name, a glob or a type number');
+    check(isText(kind), `${at}.kind`, kind, CUSTOM_EVENT_KINDS.join(', '));
+  });
+}
+
 type Matches = (event: EventReading) => boolean;
 
 /** Only events that the table does not know can be declared. */
@@ -50,6 +61,13 @@ export function customMetrics(
 ): Metric[] {
   return events.map((custom): NumberMetric | HistogramMetric => {
     const { kind, name, description = '', unit = '' } = custom;
+    check(CUSTOM_EVENT_KINDS.includes(kind), 'customEvents: kind', kind, CUSTOM_EVENT_KINDS.join(', '));
+    check(
+      isText(name) || isObject(name),
+      'customEvents: name',
+      name,
+      `a text, or an object with ${NAMINGS.join(', ')}`,
+    );
     const matches = matcherOf(custom);
     const applies: Matches = (event) => event.count > 0 && matches(event) && selects(eventName(event));
     const about = { name: typeof name === 'string' ? name : name[naming], description, unit, divisor: 1, points: [] };

@@ -2,7 +2,7 @@
 export { utilization } from './agent-metrics.js';
 export { type Allowlist, allowlist, EVERYTHING, globPattern } from './allowlist.js';
 
-export { ATTRIBUTE_TYPES, type AttributeType, type AttributeValue, plainWord } from './attribute-values.js';
+export { ATTRIBUTE_TYPES, type AttributeType, type AttributeValue, convert, plainWord } from './attribute-values.js';
 export {
   AttributeRegistry,
   type AttributeSource,

@@ -1,7 +1,8 @@
 /** The event table reduced to what a tally must know: numbers and spellings. */
+import { check, isObject, optionsObject } from '../arguments.js';
 import { type Bounds, DEFAULT_BOUNDS } from './bounds.js';
 import { Category } from './categories.js';
-import type { CustomEvent } from './custom-events.js';
+import { checkCustomEvents, type CustomEvent } from './custom-events.js';
 import { EVENTS } from './events.js';
 
 /** The bridge's TallyOptions has this shape. */
@@ -32,8 +33,12 @@ export const HISTOGRAM_EVENTS: readonly string[] = EVENTS.filter(({ kind }) => k
   ({ event }) => event,
 );
 
+/** @throws NixlTelemetryError CONFIG_INVALID; bounds are checked where a source is opened with them. */
 export function tallyOptions(options: TallyTableOptions = {}): TallyTable {
-  const { histogramBounds = {}, customEvents = [], ...bounds } = options;
+  const keys = ['durationBoundsUs', 'sizeBounds', 'throughputBounds', 'histogramBounds', 'customEvents'] as const;
+  const { histogramBounds = {}, customEvents = [], ...bounds } = optionsObject('options', options, keys);
+  check(isObject(histogramBounds), 'histogramBounds', histogramBounds, 'an object with bounds by event name');
+  checkCustomEvents('customEvents', customEvents);
   const all: Bounds = { ...DEFAULT_BOUNDS, ...bounds };
   return {
     ...all,

@@ -1,6 +1,8 @@
 /** What /proc tells of the process that writes a ring. Only Linux, and only of processes that this user may look at. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { check, isText, listOf } from '../arguments.js';
+import { pathText, wholeNumber } from './checks.js';
 
 export interface AgentProcess {
   readonly pid: number;
@@ -18,13 +20,16 @@ const MAX_ENVIRONMENT_BYTES = 4 * 2 ** 20;
 /**
  * `variables`: names to look for; nothing else of the environment is kept. `procDir`: for tests.
  * Undefined where the process is gone or may not be looked at: no reason to log anything.
+ * @throws NixlTelemetryError CONFIG_INVALID
  */
 export function readAgentProcess(
   pid: number,
   variables: readonly string[],
   procDir = '/proc',
 ): AgentProcess | undefined {
-  const all = environmentOf(pid, procDir);
+  wholeNumber('pid', pid, 1, 2 ** 31 - 1);
+  listOf('variables', variables, (name, one) => check(isText(one), name, one, 'the name of a variable'));
+  const all = environmentOf(pid, pathText('procDir', procDir));
   if (all === undefined) return undefined;
   const environment = Object.fromEntries(variables.map((name) => [name, all.get(name)]));
   const gpus = installedGpus(procDir);

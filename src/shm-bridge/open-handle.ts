@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+import { invalid } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
 import type { Handle } from './addon.js';
 
@@ -8,8 +10,12 @@ export class OpenHandle {
   readonly #what: string;
   #handle: Handle | undefined;
 
-  /** `what`: what is said to be closed afterwards. */
+  /**
+   * `what`: what is said to be closed afterwards. The addon takes a handle as what it says it is, so it must be one.
+   * @throws NixlTelemetryError CONFIG_INVALID
+   */
   constructor(path: string, handle: Handle, release: (handle: Handle) => void, what = `the ring ${path}`) {
+    if (!types.isExternal(handle)) throw invalid(`${what} has no handle: it is opened by a function, not made by new`);
     this.#path = path;
     this.#handle = handle;
     this.#release = release;

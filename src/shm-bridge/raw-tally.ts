@@ -1,6 +1,6 @@
 /** A tally's options as the addon takes them: every list of bounds once, and indices into those. */
-import { NixlTelemetryError } from '../errors.js';
-import { increasing } from './checks.js';
+import { check, invalid, isText, listOf, optionsObject } from '../arguments.js';
+import { increasing, wholeNumber } from './checks.js';
 import type { TallyOptions } from './types.js';
 
 /** NIXL's category of times. */
@@ -18,13 +18,8 @@ export interface RawTally {
 }
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
-export function rawTally({
-  types,
-  histograms = [],
-  durationBoundsUs,
-  sizeBounds,
-  throughputBounds,
-}: TallyOptions): RawTally {
+export function rawTally(tally: TallyOptions): RawTally {
+  const { types, histograms = [], durationBoundsUs, sizeBounds, throughputBounds } = checkedTally(tally);
   const bounds = [increasing('tally.durationBoundsUs', durationBoundsUs)];
   const indexOf = (name: string, own: readonly number[]): number => bounds.push(increasing(name, own)) - 1;
   increasing('tally.sizeBounds', sizeBounds);
@@ -36,7 +31,7 @@ export function rawTally({
     }),
     rules: histograms.map(({ type, name, category, bounds: own }, i) => {
       if (type !== undefined && types[type] !== undefined) {
-        throw new NixlTelemetryError('CONFIG_INVALID', `tally.histograms[${i}].type is ${type}, which is a known type`);
+        throw invalid(`tally.histograms[${i}].type is ${type}, which is a known type`);
       }
       return {
         ...(type === undefined ? {} : { type }),
@@ -50,6 +45,26 @@ export function rawTally({
     sizeBounds,
     throughputBounds,
   };
+}
+
+/** All but the bounds, which are looked at one by one. */
+function checkedTally(tally: TallyOptions): TallyOptions {
+  const keys = ['types', 'histograms', 'durationBoundsUs', 'sizeBounds', 'throughputBounds'] as const;
+  const { types, histograms = [] } = optionsObject('tally', tally, keys);
+  const category = (name: string, given: unknown): number => wholeNumber(name, given, -(2 ** 31), 2 ** 31 - 1);
+  const text = (name: string, given: unknown): void => check(isText(given), name, given, 'a text');
+  listOf('tally.types', types, (name, type) => {
+    optionsObject(name, type, ['category', 'names', 'bounds']);
+    category(`${name}.category`, type.category);
+    listOf(`${name}.names`, type.names, text);
+  });
+  listOf('tally.histograms', histograms, (name, rule) => {
+    optionsObject(name, rule, ['type', 'name', 'category', 'bounds']);
+    if (rule.type !== undefined) wholeNumber(`${name}.type`, rule.type, 0, 2 ** 32 - 1);
+    if (rule.name !== undefined) text(`${name}.name`, rule.name);
+    if (rule.category !== undefined) category(`${name}.category`, rule.category);
+  });
+  return tally;
 }
 
 /** Transfers are measured by their time, and share its bounds. */

@@ -1,3 +1,4 @@
+import { check, invalid, isObject, optionsObject } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
 import { addon } from './addon.js';
 import { pathText, wholeNumber } from './checks.js';
@@ -23,6 +24,7 @@ export interface WriteEvent {
   timestampUs?: bigint;
 }
 
+const OPTIONS = ['wireVersion', 'capacity'] as const;
 const U64_MOST = 2n ** 64n - 1n;
 
 /**
@@ -37,8 +39,9 @@ export class RingWriter {
   /** @throws NixlTelemetryError CONFIG_INVALID, RING_WRITE_FAILED, ADDON_MISSING */
   constructor(path: string, options: RingWriterOptions = {}) {
     this.path = pathText('path', path);
-    const wireVersion = wholeNumber('wireVersion', options.wireVersion ?? 1, 1, 5);
-    const capacity = wholeNumber('capacity', options.capacity ?? 4096, 2, 2 ** 24);
+    const { wireVersion: asked = 1, capacity: slots = 4096 } = optionsObject('options', options, OPTIONS);
+    const wireVersion = wholeNumber('wireVersion', asked, 1, 5);
+    const capacity = wholeNumber('capacity', slots, 2, 2 ** 24);
     const opened = addon().openWriter(path, wireVersion, capacity);
     if (typeof opened === 'string') throw new NixlTelemetryError('RING_WRITE_FAILED', opened, { path });
     this.#handle = new OpenHandle(path, opened, (writer) => addon().closeWriter(writer), `the writer of ${path}`);
@@ -48,17 +51,16 @@ export class RingWriter {
    * False when the ring is full, as nobody drains it, or too slowly, or lost: see `problem`. The event is not in it then.
    */
   push(event: WriteEvent): boolean {
-    const value = BigInt(event.value);
-    if (value < 0n || value > U64_MOST) {
-      throw new NixlTelemetryError('CONFIG_INVALID', `value is ${value}: it must be from 0 to 2^64 - 1`);
-    }
+    check(isObject(event), 'event', event, 'an object with value, and type or name');
+    const { type = 0, name = '', category = 7, value, timestampUs } = event;
+    if (typeof name !== 'string') check(false, 'name', name, 'a text');
     return addon().push(
       this.#handle.get(),
-      wholeNumber('type', event.type ?? 0, 0, 2 ** 32 - 1),
-      event.name ?? '',
-      wholeNumber('category', event.category ?? 7, -(2 ** 31), 2 ** 31 - 1),
-      event.timestampUs ?? BigInt(Date.now()) * 1000n,
-      value,
+      wholeNumber('type', type, 0, 2 ** 32 - 1),
+      name,
+      wholeNumber('category', category, -(2 ** 31), 2 ** 31 - 1),
+      timestampUs === undefined ? BigInt(Date.now()) * 1000n : u64('timestampUs', timestampUs),
+      u64('value', value),
     );
   }
 
@@ -76,4 +78,12 @@ export class RingWriter {
   close(): void {
     this.#handle.close();
   }
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID */
+function u64(name: string, given: bigint | number): bigint {
+  if (typeof given !== 'bigint' && !Number.isInteger(given)) check(false, name, given, 'a bigint or a whole number');
+  const value = BigInt(given);
+  if (value >= 0n && value <= U64_MOST) return value;
+  throw invalid(`${name} is ${value}: it must be from 0 to 2^64 - 1`);
 }

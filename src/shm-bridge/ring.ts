@@ -1,6 +1,7 @@
+import { listOf, optionsObject } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
 import { addon, type Handle } from './addon.js';
-import { pathText, wholeNumber } from './checks.js';
+import { pathText, trueOrFalse, wholeNumber } from './checks.js';
 import { OpenHandle } from './open-handle.js';
 import type { ObserveResult, RingEvent, RingEventColumns, RingInspection, RingState, RingStats } from './types.js';
 
@@ -16,8 +17,9 @@ export class Ring {
   readonly path: string;
   readonly #handle: OpenHandle;
 
+  /** Only openRing() makes one. */
   constructor(path: string, handle: Handle) {
-    this.path = path;
+    this.path = pathText('path', path);
     this.#handle = new OpenHandle(path, handle, (ring) => addon().closeRing(ring));
   }
 
@@ -46,8 +48,9 @@ export class RingObserver {
   readonly path: string;
   readonly #handle: OpenHandle;
 
+  /** Only observeRing() makes one. */
   constructor(path: string, handle: Handle) {
-    this.path = path;
+    this.path = pathText('path', path);
     this.#handle = new OpenHandle(path, handle, (ring) => addon().closeObserver(ring));
   }
 
@@ -76,7 +79,7 @@ export class RingObserver {
  * @throws NixlTelemetryError RING_UNAVAILABLE, whose message has the state (busy, corrupt, ...) and the reason
  */
 export function openRing(path: string, options: OpenRingOptions = {}): Ring {
-  const opened = addon().openRing(pathText('path', path), options.force ?? false);
+  const opened = addon().openRing(pathText('path', path), isForced(options));
   if (opened.handle) return new Ring(path, opened.handle);
   throw unavailable(path, opened.state, opened.reason);
 }
@@ -87,21 +90,27 @@ export function openRing(path: string, options: OpenRingOptions = {}): Ring {
  * @throws NixlTelemetryError RING_UNAVAILABLE
  */
 export function observeRing(path: string, options: OpenRingOptions = {}): RingObserver {
-  const opened = addon().openObserver(pathText('path', path), options.force ?? false);
+  const opened = addon().openObserver(pathText('path', path), isForced(options));
   if (opened.handle) return new RingObserver(path, opened.handle);
   throw unavailable(path, opened.state, opened.reason);
 }
 
 /** Looks at a ring's header, and takes, holds and changes nothing. */
 export function inspectRing(path: string, options: OpenRingOptions = {}): RingInspection {
-  return addon().inspectRing(pathText('path', path), options.force ?? false);
+  return addon().inspectRing(pathText('path', path), isForced(options));
 }
 
 /** Of each file, the process that writes it; undefined where none can be seen (any more). */
 export function findWriters(paths: readonly string[]): (number | undefined)[] {
   return addon()
-    .findWriters(paths.map((path) => pathText('path', path)))
+    .findWriters(listOf('paths', paths, pathText))
     .map((pid) => (pid === 0 ? undefined : pid));
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID */
+export function isForced(options: OpenRingOptions): boolean {
+  const { force = false } = optionsObject('options', options, ['force']);
+  return trueOrFalse('force', force);
 }
 
 export function unavailable(path: string, state: RingState, reason: string): NixlTelemetryError {

@@ -1,7 +1,8 @@
 import { basename, dirname, resolve } from 'node:path';
+import { invalid, listOf, optionsObject } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
 import { addon, type Handle } from './addon.js';
-import { pathText, wholeNumber } from './checks.js';
+import { pathText, trueOrFalse, wholeNumber } from './checks.js';
 import { rawTally, type RawTally } from './raw-tally.js';
 import { decodeSnapshot } from './snapshot.js';
 import type {
@@ -72,15 +73,16 @@ export interface RingSource {
  * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING
  */
 export function openSource(options: SourceOptions): RingSource {
-  const { tally } = options;
+  const { tally, owners } = optionsObject('options', options, OPTIONS);
+  const { drainIntervalMs = 20, deadTtlMs = 30_000, idleTtlMs = 0, force = false } = options;
   const raw = rawTally(tally);
   const settings = {
     places: placesOf(options),
-    drainIntervalMs: wholeNumber('drainIntervalMs', options.drainIntervalMs ?? 20, 1, 10_000),
-    deadTtlMs: wholeNumber('deadTtlMs', options.deadTtlMs ?? 30_000, 0, 2 ** 40),
-    idleTtlMs: wholeNumber('idleTtlMs', options.idleTtlMs ?? 0, 0, 2 ** 40),
-    force: options.force ?? false,
-    owners: options.owners?.map((user) => wholeNumber('owners', user, 0, 2 ** 32 - 2)),
+    drainIntervalMs: wholeNumber('drainIntervalMs', drainIntervalMs, 1, 10_000),
+    deadTtlMs: wholeNumber('deadTtlMs', deadTtlMs, 0, 2 ** 40),
+    idleTtlMs: wholeNumber('idleTtlMs', idleTtlMs, 0, 2 ** 40),
+    force: trueOrFalse('force', force),
+    owners: owners && listOf('owners', owners, (name, user) => wholeNumber(name, user, 0, 2 ** 32 - 2)),
     tally: raw,
   };
   const taps: [readonly number[] | 'all', number][] = [];
@@ -92,30 +94,43 @@ export function openSource(options: SourceOptions): RingSource {
   return new NativeSource(addon().openSource(settings, taps), options, raw);
 }
 
+const OPTIONS = [
+  'directories',
+  'globs',
+  'drainIntervalMs',
+  'deadTtlMs',
+  'idleTtlMs',
+  'force',
+  'owners',
+  'tally',
+  'tap',
+  'events',
+] as const;
+
 /** @throws NixlTelemetryError CONFIG_INVALID */
 function checkedTap(options: TapOptions, tally: TallyOptions): Required<TapOptions> {
-  const capacity = queueCapacity(options);
+  const { types, capacity } = optionsObject('tap', options, ['types', 'capacity']);
   const most = Math.min(63, tally.types.length - 1);
-  for (const type of options.types) wholeNumber('tap type', type, 0, most);
-  return { types: options.types, capacity };
+  listOf('tap.types', types, (name, type) => wholeNumber(name, type, 0, most));
+  return { types, capacity: queueCapacity(capacity === undefined ? {} : { capacity }) };
 }
 
-function queueCapacity({ capacity = 65_536 }: EventQueueOptions): number {
+function queueCapacity(options: EventQueueOptions): number {
+  const { capacity = 65_536 } = optionsObject('events', options, ['capacity']);
   return wholeNumber('tap capacity', capacity, 1, 1_048_576);
 }
 
 function placesOf(options: SourceOptions): [string, string][] {
   const places: [string, string][] = [];
-  for (const directory of options.directories ?? []) places.push([resolve(pathText('directories', directory)), '']);
-  for (const glob of options.globs ?? []) {
-    const directory = dirname(pathText('globs', glob));
-    if (/[*?[]/.test(directory)) {
-      throw new NixlTelemetryError('CONFIG_INVALID', `globs has ${glob}: only its last part may have * and ?`);
-    }
+  const { directories = [], globs = [] } = options;
+  for (const directory of listOf('directories', directories, pathText)) places.push([resolve(directory), '']);
+  for (const glob of listOf('globs', globs, pathText)) {
+    const directory = dirname(glob);
+    if (/[*?[]/.test(directory)) throw invalid(`globs has ${glob}: only its last part may have * and ?`);
     places.push([resolve(directory), basename(glob)]);
   }
   if (places.length > 0) return places;
-  throw new NixlTelemetryError('CONFIG_INVALID', 'directories and globs are both empty: name at least one place');
+  throw invalid('directories and globs are both empty: name at least one place');
 }
 
 class NativeSource implements RingSource {

@@ -2,7 +2,7 @@ import { addon, type Handle } from './addon.js';
 import { pathText, wholeNumber } from './checks.js';
 import { OpenHandle } from './open-handle.js';
 import { rawTally, type RawTally } from './raw-tally.js';
-import { type OpenRingOptions, unavailable } from './ring.js';
+import { isForced, type OpenRingOptions, unavailable } from './ring.js';
 import { decodeTally } from './snapshot.js';
 import type { ObservedRing, ObservedTally, TallyOptions } from './types.js';
 
@@ -15,8 +15,9 @@ export class TallyingObserver {
   readonly #tally: RawTally;
   readonly #handle: OpenHandle;
 
+  /** Only observeTally() makes one. */
   constructor(path: string, handle: Handle, tally: RawTally) {
-    this.path = path;
+    this.path = pathText('path', path);
     this.#handle = new OpenHandle(path, handle, (ring) => addon().closeTallyingObserver(ring));
     this.#tally = tally;
   }
@@ -43,7 +44,7 @@ export class TallyingObserver {
  */
 export function observeTally(path: string, tally: TallyOptions, options: OpenRingOptions = {}): TallyingObserver {
   const raw = rawTally(tally);
-  const opened = addon().openTallyingObserver(pathText('path', path), options.force ?? false, raw);
+  const opened = addon().openTallyingObserver(pathText('path', path), isForced(options), raw);
   if (opened.handle) return new TallyingObserver(path, opened.handle, raw);
   throw unavailable(path, opened.state, opened.reason);
 }

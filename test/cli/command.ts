@@ -6,6 +6,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
 
+export { until } from '../support/until.js';
+
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const MAIN = path.join(ROOT, 'dist/cli/main.js');
 const TRANSFER_SOURCE = path.join(ROOT, 'native/build/transfer-source');
@@ -28,6 +30,8 @@ export class RunningCommand {
   readonly ended: Promise<Ended>;
   readonly child: ChildProcess;
   #onChange = (): void => {};
+  /** Later than its exit: by then all that it printed has been read. */
+  #isClosed = false;
 
   readonly #isGroup: boolean;
 
@@ -52,6 +56,7 @@ export class RunningCommand {
     this.ended = new Promise((resolve, reject) => {
       this.child.once('error', reject);
       this.child.once('close', (code, signal) => {
+        this.#isClosed = true;
         resolve({ code, signal, stdout: this.stdout, stderr: this.stderr });
         this.#onChange();
       });
@@ -63,7 +68,7 @@ export class RunningCommand {
     for (;;) {
       const found = pattern.exec(this.stdout) ?? pattern.exec(this.stderr);
       if (found !== null) return found;
-      if (this.child.exitCode !== null || this.child.signalCode !== null) {
+      if (this.#isClosed) {
         throw new Error(`ended without saying ${pattern}:\n${this.stdout}${this.stderr}`);
       }
       await new Promise<void>((resolve) => {
@@ -108,15 +113,6 @@ export function temporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
   undo.push(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
-}
-
-/** Asks again until it is so; the test's own time limit ends it. */
-export async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 /** The whole page. */

@@ -10,6 +10,7 @@ import { effectiveConfig } from '../../src/cli/config/effective.js';
 import { configSchema } from '../../src/cli/config/schema.js';
 import { SERVE_SECTION, settingsOf } from '../../src/cli/serve/settings.js';
 import { pointsIn } from '../instrumentation/readers.js';
+import { allDrained } from '../support/live.js';
 import { MAIN, ROOT, run, RunningCommand, scrape, start, temporaryDirectory, until } from './command.js';
 
 function fileWith(text: string, name = 'nixl-otel.yaml'): string {
@@ -29,7 +30,7 @@ attributes:
     source: { pattern: '(?<role>prefill|decode)', group: role }
     default: other
   - { name: rank, source: local_rank, type: integer, order: 1 }
-builders: [legacy, time]
+builders: [legacy, time, custom]
 customEvents:
   - { event: queue_depth, kind: gauge, name: backend.queue.depth }
   - { event: 77, category: CUSTOM, kind: histogram, name: { nixl: a, otel: b }, bounds: [1, 2] }
@@ -53,46 +54,87 @@ const WRONG: [string, string][] = [
   ],
   [
     'customEvents:\n  - { event: e, kind: gauge, name: a, bounds: [1] }',
-    '2:5: customEvents[0] has bounds, but is a gauge',
+    '2:39: customEvents[0].bounds is given, but kind is gauge; only a histogram has bounds',
   ],
   [
     'histogramBounds: { agent_tx_bytes: [1] }',
     '1:20: histogramBounds.agent_tx_bytes is unknown; there are agent_xfer_time',
   ],
-  ['builders: [legacy, time, legacy]', '1:1: builders has legacy twice'],
-  ['builders: [./a.mjs, legacy, ./a.mjs]', '1:1: builders has ./a.mjs twice'],
+  ['builders: [legacy, time, legacy]', '1:26: builders[2] is legacy, which is there twice'],
+  ['builders: [./a.mjs, legacy, ./a.mjs]', '1:29: builders[2] is ./a.mjs, which is there twice'],
   [
     'customEvents:\n  - { event: e, kind: gauge, name: agent_xfer_time }',
-    '1:1: customEvents has the metric agent_xfer_time, which is there already',
+    '2:30: customEvents[0].name is agent_xfer_time, which is there already',
   ],
   [
     'customEvents:\n  - { event: e, kind: gauge, name: { nixl: own, otel: nixl.transfer.io } }',
-    '1:1: customEvents has the metric nixl.transfer.io, which is there already',
+    '2:49: customEvents[0].name.otel is nixl.transfer.io, which is there already',
   ],
   [
     'customEvents:\n  - { event: e, kind: counter, name: agent_tx_bytes }',
-    '1:1: customEvents has the metric agent_tx_bytes, which in Prometheus shares the name agent_tx_bytes_total with agent_tx_bytes_total, which is there already',
+    '2:32: customEvents[0].name is agent_tx_bytes, which in Prometheus shares the name agent_tx_bytes_total with agent_tx_bytes_total, which is there already',
   ],
   ...['count', 'sum', 'bucket'].map((end): [string, string] => [
     `customEvents:\n  - { event: e, kind: gauge, name: agent.xfer.time.us.${end} }`,
-    `1:1: customEvents has the metric agent.xfer.time.us.${end}, which in Prometheus shares the name agent_xfer_time_us_${end} with agent_xfer_time_us, which is there already`,
+    `2:30: customEvents[0].name is agent.xfer.time.us.${end}, which in Prometheus shares the name agent_xfer_time_us_${end} with agent_xfer_time_us, which is there already`,
   ]),
   [
     'customEvents:\n  - { event: e, kind: gauge, name: target.info }',
-    '1:1: customEvents has the metric target.info, which in Prometheus shares the name target_info with target_info, which is there',
+    '2:30: customEvents[0].name is target.info, which in Prometheus shares the name target_info with target_info, which is there',
   ],
   [
     'customEvents:\n  - { event: e, kind: counter, name: my.event }\n  - { event: f, kind: gauge, name: my_event_total }',
-    '1:1: customEvents has the metric my_event_total, which in Prometheus shares the name my_event_total with my.event',
+    '3:30: customEvents[1].name is my_event_total, which in Prometheus shares the name my_event_total with my.event of customEvents[0]',
   ],
   [
     'customEvents:\n  - { event: e, kind: counter, name: a }\n  - { event: f, kind: gauge, name: { nixl: b, otel: a } }',
-    '1:1: customEvents has the metric a twice',
+    '3:47: customEvents[1].name.otel is a, which is the name of customEvents[0] already',
   ],
   [
     'customEvents:\n  - { event: e, kind: gauge, name: { nixl: c, otel: h_sum } }\n  - { event: f, kind: histogram, name: h }',
-    '1:1: customEvents has the metric h, which in Prometheus shares the name h_sum with h_sum',
+    '3:34: customEvents[1].name is h, which in Prometheus shares the name h_sum with h_sum of customEvents[0]',
   ],
+  ...['agent_tx_bytes', 'agent_err_backend', 'NIXL_ERR_BACKEND'].map((event): [string, string] => [
+    `customEvents:\n  - { event: ${event}, kind: gauge, name: a }`,
+    `2:7: customEvents[0].event is ${event}, which is NIXL's own and has its metrics already`,
+  ]),
+  [
+    "customEvents:\n  - { kind: gauge, name: a, event: '77' }",
+    '2:29: customEvents[0].event is the text "77"; allowed: a type number without quotes',
+  ],
+  [
+    'customEvents:\n  - { event: type_77, kind: gauge, name: a }',
+    '2:7: customEvents[0].event is type_77, as labels name an event that has a number alone; allowed: 77',
+  ],
+  [
+    `customEvents:\n  - { event: ${'x'.repeat(33)}, kind: gauge, name: a }`,
+    `2:7: customEvents[0].event is ${'x'.repeat(33)}, which is longer than the 32 bytes`,
+  ],
+  ['builders: []', '1:1: builders is []; allowed: a non-empty array'],
+  ["enabledMetrics: 'agent_*,!'", '1:1: enabledMetrics has a ! with nothing behind it'],
+  ["enabledMetrics: ' ,'", '1:1: enabledMetrics names no event'],
+  ['rankVariable: A=B', '1:1: rankVariable is "A=B"; allowed: the name of an environment variable, without ='],
+  ...[
+    ['', '5', 'string: a text'],
+    [' type: text,', 'true', 'text: a text'],
+    [' type: boolean,', 'yes', 'boolean: true or false'],
+    [' type: integer,', '1.5', 'integer: a whole number'],
+    [' type: list,', 'a', 'list: an array of texts'],
+  ].map(([type, usual, allowed]): [string, string] => [
+    `attributes:\n  - { name: a, source: pid,${type} default: ${usual} }`,
+    `2:${29 + type!.length}: attributes[0].default is ${usual === 'yes' || usual === 'a' ? `"${usual}"` : usual}; allowed with type ${allowed}`,
+  ]),
+  [
+    'attributes:\n  - { name: a, source: { constant: x }, type: integer }',
+    '2:26: attributes[0].source.constant is "x", of which type integer makes nothing',
+  ],
+  [
+    'attributes:\n  - { name: a.b, source: pid }\n  - { name: a_b, source: agent }',
+    '3:7: attributes[1].name is a_b, which is spelled in Prometheus like a.b, the name of attributes[0]',
+  ],
+  ['serve: { host: 5 }', '1:10: serve.host is 5; allowed: a text'],
+  ["serve: { host: '[::2' }", '1:10: serve.host is "[::2"; allowed: an address or a host name'],
+  ['serve: { exporter: [prometheus, none] }', '1:10: serve.exporter is ["prometheus","none"]; allowed: none alone'],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
   ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
   ['serve:\n  page: maybe', '2:3: serve.page is "maybe"; allowed: "on" or "off"'],
@@ -151,6 +193,7 @@ describe('a configuration file', () => {
   it.each([
     ['a: [', /:1:\d+: /],
     ['naming: nixl\nnaming: otel', /:2:1: Map keys must be unique/],
+    ['naming: !from-vault otel', /:1:9: Unresolved tag: !from-vault/],
   ])('that is no YAML, as %j, is refused with its line', (text, message) => {
     expect(() => readSettings(fileWith(text))).toThrow(message);
   });
@@ -189,6 +232,52 @@ describe('a configuration file', () => {
     );
   });
 
+  it.each<[string, string]>([
+    ['{\n  "naming": "nixl",\n}', '3:1: not JSON: expected a key; no comma may stand before a closing bracket'],
+    ['{\n  // why\n}', '2:3: not JSON: expected a key, in double quotes; comments are allowed in YAML only'],
+    ['{ "naming": "nixl",\n  "naming": "otel" }', '2:3: the key "naming" stands here twice'],
+    ['{\n  "serve": {\n    "port": -1 } }', '3:5: serve.port is -1; allowed: a whole number, from 0 to 65535'],
+    ['{"builders":\n ["legacy",\n "legacy"]}', '3:2: builders[1] is legacy, which is there twice'],
+    ['naming: nixl', '1:1: not JSON: expected a value'],
+    ['', '1:1: not JSON: the file ends here'],
+  ])('with the name of JSON is JSON: %j is refused', (text, message) => {
+    for (const name of ['c.json', 'c.JSON']) {
+      const file = fileWith(text, name);
+      expect(() => readSettings(file, SERVE_SECTION)).toThrow(`${file}:${message}`);
+    }
+  });
+
+  it('may begin with a byte order mark', () => {
+    for (const name of ['c.json', 'c.yaml']) {
+      expect(readSettings(fileWith('\uFEFF{"naming": "otel"}', name)).written).toEqual({ naming: 'otel' });
+      const wrong = fileWith('\uFEFF{"naming": "x"}', name);
+      expect(() => readSettings(wrong)).toThrow(`${wrong}:1:2: naming is "x"`);
+    }
+  });
+
+  it('is refused with the place of an option that no builder uses', () => {
+    const file = fileWith('hostname: h\ncustomEvents: [{ event: e, kind: gauge, name: a }]\nbuilders: [legacy]');
+    expect(() => new NixlMetricProducer({ directories: '/none', configFile: file })).toThrow(
+      `${file}:2:1: customEvents needs the builder custom, and builders has only legacy`,
+    );
+  });
+
+  it('is refused with the place of a module that does not exist', async () => {
+    const file = fileWith('builders:\n  - legacy\n  - ./gone.mjs\nserve: { exporter: [console, ./gone-too.mjs] }');
+    expect(() => optionsOf(readSettings(file))).toThrow(
+      new RegExp(`^${file}:3:5: builders\\[1\\]: builder ${path.dirname(file)}/gone.mjs cannot be loaded`),
+    );
+    const exporters = fileWith('directories: /none\nserve:\n  exporter:\n    - console\n    - ./gone-too.mjs');
+    for (const args of [
+      ['config', 'check', exporters],
+      ['serve', '--config', exporters],
+    ]) {
+      const { code, stderr } = await run(args);
+      expect(stderr).toContain(`${exporters}:5:7: serve.exporter[1]: there is no exporter ./gone-too.mjs`);
+      expect(code).toBe(1);
+    }
+  });
+
   it('that is not there is refused by its name', () => {
     expect(() => readSettings('/no/such.yaml')).toThrow("ENOENT: no such file or directory, open '/no/such.yaml'");
   });
@@ -214,7 +303,8 @@ describe('the published schema', () => {
 
   it('says what the checks say', () => {
     expect(validate(parse(GOOD))).toBe(true);
-    const onlyInCode = /has bounds, but is|serve\.port|twice|which in Prometheus|which is there/;
+    const onlyInCode =
+      /NIXL's own|without quotes|as labels|32 bytes|enabledMetrics|allowed with type|makes nothing|host name|none alone|only a histogram has bounds|serve\.port|twice|which in Prometheus|which is there|the name of/;
     for (const [text, message] of WRONG) {
       if (onlyInCode.test(message)) continue;
       expect(validate(parse(text)), text).toBe(false);
@@ -236,6 +326,7 @@ describe('who goes before whom', () => {
       const bounds = async (options: object): Promise<unknown[]> => {
         for (const type of [7, 6]) writer.push({ type, value: 5 });
         const producer = new NixlMetricProducer({ directories: directory, ...options });
+        await allDrained(directory);
         const result = await producer.collect();
         producer.close();
         return ['agent_xfer_time_us', 'agent_xfer_post_time_us'].map(
@@ -269,19 +360,19 @@ describe('who goes before whom', () => {
       (file) => new RingWriter(file, { wireVersion: 4 }),
     );
     const file = fileWith(`directories: ${first}\nglobs: ${second}/t*\nserve: { port: 0 }`);
-    const served = async (env: NodeJS.ProcessEnv): Promise<string> => {
+    const served = async (env: NodeJS.ProcessEnv, ...agents: string[]): Promise<string> => {
       for (const writer of writers) writer.push({ type: 0, value: 1 });
       const serve = start(['serve', '--config', file], env);
       const [, url] = await serve.says(/serves (http:\S+) from/);
       const page = await until(async () => {
         const text = await scrape(url!);
-        return text.includes('agent_name="one"') && text;
+        return agents.every((agent) => text.includes(`agent_name="${agent}"`)) && text;
       });
       await serve.stop('SIGTERM');
       return page;
     };
-    expect(await served({})).toContain('agent_name="two"');
-    expect(await served({ NIXL_TELEMETRY_DIR: first })).not.toContain('agent_name="two"');
+    await served({}, 'one', 'two');
+    expect(await served({ NIXL_TELEMETRY_DIR: first }, 'one')).not.toContain('agent_name="two"');
   });
 
   it('leaves what exporters read from the environment by themselves to them', () => {
@@ -309,6 +400,7 @@ describe('who goes before whom', () => {
     writer.push({ type: 8, value: 1 });
     const serve = start(['serve', '--dir', directory], { NIXL_OTEL_CONFIG: file });
     const [, url] = await serve.says(/serves (http:\S+) from/);
+    await allDrained(directory);
     const page = await scrape(url!);
     expect(page).toMatch(/^team_failures_total\{role="prefill"\} 1$/m);
     expect(page).toMatch(/^agent_errors_total\{.*role="prefill".*\} 1$/m);
@@ -449,10 +541,10 @@ describe('nixl-otel config', () => {
     { NIXL_TELEMETRY_EXPORTER: 'buffer', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/b' },
     { NIXL_TELEMETRY_MP_STALE_TTL: '1099511627', NIXL_TELEMETRY_RUN_INTERVAL: '1', NIXL_TELEMETRY_RANK_ENV: 'RANK' },
     { NIXL_TELEMETRY_ENABLED_METRICS: '*_bytes,!agent_err_*', NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US: '.5,1e3' },
-    { OTEL_METRICS_EXPORTER: 'otlp,none', OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'DELTA' },
+    { OTEL_METRICS_EXPORTER: 'otlp,console', OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'DELTA' },
   ])('prints %j as a file that is right and says the same', (environment) => {
     const own = fileWith(
-      'builders: [legacy, ./own.mjs]\nattributes: [{ name: a, source: { constant: &c [x] }, default: *c }]',
+      'builders: [legacy, ./own.mjs]\nattributes: [{ name: a, type: list, source: { constant: &c [x] }, default: *c }]',
     );
     writeFileSync(path.join(path.dirname(own), 'own.mjs'), 'export default { name: "own", create() {} }');
     const printed = effectiveConfig(own, environment);

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
+import { allDrained } from '../support/live.js';
 import { run, start, temporaryDirectory } from './command.js';
 
 function ringWith(bytes: bigint): string {
@@ -16,11 +17,13 @@ function ringWith(bytes: bigint): string {
 it("is where NIXL's variables say, and what was in it stays", async () => {
   const file = path.join(temporaryDirectory(), 'metrics.txt');
   writeFileSync(file, 'before\n');
-  const serve = start(['serve', '--dir', ringWith(4321n)], {
+  const directory = ringWith(4321n);
+  const serve = start(['serve', '--dir', directory], {
     NIXL_TELEMETRY_EXPORTER: 'console',
     NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: file,
   });
   await serve.says(/exports from/);
+  await allDrained(directory);
   expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0, stdout: '' });
   const text = readFileSync(file, 'utf8');
   expect(text).toMatch(/^before\n\{\n {2}descriptor: \{/);

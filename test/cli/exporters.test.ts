@@ -1,5 +1,5 @@
 /** serve with several exporters at once, against real servers, and with modules that do everything wrong. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -12,12 +12,14 @@ import { run, scrape, start, startTransferSource, temporaryDirectory, until } fr
 
 /** Writes what it was last given, agent by agent, into a file. */
 const FILE_EXPORTER = `
-  import { writeFileSync } from 'node:fs';
+  import { renameSync, writeFileSync } from 'node:fs';
   export default ({ outputPath }) => ({
     export({ scopeMetrics }, done) {
       const events = scopeMetrics.flatMap(({ metrics }) => metrics).find((m) => m.descriptor.name === 'nixl.events');
       const points = events?.dataPoints ?? [];
-      writeFileSync(outputPath, JSON.stringify(points.map((p) => [p.attributes.agent_name, p.attributes.event, p.value])));
+      const rows = points.map((p) => [p.attributes.agent_name, p.attributes.event, p.value]);
+      writeFileSync(outputPath + '.new', JSON.stringify(rows));
+      renameSync(outputPath + '.new', outputPath);
       done({ code: 0 });
     },
     forceFlush: async () => {},
@@ -31,8 +33,15 @@ function moduleOf(source: string, name = 'mine.mjs'): string {
   return file;
 }
 
-function sorted(rows: (string | number | undefined)[][]): string[] {
+/** Agent, event, value. */
+type Row = readonly (string | number | undefined)[];
+
+function sorted(rows: readonly Row[]): string[] {
   return rows.map((row) => JSON.stringify(row)).sort();
+}
+
+function total(rows: readonly Row[]): number {
+  return rows.reduce((sum, row) => sum + Number(row[2]), 0);
 }
 
 describe('several exporters at once', () => {
@@ -69,15 +78,20 @@ describe('several exporters at once', () => {
         .map(({ labels, value }) => [labels['agent_name'], labels['event'], value]);
     const page = await until(async () => {
       const rows = await counted();
-      return rows.reduce((sum, row) => sum + Number(row[2]), 0) === written && rows;
+      return total(rows) === written && rows;
     });
+    const pushed = () =>
+      receiver
+        .points()
+        .filter(({ metric }) => metric === 'nixl.events')
+        .map(({ attributes, value }) => [attributes['agent_name'], attributes['event'], value]);
+    // On a busy machine the last push may be skipped, as one from before is still under way.
+    await until(() => total(pushed()) === written);
+    const inFile = () => JSON.parse(readFileSync(output, 'utf8')) as Row[];
+    await until(() => existsSync(output) && total(inFile()) === written);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
-    const pushed = receiver
-      .points()
-      .filter(({ metric }) => metric === 'nixl.events')
-      .map(({ attributes, value }) => [attributes['agent_name'], attributes['event'], value]);
-    expect(sorted(pushed)).toEqual(sorted(page));
-    expect(sorted(JSON.parse(readFileSync(output, 'utf8')) as [string, string, number][])).toEqual(sorted(page));
+    expect(sorted(pushed())).toEqual(sorted(page));
+    expect(sorted(inFile())).toEqual(sorted(page));
   });
 
   it('push protobuf over http by default, with the headers of the environment', async () => {
@@ -124,7 +138,11 @@ describe('several exporters at once', () => {
     await serve.says(/exporter otlp works again, after \d+ failed exports/);
     const { code, stderr } = await serve.stop('SIGTERM');
     expect(code).toBe(0);
-    expect(stderr.match(/exporter otlp failed/g)).toHaveLength(1);
+    // On a busy machine an answer may come too late again: one line for each time that it begins, one when it is over.
+    const lines = stderr
+      .match(/exporter otlp (failed|works again)/g)!
+      .map((line) => line.slice('exporter otlp '.length));
+    expect(lines).toEqual(lines.map((_, i) => (i % 2 === 0 ? 'failed' : 'works again')));
   });
 });
 

@@ -1,4 +1,4 @@
-import { Server } from 'node:net';
+import { connect, Server } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { listenOn } from '../../src/cli/serve/metrics-server.js';
 
@@ -21,4 +21,45 @@ it('outlives connections that cannot be taken, of which not every version of Nod
   const inner = listen.mock.contexts[0] as Server;
   for (const time of ['first', 'second']) inner.emit('error', new Error(`accept EMFILE, the ${time} time`));
   expect((await fetch(new URL('/livez', server.url))).status).toBe(200);
+});
+
+it('cuts off a client that takes nothing of its answer', async () => {
+  const listen = vi.spyOn(Server.prototype, 'listen');
+  onTestFinished(() => listen.mockRestore());
+  const server = await listenOn('127.0.0.1', 0, { stalledMs: 200 });
+  onTestFinished(() => server.close());
+  // More than the buffers of both sockets hold.
+  const length = 64 * 2 ** 20;
+  server.route('/large', (_, answer) => answer(200, 'x'.repeat(length)));
+  const { hostname, port } = new URL(server.url);
+  const client = connect(Number(port), hostname);
+  onTestFinished(() => void client.destroy());
+  client.on('error', () => {}); // what it still asks for meets a closed connection
+  client.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n');
+  const connections = () =>
+    new Promise<number>((resolve) => (listen.mock.contexts[0] as Server).getConnections((_, count) => resolve(count)));
+  await new Promise((resolve) => client.once('readable', resolve)); // the answer has begun; none of it is taken
+  await expect.poll(connections).toBe(0);
+  let bytes = 0;
+  client.on('data', (part: Buffer) => (bytes += part.length));
+  await new Promise((resolve) => client.resume().once('close', resolve));
+  expect(bytes).toBeGreaterThan(0);
+  expect(bytes).toBeLessThan(length);
+});
+
+it('waits for an answer that is under way when it closes, but not for ever', async () => {
+  const server = await listenOn('127.0.0.1', 0, { stalledMs: 0 });
+  const asked: string[] = [];
+  server.route('/quick', (_, answer) => {
+    asked.push('quick');
+    setImmediate(() => answer(200, 'done'));
+  });
+  server.route('/never', () => void asked.push('never'));
+  const never = fetch(new URL('/never', server.url)).catch(() => 'cut off');
+  await expect.poll(() => asked).toEqual(['never']);
+  const quick = fetch(new URL('/quick', server.url)).then((answer) => answer.text());
+  await expect.poll(() => asked).toEqual(['never', 'quick']);
+  await server.close();
+  expect(await quick).toBe('done\n');
+  expect(await never).toBe('cut off');
 });

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
+import { allDrained } from '../support/live.js';
 import { type OtlpReceiver, startGrpcReceiver, startOtlpReceiver, TLS } from '../support/otlp-receiver.js';
 import { run, scrape, start, temporaryDirectory, valueOf } from './command.js';
 
@@ -32,6 +33,7 @@ async function push(protocol: string, receiver: OtlpReceiver, environment: NodeJ
     ...environment,
   });
   await serve.says(/exports from/);
+  await allDrained(directory);
   const { code, stderr } = await serve.stop('SIGTERM');
   expect(code).toBe(0);
   return stderr;
@@ -92,6 +94,7 @@ describe.each(PROTOCOLS)('%s', (protocol, startReceiver) => {
     const serve = start(['serve', '--dir', directory, ...flags, '--otlp-endpoint', receiver.url]);
     const [, page] = await serve.says(/serves (http:\S+)/);
     await serve.says(/exporter otlp failed: .*/);
+    await allDrained(directory);
     expect(valueOf(await scrape(page!), 'agent_tx_bytes_total')).toBe(4096 + 2 ** 40 + 1);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
     expect(receiver.headers).toEqual([]);
@@ -138,6 +141,7 @@ describe('wrong settings of OTLP are refused by name', () => {
       NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: new URL(receiver.url).host,
     });
     await serve.says(/exports from/);
+    await allDrained(directory);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
     expectAll(receiver);
   });

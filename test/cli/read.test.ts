@@ -1,5 +1,5 @@
 /** read and list, on real rings in real processes. */
-import { statSync, utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -151,7 +151,7 @@ describe('nixl-otel read', () => {
     const { stdout: totals } = await source.ended;
     const { written, events } = (JSON.parse(totals.trim().split('\n').at(-1)!) as Totals).totals;
     const lines = () => reading.stdout.split('\n').filter(Boolean);
-    await expect.poll(() => lines().length, { timeout: 20_000 }).toBe(written);
+    await expect.poll(() => lines().length).toBe(written);
     expect(await reading.stop('SIGINT')).toMatchObject({ code: 0 });
     const bytes = lines()
       .map((line) => JSON.parse(line) as { event: string; value: number })
@@ -177,7 +177,7 @@ describe('nixl-otel read', () => {
     const held = namedRing(directory);
     const serve = start(['serve', '--dir', directory, '--port', '0']);
     await serve.says(/serves/);
-    await expect.poll(async () => (await run(['read', '--consume', held])).code, { timeout: 20_000 }).toBe(5);
+    await expect.poll(async () => (await run(['read', '--consume', held])).code).toBe(5);
     for (const time of ['soon', `${'9'.repeat(309)}us`, `${'9'.repeat(308)}s`]) {
       const { code, stderr } = await run(['read', '--slow', time, held]);
       expect(stderr).toContain('Allowed: a number and us, ms or s');
@@ -225,7 +225,7 @@ describe('nixl-otel list', () => {
     expect(Date.now() - ageMs).toBeLessThan(statSync(path.join(directory, 'agent')).ctimeMs);
     const serve = start(['serve', '--dir', directory, '--port', '0']);
     await serve.says(/serves/);
-    await expect.poll(async () => (await rows())[0], { timeout: 20_000 }).toMatchObject({ consumed: true, pending: 0 });
+    await expect.poll(async () => (await rows())[0]).toMatchObject({ consumed: true, pending: 0 });
     const nothing = await run(['read', path.join(directory, 'agent')]);
     expect(nothing.stderr).toMatch(/0 of 0 events .*\n.*a collector drains what is written; with --follow/);
     // serve maps rings as agents do, and writes none of them.
@@ -234,6 +234,18 @@ describe('nixl-otel list', () => {
     const { stdout } = await run(['list', '--dir', directory]);
     expect(stdout).toMatch(/^AGENT +WIRE +SLOTS +FILL/);
     expect(stdout).toMatch(/^busy\/one +4 +4096 .* ready, held$/m);
+  });
+
+  it('does not take a process that only looks on for the one that writes', async () => {
+    const file = namedRing();
+    const reading = start(['read', '--follow', file]);
+    await reading.says(/Value/);
+    const { stdout } = await run(['list', '--json', '--dir', path.dirname(file)]);
+    const row = JSON.parse(stdout) as object;
+    expect(row).toMatchObject({ agent: 'agent', state: 'ready' });
+    expect(row).not.toHaveProperty('pid');
+    expect(readFileSync(`/proc/${reading.child.pid}/maps`, 'utf8')).toMatch(new RegExp(` r--s .*${file}`));
+    await reading.stop();
   });
 
   it('says by its exit code what is wrong', async () => {

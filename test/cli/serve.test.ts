@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { RingWriter } from '../../src/shm-bridge/index.js';
 import {
   MAIN,
   run,
@@ -37,6 +38,22 @@ describe('nixl-otel serve', () => {
     await until(async () => valueOf(await scrape(url), series, label) >= expected);
     expect(valueOf(await scrape(url), series, label)).toBe(expected);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  it.each(['nixl', 'otel'])('shows that a ring was found full, naming %s', async (naming) => {
+    const dir = temporaryDirectory();
+    const writer = new RingWriter(path.join(dir, 'agent'), { wireVersion: 4, capacity: 16 });
+    let accepted = 0;
+    while (writer.push({ type: 0, value: 1n })) accepted++;
+    const url = await urlOf(start(['serve', '--dir', dir, '--port', '0', '--naming', naming]));
+    const page = async (): Promise<number[]> => {
+      const text = await scrape(url);
+      return ['nixl_events_total', 'nixl_ring_full_total'].map((name) => valueOf(text, name));
+    };
+    await expect.poll(page).toEqual([accepted, 1]);
+    // Not again for a drain that found room in it.
+    writer.push({ type: 0, value: 1n });
+    await expect.poll(page).toEqual([accepted + 1, 1]);
   });
 
   it('reads several directories, and one that appears later', async () => {

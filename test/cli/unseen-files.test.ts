@@ -3,14 +3,23 @@ import { chmodSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
-import { ROOT, RunningCommand, temporaryDirectory } from './command.js';
+import { dist } from '../support/child.js';
+import { RunningCommand, temporaryDirectory } from './command.js';
 
-const NOBODY = '65534';
+const NOBODY = 65_534;
+
+/** As main.js, in a process that becomes another user once all is loaded: that user may not enter every checkout. */
+const AS_NOBODY = `
+  const { run } = await import(${JSON.stringify(dist('cli/program.js'))});
+  const { addon } = await import(${JSON.stringify(dist('shm-bridge/addon.js'))});
+  addon();
+  process.setgroups([]);
+  process.setgid(${NOBODY});
+  process.setuid(${NOBODY});
+  process.exit(await run(process.argv.slice(1)));`;
 
 function startAsNobody(args: readonly string[]): RunningCommand {
-  const main = path.join(ROOT, 'dist/cli/main.js');
-  const user = ['--reuid', NOBODY, '--regid', NOBODY, '--clear-groups'];
-  return new RunningCommand('setpriv', [...user, process.execPath, main, ...args]);
+  return new RunningCommand(process.execPath, ['--input-type=module', '-e', AS_NOBODY, '--', ...args]);
 }
 
 function directoryWithRings(): string {

@@ -17,7 +17,7 @@ import {
 } from '../../src/index.js';
 import { addon } from '../../src/shm-bridge/addon.js';
 import { ManualReader, metricsIn, pointsIn, providerWith, scrape } from '../instrumentation/readers.js';
-import { temporaryDirectory } from '../support/live.js';
+import { allDrained, temporaryDirectory } from '../support/live.js';
 import { startOtlpReceiver } from '../support/otlp-receiver.js';
 
 afterEach(() => {
@@ -25,9 +25,11 @@ afterEach(() => {
   diag.disable();
 });
 
-function producerOn(directories: string, options: NixlMetricProducerOptions = {}): NixlMetricProducer {
-  const producer = new NixlMetricProducer({ directories, hostname: 'h', ...options });
+/** Has taken what is in the rings by now. */
+async function producerOn(directory: string, options: NixlMetricProducerOptions = {}): Promise<NixlMetricProducer> {
+  const producer = new NixlMetricProducer({ directories: directory, hostname: 'h', ...options });
   onTestFinished(() => producer.close());
+  await allDrained(directory);
   return producer;
 }
 
@@ -68,7 +70,7 @@ describe('a builder of one’s own', () => {
     writer.push({ name: 'agent_tx_bytes', category: 1, value: big, timestampUs: 1_500n });
     writer.push({ name: 'own "event"', category: 3, value: 7, timestampUs: 2_000n });
     const failures = new Failures();
-    const producer = producerOn(directory, { builders: [failures], attributes: ATTRIBUTES });
+    const producer = await producerOn(directory, { builders: [failures], attributes: ATTRIBUTES });
     await producer.collect();
     const about = { agent: 'prefill-0', attributes: { role: 'prefill' } };
     const tx = { ...about, event: 'agent_tx_bytes', category: 'NIXL_TELEMETRY_TRANSFER' };
@@ -82,6 +84,7 @@ describe('a builder of one’s own', () => {
       { ...own, count: 1, sum: 7n },
     ]);
     writer.push({ name: 'own "event"', category: 3, value: 1 });
+    await allDrained(directory);
     await producer.collect();
     expect(failures.gained.slice(2)).toEqual([{ ...own, count: 1, sum: 1n }]);
     expect(failures.seen).toHaveLength(3);
@@ -92,7 +95,7 @@ describe('a builder of one’s own', () => {
     writer.push({ type: 10, value: 1 });
     writer.push({ type: 19, value: 2 });
     const options = { attributes: ATTRIBUTES, builders: ['legacy' as const, new Failures()] };
-    const producer = producerOn(directory, options);
+    const producer = await producerOn(directory, options);
     const page = await scrape(producer);
     expect(page).toMatch(/^team_failures_total\{role="prefill"\} 3$/m);
     expect(page).toMatch(
@@ -127,9 +130,10 @@ describe('a builder of one’s own', () => {
       },
     };
     const failures = new Failures();
-    const producer = producerOn(directory, { builders: [broken, failures, 'legacy'] });
+    const producer = await producerOn(directory, { builders: [broken, failures, 'legacy'] });
     for (let i = 0; i < 3; i++) {
       writer.push({ type: 8, value: 1 });
+      await allDrained(directory);
       await producer.collect();
     }
     expect(failures.seen).toHaveLength(3);
@@ -241,7 +245,7 @@ describe('what went to builders', () => {
     writer.push({ type: 8, value: 1 });
     await expect.poll(delivered).toBe(2);
     one.setConfig({ ...config, deadTtlMs: 1000 });
-    expect(await delivered()).toBe(2);
+    await expect.poll(delivered).toBe(2);
     writer.push({ type: 8, value: 1 });
     await expect.poll(delivered).toBe(3);
     expect(failures.seen).toHaveLength(3);
@@ -249,7 +253,7 @@ describe('what went to builders', () => {
 
   it('is counted for builders that come later, too', async () => {
     const { directory, writer } = ring(4);
-    const producer = producerOn(directory, { builders: ['comprehensive'] }); // which needs the meter at once
+    const producer = await producerOn(directory, { builders: ['comprehensive'] }); // which needs the meter at once
     await producer.collect();
     producer.processor!.addBuilder(new Failures());
     await producer.collect();
@@ -264,7 +268,7 @@ describe('what a builder costs', () => {
   it('is nothing where there is none: no event crosses to JavaScript', async () => {
     const { directory, writer } = ring(4, 65_536);
     const crossings = (['takeEvents', 'takeTapped'] as const).map((name) => vi.spyOn(addon(), name));
-    const producer = producerOn(directory);
+    const producer = await producerOn(directory);
     for (let i = 0; i < 60_000; i++) writer.push({ type: 0, value: 1 });
     await expect.poll(async () => pointsIn(await producer.collect(), 'agent_tx_bytes_total')[0]?.value).toBe(60_000);
     for (const crossing of crossings) expect(crossing).not.toHaveBeenCalled();
@@ -275,7 +279,7 @@ describe('what a builder costs', () => {
     const events = 200_000;
     for (let i = 0; i < events; i++) expect(writer.push({ type: 0, value: 3 })).toBe(true);
     const failures = new Failures();
-    const producer = producerOn(directory, { builders: ['legacy', failures] });
+    const producer = await producerOn(directory, { builders: ['legacy', failures] });
     const result = await producer.collect();
     expect(pointsIn(result, 'agent_tx_bytes_total')[0]?.value).toBe(3 * events);
     expect(failures.gained).toMatchObject([{ event: 'agent_tx_bytes', count: events }]);
@@ -303,7 +307,7 @@ describe('what a builder costs', () => {
     diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
     const { directory, writer } = ring(1, 16_384);
     for (let i = 0; i < 10_000; i++) writer.push({ name: `made-up-${i}`, category: 3, value: 1 });
-    const producer = producerOn(directory);
+    const producer = await producerOn(directory);
     const points = pointsIn(await producer.collect(), 'nixl.events');
     expect(points).toHaveLength(257);
     const overflow = points.find(({ attributes }) => attributes['event'] === 'overflow');
@@ -336,7 +340,7 @@ describe('declared events', () => {
     push('retry_tcp', 5, 7); // another category is another event
     for (const value of [10, 11, 1000]) push('stage_us', value);
     for (const value of [1n, 1n, 2n ** 64n - 1n, 2n ** 64n - 3n]) push('open_handles', value);
-    const result = await producerOn(directory, { customEvents }).collect();
+    const result = await (await producerOn(directory, { customEvents })).collect();
     expect(pointsIn(result, 'backend.queue.depth')).toMatchObject([{ value: 9 }]);
     const retries = pointsIn(result, 'backend_retries').map(({ attributes, value }) => [attributes['event'], value]);
     expect(retries).toEqual([
@@ -353,7 +357,7 @@ describe('declared events', () => {
     const { directory, writer } = ring(4);
     for (const value of [4, 5]) writer.push({ type: 77, value });
     const events: CustomEvent[] = [{ event: 77, kind: 'counter', name: 'backend.seventy_seven' }];
-    const page = await scrape(producerOn(directory, { customEvents: events }));
+    const page = await scrape(await producerOn(directory, { customEvents: events }));
     expect(page).toMatch(/^backend_seventy_seven_total\{.*event="type_77".*\} 9$/m);
   });
 
@@ -362,7 +366,7 @@ describe('declared events', () => {
     for (const type of [7, 6]) writer.push({ type, value: 60 });
     writer.push({ type: 0, value: 1 });
     writer.push({ type: 2, value: 1 });
-    const result = await producerOn(directory, { histogramBounds: { agent_xfer_time: [50, 70] } }).collect();
+    const result = await (await producerOn(directory, { histogramBounds: { agent_xfer_time: [50, 70] } })).collect();
     const boundaries = (name: string): unknown =>
       (pointsIn(result, name)[0]?.value as { buckets: { boundaries: number[] } }).buckets.boundaries;
     expect(boundaries('agent_xfer_time_us')).toEqual([50, 70]);
@@ -375,7 +379,7 @@ describe('the built-in builders', () => {
   it('are the only ones when they are named', async () => {
     const { directory, writer } = ring(4);
     writer.push({ type: 0, value: 1 });
-    const metrics = metricsIn(await producerOn(directory, { builders: ['transfers', 'legacy'] }).collect());
+    const metrics = metricsIn(await (await producerOn(directory, { builders: ['transfers', 'legacy'] })).collect());
     const names = metrics.map(({ descriptor }) => descriptor.name).filter((name) => !name.startsWith('nixl.collector'));
     expect(names[0]).toBe('nixl.transfer.size');
     expect(names).toContain('agent_tx_bytes_total');
@@ -384,7 +388,7 @@ describe('the built-in builders', () => {
 
   it('tell where time goes', async () => {
     const { directory, writer } = ring(4);
-    const producer = producerOn(directory, { builders: ['time'] });
+    const producer = await producerOn(directory, { builders: ['time'] });
     const value = async (name: string): Promise<unknown> => pointsIn(await producer.collect(), name)[0]?.value;
     writer.push({ type: 6, value: 1_500_000 });
     await expect.poll(() => value('nixl.time.transfer')).toBe(1.5);
@@ -397,7 +401,7 @@ describe('the built-in builders', () => {
     for (let i = 0; i < 3; i++) writer.push({ type: 0, value: 9 });
     const attributes = [...ATTRIBUTES, { name: 'site', source: { constant: 'Lab 1' }, order: 1 }];
     const builders = ['comprehensive' as const, 'comprehensive_names' as const];
-    const result = await producerOn(directory, { builders, attributes }).collect();
+    const result = await (await producerOn(directory, { builders, attributes })).collect();
     const [point] = pointsIn(result, 'nixl.comprehensive.events');
     const event = { category: 'NIXL_TELEMETRY_TRANSFER', event: 'agent_tx_bytes' };
     expect(point).toMatchObject({ value: 3, attributes: { site: 'lab_1', role: 'prefill', ...event } });
@@ -409,7 +413,7 @@ describe('the built-in builders', () => {
     const { directory, writer } = ring(1, 16_384);
     for (let i = 0; i < 1000; i++) writer.push({ name: `e${i}`, category: 3, value: 1 });
     const attributes = [{ name: 'id', source: { record: 'id' } }] as const;
-    const producer = producerOn(directory, { builders: ['comprehensive_names'], attributes });
+    const producer = await producerOn(directory, { builders: ['comprehensive_names'], attributes });
     for (let id = 0; id < 1000; id++) producer.processor!.process({ id });
     const metrics = metricsIn(await producer.collect()).filter(({ descriptor }) =>
       descriptor.name.startsWith('nixl.comprehensive'),
@@ -427,7 +431,7 @@ describe('records', () => {
   it('are counted through the same attributes, in any exporter', async () => {
     const { directory } = ring(4);
     const attributes = [{ name: 'gpus', source: 'gpu_identifier' }] as const;
-    const producer = producerOn(directory, { attributes });
+    const producer = await producerOn(directory, { attributes });
     const { processor } = producer;
     expect(processor!.process({ ...train, success: true })).toBe(true);
     expect(processor!.process({ ...train, success: false })).toBe(true);

@@ -1,14 +1,14 @@
 /** Rings of every wire version, as agents write them: every event exactly once, and every number exact, to the end. */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-import { readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { NixlMetricProducer } from '../../src/index.js';
 import { DURATION_BOUNDS_US, EVENTS, type Naming, NAMINGS } from '../../src/mapping/index.js';
 import { observeRing, openRing, type RingEvent } from '../../src/shm-bridge/index.js';
 import { scrape } from '../instrumentation/readers.js';
-import { temporaryDirectory } from '../support/live.js';
+import { allDrained, temporaryDirectory } from '../support/live.js';
 import { type OtlpPoint, startOtlpReceiver } from '../support/otlp-receiver.js';
 import { type Sample, samplesOf } from '../support/page.js';
 import { eventsFor, fullRing, header, spoilPadding, writeRing } from '../support/rings.js';
@@ -74,8 +74,14 @@ interface Exported {
 /** The same ring through a real Prometheus exporter and a real OTLP one. */
 async function exported(directory: string, naming: Naming): Promise<Exported> {
   const receiver = await startOtlpReceiver();
-  const [pulled, pushed] = [1, 2].map(() => new NixlMetricProducer({ directories: directory, naming, hostname: 'h' }));
+  // A copy for each: what one source has drained is not in the sums of another that is opened later.
+  const copy = temporaryDirectory();
+  cpSync(directory, copy, { recursive: true });
+  const [pulled, pushed] = [directory, copy].map(
+    (directories) => new NixlMetricProducer({ directories, naming, hostname: 'h' }),
+  );
   onTestFinished(() => [pulled, pushed].forEach((producer) => producer!.close()));
+  await allDrained(directory, copy);
   const reader = new PeriodicExportingMetricReader({
     exporter: new OTLPMetricExporter({ url: receiver.url }),
     metricProducers: [pushed!],

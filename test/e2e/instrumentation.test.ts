@@ -32,6 +32,9 @@ const PRELUDE = `
   const write = (bytes, us) => {
     for (const [type, value] of [[6, us], [0, bytes], [2, 1]]) if (!writer.push({ type, value })) throw new Error('full');
   };
+  const drained = async () => {
+    while (writer.pending > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
   const left = () => ({
     threads: readdirSync('/proc/self/task').filter((task) => readFileSync('/proc/self/task/' + task + '/comm', 'utf8').startsWith('nixl-otel')).length,
     rings: readdirSync('/proc/self/fd').filter((fd) => { try { return readlinkSync('/proc/self/fd/' + fd).startsWith(arg); } catch { return false; } }).length,
@@ -54,6 +57,7 @@ test('the instrumentation is exact and leaves nothing behind, however often it i
       instrumentation.setMeterProvider(provider);
       instrumentation.enable();
       write(500, 5);
+      await drained();
       seen.push(await reader.values());
       instrumentation.disable();
       write(1, 1); // stays in the ring until the next round
@@ -86,9 +90,11 @@ test('changing the provider moves all numbers to the new one', async () => {
     const [a, b] = [new Reader(), new Reader()];
     instrumentation.setMeterProvider(new MeterProvider({ readers: [a] }));
     write(100, 10);
+    await drained();
     const first = await a.values();
     instrumentation.setMeterProvider(new MeterProvider({ readers: [b] }));
     write(11, 20);
+    await drained();
     const second = await b.values();
     const stale = await a.values();
     instrumentation.disable();
@@ -112,6 +118,7 @@ test('a producer that was closed leaves nothing behind', async () => {
     const producer = new NixlMetricProducer({ directories: arg });
     const reader = new Reader([producer]);
     new MeterProvider({ readers: [reader] });
+    await drained();
     const seen = await reader.values();
     producer.close();
     console.log(JSON.stringify({ seen, after: left(), empty: await reader.values() }));

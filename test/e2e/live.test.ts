@@ -3,6 +3,8 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { eventTable } from './event-names.js';
 import {
+  allDrained,
+  drainAll,
   drained,
   openTestSource,
   runTransferSource,
@@ -41,7 +43,7 @@ describe('a live run', () => {
           '3',
         ].concat(['--sizes', '4k:1', '--wire-version', String(wireVersion)]),
       );
-      source.drainNow();
+      await allDrained(dir);
       expect(sumsOf(source.snapshot(), eventTable)).toEqual(written(totals));
     });
   }
@@ -61,7 +63,7 @@ describe('a live run', () => {
       '10',
     ];
     const totals = await runTransferSource(['--dir', dir, '--seconds', '2', '--agents', '2', ...flood]);
-    source.drainNow();
+    await allDrained(dir);
     const snapshot = source.snapshot();
     expect(totals.totals.written).toBeGreaterThan(100_000);
     expect(sumsOf(snapshot, eventTable)).toEqual(written(totals));
@@ -72,14 +74,16 @@ describe('a live run', () => {
     const dir = temporaryDirectory();
     const source = openTestSource([dir]);
     // spawnSync blocks this thread's event loop for as long as the agents live.
-    const script = [0, 1, 2, 3, 4].map((i) => `"$0" --dir "$1" --seconds 1 --rate 5000 --sizes 4k:1 --name wave-${i}`);
+    // Each writes some 20,000 events, more than its ring holds.
+    const flags = '--seconds 1 --rate 5000 --sizes 4k:1 --buffer-size 16384';
+    const script = [0, 1, 2, 3, 4].map((i) => `"$0" --dir "$1" ${flags} --name wave-${i}`);
     const run = spawnSync('sh', ['-c', script.join(' && '), transferSourcePath, dir], { encoding: 'utf8' });
     expect(run.stderr).toBe('');
     const totals = run.stdout
       .trim()
       .split('\n')
       .map((line) => (JSON.parse(line) as Totals).totals);
-    source.drainNow();
+    drainAll(source, dir);
     expect(drained(source.snapshot())).toBe(totals.reduce((n, one) => n + one.written, 0));
     expect(totals.reduce((n, one) => n + one.refused, 0)).toBe(0);
   });
@@ -91,13 +95,13 @@ describe('a live run', () => {
     const totals = await runTransferSource(
       ['--dir', dir, '--rate', '0', '--copy-free', '--flush-interval', '10'].concat(restarts),
     );
-    source.drainNow();
+    await allDrained(dir);
     const snapshot = source.snapshot();
     const counted = drained(snapshot);
     expect(counted).toBeLessThanOrEqual(totals.totals.written);
     expect(counted).toBeGreaterThanOrEqual(totals.totals.written - totals.totals.wiped);
-    // The first lives may be over before the ring is found, more of them on a machine that has much else to do.
-    expect(snapshot.agents[0]?.restarts).toBeGreaterThanOrEqual(100);
+    // Lives may be over before the ring is found, or between two drains: more of them on a machine with much else to do.
+    expect(snapshot.agents[0]?.restarts).toBeGreaterThanOrEqual(20);
     expect(snapshot.agents[0]?.restarts).toBeLessThanOrEqual(200);
   });
 
@@ -109,7 +113,7 @@ describe('a live run', () => {
       runTransferSource([...common, '--agents', '63']),
       runTransferSource([...common, '--name', 'group/inner', '--exact-name']),
     ]);
-    source.drainNow();
+    await allDrained(dir);
     const snapshot = source.snapshot();
     expect(snapshot.agents).toHaveLength(64);
     expect(snapshot.agents.some((agent) => agent.agent === 'group/inner')).toBe(true);
@@ -118,12 +122,13 @@ describe('a live run', () => {
 
   it('lets go of agents that are dead, descriptors and all', async () => {
     const dir = temporaryDirectory();
-    const source = openTestSource([dir], { deadTtlMs: 100 });
+    // An agent can be gone before its process was seen: the idle TTL is for those.
+    const source = openTestSource([dir], { deadTtlMs: 100, idleTtlMs: 3000 });
     const before = readdirSync('/proc/self/fd').length;
     for (let i = 0; i < 3; i++) {
       await runTransferSource(['--dir', dir, '--agents', '20', '--seconds', '0.8', '--name', `fresh-${i}`]);
     }
-    await expect.poll(() => source.snapshot().agents.length, { timeout: 20_000 }).toBe(0);
+    await expect.poll(() => source.snapshot().agents.length).toBe(0);
     expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 2);
   });
 });
@@ -133,7 +138,7 @@ describe('several readers in one process', () => {
     const dir = temporaryDirectory();
     const [one, other] = [openTestSource([dir]), openTestSource([dir])];
     const totals = await runTransferSource(['--dir', dir, '--seconds', '1']);
-    one.drainNow();
+    await allDrained(dir);
     expect(drained(one.snapshot())).toBe(totals.totals.written);
     expect(drained(other.snapshot())).toBe(totals.totals.written);
   });

@@ -4,7 +4,7 @@ import { NixlMetricProducer } from '../../src/index.js';
 import { CATEGORIES } from '../../src/mapping/index.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { scrape } from '../instrumentation/readers.js';
-import { temporaryDirectory } from '../support/live.js';
+import { allDrained, temporaryDirectory } from '../support/live.js';
 
 describe('every category reaches Prometheus as counters and gauges', () => {
   for (const [category, word] of CATEGORIES.entries()) {
@@ -15,6 +15,7 @@ describe('every category reaches Prometheus as counters and gauges', () => {
       for (const value of [3, 39]) writer.push({ category, name, value });
       const producer = new NixlMetricProducer({ directories: [dir], naming: 'nixl', hostname: 'h' });
       onTestFinished(() => producer.close());
+      await allDrained(dir);
       const page = await scrape(producer);
       const labels = new RegExp(`event="${name}"`);
       const lines = page.split('\n').filter((line) => labels.test(line));

@@ -8,7 +8,7 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { ROOT, RunningCommand, scrape, until, valueOf } from '../cli/command.js';
 import { dist } from '../support/child.js';
-import { drained, openTestSource, runTransferSource, transferSourcePath } from '../support/live.js';
+import { allDrained, drained, openTestSource, runTransferSource, transferSourcePath } from '../support/live.js';
 
 /** What the machine has: the type of a file system, and a place on it. */
 const PLACES = ['/dev/shm', tmpdir(), fileURLToPath(new URL('../../native/build', import.meta.url))]
@@ -21,11 +21,11 @@ test.each([...new Map(PLACES)])('on %s: exact, and over restarts in place', asyn
   const source = openTestSource([directory]);
   const run = (...flags: string[]) => runTransferSource(['--dir', directory, '--exact-name', '--rate', '0', ...flags]);
   const { totals } = await run('--name', 'steady', '--seconds', '1', '--copy-free');
-  source.drainNow();
+  await allDrained(directory);
   expect(drained(source.snapshot())).toBe(totals.written);
   const restarts = ['--restart-every', '40', '--restarts', '20', '--restart-sizes', '4096,1024,16384'];
   const { totals: lives } = await run('--name', 'again', '--copy-free', '--flush-interval', '10', ...restarts);
-  source.drainNow();
+  await allDrained(directory);
   const counted = drained(source.snapshot()) - totals.written;
   expect(counted).toBeLessThanOrEqual(lives.written);
   expect(counted).toBeGreaterThanOrEqual(lives.written - lives.wiped);
@@ -39,18 +39,23 @@ const mayMountMemory = mayMount('-t', 'tmpfs', 'none');
 /** Runs an ES module once `mount` has put something on /mnt that nobody else sees. What it prints is JSON. */
 function runOn(mount: string, program: string): unknown {
   const script = `${mount} && exec "$0" --input-type=module -e "$1"`;
-  const run = spawnSync('unshare', ['-m', 'sh', '-ec', script, process.execPath, program], { encoding: 'utf8' });
+  const args = ['-m', 'sh', '-ec', script, process.execPath, program];
+  const run = spawnSync('unshare', args, { encoding: 'utf8', timeout: 120_000 });
   expect(run.stderr).toBe('');
   return JSON.parse(run.stdout);
 }
 
 const IMPORTS = `
-  const { openSource, RingWriter } = await import(${JSON.stringify(dist('shm-bridge/index.js'))});
+  const { inspectRing, openSource, RingWriter } = await import(${JSON.stringify(dist('shm-bridge/index.js'))});
   const { tallyOptions } = await import(${JSON.stringify(dist('mapping/index.js'))});`;
 const OPEN_SOURCE = `
   const source = openSource({ directories: ['/mnt'], tally: tallyOptions() });
   const sums = () => Object.fromEntries(
-    source.snapshot().agents.map(({ agent, events }) => [agent, [events[0].count, Number(events[0].sum)]]));`;
+    source.snapshot().agents.map(({ agent, events }) => [agent, [events[0].count, Number(events[0].sum)]]));
+  const isEmpty = (file) => inspectRing('/mnt/' + file).pending === 0;
+  const drainUntil = async (holds) => {
+    for (source.drainNow(); !holds(); source.drainNow()) await new Promise((resolve) => setTimeout(resolve, 20));
+  };`;
 
 /** An empty ext4 in a file. */
 const image = path.join(mkdtempSync(path.join(tmpdir(), 'nixl-otel-ext4-')), 'image');
@@ -77,7 +82,7 @@ test.skipIf(!mayMountExt4)('on an ext4 that becomes full: exact, over restarts i
       try { writeFileSync('/mnt/filler-' + n, Buffer.alloc(65536)); } catch (error) { full = error.code; }
     }
     for (let i = 0; i < 700; i++) before.push({ type: 0, value: 2n });
-    source.drainNow();
+    await drainUntil(() => ['before', 'steady', 'again'].every(isEmpty));
     const suspect = source.snapshot().agents.some((agent) => agent.suspect);
     console.log(JSON.stringify({ full, before: sums().before, suspect, lost: steady.written - events('steady'),
       again: [again.written - again.wiped, events('again'), again.written] }));
@@ -96,15 +101,11 @@ test.skipIf(!mayMountMemory)('on a file system that is read-only: said once, and
     writer.close();
     execFileSync('mount', ['-o', 'remount,ro', '/mnt']);
     ${OPEN_SOURCE}
-    source.drainNow();
+    await drainUntil(() => source.snapshot().problems.length > 0);
     const problems = source.snapshot().problems.map(({ state, reason }) => state + ': ' + reason);
     const then = source.snapshot().agents.length;
     execFileSync('mount', ['-o', 'remount,rw', '/mnt']);
-    for (;;) {
-      source.drainNow();
-      if (source.snapshot().agents.length > 0) break;
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
+    await drainUntil(() => source.snapshot().agents.length > 0 && isEmpty('agent'));
     console.log(JSON.stringify({ problems, then, sums: sums(), after: source.snapshot().problems }));
     source.close();`;
   expect(runOn('mount -t tmpfs none /mnt', program)).toEqual({
@@ -138,7 +139,7 @@ test.skipIf(!mayMountMemory)(
     }
     for (let i = 0; i < 700; i++) before.push({ type: 0, value: 2n });
     word(0, 1000n);
-    source.drainNow();
+    await drainUntil(() => ['before', 'sparse'].every(isEmpty));
     console.log(JSON.stringify({ refused, full, sums: sums() }));
     source.close();`;
     expect(runOn('mount -t tmpfs -o size=200k none /mnt', program)).toEqual({

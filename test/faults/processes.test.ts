@@ -2,12 +2,20 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { EVENTS } from '../../src/mapping/index.js';
 import { inspectRing, openRing, RingWriter } from '../../src/shm-bridge/index.js';
 import { scrape, start, startTransferSource, until, valueOf } from '../cli/command.js';
 import { dist } from '../support/child.js';
-import { drained, openTestSource, runTransferSource, temporaryDirectory } from '../support/live.js';
+import {
+  allDrained,
+  drainAll,
+  drainUntil,
+  drained,
+  openTestSource,
+  runTransferSource,
+  temporaryDirectory,
+} from '../support/live.js';
 
 /** A program that runs beside the test until it is killed. Its lines on stdout go to `onLine`. */
 function runBeside(program: string, arg: unknown, onLine: (line: string) => void = () => {}) {
@@ -41,9 +49,9 @@ test('an agent killed with -9 in the middle of a burst: all that reached its rin
     const flags = ['--name', name, '--exact-name', '--buffer-size', String(2 ** 22), ...ENDLESS];
     const agent = startTransferSource(['--dir', directory, ...flags]);
     const count = () => source.snapshot().agents.find(({ agent }) => agent === name)?.events ?? [];
-    await vi.waitUntil(() => (count()[0]?.count ?? 0) > 5000, { timeout: 30_000 });
+    await until(() => (count()[0]?.count ?? 0) > 5000);
     await agent.stop('SIGKILL');
-    source.drainNow();
+    await allDrained(directory);
 
     const bytes = readFileSync(path.join(directory, name));
     const written = Number(bytes.readBigUInt64LE(0));
@@ -172,7 +180,7 @@ test('a vandal that truncates and overwrites one ring thousands of times changes
   let rounds = 0;
   new RingWriter(file, { wireVersion: 4, capacity: 16 }).close();
   const vandalism = runBeside(vandal, file, (line) => (rounds = Number(line)));
-  await vi.waitUntil(() => rounds > 0, { timeout: 30_000 });
+  await until(() => rounds > 0);
   const { totals } = await runTransferSource([
     '--dir',
     directory,
@@ -182,23 +190,22 @@ test('a vandal that truncates and overwrites one ring thousands of times changes
     'healthy',
     '--exact-name',
   ]);
-  await vi.waitUntil(() => rounds >= 5000, { timeout: 50_000 });
+  await until(() => rounds >= 5000);
   await vandalism.kill();
-  source.drainNow();
   const of = (name: string) => ({
     ...source.snapshot(),
     agents: source.snapshot().agents.filter(({ agent }) => agent === name),
   });
+  await until(() => drained(of('healthy')) >= totals.written);
   expect(drained(of('healthy'))).toBe(totals.written);
 
   // What the vandal left is a ring like any other again as soon as an agent comes back to it.
-  const before = drained(of('victim'));
   const writer = new RingWriter(file, { wireVersion: 4, capacity: 1024 });
-  source.drainNow();
-  await vi.waitUntil(() => !source.snapshot().problems.some((problem) => problem.path === file), { timeout: 20_000 });
-  source.drainNow();
+  const isReady = () => !source.snapshot().problems.some((problem) => problem.path === file);
+  await until(() => isReady() && inspectRing(file).consumed === true);
+  const before = drained(of('victim'));
   for (let i = 0; i < 100; i++) expect(writer.push({ type: 0, value: 1n })).toBe(true);
-  source.drainNow();
+  await until(() => drained(of('victim')) >= before + 100);
   expect(drained(of('victim')) - before).toBe(100);
 });
 
@@ -210,12 +217,11 @@ test('header bytes that are stored at random under way never crash, and the ring
   const random = (n: number) => (seed = (seed * 48271) % 2147483647) % n;
   for (let round = 0; round < 300; round++) {
     const writer = new RingWriter(file, { wireVersion: 1 + (round % 5), capacity: 64 });
-    source.drainNow();
-    source.drainNow();
+    drainUntil(source, () => inspectRing(file).consumed === true);
     const before = drained(source.snapshot());
     for (let i = 0; i < 5; i++)
       expect(writer.push({ type: 0, name: 'agent_tx_bytes', category: 1, value: 1n })).toBe(true);
-    source.drainNow();
+    drainAll(source, directory);
     expect(drained(source.snapshot()) - before).toBe(5);
     writer.close();
     const fd = openSync(file, 'r+');

@@ -1,4 +1,4 @@
-import { AttributeRegistry, EVERYTHING } from '../../src/mapping/index.js';
+import { AttributeRegistry, type CategoryWord, EVERYTHING } from '../../src/mapping/index.js';
 import os from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NixlTelemetryError } from '../../src/errors.js';
@@ -6,6 +6,7 @@ import {
   checkReaderOptions,
   instrumentationSettings,
   producerSettings,
+  warnOfUnmatched,
 } from '../../src/instrumentation/config/config.js';
 import { openSource } from '../../src/shm-bridge/index.js';
 
@@ -31,11 +32,20 @@ describe('a wrong option', () => {
     [{ directories: [] }, /directories is \[\]/],
     [{ directories: ['/a', ''] }, /directories is \["\/a",""\]/],
     [{ globs: 5 }, /globs is 5/],
-    [{ builders: new Array(2).fill({ name: 'own', create() {} }) }, /builders has own twice/],
+    [{ builders: new Array(2).fill({ name: 'own', create() {} }) }, /builders\[1\] is own, which is there twice/],
     [
       { customEvents: [{ event: 'e', kind: 'gauge', name: 'nixl.collector.lag.max' }] },
-      /customEvents has the metric nixl.collector.lag.max, which/,
+      /customEvents\[0\].name is nixl.collector.lag.max, which/,
     ],
+    [{ builders: [] }, /builders is \[\]; allowed: a non-empty array/],
+    [
+      { builders: ['legacy'], customEvents: [{ event: 'e', kind: 'gauge', name: 'a' }] },
+      /customEvents needs the builder custom, and builders has only legacy/,
+    ],
+    [{ builders: ['legacy', 'time'], sizeBounds: [1] }, /sizeBounds needs the builder transfers/],
+    [{ builders: ['events'], histogramBounds: { agent_xfer_time: [1] } }, /needs the builder legacy or transfers/],
+    [{ rankVariable: '=x' }, /rankVariable is "=x"; allowed: the name of an environment variable, without =/],
+    [{ attributes: [{ name: 'a', source: { agentEnv: 'A=' } }] }, /attributes\[0\].source.agentEnv is "A="/],
     [{ globs: '/a/*/b' }, /globs is "\/a\/\*\/b"; allowed: a path with \* and \? in its last part only/],
     [{ globs: ['/a/b*', '/[ab]/c'] }, /globs is \["\/a\/b\*","\/\[ab\]\/c"\]/],
     [{ drainIntervalMs: 2.5 }, /drainIntervalMs is 2.5; allowed: a whole number/],
@@ -79,7 +89,7 @@ describe('a wrong option', () => {
           { name: 'a', source: 'agent' },
         ],
       },
-      /attributes has a twice/,
+      /attributes\[1\].name is a, which is the name of attributes\[0\]/,
     ],
     [
       {
@@ -89,7 +99,7 @@ describe('a wrong option', () => {
           { name: 'a_b', source: 'agent' },
         ],
       },
-      /attributes has a.b and a_b, which Prometheus spells alike/,
+      /attributes\[2\].name is a_b, which is spelled in Prometheus like a.b, the name of attributes\[0\]/,
     ],
     ...['agent.name', 'agent__name', 'nixl_agent_name', 'error_type', 'otel.scope.name'].map(
       (name): [object, RegExp] => [
@@ -127,6 +137,38 @@ describe('a wrong option', () => {
     expect(wrong({ temporality: 'delta' }).message).toMatch(/unknown option "temporality"/);
     expect(() => checkReaderOptions({ directories: '/d' })).toThrow(/unknown option "directories"/);
     expect(wrong([]).message).toMatch(/options must be an object/);
+  });
+});
+
+describe('a variable', () => {
+  it.each([
+    ['NIXL_TELEMETRY_RANK_ENV', '=x', /NIXL_TELEMETRY_RANK_ENV is "=x"; allowed: the name of an environment variable/],
+    ['NIXL_TELEMETRY_ENABLED_METRICS', '!', /NIXL_TELEMETRY_ENABLED_METRICS has a ! with nothing behind it/],
+  ])('%s=%s is refused by its name', (variable, value, message) => {
+    vi.stubEnv(variable, value);
+    expect(() => instrumentationSettings({})).toThrow(message);
+  });
+});
+
+describe('globs of declared events', () => {
+  const warnings = (event: string, category?: CategoryWord): string[] => {
+    const said: string[] = [];
+    const customEvents = [
+      { event, kind: 'counter', name: 'a', ...(category === undefined ? {} : { category }) } as const,
+    ];
+    warnOfUnmatched(instrumentationSettings({ customEvents }), { warn: (text) => said.push(text) });
+    return said;
+  };
+
+  it("are warned of where they match NIXL's own events, which they do not count", () => {
+    expect(warnings('agent_?x_bytes')).toEqual([
+      "customEvents[0].event agent_?x_bytes does not count agent_tx_bytes, agent_rx_bytes: they are NIXL's own events",
+    ]);
+    expect(warnings('*_BACKEND')).toEqual([expect.stringContaining('NIXL_ERR_BACKEND')]);
+  });
+
+  it('are not, where they can only match others', () => {
+    expect([warnings('*'), warnings('retry_*'), warnings('*_bytes', 'BACKEND')]).toEqual([[], [], []]);
   });
 });
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NixlMetricProducer } from '../../src/index.js';
 import { optionsFromEnvironment } from '../../src/instrumentation/config/environment.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
-import { temporaryDirectory } from '../support/live.js';
+import { allDrained, temporaryDirectory } from '../support/live.js';
 import { samplesOf } from '../support/page.js';
 import { scrape } from './readers.js';
 
@@ -50,6 +50,7 @@ describe('a producer', () => {
     const samples = async (options: ConstructorParameters<typeof NixlMetricProducer>[0]) => {
       const producer = new NixlMetricProducer(options);
       onTestFinished(() => producer.close());
+      await allDrained(directory);
       return samplesOf(await scrape(producer));
     };
     const byVariables = await samples({});

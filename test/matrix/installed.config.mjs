@@ -25,8 +25,9 @@ export default defineConfig({
       'test/{architecture,cli/setup,instrumentation/version,shm-bridge/native-files}.test.ts', // are about a checkout
     ],
     server: { deps: { inline: [new RegExp(PACKAGE)] } }, // mocks of tests must reach into it
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 120_000, interval: 20 } },
     pool: 'forks',
   },
 });

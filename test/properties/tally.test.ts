@@ -4,8 +4,14 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { EVENTS, tallyOptions } from '../../src/mapping/index.js';
-import { type AgentSnapshot, openSource, RingWriter, type WriteEvent } from '../../src/shm-bridge/index.js';
-import { temporaryDirectory } from '../support/live.js';
+import {
+  type AgentSnapshot,
+  inspectRing,
+  openSource,
+  RingWriter,
+  type WriteEvent,
+} from '../../src/shm-bridge/index.js';
+import { drainUntil, temporaryDirectory } from '../support/live.js';
 
 const CUSTOM = 7;
 const CAPACITY = 128;
@@ -142,7 +148,8 @@ test('counts, sums, last values, durations, transfers and memory are what a few 
     const source = openSource({ directories: [directory], tally });
     const lives: Written[][] = [[]];
     try {
-      source.drainNow();
+      const isAttached = () => inspectRing(file).consumed === true;
+      drainUntil(source, isAttached);
       for (const step of steps) {
         if (step === 'restart') {
           writer.close();
@@ -152,8 +159,7 @@ test('counts, sums, last values, durations, transfers and memory are what a few 
           for (const one of step) expect(writer.push(one as WriteEvent)).toBe(true);
           lives.at(-1)!.push(...step);
         }
-        source.drainNow();
-        expect(writer.pending).toBe(0);
+        drainUntil(source, () => isAttached() && writer.pending === 0);
       }
       const agent = source.snapshot().agents[0]!;
       const events = lives.flat();

@@ -1,12 +1,19 @@
 /** Who may bring a ring: links lead nowhere, owners can be named, and a directory that is open to all is told. */
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { NixlMetricProducer } from '../../src/instrumentation/index.js';
 import { tallyOptions } from '../../src/mapping/index.js';
-import { inspectRing, observeRing, openRing, openSource, RingWriter } from '../../src/shm-bridge/index.js';
+import {
+  inspectRing,
+  observeRing,
+  openRing,
+  openSource,
+  RingWriter,
+  type Snapshot,
+} from '../../src/shm-bridge/index.js';
 import { scrape, start, until, valueOf } from '../cli/command.js';
-import { drained, openTestSource, temporaryDirectory } from '../support/live.js';
+import { allDrained, drained, openTestSource, temporaryDirectory } from '../support/live.js';
 
 const me = process.getuid!();
 const someoneElse = me + 1;
@@ -19,14 +26,14 @@ function ringIn(directory: string, name = 'agent'): string {
   return file;
 }
 
-test('a symbolic link is not followed, to a ring neither', () => {
+test('a symbolic link is not followed, to a ring neither', async () => {
   const [directory, elsewhere] = [temporaryDirectory(), temporaryDirectory()];
   const ring = ringIn(elsewhere);
   const link = path.join(directory, 'link');
   symlinkSync(ring, link);
   symlinkSync(elsewhere, path.join(directory, 'folder'));
   const source = openTestSource([directory]);
-  source.drainNow();
+  await until(() => source.snapshot().problems.length === 2);
   expect(source.snapshot().agents).toEqual([]);
   expect(source.snapshot().problems.map(({ reason }) => reason)).toEqual([
     'not a regular file but a symbolic link, which is not followed',
@@ -38,12 +45,12 @@ test('a symbolic link is not followed, to a ring neither', () => {
   expect(inspectRing(ring)).toMatchObject({ pending: 5 });
 });
 
-test('only the rings of the owners that were named are read', () => {
+test('only the rings of the owners that were named are read', async () => {
   const directory = temporaryDirectory();
   ringIn(directory);
   const open = (owners: number[]) => openSource({ directories: [directory], tally: tallyOptions(), owners });
   const strict = open([someoneElse]);
-  strict.drainNow();
+  await until(() => strict.snapshot().problems.length > 0);
   expect(strict.snapshot()).toMatchObject({
     agents: [],
     problems: [{ state: 'denied', reason: `its owner is user ${me}, who is not among the owners` }],
@@ -51,23 +58,34 @@ test('only the rings of the owners that were named are read', () => {
   expect(inspectRing(path.join(directory, 'agent'))).toMatchObject({ pending: 5 });
   strict.close();
   const fitting = open([someoneElse, me]);
-  fitting.drainNow();
+  await allDrained(directory);
   expect(drained(fitting.snapshot())).toBe(5);
   fitting.close();
 });
 
-test('of several sources the strictest decides', () => {
+test.each([
+  [undefined, [someoneElse], false],
+  [[someoneElse], undefined, false],
+  [[me], [someoneElse], false],
+  [[someoneElse], [me], false],
+  [[me, someoneElse], [me], true],
+  [[me], undefined, true],
+])('of several sources the strictest decides: %j and %j', async (first, second, isRead) => {
   const parent = temporaryDirectory();
   const directory = path.join(parent, 'inner');
   mkdirSync(directory);
-  ringIn(directory);
-  ringIn(parent);
-  const strict = openSource({ directories: [directory], tally: tallyOptions(), owners: [someoneElse] });
-  const other = openSource({ directories: [parent], tally: tallyOptions() });
-  other.drainNow();
-  expect(other.snapshot().agents.map((agent) => agent.path)).toEqual([path.join(parent, 'agent')]);
-  strict.close();
-  other.close();
+  const open = (place: string, owners: number[] | undefined) =>
+    openSource({ directories: [place], tally: tallyOptions(), ...(owners === undefined ? {} : { owners }) });
+  const sources = [open(directory, first), open(parent, second)];
+  onTestFinished(() => sources.forEach((source) => source.close()));
+  // Only now: both have a say when it is looked at first.
+  const ring = ringIn(directory);
+  const isJudged = ({ agents, problems }: Snapshot) =>
+    agents.length > 0 || problems.some(({ state }) => state === 'denied');
+  await until(() => sources.every((source) => isJudged(source.snapshot())));
+  const seen = sources.map((source) => source.snapshot().agents.map((agent) => agent.path));
+  expect(seen).toEqual(isRead ? [[ring], [ring]] : [[], []]);
+  if (!isRead) expect(inspectRing(ring)).toMatchObject({ pending: 5, consumed: false });
 });
 
 test.each([[[]], [[-1]], [[1.5]], [['root']], ['0'], [[2 ** 32]]])('owners %j are refused', (owners) => {
@@ -92,7 +110,8 @@ test('a directory that every user may write to is warned of once, unless owners 
   const warnings = async (...flags: string[]) => {
     const serve = start(['serve', '--dir', directory, '--port', '0', ...flags]);
     const [url] = await serve.says(/http:\S+metrics/);
-    await scrape(url);
+    // The first scan is over by then.
+    await until(async () => valueOf(await scrape(url), 'nixl_collector_ticks_total') > 2);
     await scrape(url);
     return (await serve.stop()).stderr.match(/any user may put rings into \S+/g) ?? [];
   };

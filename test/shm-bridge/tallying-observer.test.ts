@@ -2,7 +2,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tallyOptions } from '../../src/mapping/index.js';
 import { observeTally, RingWriter } from '../../src/shm-bridge/index.js';
-import { openTestSource, temporaryDirectory } from '../support/live.js';
+import { drainAll, openTestSource, temporaryDirectory } from '../support/live.js';
 import { eventsFor, writeRing } from '../support/rings.js';
 
 describe('a tallying observer', () => {
@@ -22,7 +22,7 @@ describe('a tallying observer', () => {
     expect(observer.look().found + observer.look().found).toBe(events.length - 20);
 
     const source = openTestSource([directory]);
-    source.drainNow();
+    drainAll(source, directory);
     const [agent] = source.snapshot().agents;
     const { memoryInUse, transfers } = agent!;
     expect(observer.tally()).toEqual({ memoryInUse, events: agent!.events, transfers });

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import { tallyOptions } from '../../src/mapping/index.js';
-import { openSource, type RingSource, type Snapshot } from '../../src/shm-bridge/index.js';
+import { inspectRing, openSource, type RingSource, type Snapshot } from '../../src/shm-bridge/index.js';
+import { until } from './until.js';
 
 export const transferSourcePath = fileURLToPath(new URL('../../native/build/transfer-source', import.meta.url));
 
@@ -29,10 +30,43 @@ export function temporaryDirectory(): string {
   return dir;
 }
 
-export function openTestSource(directories: string[], options: { deadTtlMs?: number } = {}): RingSource {
+export function openTestSource(
+  directories: string[],
+  options: { deadTtlMs?: number; idleTtlMs?: number } = {},
+): RingSource {
   const source = openSource({ directories, tally: tallyOptions(), ...options });
   onTestFinished(() => source.close());
   return source;
+}
+
+/** The rings below these directories that hold events which no consumer has taken yet. */
+function notEmpty(directories: readonly string[]): string[] {
+  const files = directories.flatMap((directory) =>
+    readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) => join(directory, name)),
+  );
+  return files.filter((file) => (inspectRing(file).pending ?? 0) > 0);
+}
+
+/**
+ * Waits until a consumer, in any process, has emptied all rings below these directories: on a busy machine one drain
+ * that is asked for may end before. What was taken is in the consumer's next snapshot.
+ */
+export async function allDrained(...directories: string[]): Promise<void> {
+  await until(() => notEmpty(directories).length === 0);
+}
+
+/** Drains until it is so, without a turn of the event loop. @throws after a minute, which vitest could not end */
+export function drainUntil(source: RingSource, holds: () => boolean): void {
+  const deadlineMs = performance.now() + 60_000;
+  do {
+    if (performance.now() > deadlineMs) throw new Error(`not within a minute: ${String(holds)}`);
+    source.drainNow();
+  } while (!holds());
+}
+
+/** As allDrained(), without a turn of the event loop. */
+export function drainAll(source: RingSource, ...directories: string[]): void {
+  drainUntil(source, () => notEmpty(directories).length === 0);
 }
 
 /** Runs transfer-source to its end and returns its totals. */

@@ -37,7 +37,7 @@ const { 'opentelemetry.proto.collector.metrics.v1.MetricsService': service } = l
 const fromProtobuf = service!['Export']!.requestDeserialize as (bytes: Buffer) => JsonPush;
 
 /** With TLS, only clients with the certificate are let in. */
-export async function startOtlpReceiver({ tls = false } = {}): Promise<OtlpReceiver> {
+export async function startOtlpReceiver({ tls = false, host = '127.0.0.1' } = {}): Promise<OtlpReceiver> {
   const pushes: JsonPush[] = [];
   const headers: Record<string, unknown>[] = [];
   const take = (request: IncomingMessage, bytes: Buffer): void => {
@@ -56,11 +56,15 @@ export async function startOtlpReceiver({ tls = false } = {}): Promise<OtlpRecei
     });
   };
   const server: Server = tls ? createSecureServer(secrets(), onRequest) : createServer(onRequest);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, host, resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;
-  const url = `${tls ? 'https' : 'http'}://127.0.0.1:${port}/v1/metrics`;
+  const url = `${tls ? 'https' : 'http'}://${inUrl(host)}:${port}/v1/metrics`;
   return { url, headers, points: () => pointsIn(pushes.at(-1)) };
+}
+
+function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
 }
 
 function secrets() {
@@ -70,7 +74,7 @@ function secrets() {
 }
 
 /** As startOtlpReceiver(), over grpc. */
-export async function startGrpcReceiver({ tls = false } = {}): Promise<OtlpReceiver> {
+export async function startGrpcReceiver({ tls = false, host = '127.0.0.1' } = {}): Promise<OtlpReceiver> {
   const pushes: JsonPush[] = [];
   const headers: Record<string, unknown>[] = [];
   const server = new grpc.Server();
@@ -86,8 +90,8 @@ export async function startGrpcReceiver({ tls = false } = {}): Promise<OtlpRecei
     ? grpc.ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], true)
     : grpc.ServerCredentials.createInsecure();
   const port = await new Promise<number>((resolve, reject) =>
-    server.bindAsync('127.0.0.1:0', credentials, (error, bound) => (error ? reject(error) : resolve(bound))),
+    server.bindAsync(`${inUrl(host)}:0`, credentials, (error, bound) => (error ? reject(error) : resolve(bound))),
   );
   onTestFinished(() => server.forceShutdown());
-  return { url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`, headers, points: () => pointsIn(pushes.at(-1)) };
+  return { url: `${tls ? 'https' : 'http'}://${inUrl(host)}:${port}`, headers, points: () => pointsIn(pushes.at(-1)) };
 }

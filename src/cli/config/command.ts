@@ -1,11 +1,13 @@
 /** `nixl-otel config`: what a configuration file says, whether it is right, and what is in force. */
+import { diag } from '@opentelemetry/api';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CONFIG_VARIABLE, readSettings } from '../../instrumentation/config/config-file.js';
-import { producerSettings } from '../../instrumentation/config/config.js';
+import { producerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
 import { Failure, ExitCode } from '../failure.js';
 import { print } from '../output.js';
-import { BUILT_IN_EXPORTERS, locateExporter } from '../serve/custom-exporter.js';
-import { resolveSettings, SERVE_SECTION, valuesOf } from '../serve/settings.js';
+import { locateExporters } from '../serve/custom-exporter.js';
+import { resolveSettings, SERVE_SECTION } from '../serve/settings.js';
+import { unusedSettings } from '../serve/unused-settings.js';
 import { effectiveConfig } from './effective.js';
 import { configSchema } from './schema.js';
 
@@ -28,9 +30,10 @@ function check(given: string | undefined): void {
   if (!file) throw new Failure(`no file is given, and ${CONFIG_VARIABLE} is not set`, ExitCode.USAGE);
   const written = readSettings(file, SERVE_SECTION);
   // With its modules, and with what the environment says; a place is named, since neither need name one.
-  producerSettings({ directories: '/' }, process.env, written);
-  const { exporter, exporterDir } = valuesOf(resolveSettings({}, {}, written));
-  for (const name of exporter) if (!BUILT_IN_EXPORTERS.includes(name)) locateExporter(name, exporterDir);
+  warnOfUnmatched(producerSettings({ directories: '/' }, process.env, written), diag);
+  const resolved = resolveSettings({}, {}, written);
+  unusedSettings(resolved, written);
+  locateExporters(resolved, written);
   print(`${file} is right`);
 }
 

@@ -1,10 +1,10 @@
 /** A ring that is followed by its name: into the next file of that name, and over times in which there is none to read. */
 import path from 'node:path';
 import type { RingEventColumns } from '../../shm-bridge/types.js';
-import { unavailability } from '../failure.js';
+import { ExitCode, type ExitCodeNumber, exitCodeOf, unavailability } from '../failure.js';
 import { note, warnOnce } from '../output.js';
-import { type Complaint, statOf } from '../ring-files.js';
-import { OpenedRing, type Reading } from './opened-ring.js';
+import { type Complaint, isNotPermitted, statOf } from '../ring-files.js';
+import { lostCode, OpenedRing, type Reading } from './opened-ring.js';
 
 /** An agent that makes its ring anew passes through states in which there is none: no more than a moment. */
 const MOMENT_MS = 500;
@@ -27,13 +27,23 @@ export class FollowedRing implements Reading {
   #problem: string | undefined;
   #sinceMs = 0;
   #told: string | undefined;
+  #wasOpen = false;
 
-  /** @throws NixlTelemetryError RING_UNAVAILABLE */
-  constructor(file: string, consume: boolean) {
+  /**
+   * `unopened`: in which state the file was found already, of which there was a note.
+   * @throws NixlTelemetryError RING_UNAVAILABLE
+   */
+  constructor(file: string, consume: boolean, unopened?: string) {
     this.#file = file;
     this.#consume = consume;
     this.agent = path.basename(file);
-    this.#open();
+    this.#problem = this.#told = unopened;
+    if (unopened === undefined) this.#open();
+  }
+
+  /** Follows a file that is no ring yet. */
+  static awaited(file: string, consume: boolean, state: string): FollowedRing {
+    return new FollowedRing(file, consume, state);
   }
 
   take(most: number): RingEventColumns {
@@ -55,6 +65,17 @@ export class FollowedRing implements Reading {
     return events;
   }
 
+  /** A file that is gone was read to its end, if it was ever read. What lasts no longer than a moment does not count. */
+  get exitCode(): ExitCodeNumber {
+    const problem = this.#told;
+    if (problem === undefined || (problem === 'absent' && this.#wasOpen)) return ExitCode.OK;
+    if (isNotPermitted({ text: '', code: problem })) return ExitCode.DENIED;
+    return this.#wasOpen ? lostCode(problem) : exitCodeOf(problem);
+  }
+
+  /** Does nothing: take() wrote the note. */
+  noteLost(): void {}
+
   close(): void {
     this.#ring?.close();
   }
@@ -66,6 +87,7 @@ export class FollowedRing implements Reading {
     if (this.#named().inode !== inode) return ring.close();
     this.#ring = ring;
     this.#inode = inode;
+    this.#wasOpen = true;
   }
 
   #tryToOpen(): Problem | undefined {

@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { observeRing, openRing } from '../../shm-bridge/index.js';
 import type { RingEventColumns, RingState } from '../../shm-bridge/types.js';
+import { ExitCode, type ExitCodeNumber } from '../failure.js';
 import { warnOnce } from '../output.js';
 
 export const BATCH_EVENTS = 16_384;
@@ -11,6 +12,10 @@ export interface Reading {
   readonly agent: string;
   /** Some of the events since the last call. Where they are gone from the ring then, at most `most`. */
   take(most: number): RingEventColumns;
+  /** Exit code for the state that it is in now; 0 while it can be read. */
+  readonly exitCode: ExitCodeNumber;
+  /** Writes a note where the ring was lost and no note was written yet. */
+  noteLost(): void;
   close(): void;
 }
 
@@ -53,6 +58,14 @@ export class OpenedRing implements Reading {
     return this.#last === undefined || this.#last.state === 'ready' ? undefined : this.#last;
   }
 
+  get exitCode(): ExitCodeNumber {
+    return this.problem === undefined ? ExitCode.OK : lostCode(this.problem.state);
+  }
+
+  noteLost(): void {
+    if (this.problem !== undefined) this.#sayOnce(`${this.#file} is ${this.problem.state}: ${this.problem.reason}`);
+  }
+
   /** Full at the last look, and nobody drains it. */
   get stalled(): boolean {
     return this.#last?.stalled === true;
@@ -61,6 +74,11 @@ export class OpenedRing implements Reading {
   close(): void {
     this.#access.close();
   }
+}
+
+/** Exit code for a file that was a ring before: an empty one was cut. */
+export function lostCode(state: string): ExitCodeNumber {
+  return state === 'denied' || state === 'busy' ? ExitCode.DENIED : ExitCode.INCOMPATIBLE;
 }
 
 interface Access {

@@ -4,10 +4,13 @@ import { producerSettings } from '../../instrumentation/config/config.js';
 import type { WrittenSettings } from '../../instrumentation/config/config-file.js';
 import type { NixlOptions } from '../../instrumentation/config/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
-import { goOnWithoutStdout, LOG_LEVELS, note, useNoteFormat, useStderrForDiag } from '../output.js';
+import { formatInText } from '../log-format.js';
+import { goOnWithoutStdout, LOG_LEVELS, note, settleNoteFormat, useNoteFormat, useStderrForDiag } from '../output.js';
 import { isAbsent } from '../ring-files.js';
 import { StopRequest } from '../stop.js';
-import { switchedOff } from './nixl-environment.js';
+import { locateExporters } from './custom-exporter.js';
+import { checkResourceAttributes } from './key-value-pairs.js';
+import { switchedOff, switchWarning } from './nixl-environment.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
 import { whileServing } from './serving.js';
 import type { ServeSettings } from './setting-rows.js';
@@ -20,6 +23,8 @@ import {
   resolveSettings,
   valuesOf,
 } from './settings.js';
+import { listens, unusedSettings } from './unused-settings.js';
+import { unusedVariables } from './unused-variables.js';
 
 interface ServeFlags extends Partial<ServeSettings> {
   logLevel?: string;
@@ -56,8 +61,9 @@ function logLevel(text: string): string {
 
 async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Promise<void> {
   if (logLevel !== undefined) useStderrForDiag(logLevel);
-  const { settings, resolved, file, off } = settingsOrUsage(flags, command);
+  const { settings, resolved, file, off, warnings } = settingsOrUsage(flags, command);
   useNoteFormat(settings.logFormat);
+  for (const warning of warnings) note(warning, 'warning');
   if (off !== undefined) return note(off);
   goOnWithoutStdout();
   const { dir = [] } = settings;
@@ -65,14 +71,9 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
   const rings = producerSettings(ringOptions(settings, resolved), process.env, file);
-  // Without the exporter that is asked there is nothing to serve but health, which is served when an address is given.
-  const isAddressGiven = [resolved.get('port'), resolved.get('host')].some(
-    (one) => one?.origin === 'flag' || one?.origin === 'file',
-  );
-  const listen = settings.exporter.includes('prometheus') || isAddressGiven;
   let stop: StopRequest | undefined;
   try {
-    await whileServing(settings, rings, listen, async ({ url }) => {
+    await whileServing(settings, rings, listens(resolved), async ({ url }) => {
       // Not sooner: until here nothing was taken out of a ring, and a signal may well end a module that hangs.
       stop = new StopRequest();
       for (const path of dir.filter(isAbsent)) note(`${path} is not there yet; waiting for it`);
@@ -103,20 +104,37 @@ interface Asked {
   readonly file: WrittenSettings | undefined;
   /** Why there is nothing to do. */
   readonly off?: string;
+  readonly warnings: readonly string[];
 }
 
 function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): Asked {
   try {
-    const file = readConfig(flags, process.env);
+    const file = readConfig(flags, process.env, (text) => settleNoteFormat(() => formatInText(text) ?? 'text'));
     const resolved = resolveSettings(flags, process.env, file);
     const settings = valuesOf(resolved);
     const off = switchedOff(process.env) ?? nothingToExport(resolved.get('exporter')!);
+    if (off !== undefined) return { settings, resolved, file, off, warnings: [] };
     if (settings.exporter.includes('otlp')) checkOtlpEnvironment(process.env, settings.otlpProtocol);
-    return { settings, resolved, file, ...(off === undefined ? {} : { off }) };
+    checkResourceAttributes('OTEL_RESOURCE_ATTRIBUTES', process.env['OTEL_RESOURCE_ATTRIBUTES'] ?? '');
+    locateExporters(resolved, file);
+    return { settings, resolved, file, warnings: warningsOf(settings, resolved, file) };
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     return command.error(`error: ${error.message}`);
   }
+}
+
+function warningsOf(
+  settings: ServeSettings,
+  resolved: ResolvedSettings,
+  file: WrittenSettings | undefined,
+): readonly string[] {
+  const unused = new Set([...unusedSettings(resolved, file), ...unusedVariables(settings, process.env)]);
+  const disabled = switchWarning(process.env);
+  return [
+    ...(disabled === undefined ? [] : [disabled]),
+    ...(unused.size === 0 ? [] : [`set, but not used by serve: ${[...unused].join(', ')}`]),
+  ];
 }
 
 function nothingToExport({ value, origin }: Resolved): string | undefined {

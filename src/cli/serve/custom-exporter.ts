@@ -4,10 +4,13 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Resource } from '@opentelemetry/resources';
+import { reasonOf } from '../../errors.js';
+import type { WrittenSettings } from '../../instrumentation/config/config-file.js';
 import { madeBy, MODULE_PATH } from '../../instrumentation/builders/user-module.js';
 import { Failure, orFailure } from '../failure.js';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './setting-rows.js';
+import type { ResolvedSettings } from './settings.js';
 
 /** What a module's function is called with. */
 export interface ExporterContext {
@@ -84,6 +87,7 @@ function exportOf(module: Record<string, unknown>): unknown {
  */
 export function locateExporter(name: string, folder: string | undefined): string {
   const tried: string[] = [];
+  if (folder !== undefined && !existsSync(folder)) throw new Failure(`the folder of exporters is not there: ${folder}`);
   if (MODULE_PATH.test(name)) {
     const file = path.resolve(name);
     if (existsSync(file)) return pathToFileURL(file).href;
@@ -106,6 +110,23 @@ export function locateExporter(name: string, folder: string | undefined): string
   throw new Failure(
     `there is no exporter ${name}; built in are ${BUILT_IN_EXPORTERS.join(', ')}; looked for ${tried.join(', ')}`,
   );
+}
+
+/**
+ * Checks that the modules of a configuration file's exporters exist, before any of them is loaded.
+ * @throws Failure with the place in the file.
+ */
+export function locateExporters(resolved: ResolvedSettings, file: WrittenSettings | undefined): void {
+  const { origin, value } = resolved.get('exporter')!;
+  if (origin !== 'file') return;
+  for (const [i, name] of (value as readonly string[]).entries()) {
+    if (BUILT_IN_EXPORTERS.includes(name) || name === 'none') continue;
+    try {
+      locateExporter(name, resolved.get('exporterDir')?.value as string | undefined);
+    } catch (error) {
+      throw new Failure(`${file!.where(['serve', 'exporter', i])}: ${reasonOf(error)}`);
+    }
+  }
 }
 
 function isExporter(value: unknown): value is PushMetricExporter {

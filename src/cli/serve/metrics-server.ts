@@ -47,7 +47,11 @@ const STALLED_MS = 30_000;
 const CLOSE_DEADLINE_MS = 2_000;
 
 /** @throws Failure when the address cannot be had. */
-export async function listenOn(host: string, port: number): Promise<MetricsServer> {
+export async function listenOn(
+  host: string,
+  port: number,
+  { stalledMs = STALLED_MS }: { readonly stalledMs?: number } = {},
+): Promise<MetricsServer> {
   const pages = new Map<string, PageWriter>([
     ['/', (_, answer) => answer(200, INDEX)],
     ['/livez', (_, answer) => answer(200, 'alive')],
@@ -59,7 +63,7 @@ export async function listenOn(host: string, port: number): Promise<MetricsServe
   );
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
-  server.setTimeout(STALLED_MS);
+  server.setTimeout(stalledMs);
   await listen(server, host, port);
   const { address, port: actualPort, family } = server.address() as AddressInfo;
   const name = family === 'IPv6' ? `[${address}]` : address;

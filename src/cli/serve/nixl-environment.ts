@@ -55,8 +55,7 @@ export function nixlExporter(environment: Environment): NixlExporter | undefined
  * @throws InvalidArgumentError
  */
 export function switchedOff(environment: Environment): string | undefined {
-  const disabled = environment['OTEL_SDK_DISABLED'] ?? '';
-  if (disabled.trim().toLowerCase() === 'true') return 'OTEL_SDK_DISABLED is true: nothing is read or exported';
+  if (sdkDisabled(environment) === 'true') return 'OTEL_SDK_DISABLED is true: nothing is read or exported';
   const enable = environment['NIXL_TELEMETRY_ENABLE'] ?? '';
   try {
     if (enable !== '' && !onOrOff(enable)) {
@@ -66,4 +65,15 @@ export function switchedOff(environment: Environment): string | undefined {
     throw new InvalidArgumentError(`NIXL_TELEMETRY_ENABLE is '${enable}'. ${reasonOf(error)}`);
   }
   return undefined;
+}
+
+/** Returns a warning of a variable that looks like a switch but is none. */
+export function switchWarning(environment: Environment): string | undefined {
+  const disabled = sdkDisabled(environment);
+  if (['', 'true', 'false'].includes(disabled)) return undefined;
+  return `OTEL_SDK_DISABLED is '${environment['OTEL_SDK_DISABLED']}', which does not switch serve off: by OpenTelemetry's specification only true does`;
+}
+
+function sdkDisabled(environment: Environment): string {
+  return (environment['OTEL_SDK_DISABLED'] ?? '').trim().toLowerCase();
 }

@@ -5,6 +5,7 @@
 import { accessSync, constants } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
 import type { Environment } from '../../instrumentation/config/environment.js';
+import { checkHeaders } from './key-value-pairs.js';
 
 export const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
@@ -30,6 +31,21 @@ export function shownCollector(given: string | undefined, protocol: Protocol, en
   return bare.includes('://') ? bare : bare.replace(/\/.*/s, '');
 }
 
+/** All that the exporters read by themselves, without `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE`. */
+export const OTLP_VARIABLES: readonly string[] = PREFIXES.flatMap((prefix) =>
+  [
+    'ENDPOINT',
+    'PROTOCOL',
+    'HEADERS',
+    'TIMEOUT',
+    'COMPRESSION',
+    'CERTIFICATE',
+    'CLIENT_CERTIFICATE',
+    'CLIENT_KEY',
+    'INSECURE',
+  ].map((name) => prefix + name),
+);
+
 /** @throws InvalidArgumentError naming the variable, its value and what is allowed. */
 export function checkOtlpEnvironment(environment: Environment, protocol: Protocol): void {
   const checks: Record<string, (text: string) => unknown> = {
@@ -39,12 +55,22 @@ export function checkOtlpEnvironment(environment: Environment, protocol: Protoco
     CERTIFICATE: readableFile,
     CLIENT_CERTIFICATE: readableFile,
     CLIENT_KEY: readableFile,
+    INSECURE: trueOrFalse,
   };
   for (const [name, check] of Object.entries(checks)) {
     for (const variable of PREFIXES.map((prefix) => prefix + name)) {
       const text = environment[variable]?.trim() ?? '';
       if (text !== '') named(variable, text, check);
     }
+  }
+  for (const variable of PREFIXES.map((prefix) => `${prefix}HEADERS`)) {
+    checkHeaders(variable, environment[variable] ?? '', protocol === 'grpc');
+  }
+  const [certificate, key] = ['CLIENT_CERTIFICATE', 'CLIENT_KEY'].map((name) =>
+    PREFIXES.map((prefix) => prefix + name).find((variable) => environment[variable]?.trim()),
+  );
+  if ((certificate === undefined) !== (key === undefined)) {
+    throw new InvalidArgumentError(`${certificate ?? key} is set alone. Allowed: a client certificate and its key.`);
   }
 }
 
@@ -59,7 +85,7 @@ function named(variable: string, text: string, check: (text: string) => unknown)
 
 /** @throws InvalidArgumentError */
 export function httpUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  if (URL.canParse(text) && /^https?:\/\/[^/?#]/i.test(text)) return text;
   throw new InvalidArgumentError('Allowed: a URL that begins with http:// or https://.');
 }
 
@@ -68,6 +94,10 @@ function grpcTarget(text: string): string {
   const address = text.includes('://') ? text : `http://${text}`;
   if (URL.canParse(address)) return text;
   throw new InvalidArgumentError('Allowed: a URL, or a host and a port.');
+}
+
+function trueOrFalse(text: string): void {
+  if (!/^(true|false)$/i.test(text)) throw new InvalidArgumentError('Allowed: true, false.');
 }
 
 function gzipOrNone(text: string): void {

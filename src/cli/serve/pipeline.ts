@@ -53,7 +53,7 @@ export class MetricsPipeline {
     settings: ServeSettings,
   ): Promise<MetricsPipeline> {
     const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-    warnOfUnmatched(profile.events, logger);
+    warnOfUnmatched(profile, logger);
     const builderMetrics = BuilderMetrics.of(profile, logger);
     const feed = new LateFeed();
     const resource = serviceResource();

@@ -8,15 +8,14 @@ import {
 } from '../../instrumentation/config/environment.js';
 import { LONGEST_MS } from '../../instrumentation/config/settings.js';
 import { type Naming, NAMINGS } from '../../mapping/index.js';
-import { DEFAULT_HOST, DEFAULT_PORT, listOf, notEmpty, oneOf, wholeNumber } from '../options.js';
+import { DEFAULT_HOST, DEFAULT_PORT, hostName, listOf, notEmpty, oneOf, wholeNumber } from '../options.js';
+import { LOG_FORMATS, type LogFormat } from '../output.js';
 import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';
 import { hasOtlpEndpoint, httpUrl, type Protocol, PROTOCOLS } from './otlp-environment.js';
 
 const TEMPORALITIES = ['cumulative', 'delta', 'lowmemory'] as const;
-const LOG_FORMATS = ['text', 'json'] as const;
 const ON_OFF = ['on', 'off'] as const;
 export type TemporalityPreference = (typeof TEMPORALITIES)[number];
-export type LogFormat = (typeof LOG_FORMATS)[number];
 export type OnOff = (typeof ON_OFF)[number];
 
 export interface ServeSettings {
@@ -100,7 +99,8 @@ export const SETTINGS: readonly SettingRow[] = [
   {
     key: 'exporter',
     flag: '--exporter <names>',
-    description: 'prometheus, otlp, console, or the path or package of your own; several with commas between them',
+    description:
+      'prometheus, otlp, console, or the path or package of your own; several with commas between them, or the flag repeated',
     parse: names,
     default: ['prometheus'],
     environment: [
@@ -119,7 +119,7 @@ export const SETTINGS: readonly SettingRow[] = [
     key: 'host',
     flag: '--host <address>',
     description: 'address to serve on; 0.0.0.0 or :: for all',
-    parse: notEmpty('an address or a host name'),
+    parse: hostName,
     default: DEFAULT_HOST,
     environment: [
       { variable: 'OTEL_EXPORTER_PROMETHEUS_HOST' },
@@ -274,22 +274,36 @@ export const SETTINGS: readonly SettingRow[] = [
   },
 ];
 
-function names(text: string): string[] {
+/** A flag that is repeated adds to what it said before. */
+function names(text: string, before: readonly string[] = []): string[] {
   const list = text.split(',').map((name) => name.trim());
   if (list.includes('')) throw new InvalidArgumentError('Allowed: names with commas between them.');
-  return [...new Set(list)];
+  const all = [...new Set([...before, ...list])];
+  if (all.length > 1 && all.includes('none')) {
+    throw new InvalidArgumentError('Allowed: none alone, or exporters without none.');
+  }
+  return all;
 }
 
 /** NIXL's Prometheus exporter takes `ip:port` there. */
 function addressIn(text: string, environment: Environment): { host: string; port: number } | undefined {
   if (nixlExporter(environment)?.kind !== 'prometheus') return undefined;
-  const [, host, port] = /^(.+):(\d+)$/.exec(text) ?? [];
-  if (host === undefined) throw new InvalidArgumentError('Allowed with the exporter prometheus: address:port.');
-  return { host, port: wholeNumber(0, 65_535)(port!) };
+  const [, host, port] = /^(\[.*\]|[^:]+):(\d+)$/.exec(text) ?? [];
+  if (host === undefined) {
+    throw new InvalidArgumentError('Allowed with the exporter prometheus: address:port, or [address]:port with IPv6.');
+  }
+  return { host: hostName(host), port: wholeNumber(0, 65_535)(port!) };
 }
 
 /** With NIXL's exporter otlp it is an address as OTLP's own variables have it, with or without the scheme; those go before. */
 function collectorIn(text: string, environment: Environment): string | undefined {
   if (nixlExporter(environment)?.kind !== 'otlp' || hasOtlpEndpoint(environment)) return undefined;
-  return httpUrl(/^https?:/.test(text) ? text : `http://${text}`);
+  const isBare = /^(\[[^\]/]*\]|[^:/?#\s]+)(:\d+)?(\/.*)?$/.test(text);
+  try {
+    return httpUrl(isBare ? `http://${text}` : text);
+  } catch {
+    throw new InvalidArgumentError(
+      'Allowed with the exporter otlp: host:port, or a URL that begins with http:// or https://.',
+    );
+  }
 }

@@ -3,9 +3,10 @@
  * the file and the default. An empty variable is one that is not set.
  */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { shown } from '../../arguments.js';
 import { readSettings, type WrittenSettings } from '../../instrumentation/config/config-file.js';
 import type { Environment } from '../../instrumentation/config/environment.js';
-import { object, type Shape, shown, word } from '../../instrumentation/config/shape.js';
+import { object, type Shape, word } from '../../instrumentation/config/shape.js';
 import { type ServeSettings, type SettingRow, SETTINGS } from './setting-rows.js';
 
 export function addSettings(command: Command): Command {
@@ -47,10 +48,14 @@ export function directoriesBeforeFile(resolved: ResolvedSettings): string[] | un
   return dir === undefined || dir.origin === 'file' ? undefined : (dir.value as string[]);
 }
 
-/** What the configuration file says; undefined when none is named. */
-export function readConfig(flags: Partial<ServeSettings>, environment: Environment): WrittenSettings | undefined {
+/** Reads the configuration file; undefined when none is named. `onText`: called before anything in it is refused. */
+export function readConfig(
+  flags: Partial<ServeSettings>,
+  environment: Environment,
+  onText?: (text: string) => void,
+): WrittenSettings | undefined {
   const config = resolve(CONFIG_ROW, flags, environment, undefined);
-  return config && readSettings(config.value as string, SERVE_SECTION);
+  return config && readSettings(config.value as string, SERVE_SECTION, onText);
 }
 
 /** Every setting that has a value, and where it comes from. */
@@ -136,8 +141,9 @@ function shapeOf({ parse, words, default: usual }: SettingRow): Shape {
     allowed: type,
     schema,
     problems(given, path = []) {
-      const isRight = ['string', 'number'].includes(typeof given) || Array.isArray(given);
-      if (!isRight) return [{ path, text: `is ${shown(given)}; allowed: a text or a number` }];
+      const types = type === 'integer' ? ['number', 'string'] : ['string'];
+      const isRight = types.includes(typeof given) || (Array.isArray(usual) && isListOfTexts(given));
+      if (!isRight) return [{ path, text: `is ${shown(given)}; allowed: ${allowedTypes(usual)}` }];
       try {
         parse(textIn(given));
         return [];
@@ -147,4 +153,13 @@ function shapeOf({ parse, words, default: usual }: SettingRow): Shape {
       }
     },
   };
+}
+
+function isListOfTexts(given: unknown): boolean {
+  return Array.isArray(given) && given.length > 0 && given.every((one) => typeof one === 'string');
+}
+
+function allowedTypes(usual: SettingRow['default']): string {
+  if (typeof usual === 'number') return 'a number';
+  return Array.isArray(usual) ? 'a text or a non-empty array of texts' : 'a text';
 }

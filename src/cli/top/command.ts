@@ -56,6 +56,12 @@ function pageUrl(text: string): URL {
 }
 
 async function top(options: TopOptions, command: Command): Promise<void> {
+  if (options.once === true && options.count !== undefined) {
+    command.error('error: --once and --count exclude each other: --once is --count 1, without a screen');
+  }
+  if (options.all === true && options.url !== undefined) {
+    command.error('error: --all and --url exclude each other: a page has only the agents that serve exports');
+  }
   const source = sourceOf(options, command);
   const stop = new StopRequest();
   whenStdoutCloses(() => stop.request());

@@ -1,6 +1,7 @@
 /** Runs the builders: built-in ones by name, and anyone's own, in their order. */
 import os from 'node:os';
 import { diag, type Meter } from '@opentelemetry/api';
+import { check, invalid, listOf, optionsObject } from '../../arguments.js';
 import { reasonOf } from '../../errors.js';
 import {
   AttributeRegistry,
@@ -10,6 +11,9 @@ import {
   TALLY_BUILDERS,
   type TallyBuilderName,
 } from '../../mapping/index.js';
+import { ATTRIBUTES } from '../config/attribute-shapes.js';
+import { pathText } from '../config/shape.js';
+import { checkedMeter } from './checked-meter.js';
 import { ComprehensiveBuilder } from './comprehensive-builder.js';
 import type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
 import { PACKAGE_NAME } from '../version.js';
@@ -34,7 +38,10 @@ export function tallyBuilders(
 }
 
 export interface MetricProcessorOptions {
-  /** Only these, in this order. Default: NIXL's own series and what stands beside them; records are counted too. */
+  /**
+   * Only these, in this order. Names of metrics that are read off the tally, as `legacy`, are passed over: producers have
+   * those. Default: `records`.
+   */
   readonly builders?: readonly (BuilderName | MetricBuilder)[];
   /** Of records. Default: none. */
   readonly attributes?: AttributeRegistry | readonly AttributeSpec[];
@@ -46,6 +53,8 @@ export interface MetricProcessorOptions {
   readonly onError?: (builder: string, reason: string) => void;
 }
 
+const OPTIONS = ['builders', 'attributes', 'hostname', 'onMeterNeeded', 'onError'] as const;
+
 export class MetricProcessor {
   readonly #builders: MetricBuilder[];
   readonly #options: MetricProcessorOptions;
@@ -56,11 +65,17 @@ export class MetricProcessor {
   /** Records from before there was a meter. */
   #waiting: EventRecord[] = [];
 
-  constructor(options: MetricProcessorOptions) {
-    const chosen = options.builders ?? ['records'];
+  /** @throws NixlTelemetryError CONFIG_INVALID */
+  constructor(options: MetricProcessorOptions = {}) {
+    const { builders: chosen = ['records'], attributes } = optionsObject('options', options, OPTIONS);
+    const { hostname, onMeterNeeded, onError } = options;
+    check(hostname === undefined || typeof hostname === 'string', 'hostname', hostname, 'a text');
+    for (const [name, given] of Object.entries({ onMeterNeeded, onError })) {
+      check(given === undefined || typeof given === 'function', name, given, 'a function');
+    }
+    listOf('builders', chosen, checkBuilder);
     this.#options = options;
-    const { attributes } = options;
-    this.#attributes = attributes instanceof AttributeRegistry ? attributes : new AttributeRegistry(attributes);
+    this.#attributes = attributes instanceof AttributeRegistry ? attributes : registryOf(attributes);
     this.#builders = chosen.flatMap((one) => {
       if (typeof one !== 'string') return [one];
       const make = COUNTING_BUILDERS[one as keyof typeof COUNTING_BUILDERS] as (() => MetricBuilder) | undefined;
@@ -68,8 +83,12 @@ export class MetricProcessor {
     });
   }
 
-  /** One more, behind the others. */
+  /**
+   * One more, behind the others.
+   * @throws NixlTelemetryError CONFIG_INVALID
+   */
   addBuilder(builder: MetricBuilder): void {
+    check(isBuilder(builder), 'builder', builder, 'an object with name and create()');
     this.#builders.push(builder);
     if (this.#meter !== undefined) this.#create(builder, this.#meter);
   }
@@ -93,8 +112,12 @@ export class MetricProcessor {
     return this.#builders.some((builder) => builder.observe !== undefined);
   }
 
-  /** From now on all builders count into instruments of this meter. */
+  /**
+   * From now on all builders count into instruments of this meter.
+   * @throws NixlTelemetryError CONFIG_INVALID
+   */
   useMeter(meter: Meter): void {
+    checkedMeter(meter);
     if (this.#meter === meter) return;
     this.#meter = meter;
     for (const builder of this.#builders) this.#create(builder, meter);
@@ -124,6 +147,8 @@ export class MetricProcessor {
 
   /** All but those that `successor` runs, too: they go on. */
   close(successor?: MetricProcessor): void {
+    const isRight = successor === undefined || successor instanceof MetricProcessor;
+    check(isRight, 'successor', successor, 'a MetricProcessor');
     const kept = successor === undefined ? [] : successor.#builders;
     this.#each('close', (builder) => (kept.includes(builder) ? undefined : builder.close?.()));
   }
@@ -180,6 +205,22 @@ export class MetricProcessor {
       reportToDiag(builder.name, reason);
     }
   }
+}
+
+function isBuilder(given: unknown): given is MetricBuilder {
+  const { name, create } = (given ?? {}) as Partial<MetricBuilder>;
+  return typeof name === 'string' && typeof create === 'function';
+}
+
+function checkBuilder(name: string, given: BuilderName | MetricBuilder): void {
+  const isRight = isBuilder(given) || BUILDER_NAMES.includes(given);
+  check(isRight, name, given, `${BUILDER_NAMES.join(', ')}, or an object with name and create()`);
+}
+
+function registryOf(specs: readonly AttributeSpec[] = []): AttributeRegistry {
+  const [problem] = ATTRIBUTES.problems(specs, ['attributes']);
+  if (problem !== undefined) throw invalid(`${pathText(problem.path)} ${problem.text}`);
+  return new AttributeRegistry(specs);
 }
 
 function reportToDiag(builder: string, reason: string): void {

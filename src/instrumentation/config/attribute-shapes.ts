@@ -1,13 +1,29 @@
 /** What an attribute of the configuration may look like. */
+import { shown } from '../../arguments.js';
 import { reasonOf } from '../../errors.js';
 import {
   ATTRIBUTE_TYPES,
   type AttributeSpec,
+  type AttributeType,
+  type AttributeValue,
+  convert,
   PLAIN_SOURCES,
   prometheusSpelling,
   takenAttributeName,
 } from '../../mapping/index.js';
-import { also, list, number, object, type Shape, text, value, word, wordOrObject } from './shape.js';
+import {
+  also,
+  list,
+  number,
+  object,
+  type Problem,
+  type Shape,
+  text,
+  value,
+  variableName,
+  word,
+  wordOrObject,
+} from './shape.js';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
 
@@ -52,27 +68,52 @@ const patternSource = also(
 const source = wordOrObject(word(PLAIN_SOURCES), {
   pattern: patternSource,
   constant: object({ constant }, ['constant']),
-  env: object({ env: text }, ['env']),
-  agentEnv: object({ agentEnv: text }, ['agentEnv']),
+  env: object({ env: variableName }, ['env']),
+  agentEnv: object({ agentEnv: variableName }, ['agentEnv']),
   record: object({ record: text }, ['record']),
 });
 
-const attribute = object(
+const DEFAULTS: Readonly<Record<AttributeType, readonly [allowed: string, fits: (given: AttributeValue) => boolean]>> =
   {
-    name,
-    source,
-    type: word(ATTRIBUTE_TYPES),
-    default: constant,
-    order: number('a number', -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    string: ['a text', (given) => typeof given === 'string'],
+    text: ['a text', (given) => typeof given === 'string'],
+    boolean: ['true or false', (given) => typeof given === 'boolean'],
+    integer: ['a whole number', (given) => Number.isSafeInteger(given)],
+    list: ['an array of texts', (given) => Array.isArray(given)],
+  };
+
+const attribute = also(
+  object(
+    {
+      name,
+      source,
+      type: word(ATTRIBUTE_TYPES),
+      default: constant,
+      order: number('a number', -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    },
+    ['name', 'source'],
+  ),
+  ({ type = 'string', source, default: usual }: AttributeSpec) => {
+    const problems: Problem[] = [];
+    const [allowed, fits] = DEFAULTS[type];
+    if (usual !== undefined && !fits(usual)) {
+      problems.push({ path: ['default'], text: `is ${shown(usual)}; allowed with type ${type}: ${allowed}` });
+    }
+    if (typeof source === 'object' && 'constant' in source && convert(source.constant, type) === undefined) {
+      const text = `is ${shown(source.constant)}, of which type ${type} makes nothing: the attribute would always be left out`;
+      problems.push({ path: ['source', 'constant'], text });
+    }
+    return problems;
   },
-  ['name', 'source'],
 );
 
-export const ATTRIBUTES: Shape = also(list(attribute), (specs: AttributeSpec[]) => {
-  const names = specs.map((spec) => spec.name);
-  const spelled = names.map(prometheusSpelling);
-  const second = spelled.findIndex((one, i) => spelled.indexOf(one) !== i);
-  if (second === -1) return undefined;
-  const [one, other] = [names[spelled.indexOf(spelled[second]!)]!, names[second]!];
-  return one === other ? `has ${one} twice` : `has ${one} and ${other}, which Prometheus spells alike`;
+export const ATTRIBUTES: Shape = also(list(attribute), (specs: AttributeSpec[]): readonly Problem[] => {
+  const spelled = specs.map((spec) => prometheusSpelling(spec.name));
+  return specs.flatMap((spec, i) => {
+    const first = spelled.indexOf(spelled[i]!);
+    if (first === i) return [];
+    const other = specs[first]!.name;
+    const alike = other === spec.name ? 'is' : `is spelled in Prometheus like ${other},`;
+    return [{ path: [i, 'name'], text: `is ${spec.name}, which ${alike} the name of attributes[${first}]` }];
+  });
 });

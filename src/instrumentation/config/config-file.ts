@@ -1,16 +1,17 @@
 /** A configuration file, YAML or JSON: the options under their own names, and a section for `nixl-otel serve`. */
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
-import type * as Yaml from 'yaml';
 import { NixlTelemetryError, reasonOf } from '../../errors.js';
 import type { NixlOptions } from './options.js';
 import { builderFromModule } from '../builders/builder-module.js';
 import { MODULE_PATH } from '../builders/user-module.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
+import { readJson } from './json-text.js';
+import { lineAndColumn, type Located } from './located.js';
 import { SETTINGS } from './settings.js';
 import { anyObject, object, type Path, pathText, type Shape } from './shape.js';
+import { readYaml } from './yaml-text.js';
 
 /** Names a configuration file. */
 export const CONFIG_VARIABLE = 'NIXL_OTEL_CONFIG';
@@ -55,6 +56,8 @@ export type FileOptions = Pick<NixlOptions, Exclude<(typeof FILE_OPTIONS)[number
 export interface WrittenSettings {
   readonly written: Readonly<Record<string, unknown>>;
   readonly serve: Readonly<Record<string, unknown>>;
+  /** Returns `file:line:column: key` for a path in the file. */
+  readonly where: (path: Path) => string;
 }
 
 /** The whole file; `serve`: the shape of its section. */
@@ -67,6 +70,7 @@ export function fileShape(serve: Shape = anyObject): Shape {
       allowed: `${builders.allowed}; or the path of a module`,
       schema: {
         type: 'array',
+        minItems: 1,
         items: { anyOf: [{ enum: BUILDER_NAMES }, { type: 'string', pattern: MODULE_PATH.source }] },
       },
       problems: (given, at) => builders.problems(withStandIns(given), at),
@@ -79,63 +83,44 @@ export function fileShape(serve: Shape = anyObject): Shape {
  * With a builder made of each module that the file names.
  * @throws NixlTelemetryError CONFIG_INVALID when one cannot be loaded.
  */
-export function optionsOf({ written }: WrittenSettings): FileOptions {
+export function optionsOf({ written, where }: WrittenSettings): FileOptions {
   const { builders } = written as { builders?: string[] };
-  return builders === undefined ? written : { ...written, builders: builders.map(builderOf) };
+  if (builders === undefined) return written;
+  return { ...written, builders: builders.map((one, i) => builderOf(one, where(['builders', i]))) };
 }
 
 /**
  * All but the modules of builders, which are not loaded. To be called once for a start: a pipe is empty afterwards, and a
- * file may be another one.
+ * file may be another one. `onText`: called with the text, before anything is refused.
  * @throws NixlTelemetryError CONFIG_INVALID with a line for each mistake: file, line, key, value and what is allowed; also
  * when it cannot be read.
  */
-export function readSettings(file: string, serve?: Shape): WrittenSettings {
-  const { LineCounter, parseDocument, visit } = createRequire(import.meta.url)('yaml') as typeof Yaml;
-  const lines = new LineCounter();
-  const document = parseDocument(textOf(file), { lineCounter: lines, prettyErrors: false });
-  const told = (offset: number, message: string): string => {
-    const { line, col } = lines.linePos(offset);
-    return `${file}:${line}:${col}: ${message}`;
-  };
+export function readSettings(file: string, serve?: Shape, onText?: (text: string) => void): WrittenSettings {
+  const text = textOf(file);
+  onText?.(text);
+  const located = path.extname(file).toLowerCase() === '.json' ? readJson(text) : readYaml(text);
+  const place = (offset: number): string => `${file}:${lineAndColumn(text, offset)}`;
   refuse(
     file,
-    document.errors.map(({ pos, message }) => told(pos[0], message)),
+    located.mistakes.map(({ offset, message }) => `${place(offset)}: ${message}`),
   );
-  const misled: string[] = [];
-  visit(document, {
-    Alias(_, alias, around) {
-      const meant = alias.resolve(document);
-      const problem = meant === undefined ? noAnchor : around.includes(meant) ? cyclic : undefined;
-      if (problem !== undefined) misled.push(told(alias.range?.[0] ?? 0, problem(alias.source)));
-    },
-  });
-  refuse(file, misled);
-  const content = contentOf(document, file);
+  const content = contentOf(located, file);
+  const where = (at: Path): string => `${place(located.offsetOf(at))}: ${pathText(at) || 'the file'}`;
   const problems = fileShape(serve).problems(content);
   refuse(
     file,
-    problems.map(({ path, text }) => told(offsetOf(document, path), `${pathText(path) || 'the file'} ${text}`)),
+    problems.map((problem) => `${where(problem.path)} ${problem.text}`),
   );
   const { serve: section = {}, ...written } = content as Record<string, unknown>;
   delete written['$schema'];
   const { builders } = written as { builders?: string[] };
   if (builders !== undefined) written['builders'] = builders.map((one) => absolute(one, file));
-  return { written, serve: section as Record<string, unknown> };
+  return { written, serve: section as Record<string, unknown>, where };
 }
 
-/** A glob that begins with `*` is what most of them were meant to be. */
-function noAnchor(name: string): string {
-  return `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
-}
-
-function cyclic(name: string): string {
-  return `*${name} is an alias for what it stands in itself, from &${name} on: that would never end`;
-}
-
-function contentOf(document: Yaml.Document, file: string): unknown {
+function contentOf(located: Located, file: string): unknown {
   try {
-    return document.toJS() ?? {};
+    return located.value();
   } catch (error) {
     // Aliases of aliases, as a rule, that come to more than would fit into memory.
     throw new NixlTelemetryError('CONFIG_INVALID', `${file}: ${reasonOf(error)}`, { path: file, cause: error });
@@ -144,7 +129,7 @@ function contentOf(document: Yaml.Document, file: string): unknown {
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   } catch (error) {
     throw new NixlTelemetryError('CONFIG_INVALID', `the configuration file cannot be read: ${reasonOf(error)}`, {
       path: file,
@@ -173,27 +158,15 @@ function absolute(builder: string, file: string): string {
   return isModulePath(builder) ? path.resolve(path.dirname(file), builder) : builder;
 }
 
-function builderOf(one: string): BuilderName | MetricBuilder {
-  return isModulePath(one) ? builderFromModule(one) : one;
-}
-
-/** Of the key where there is one, else of the nearest thing around it. */
-function offsetOf(document: Yaml.Document, at: Path): number {
-  for (let length = at.length; length > 0; length--) {
-    const key = at[length - 1];
-    const parent = length === 1 ? document.contents : document.getIn(at.slice(0, length - 1), true);
-    const { items = [] } = (parent ?? {}) as { items?: readonly Item[] };
-    const item = items.find((one, i) => (typeof key === 'number' ? i === key : one.key?.value === key));
-    const start = (item?.key ?? item)?.range?.[0];
-    if (start !== undefined) return start;
+/** `where`: the place in the file, for errors. */
+function builderOf(one: string, where: string): BuilderName | MetricBuilder {
+  if (!isModulePath(one)) return one;
+  try {
+    return builderFromModule(one);
+  } catch (error) {
+    if (!(error instanceof NixlTelemetryError)) throw error;
+    throw new NixlTelemetryError(error.code, `${where}: ${error.message}`, { path: one, cause: error.cause });
   }
-  return 0;
-}
-
-/** A pair of a map, or an element of a list. */
-interface Item {
-  readonly key?: { readonly value?: unknown; readonly range?: readonly number[] };
-  readonly range?: readonly number[];
 }
 
 function refuse(file: string, mistakes: readonly string[]): void {

@@ -1,12 +1,13 @@
 /** What options come to. */
 import os from 'node:os';
 import type { DiagLogger } from '@opentelemetry/api';
-import { NixlTelemetryError } from '../../errors.js';
+import { invalid } from '../../arguments.js';
 import {
   type Allowlist,
   allowlist,
   AttributeRegistry,
   type CustomEvent,
+  DEFAULT_BOUNDS,
   type Naming,
   tallyOptions,
 } from '../../mapping/index.js';
@@ -26,6 +27,7 @@ import {
 import { DIRECTORY_VARIABLE, type Environment, optionsFromEnvironment } from './environment.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions, NixlOptions } from './options.js';
 import { DEFAULT_DURATION_BUDGET_MS } from '../sampling.js';
+import { passedOver } from './known-events.js';
 import { checkOptions, type SettingName } from './settings.js';
 
 /** What is told of agents, and in which words: the same for all who read one source. */
@@ -74,7 +76,7 @@ export function producerSettings(
 ): ProducerSettings {
   checkOptions(options, ['temporality', ...COMMON]);
   const { source, ...settings } = resolved(options, environment, file);
-  if (source === undefined) throw new NixlTelemetryError('CONFIG_INVALID', NOTHING_CONFIGURED);
+  if (source === undefined) throw invalid(NOTHING_CONFIGURED);
   return { ...settings, source };
 }
 
@@ -91,13 +93,25 @@ export function sameSettings(a: Settings, b: Settings): boolean {
   return sameBuilders && JSON.stringify(restBefore) === JSON.stringify(restAfter);
 }
 
-/** An entry that matches nothing is worth a word, but may be right: backends have events of their own. */
-export function warnOfUnmatched({ unmatched }: Allowlist, logger: Pick<DiagLogger, 'warn'>): void {
+/** Warns of entries that match nothing, or not what they seem to: backends have events of their own, so they may be right. */
+export function warnOfUnmatched(
+  { events: { unmatched }, customEvents }: Pick<Profile, 'events' | 'customEvents'>,
+  logger: Pick<DiagLogger, 'warn'>,
+): void {
   if (unmatched.length > 0) logger.warn(`enabledMetrics: no known event matches ${unmatched.join(', ')}`);
+  for (const [i, event] of customEvents.entries()) {
+    const names = passedOver(event);
+    if (names.length === 0) continue;
+    logger.warn(
+      `customEvents[${i}].event ${event.event} does not count ${names.join(', ')}: they are NIXL's own events`,
+    );
+  }
 }
 
-function resolved(given: NixlInstrumentationConfig, environment: Environment, file?: WrittenSettings): Settings {
-  const options = merged(given, environment, file ?? fileNamedBy(given, environment));
+function resolved(given: NixlInstrumentationConfig, environment: Environment, named?: WrittenSettings): Settings {
+  const file = named ?? fileNamedBy(given, environment);
+  const options = merged(given, environment, file);
+  refuseWithoutBuilder(options, given, file);
   const { seriesLimit = DEFAULT_SERIES_LIMIT, durationBudgetMs = DEFAULT_DURATION_BUDGET_MS } = options;
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
@@ -117,6 +131,38 @@ function resolved(given: NixlInstrumentationConfig, environment: Environment, fi
     builders,
     source: sourceOptions(options),
   };
+}
+
+/** Options that do nothing unless one of these builders runs. */
+const BUILDERS_OF_OPTIONS = {
+  customEvents: ['custom'],
+  histogramBounds: ['legacy', 'transfers'],
+  sizeBounds: ['transfers'],
+  throughputBounds: ['transfers'],
+} as const satisfies Partial<Record<keyof NixlOptions, readonly BuilderName[]>>;
+
+/** @throws NixlTelemetryError CONFIG_INVALID, with line and column if the file holds the option. */
+function refuseWithoutBuilder(
+  options: NixlInstrumentationConfig,
+  given: NixlInstrumentationConfig,
+  file: WrittenSettings | undefined,
+): void {
+  const { builders } = options;
+  if (builders === undefined) return;
+  const names = builders.map((one) => (typeof one === 'string' ? one : one.name));
+  for (const [option, needed] of Object.entries(BUILDERS_OF_OPTIONS)) {
+    const value = options[option as keyof typeof BUILDERS_OF_OPTIONS];
+    const isNothing = value === undefined || Object.keys(value).length === 0 || isDefault(option, value);
+    if (isNothing || needed.some((builder) => builders.includes(builder))) continue;
+    const isInFile = given[option as keyof typeof BUILDERS_OF_OPTIONS] === undefined;
+    const what = isInFile && file !== undefined ? file.where([option]) : option;
+    throw invalid(`${what} needs the builder ${needed.join(' or ')}, and builders has only ${names.join(', ')}`);
+  }
+}
+
+/** `nixl-otel config print` writes defaults, too. */
+function isDefault(option: string, value: unknown): boolean {
+  return JSON.stringify(value) === JSON.stringify(DEFAULT_BOUNDS[option as keyof typeof DEFAULT_BOUNDS]);
 }
 
 function fileNamedBy({ configFile }: NixlInstrumentationConfig, environment: Environment): WrittenSettings | undefined {

@@ -2,6 +2,7 @@
 import { NixlTelemetryError } from '../../errors.js';
 import type { NixlOptions } from './options.js';
 import { BOUNDS } from './event-shapes.js';
+import { SETTINGS } from './settings.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -10,6 +11,15 @@ const ENABLED_METRICS = 'NIXL_TELEMETRY_ENABLED_METRICS';
 const BUCKETS = 'NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US';
 const RUN_INTERVAL = 'NIXL_TELEMETRY_RUN_INTERVAL';
 const RANK_VARIABLE = 'NIXL_TELEMETRY_RANK_ENV';
+
+/** NIXL's variables that become options. */
+export const OPTION_VARIABLES: readonly string[] = [
+  DIRECTORY_VARIABLE,
+  ENABLED_METRICS,
+  BUCKETS,
+  RUN_INTERVAL,
+  RANK_VARIABLE,
+];
 
 const DRAINS_PER_FLUSH = 5;
 export const DEFAULT_DRAIN_INTERVAL_MS = 20;
@@ -23,11 +33,18 @@ export function optionsFromEnvironment(environment: Environment = process.env): 
   const { [BUCKETS]: buckets, [RUN_INTERVAL]: interval, [RANK_VARIABLE]: rank } = environment;
   return {
     ...(directory ? { directories: directory } : {}),
-    ...(metrics ? { enabledMetrics: metrics } : {}),
+    ...(metrics ? { enabledMetrics: checked('enabledMetrics', ENABLED_METRICS, metrics) } : {}),
     ...(buckets ? { durationBoundsUs: boundsIn(buckets) } : {}),
     ...(interval ? { drainIntervalMs: drainIntervalFor(wholeMs(interval)) } : {}),
-    ...(rank ? { rankVariable: rank } : {}),
+    ...(rank ? { rankVariable: checked('rankVariable', RANK_VARIABLE, rank) } : {}),
   };
+}
+
+/** Applies the option's check to the variable. */
+function checked(option: 'enabledMetrics' | 'rankVariable', variable: string, text: string): string {
+  const [problem] = SETTINGS[option].problems(text);
+  if (problem === undefined) return text;
+  throw new NixlTelemetryError('CONFIG_INVALID', `${variable} ${problem.text}`);
 }
 
 /** NIXL's rules: positive numbers, fractions allowed, strictly increasing, with commas between them. */

@@ -9,8 +9,9 @@ import {
 } from '../../mapping/index.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
+import { neverCounted } from './known-events.js';
 import { builtInLike, type Named, sharedName } from './metric-names.js';
-import { also, list, object, type Shape, text, value, word } from './shape.js';
+import { also, list, object, type Path, type Problem, type Shape, text, value, word } from './shape.js';
 
 const MAX_BOUNDS = 256;
 
@@ -70,37 +71,58 @@ const customEvent = also(
     },
     ['event', 'kind', 'name'],
   ),
-  ({ kind, bounds }: CustomEvent) =>
-    bounds !== undefined && kind !== 'histogram' ? `has bounds, but is a ${kind}` : undefined,
+  ({ event, kind, bounds }: CustomEvent) => {
+    const never = neverCounted({ event });
+    return [
+      ...(never === undefined ? [] : [{ path: ['event'], text: never }]),
+      ...(bounds === undefined || kind === 'histogram'
+        ? []
+        : [{ path: ['bounds'], text: `is given, but kind is ${kind}; only a histogram has bounds` }]),
+    ];
+  },
 );
 
+interface Declared extends Named {
+  /** Path of the name within the list. */
+  readonly path: Path;
+}
+
+/** Finds one problem for each event, in the first naming that has it. */
 export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent[]) => {
+  const problems = new Map<number, Problem>();
   for (const naming of NAMINGS) {
-    const metrics = events.map(({ name, kind }) => ({ kind, name: typeof name === 'string' ? name : name[naming] }));
+    const metrics = events.map(({ name, kind }, i): Declared => {
+      if (typeof name === 'string') return { kind, name, path: [i, 'name'] };
+      return { kind, name: name[naming], path: [i, 'name', naming] };
+    });
     for (const [i, metric] of metrics.entries()) {
-      const problem =
-        builtInProblem(metric) ??
-        metrics
-          .slice(0, i)
-          .map((one) => problemOf(one, metric))
-          .find(Boolean);
-      if (problem !== undefined) return problem;
+      const text = builtInProblem(metric) ?? firstOf(metrics.slice(0, i), (one) => problemOf(one, metric));
+      if (text !== undefined && !problems.has(i)) problems.set(i, { path: metric.path, text });
     }
   }
-  return undefined;
+  return [...problems.values()];
 });
+
+function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
+  for (const item of items) {
+    const found = find(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
 
 function builtInProblem(metric: Named): string | undefined {
   const builtIn = builtInLike(metric);
   if (builtIn === undefined) return undefined;
   const alike = builtIn.name === metric.name ? '' : `${spelledLike(metric, builtIn)}, `;
-  return `has the metric ${metric.name}, ${alike}which is there already`;
+  return `is ${metric.name}, ${alike}which is there already`;
 }
 
-function problemOf(one: Named, other: Named): string | undefined {
-  if (one.name === other.name) return `has the metric ${one.name} twice`;
+function problemOf(one: Declared, other: Declared): string | undefined {
+  const where = `customEvents[${one.path[0]}]`;
+  if (one.name === other.name) return `is ${other.name}, which is the name of ${where} already`;
   if (sharedName(one, other) === undefined) return undefined;
-  return `has the metric ${other.name}, ${spelledLike(other, one)}`;
+  return `is ${other.name}, ${spelledLike(other, one)} of ${where}`;
 }
 
 function spelledLike(metric: Named, other: Named): string {
@@ -119,8 +141,11 @@ const builder: Shape = {
   },
 };
 
-export const BUILDERS: Shape = also(list(builder), (builders: (BuilderName | MetricBuilder)[]) => {
-  const twice = builders.find((one, i) => builders.indexOf(one) !== i);
-  if (twice === undefined) return undefined;
-  return `has ${typeof twice === 'string' ? twice : twice.name} twice`;
-});
+export const BUILDERS: Shape = also(
+  list(builder, { minItems: 1 }),
+  (builders: (BuilderName | MetricBuilder)[]): readonly Problem[] =>
+    builders.flatMap((one, i) => {
+      if (builders.indexOf(one) === i) return [];
+      return [{ path: [i], text: `is ${typeof one === 'string' ? one : one.name}, which is there twice` }];
+    }),
+);

@@ -1,9 +1,22 @@
 /** What each option may be: one row per option. */
-import { NixlTelemetryError } from '../../errors.js';
+import { invalid, shown } from '../../arguments.js';
 import { NAMINGS } from '../../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
-import { boolean, list, number, oneOrMore, pathText, type Shape, shown, text, texts, value, word } from './shape.js';
+import {
+  also,
+  boolean,
+  list,
+  number,
+  oneOrMore,
+  pathText,
+  type Shape,
+  text,
+  texts,
+  value,
+  variableName,
+  word,
+} from './shape.js';
 
 /** The native part's limit; 34 years. */
 export const LONGEST_MS = 2 ** 40;
@@ -19,6 +32,18 @@ function milliseconds(least: number, most: number): Shape {
   return number(`a whole number of milliseconds, ${least} to ${most}`, least, most, { integer: true });
 }
 
+/** Commas stand between entries in a text, as in NIXL's variable. */
+const enabledMetrics = also(
+  { ...texts, allowed: 'text or an array of texts: globs over event names' },
+  (given: string | readonly string[]) => {
+    const entries = [given].flat().flatMap((one) => one.split(','));
+    if (entries.every((entry) => entry.trim() === '')) return 'names no event; without it, every event is exported';
+    return entries.some((entry) => entry.trim() === '!')
+      ? 'has a ! with nothing behind it that it excludes'
+      : undefined;
+  },
+);
+
 export const SETTINGS = {
   enabled: boolean,
   configFile: text,
@@ -32,9 +57,9 @@ export const SETTINGS = {
   force: boolean,
   /** 4294967295 is -1, which no user has. */
   owners: list(number('a user id, 0 to 4294967294', 0, 2 ** 32 - 2, { integer: true }), { minItems: 1 }),
-  enabledMetrics: { ...texts, allowed: 'text or an array of texts: globs over event names' },
+  enabledMetrics,
   attributes: ATTRIBUTES,
-  rankVariable: text,
+  rankVariable: variableName,
   customEvents: CUSTOM_EVENTS,
   builders: BUILDERS,
   histogramBounds: HISTOGRAM_BOUNDS,
@@ -65,8 +90,4 @@ export function checkOptions(options: unknown, names: readonly SettingName[]): v
     return problems.map(({ path, text }) => `${pathText(path)} ${text}`);
   });
   if (wrong.length > 0) throw invalid(wrong.join('\n'));
-}
-
-function invalid(message: string): NixlTelemetryError {
-  return new NixlTelemetryError('CONFIG_INVALID', message);
 }

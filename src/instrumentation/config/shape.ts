@@ -2,6 +2,7 @@
  * What a value of the configuration may be: a check that names all that is wrong, and the same as JSON Schema for
  * editors, side by side so that they agree.
  */
+import { isObject, isText, shown } from '../../arguments.js';
 
 export type Path = readonly (string | number)[];
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -32,8 +33,13 @@ export function value(allowed: string, schema: JsonSchema | undefined, check: (v
 
 export const boolean = value('true or false', { type: 'boolean' }, (given) => typeof given === 'boolean');
 
-const isText = (given: unknown): boolean => typeof given === 'string' && given !== '' && !given.includes('\0');
 export const text = value('a non-empty string', { type: 'string', minLength: 1 }, isText);
+
+export const variableName = value(
+  'the name of an environment variable, without =',
+  { type: 'string', pattern: '^[^=]+$' },
+  (given) => isText(given) && !given.includes('='),
+);
 
 export const anyObject = value('an object', { type: 'object' }, isObject);
 
@@ -68,7 +74,7 @@ export function word(words: readonly string[]): Shape {
 
 /** An array of one shape each. */
 export function list(item: Shape, { minItems = 0 } = {}): Shape {
-  const allowed = `an array, each of it ${item.allowed}`;
+  const allowed = `${minItems > 0 ? 'a non-empty array' : 'an array'}, each of it ${item.allowed}`;
   return {
     allowed,
     schema: item.schema && { type: 'array', minItems, items: item.schema },
@@ -130,15 +136,19 @@ export function wordOrObject(words: Shape, byKey: Readonly<Record<string, Shape>
   };
 }
 
-/** A further check that no JSON Schema can tell, of what is right by its shape. */
-export function also(shape: Shape, check: (value: never) => string | undefined): Shape {
+/** Result of a further check: a problem of the whole value, or problems of parts, by their paths within it. */
+export type Found = string | readonly Problem[] | undefined;
+
+/** A further check that no JSON Schema can express, of what is right by its shape. */
+export function also(shape: Shape, check: (value: never) => Found): Shape {
   return {
     ...shape,
     problems(given, path = []) {
-      const found = shape.problems(given, path);
-      if (found.length > 0) return found;
-      const text = check(given as never);
-      return text === undefined ? [] : [{ path, text }];
+      const wrongShape = shape.problems(given, path);
+      if (wrongShape.length > 0) return wrongShape;
+      const found = check(given as never) ?? [];
+      if (typeof found === 'string') return [{ path, text: found }];
+      return found.map((problem) => ({ ...problem, path: [...path, ...problem.path] }));
     },
   };
 }
@@ -148,25 +158,6 @@ export function pathText(path: Path): string {
   return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`)).join('');
 }
 
-function isObject(given: unknown): given is Record<string, unknown> {
-  return typeof given === 'object' && given !== null && !Array.isArray(given);
-}
-
 function wrong(given: unknown, allowed: string): string {
   return `is ${shown(given)}; allowed: ${allowed}`;
-}
-
-/** A wrong value in words; short, because it may be anything. */
-export function shown(given: unknown): string {
-  if (typeof given === 'function') return 'a function';
-  const text = typeof given === 'number' ? String(given) : json(given);
-  return text.length > 100 ? `${text.slice(0, 97)}...` : text;
-}
-
-function json(given: unknown): string {
-  try {
-    return JSON.stringify(given, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? typeof given;
-  } catch {
-    return 'an object that holds itself or cannot be read';
-  }
 }

@@ -1,0 +1,44 @@
+/**
+ * The format of notes, found before the settings are known: errors of usage and mistakes in the configuration file are
+ * notes, too.
+ */
+import { readFileSync } from 'node:fs';
+import { CONFIG_VARIABLE } from '../instrumentation/config/config-file.js';
+import type { Environment } from '../instrumentation/config/environment.js';
+import { readYaml } from '../instrumentation/config/yaml-text.js';
+import { LOG_FORMATS, type LogFormat } from './output.js';
+
+/** Returns undefined where no flag names one of the formats. */
+export function formatInFlags(args: readonly string[]): LogFormat | undefined {
+  return formatOf(flagIn(args, '--log-format'));
+}
+
+/** Returns `serve.logFormat` of a configuration file, also where the text has a mistake elsewhere. */
+export function formatInText(text: string): LogFormat | undefined {
+  return formatOf(readYaml(text).peek(['serve', 'logFormat']));
+}
+
+/** Reads the file that a flag or the variable names. Only at the end of a command: a pipe is empty afterwards. */
+export function formatInNamedFile(args: readonly string[], environment: Environment): LogFormat | undefined {
+  const file = flagIn(args, '--config') ?? environment[CONFIG_VARIABLE];
+  try {
+    return file ? formatInText(readFileSync(file, 'utf8')) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function formatOf(word: unknown): LogFormat | undefined {
+  return LOG_FORMATS.find((format) => format === word);
+}
+
+/** Returns the value of the last one. */
+function flagIn(args: readonly string[], flag: string): string | undefined {
+  const end = args.includes('--') ? args.indexOf('--') : args.length;
+  let value: string | undefined;
+  for (let i = 0; i < end; i++) {
+    if (args[i] === flag && i + 1 < end) value = args[i + 1];
+    else if (args[i]!.startsWith(`${flag}=`)) value = args[i]!.slice(flag.length + 1);
+  }
+  return value;
+}

@@ -1,0 +1,73 @@
+/** The files that `read` reads: one that cannot be read costs a note and the exit code, and the others go on. */
+import path from 'node:path';
+import { ExitCode, type ExitCodeNumber, exitCodeOf, Failure, unavailability } from '../failure.js';
+import { note } from '../output.js';
+import { FollowedRing } from './followed-ring.js';
+import { OpenedRing, type Reading } from './opened-ring.js';
+
+/** The first of these that any file has is the exit code. */
+const GRAVEST_FIRST = [ExitCode.INCOMPATIBLE, ExitCode.DENIED, ExitCode.NO_RINGS, ExitCode.FAILED];
+
+export interface ReadingsOptions {
+  readonly follow: boolean;
+  readonly consume: boolean;
+}
+
+export class Readings {
+  /** Each file once, in the order in which they were given. */
+  readonly files: readonly string[];
+  readonly open: Reading[] = [];
+  /** Exit codes of files that were never opened. */
+  readonly #codes: ExitCodeNumber[] = [];
+
+  /** @throws Failure when none of the files can be read; NixlTelemetryError ADDON_MISSING, CONFIG_INVALID */
+  constructor(given: readonly string[], { follow, consume }: ReadingsOptions) {
+    const resolved = given.map((file) => path.resolve(file));
+    this.files = given.filter((_, i) => resolved.indexOf(resolved[i]!) === i);
+    const awaited: FollowedRing[] = [];
+    try {
+      for (const file of this.files) {
+        try {
+          this.open.push(follow ? new FollowedRing(file, consume) : new OpenedRing(file, consume));
+        } catch (error) {
+          const { message, state = '' } = unavailability(error);
+          const code = exitCodeOf(state);
+          if (this.files.length === 1) throw new Failure(message, code);
+          note(message, 'warning');
+          this.#codes.push(code);
+          if (follow) awaited.push(FollowedRing.awaited(file, consume, state));
+        }
+      }
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+    if (this.open.length === 0) throw new Failure('none of these files is a ring that can be read', this.exitCode);
+    if (awaited.length > 0) this.#codes.length = 0; // followed files report their own, and may become rings
+    this.open.push(...awaited);
+  }
+
+  /** Number of files that cannot be read now. */
+  get unreadable(): number {
+    return this.#allCodes().filter((code) => code !== ExitCode.OK).length;
+  }
+
+  /** Returns 4 where a file is no ring or was cut; else 5 where one cannot be opened; else 3 where one was not there at all. */
+  get exitCode(): ExitCodeNumber {
+    const codes = this.#allCodes();
+    return GRAVEST_FIRST.find((code) => codes.includes(code)) ?? ExitCode.OK;
+  }
+
+  /** Writes a note for each ring that was lost while it was read, unless there was one. */
+  noteLost(): void {
+    for (const reading of this.open) reading.noteLost();
+  }
+
+  close(): void {
+    for (const reading of this.open) reading.close();
+  }
+
+  #allCodes(): ExitCodeNumber[] {
+    return [...this.#codes, ...this.open.map(({ exitCode }) => exitCode)];
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Variables that hold `name=value` pairs with commas between them. The SDK drops an entry of headers that is malformed,
+ * and all resource attributes for one of them, without a word: here they are refused. No value is repeated in a message,
+ * as it may be a secret; nor is an entry without a name.
+ */
+import { InvalidArgumentError } from 'commander';
+
+interface Entry {
+  readonly text: string;
+  /** `entry 2, from character 15 on,` */
+  readonly where: string;
+}
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+/** The characters that Node accepts in a header. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const GRPC_NAME = /^[0-9a-z_.-]+$/;
+const GRPC_VALUE = /^[\x20-\x7e]*$/;
+/** The SDK's limit for a key and for a value of a resource attribute, characters. */
+const MAX_LENGTH = 255;
+
+/** @throws InvalidArgumentError */
+export function checkHeaders(variable: string, text: string, isGrpc: boolean): void {
+  const names = new Set<string>();
+  for (const { text: entry, where } of entriesOf(text)) {
+    const refuse = refusal(
+      variable,
+      where,
+      'name=value pairs with commas between them, percent-encoded (%2C is a comma, %3B a semicolon)',
+    );
+    if (entry.includes(';')) refuse('has a semicolon, from which on it would be cut off');
+    const { name, value } = pairOf(entry, refuse);
+    if (value === '') refuse(`has no value for the header ${name}`);
+    const [namePattern, valuePattern] = isGrpc ? [GRPC_NAME, GRPC_VALUE] : [HEADER_NAME, HEADER_VALUE];
+    const key = name.toLowerCase();
+    if (!namePattern.test(isGrpc ? key : name) || (isGrpc && key.endsWith('-bin'))) {
+      refuse(`has a name that is none of ${isGrpc ? 'a gRPC text header' : 'an HTTP header'}`);
+    }
+    if (!valuePattern.test(value)) refuse(`has a value for ${name} with characters that no header may have`);
+    if (names.has(key)) refuse(`names the header ${name} again`);
+    names.add(key);
+  }
+}
+
+/** @throws InvalidArgumentError */
+export function checkResourceAttributes(variable: string, text: string): void {
+  const keys = new Set<string>();
+  for (const { text: entry, where } of entriesOf(text)) {
+    const refuse = refusal(
+      variable,
+      where,
+      'key=value pairs with commas between them, percent-encoded (%2C is a comma, %3D an equals sign)',
+    );
+    if (entry.split('=').length > 2) refuse('has more than one =');
+    const { name, value } = pairOf(entry, refuse);
+    if (name.length > MAX_LENGTH || value.length > MAX_LENGTH)
+      refuse(`is longer than ${MAX_LENGTH} characters on one side`);
+    if (keys.has(name)) refuse(`names ${name} again`);
+    keys.add(name);
+  }
+}
+
+/** Leaves out empty entries, as behind a last comma, as the SDK does. */
+function entriesOf(text: string): Entry[] {
+  let from = 1;
+  return text.split(',').flatMap((part, i) => {
+    const entry = { text: part.trim(), where: `entry ${i + 1}, from character ${from} on,` };
+    from += part.length + 1;
+    return entry.text === '' ? [] : [entry];
+  });
+}
+
+type Refuse = (problem: string) => never;
+
+function refusal(variable: string, where: string, allowed: string): Refuse {
+  return (problem) => {
+    throw new InvalidArgumentError(`${variable}: ${where} ${problem}. Allowed: ${allowed}.`);
+  };
+}
+
+function pairOf(entry: string, refuse: Refuse): { name: string; value: string } {
+  const at = entry.indexOf('=');
+  if (at === -1) refuse('has no =');
+  const name = entry.slice(0, at).trim();
+  if (name === '') refuse('has no name before its =');
+  const value = entry.slice(at + 1).trim();
+  return {
+    name: decoded(name) ?? refuse('has a % in its name that does not begin an encoded character'),
+    value: decoded(value) ?? refuse('has a % in its value that does not begin an encoded character (%25 is a %)'),
+  };
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,60 @@
+/** YAML with positions. */
+import { createRequire } from 'node:module';
+import type * as Yaml from 'yaml';
+import type { Located, Mistake } from './located.js';
+import type { Path } from './shape.js';
+
+export interface LocatedYaml extends Located {
+  /** Returns a scalar, also where the text has mistakes elsewhere. */
+  readonly peek: (path: Path) => unknown;
+}
+
+export function readYaml(text: string): LocatedYaml {
+  const { parseDocument, visit } = createRequire(import.meta.url)('yaml') as typeof Yaml;
+  const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
+  // Warnings are of tags that mean nothing here: their values would be taken for something else.
+  const found = [...document.errors, ...document.warnings];
+  const mistakes: Mistake[] = found.map(({ pos, message }) => ({ offset: pos[0], message }));
+  if (mistakes.length === 0) {
+    visit(document, {
+      Alias(_, alias, around) {
+        const meant = alias.resolve(document);
+        const problem = meant === undefined ? noAnchor : around.includes(meant) ? cyclic : undefined;
+        if (problem !== undefined) mistakes.push({ offset: alias.range?.[0] ?? 0, message: problem(alias.source) });
+      },
+    });
+  }
+  return {
+    mistakes,
+    value: () => (document.toJS() as unknown) ?? {},
+    offsetOf: (path) => offsetOf(document, path),
+    peek: (path) => document.getIn(path),
+  };
+}
+
+/** A glob that begins with `*` is what most of them were meant to be. */
+function noAnchor(name: string): string {
+  return `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
+}
+
+function cyclic(name: string): string {
+  return `*${name} is an alias for what it stands in itself, from &${name} on: that would never end`;
+}
+
+function offsetOf(document: Yaml.Document, at: Path): number {
+  for (let length = at.length; length > 0; length--) {
+    const key = at[length - 1];
+    const parent = length === 1 ? document.contents : document.getIn(at.slice(0, length - 1), true);
+    const { items = [] } = (parent ?? {}) as { items?: readonly Item[] };
+    const item = items.find((one, i) => (typeof key === 'number' ? i === key : one.key?.value === key));
+    const start = (item?.key ?? item)?.range?.[0];
+    if (start !== undefined) return start;
+  }
+  return 0;
+}
+
+/** A pair of a map, or an element of a list. */
+interface Item {
+  readonly key?: { readonly value?: unknown; readonly range?: readonly number[] };
+  readonly range?: readonly number[];
+}

@@ -1,0 +1,89 @@
+/** /readyz of a real serve: 503 while it starts, while its collector thread is stuck, and while it stops. */
+import { rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { readiness } from '../../src/cli/serve/health.js';
+import { InMemorySource } from '../instrumentation/in-memory-source.js';
+import { preloadable } from '../support/preload.js';
+import { scrape, start, temporaryDirectory, until, valueOf } from './command.js';
+
+async function readyz(base: string): Promise<{ status: number; text: string }> {
+  const answer = await fetch(new URL('/readyz', base));
+  return { status: answer.status, text: (await answer.text()).trimEnd() };
+}
+
+/** An exporter that takes SIGUSR2 to be loaded and SIGUSR2 to be shut down. It prints where the process listens already. */
+const SLOW_EXPORTER = `
+  const signal = () => new Promise((resolve) => process.once('SIGUSR2', resolve));
+  const { port } = process._getActiveHandles().find((handle) => handle.listening).address();
+  const loaded = signal();
+  console.error('loading, at http://127.0.0.1:' + port + '/');
+  await loaded;
+  export default {
+    export(metrics, done) { done({ code: 0 }) },
+    async forceFlush() {},
+    shutdown() {
+      const ended = signal();
+      console.error('shutting down');
+      return ended;
+    },
+  };`;
+
+it('is 503 while serve starts, 200 while it serves, and 503 again while it stops', async () => {
+  const file = path.join(temporaryDirectory(), 'slow.mjs');
+  writeFileSync(file, SLOW_EXPORTER);
+  const flags = ['--exporter', `prometheus,${file}`, '--port', '0', '--shutdown-timeout', '60000'];
+  const serve = start(['serve', '--dir', temporaryDirectory(), ...flags]);
+  const [, base] = await serve.says(/loading, at (http:\S+)/);
+  expect(await readyz(base!)).toEqual({ status: 503, text: 'starting' });
+  expect((await fetch(new URL('/metrics', base))).status).toBe(503);
+  serve.child.kill('SIGUSR2');
+  await expect.poll(() => readyz(base!)).toEqual({ status: 200, text: 'ready, 0 agents' });
+  serve.child.kill('SIGTERM');
+  await serve.says(/shutting down/);
+  expect(await readyz(base!)).toEqual({ status: 503, text: 'stopping' });
+  expect((await fetch(new URL('/livez', base))).status).toBe(200);
+  expect(await serve.stop('SIGUSR2')).toMatchObject({ code: 0 });
+});
+
+it('is 503 while the collector thread is stuck, and 200 when it goes on', async () => {
+  const stuck = path.join(temporaryDirectory(), 'stuck');
+  const env = { LD_PRELOAD: preloadable('stuck-collector.c'), COLLECTOR_STUCK: stuck };
+  const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'], env);
+  const [url] = await serve.says(/http:\S+metrics/);
+  const becomes = (wanted: number) =>
+    until(async () => {
+      const { status, text } = await readyz(url);
+      return status === wanted && text;
+    });
+  await becomes(200);
+  writeFileSync(stuck, '');
+  expect(await becomes(503)).toMatch(/^the collector thread has had no turn for \d{4,} ms/);
+  rmSync(stuck);
+  expect(await becomes(200)).toBe('ready, 0 agents');
+  const page = await scrape(url);
+  expect(valueOf(page, 'nixl_collector_late_ticks_total')).toBeGreaterThanOrEqual(1);
+  expect(valueOf(page, 'nixl_collector_lag_max')).toBeGreaterThan(1);
+  expect(await serve.stop()).toMatchObject({ code: 0 });
+});
+
+it.each([
+  [20, 1000, true],
+  [20, 1001, false],
+  [10_000, 100_000, true],
+  [10_000, 100_001, false],
+])('drained every %i ms, without a turn for %i ms: ready is %s', (drainIntervalMs, sinceTickMs, ready) => {
+  const source = new InMemorySource();
+  source.collector = { ...source.collector, drainIntervalMs, sinceTickMs };
+  expect(readiness(source.snapshot()).ready).toBe(ready);
+});
+
+it('lists some of the rings that cannot be read, and how many there are', () => {
+  const problems = Array.from({ length: 25 }, (_, i) => ({ path: `/r/${i}`, state: 'busy' as const, reason: 'held' }));
+  const { ready, text } = readiness({ ...new InMemorySource().snapshot(), problems, problemCount: 1025 });
+  expect(ready).toBe(true);
+  const lines = text.split('\n');
+  expect(lines).toHaveLength(22);
+  expect(lines[1]).toBe('warning: "/r/0" is busy: held');
+  expect(lines.at(-1)).toBe('and 1005 more');
+});

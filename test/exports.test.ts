@@ -1,0 +1,279 @@
+/**
+ * Everything that the package exports, called with what it does not expect: it works, or throws a NixlTelemetryError that
+ * says what is wrong. A new export is called by itself; a new class needs a row in INSTANCES.
+ */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { diag, metrics } from '@opentelemetry/api';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import * as all from '../src/index.js';
+import * as rings from '../src/rings.js';
+
+const ENTRIES = { '.': all, './rings': rings } as const;
+const { NixlTelemetryError, RingWriter, tallyOptions } = all;
+
+const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  while (undo.length > 0) undo.pop()!();
+});
+
+let files = 0;
+function ringFile(): string {
+  const file = path.join(directory, `ring-${files++}`);
+  new RingWriter(file, { wireVersion: 4, capacity: 64 }).close();
+  return file;
+}
+
+const cyclic: Record<string, unknown> = {};
+cyclic['self'] = cyclic;
+
+/** As callers without types would give them. The text is a path, where it is taken for one. */
+const VALUES: readonly unknown[] = [
+  undefined,
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  NaN,
+  2 ** 60,
+  5n,
+  '',
+  path.join(directory, 'text'),
+  Symbol('s'),
+  {},
+  [],
+  [null],
+  [{}],
+  Object.create(null),
+  cyclic,
+  () => ({}),
+];
+
+/** Arguments that are right, to be spoiled one part at a time. Exports that take none, or simple ones, need no row. */
+const ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
+  ComprehensiveBuilder: () => [{ inNames: true }],
+  MetricProcessor: () => [
+    {
+      builders: ['records', { name: 'own', create() {} }],
+      attributes: [{ name: 'a', source: { constant: 'b' } }],
+      hostname: 'h',
+      onMeterNeeded: () => {},
+      onError: () => {},
+    },
+  ],
+  NixlInstrumentation: () => [{ directories: directory, builders: ['legacy'], enabledMetrics: ['*'] }, {}],
+  NixlMetricProducer: () => [{ directories: [directory], customEvents: [{ event: 'e', kind: 'gauge', name: 'n' }] }],
+  NixlTelemetryError: () => ['CONFIG_INVALID', 'message', { path: '/p', cause: 'c' }],
+  RingWriter: () => [path.join(directory, 'written'), { wireVersion: 4, capacity: 64 }],
+  findWriters: () => [[ringFile()]],
+  gpuIdentifier: () => [['a', 'b']],
+  inspectRing: () => [ringFile(), { force: true }],
+  metricsOf: () => [
+    'nixl',
+    {
+      events: { selects: () => true },
+      builders: ['legacy', 'custom'],
+      customEvents: [{ event: 'e', kind: 'counter', name: { nixl: 'a', otel: 'b' } }],
+    },
+  ],
+  observeRing: () => [ringFile(), { force: true }],
+  observeTally: () => [ringFile(), tallyOptions(), { force: true }],
+  openRing: () => [ringFile(), { force: true }],
+  openSource: () => [
+    {
+      directories: [directory],
+      globs: ['/none/*'],
+      drainIntervalMs: 20,
+      deadTtlMs: 1,
+      idleTtlMs: 1,
+      force: false,
+      owners: [0],
+      tally: tallyOptions({
+        customEvents: [{ event: 'e', kind: 'histogram', name: 'n', category: 'BACKEND', bounds: [1] }],
+      }),
+      tap: { types: [6], capacity: 10 },
+      events: { capacity: 10 },
+    },
+  ],
+  readAgentProcess: () => [process.pid, ['PATH'], '/proc'],
+  tallyOptions: () => [
+    {
+      durationBoundsUs: [1],
+      histogramBounds: { agent_xfer_time: [1] },
+      customEvents: [{ event: 'e', kind: 'histogram', name: 'n' }],
+    },
+  ],
+};
+
+/** One of each class, and of each object that a function returns, with right arguments of its methods where they are more than one. */
+const INSTANCES: Readonly<Record<string, () => object>> = {
+  ComprehensiveBuilder: () => new all.ComprehensiveBuilder(),
+  MetricProcessor: () => new all.MetricProcessor({ onError: () => {} }),
+  NixlInstrumentation: () => new all.NixlInstrumentation({ directories: directory }),
+  NixlMetricProducer: () => new all.NixlMetricProducer({ directories: directory }),
+  NixlTelemetryError: () => new NixlTelemetryError('CONFIG_INVALID', 'message'),
+  Ring: () => all.openRing(ringFile()),
+  RingObserver: () => all.observeRing(ringFile()),
+  RingWriter: () => new RingWriter(ringFile()),
+  TallyingObserver: () => all.observeTally(ringFile(), tallyOptions()),
+  'a RingSource': source,
+  'an EventTap': () => source().tap!,
+  'an EventQueue': () => source().events!,
+  'a SnapshotReader': () => source().openReader(),
+};
+
+const METHOD_ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
+  push: () => [{ type: 1, name: 'n', category: 1, value: 1n, timestampUs: 1n }],
+  observe: () => [[{ agent: 'a', event: 'e', category: 'c', count: 1, sum: 1n, attributes: { a: 'b' } }]],
+  process: () => [{ action: 'a' }, { a: 'b' }],
+  create: () => [metrics.getMeter('test')],
+  useMeter: () => [metrics.getMeter('test')],
+  addBuilder: () => [{ name: 'own', create() {}, observe() {} }],
+  setMeterProvider: () => [metrics.getMeterProvider()],
+  setConfig: () => [{ directories: directory, naming: 'otel' }],
+  metricProducer: () => [{ temporality: 'delta', naming: 'otel', hostname: 'h' }],
+  openTap: () => [{ types: [6], capacity: 1 }],
+  openEvents: () => [{ capacity: 1 }],
+};
+
+function source(): all.RingSource {
+  const made = all.openSource({ directories: [directory], tally: tallyOptions(), tap: { types: [6] }, events: {} });
+  undo.push(() => made.close());
+  return made;
+}
+
+/** The right arguments, with each part of them, however deep, replaced by each of the values; and each argument left out. */
+function* spoiled(right: () => unknown[], depth = 4): Generator<unknown[]> {
+  for (const place of placesIn(right(), depth)) {
+    for (const value of VALUES) {
+      const given = right();
+      put(given, place, value);
+      yield given;
+    }
+  }
+}
+
+function placesIn(value: unknown, depth: number): (string | number)[][] {
+  const isPlain =
+    Array.isArray(value) ||
+    (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype);
+  if (!isPlain || depth === 0) return [];
+  // A few of many are as good as all.
+  const entries = Object.entries(value as object).slice(0, 8);
+  return entries.flatMap(([key, part]) => [[key], ...placesIn(part, depth - 1).map((rest) => [key, ...rest])]);
+}
+
+function put(into: unknown, [key, ...rest]: (string | number)[], value: unknown): void {
+  const parent = into as Record<string | number, unknown>;
+  if (rest.length === 0) {
+    parent[key!] = value;
+    return;
+  }
+  // What is read-only in the table stays as it is.
+  parent[key!] = structuredCloneOf(parent[key!]);
+  put(parent[key!], rest, value);
+}
+
+function structuredCloneOf(value: unknown): unknown {
+  return Array.isArray(value) ? [...(value as unknown[])] : { ...(value as object) };
+}
+
+function* calls(right: (() => unknown[]) | undefined): Generator<unknown[]> {
+  yield [];
+  for (const value of VALUES) yield [value];
+  if (right === undefined) return;
+  for (const first of VALUES) for (const second of [null, 'text', {}]) yield [first, second];
+  yield* spoiled(right);
+}
+
+/** Closes what was opened. @throws Error unless the call worked or said what was wrong. */
+async function attempt(what: string, args: readonly unknown[], call: () => unknown): Promise<void> {
+  try {
+    const made = (await call()) as { close?: () => void; disable?: () => void } | undefined;
+    if (made !== null && typeof made === 'object') {
+      made.disable?.();
+      if (what !== 'RingWriter' || made instanceof RingWriter) made.close?.();
+    }
+  } catch (error) {
+    if (error instanceof NixlTelemetryError && error.message !== '') return;
+    throw new Error(`${what}(${args.map(inWords).join(', ')}) throws ${String(error)}`, { cause: error });
+  }
+}
+
+function inWords(value: unknown): string {
+  try {
+    return typeof value === 'function' ? 'function' : (JSON.stringify(value) ?? String(value));
+  } catch {
+    return typeof value;
+  }
+}
+
+function isClass(value: unknown): value is new (...args: unknown[]) => object {
+  return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
+}
+
+/** Those of the package: what OpenTelemetry's base classes have is theirs. */
+function methodsOf(instance: object): string[] {
+  const own = Object.values<unknown>(all).filter(isClass);
+  const names = new Set(Object.keys(instance));
+  for (
+    let type = Object.getPrototypeOf(instance) as object;
+    type !== null;
+    type = Object.getPrototypeOf(type) as object
+  ) {
+    const isOurs = own.some((one) => (one.prototype as unknown) === type) || type.constructor.name === 'NativeSource';
+    if (isOurs) for (const name of Object.getOwnPropertyNames(type)) names.add(name);
+  }
+  return [...names].filter((name) => name !== 'constructor' && !name.startsWith('_'));
+}
+
+diag.disable();
+
+describe.each(Object.entries(ENTRIES))('of %s', (_, entry) => {
+  const exported = Object.entries(entry as Record<string, unknown>);
+
+  it.each(exported.filter(([, value]) => typeof value === 'function'))('%s', async (name, value) => {
+    for (const args of calls(ARGUMENTS[name] ?? (() => ['text', 'text', 'text']))) {
+      await attempt(name, args, () =>
+        isClass(value) ? new value(...args) : (value as (...args: unknown[]) => unknown)(...args),
+      );
+    }
+  });
+
+  it.each(exported.filter(([, value]) => isClass(value)).map(([name]) => name))('%s has a row here', (name) => {
+    expect(INSTANCES[name], `INSTANCES needs a row for ${name}`).toBeDefined();
+  });
+});
+
+describe.each(Object.entries(INSTANCES))('%s', (name, make) => {
+  const methods = methodsOf(make());
+  undo.pop()?.();
+
+  it.each(methods.length === 0 ? ['(none)'] : methods)('%s', async (method) => {
+    for (const args of calls(METHOD_ARGUMENTS[method])) {
+      const instance = make() as Record<string, unknown>;
+      await attempt(`${name}.${method}`, args, () => {
+        const member = instance[method];
+        return typeof member === 'function'
+          ? (member as (...args: unknown[]) => unknown).apply(instance, args)
+          : member;
+      });
+      for (const close of ['disable', 'close']) (instance[close] as (() => void) | undefined)?.call(instance);
+      while (undo.length > 0) undo.pop()!();
+    }
+  });
+});
+
+it('all entries that have code to call are looked at', () => {
+  const { exports } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    exports: Record<string, unknown>;
+  };
+  const withCode = Object.keys(exports).filter((name) => !name.endsWith('.json') && name !== './register');
+  expect(withCode.sort()).toEqual(Object.keys(ENTRIES).sort());
+  expect(readdirSync(directory).length).toBeGreaterThan(0);
+});
