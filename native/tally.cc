@@ -132,7 +132,7 @@ inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, ui
     // The mask has bits for known types only, and an unknown event's index is no type.
     if (wants.all || (index < 64 && (wants.types >> index & 1) != 0 && index < knownTypes_)) {
       const uint64_t timeUs = layout.timestampUs == kAbsent ? drainedUs : loadField<uint64_t>(slot, layout.timestampUs);
-      tapped.push_back({id_, index, value, timeUs});
+      tapped.push_back({id_, index, value, timeUs, event.count});
     }
     if (index <= kXferTime && index < knownTypes_) {
       assemble(assembly, index, value, bucket);

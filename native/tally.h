@@ -106,7 +106,8 @@ struct TappedEvent {
   uint64_t agentId;
   uint32_t key;  // where it stands among the tally's events: a known type's number, or above
   uint64_t value;
-  uint64_t timeUs;  // the event's own (wire version 1), else when it was drained; since the Unix epoch
+  uint64_t timeUs;   // the event's own (wire version 1), else when it was drained; since the Unix epoch
+  uint64_t ordinal;  // its number among the events of this key in this tally, from 1 on
 };
 
 // Which events somebody wants to have one by one.

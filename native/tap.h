@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <mutex>
@@ -21,6 +22,8 @@ struct TapStats {
 
 class Tap {
  public:
+  static constexpr uint32_t kTypes = 64;  // known types, which TapWants has bits for
+
   Tap(const TapWants& wants, size_t capacity) : wants_(wants), capacity_(capacity) {}
 
   const TapWants& wants() const { return wants_; }
@@ -29,14 +32,17 @@ class Tap {
     const std::lock_guard lock(mutex_);
     for (const TappedEvent& event : events) {
       // What another tap asked for: its bits are of known types only, so they take no other key for one.
-      if (!wants_.all && (event.key >= 64 || (wants_.types >> event.key & 1) == 0)) continue;
-      // Evenly: every n-th of those seen, whatever batches they came in.
-      if (stats_.seen++ % keepOneIn_ != 0) {
-        ++stats_.sampledOut;
+      if (!wants_.all && (event.key >= kTypes || (wants_.types >> event.key & 1) == 0)) continue;
+      TapStats& stats = stats_[event.key < kTypes ? event.key : kTypes];
+      ++stats.seen;
+      // Every n-th of each agent and key, whatever batches they came in and whatever lies between them. The agent's id
+      // shifts where that begins: of many agents with few events each, as many are kept.
+      if ((event.ordinal + event.agentId) % keepOneIn_ != 0) {
+        ++stats.sampledOut;
       } else if (queue_.size() >= capacity_) {
-        ++stats_.overflowed;
+        ++stats.overflowed;
       } else {
-        ++stats_.kept;
+        ++stats.kept;
         queue_.push_back(event);
       }
     }
@@ -57,7 +63,20 @@ class Tap {
 
   TapStats stats() const {
     const std::lock_guard lock(mutex_);
-    return stats_;
+    TapStats all;
+    for (const TapStats& one : stats_) {
+      all.seen += one.seen;
+      all.kept += one.kept;
+      all.sampledOut += one.sampledOut;
+      all.overflowed += one.overflowed;
+    }
+    return all;
+  }
+
+  // Counts of one known type.
+  TapStats statsOf(uint32_t type) const {
+    const std::lock_guard lock(mutex_);
+    return stats_[type];
   }
 
  private:
@@ -66,7 +85,7 @@ class Tap {
   const size_t capacity_;
   uint64_t keepOneIn_ = 1;
   std::deque<TappedEvent> queue_;
-  TapStats stats_;
+  std::array<TapStats, kTypes + 1> stats_{};  // by type; all other keys in the last one
 };
 
 }  // namespace nixl_otel

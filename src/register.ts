@@ -11,7 +11,7 @@ import { NixlInstrumentation } from './instrumentation/index.js';
 
 try {
   // It looks for the global provider by itself, until there is one.
-  if (isMainThread) new NixlInstrumentation();
+  if (isMainThread) new NixlInstrumentation({}, { name: 'opentelemetry-instrumentation-nixl/register' });
 } catch (error) {
   process.emitWarning(`NIXL telemetry is off: ${reasonOf(error)}`);
 }

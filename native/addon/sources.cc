@@ -114,13 +114,26 @@ void setSampling(const Napi::CallbackInfo& info) {
   held<Tap>(info)->setSampling(static_cast<uint64_t>(number(info[1])));
 }
 
-Napi::Value tapStats(const Napi::CallbackInfo& info) {
-  const TapStats stats = held<Tap>(info)->stats();
-  auto result = Napi::Object::New(info.Env());
+Napi::Object statsObject(Napi::Env env, const TapStats& stats) {
+  auto result = Napi::Object::New(env);
   result.Set("seen", static_cast<double>(stats.seen));
   result.Set("kept", static_cast<double>(stats.kept));
   result.Set("sampledOut", static_cast<double>(stats.sampledOut));
   result.Set("overflowed", static_cast<double>(stats.overflowed));
+  return result;
+}
+
+Napi::Value tapStats(const Napi::CallbackInfo& info) {
+  const Tap& tap = *held<Tap>(info);
+  const Napi::Object result = statsObject(info.Env(), tap.stats());
+  auto types = Napi::Array::New(info.Env());
+  for (uint32_t type = 0; type < Tap::kTypes; ++type) {
+    if ((tap.wants().types >> type & 1) == 0) continue;
+    Napi::Object one = statsObject(info.Env(), tap.statsOf(type));
+    one.Set("type", type);
+    types.Set(types.Length(), one);
+  }
+  result.Set("types", types);
   return result;
 }
 

@@ -4,12 +4,11 @@
  */
 import type { EventTap } from '../shm-bridge/index.js';
 import type { TapBatch } from '../shm-bridge/types.js';
-import { SamplingControl, TimeBudget } from './sampling.js';
+import { DEFAULT_DURATION_BUDGET_MS, SamplingControl, TimeBudget } from './sampling.js';
 
-/** Longest time that the timer keeps the event loop, milliseconds. */
-const SLICE_MS = 0.3;
-/** 0.3 ms every 30 ms is the budget of 10 ms per second. */
-const BUSY_DELAY_MS = 30;
+/** The timer's work comes in slices: the budget in 33 of them, none longer than this, milliseconds. */
+const SLICES_PER_SECOND = 33;
+const LONGEST_SLICE_MS = 1;
 const IDLE_DELAY_MS = 240;
 const WINDOW_MS = 250;
 const BATCH_EVENTS = 256;
@@ -34,28 +33,37 @@ export interface DurationPumpOptions {
   readonly onError: (error: unknown) => void;
   /** Milliseconds on a clock that never goes back. Default: performance.now. */
   readonly now?: () => number;
+  /** Milliseconds of work per second. Default: 10. */
+  readonly budgetMs?: number;
 }
 
-export interface DurationStats {
-  /** The share of durations that reach the histograms at present, 1 / n. */
-  readonly share: number;
+/** Counts of the durations of one type, by outcome. */
+export interface DurationCounts {
+  readonly type: number;
+  /** All that the rings held. Some of them may still be on their way. */
+  readonly seen: number;
   readonly recorded: number;
   readonly sampledOut: number;
   /** Queue full, or of an agent that was gone. */
   readonly lost: number;
 }
 
+export type DurationStats = readonly DurationCounts[];
+
 export class DurationPump {
   readonly #options: DurationPumpOptions;
   readonly #now: () => number;
-  readonly #sampling = new SamplingControl();
+  readonly #sampling: SamplingControl;
   readonly #budget: TimeBudget;
+  readonly #sliceMs: number;
+  readonly #busyDelayMs: number;
   #timer: NodeJS.Timeout | undefined;
-  #delayMs = BUSY_DELAY_MS;
+  #delayMs: number;
   #batch: TapBatch | undefined;
   #next = 0;
-  #recorded = 0;
-  #orphaned = 0;
+  /** By type. */
+  readonly #recorded = new Map<number, number>();
+  readonly #orphaned = new Map<number, number>();
   #costMs = FIRST_COST_MS;
   #windowStartMs: number;
   #seenAtWindowStart = 0;
@@ -65,7 +73,11 @@ export class DurationPump {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
     this.#windowStartMs = this.#now();
-    this.#budget = new TimeBudget(this.#windowStartMs);
+    const { budgetMs = DEFAULT_DURATION_BUDGET_MS } = options;
+    this.#sampling = new SamplingControl(budgetMs);
+    this.#budget = new TimeBudget(this.#windowStartMs, budgetMs);
+    this.#sliceMs = Math.min(LONGEST_SLICE_MS, budgetMs / SLICES_PER_SECOND);
+    this.#busyDelayMs = this.#delayMs = (this.#sliceMs * 1000) / budgetMs;
   }
 
   start(): void {
@@ -79,15 +91,15 @@ export class DurationPump {
     this.#timer = undefined;
   }
 
-  /** One slice of work: at most 0.3 ms and what is left of the budget. Returns how many events it took. */
+  /** One slice of work: at most a millisecond and what is left of the budget. Returns how many events it took. */
   slice(): number {
     this.#adjustSampling();
-    return this.#work(SLICE_MS);
+    return this.#work(this.#sliceMs);
   }
 
   /**
-   * For a reader's collect: whatever the budget still allows, at most 10 ms, so that an ordinary load is in the
-   * histograms to the last event when the process ends.
+   * For a reader's collect: whatever the budget still allows, at most that of a second, so that an ordinary load is in
+   * the histograms to the last event when the process ends.
    */
   flush(): number {
     this.#adjustSampling();
@@ -95,20 +107,20 @@ export class DurationPump {
   }
 
   stats(): DurationStats {
-    const { sampledOut, overflowed } = this.#options.tap.stats();
-    return {
-      share: 1 / this.#sampling.oneIn,
-      recorded: this.#recorded,
+    return this.#options.tap.stats().types.map(({ type, seen, sampledOut, overflowed }) => ({
+      type,
+      seen,
+      recorded: this.#recorded.get(type) ?? 0,
       sampledOut,
-      lost: overflowed + this.#orphaned,
-    };
+      lost: overflowed + (this.#orphaned.get(type) ?? 0),
+    }));
   }
 
   #onTimer(): void {
     this.#timer = undefined;
     try {
       const taken = this.slice();
-      this.#delayMs = taken > 0 ? BUSY_DELAY_MS : Math.min(IDLE_DELAY_MS, this.#delayMs * 2);
+      this.#delayMs = taken > 0 ? this.#busyDelayMs : Math.min(IDLE_DELAY_MS, this.#delayMs * 2);
     } catch (error) {
       this.#delayMs = IDLE_DELAY_MS;
       this.#options.onError(error);
@@ -153,8 +165,8 @@ export class DurationPump {
       const i = this.#next;
       const became = this.#options.record(agentIds[i]!, types[i]!, values[i]!);
       if (became === 'later') break;
-      if (became === 'recorded') this.#recorded++;
-      else this.#orphaned++;
+      const counts = became === 'recorded' ? this.#recorded : this.#orphaned;
+      counts.set(types[i]!, (counts.get(types[i]!) ?? 0) + 1);
     }
     return this.#next - begin;
   }

@@ -8,14 +8,20 @@ import { warnOfNixlSeries } from './config/nixl-series.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './config/options.js';
 import { NixlMetricProducer } from './metric-producer.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
+import { hasReaders, mayGetReaders } from './joining/sdk-provider.js';
 import { type Internals, Reporting } from './reporting.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
 
 export type SharedProducerOptions = Pick<NixlMetricProducerOptions, 'temporality' | 'naming' | 'hostname'>;
 
 /**
- * Sums and last values are observable instruments; durations are synchronous histograms and may be sampled under load
- * (`nixl.duration.sampled_ratio` says so), since the API has no other. `metricProducer()` has neither limit.
+ * Adds a producer to each reader of the MeterProvider, with the temporality of that reader: the series are those of
+ * NixlMetricProducer, and views and cardinality limits of the SDK do not apply. A reader that has a producer of this
+ * package already gets from this one only the rings that the other does not read.
+ *
+ * That takes a MeterProvider of OpenTelemetry's SDK. Others get instruments of the API, after a warning: without the
+ * histograms of transfers and of declared events, and with durations that are sampled beyond `durationBudgetMs`
+ * (`nixl.duration.sampled_ratio` reports the share).
  *
  * When neither options nor the environment say where the rings are, or the native part is missing, it says so once
  * through `diag` and rests: a service must start without its telemetry.
@@ -25,6 +31,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
   // keeps the field from being defined (and wiped) afterwards, so undefined means "still in the base constructor".
   declare private _reporting: Reporting | undefined;
   declare private _lookedUp: MeterProvider | undefined;
+  declare private _provider: MeterProvider | undefined;
 
   /**
    * `internals` is for tests.
@@ -38,12 +45,13 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
     this._reporting = new Reporting({
       settings,
       logger: this._diag,
-      lookUpGlobalMeter: () => this._lookUpGlobalMeter(),
+      lookUpGlobalProvider: () => this._lookUpGlobalProvider(),
       internals,
     });
     warnOfUnmatched(settings, this._diag);
     warnOfNixlSeries(settings, this._diag);
-    this._reporting.useMeter(this.meter);
+    this._provider = metrics.getMeterProvider();
+    this._updateMetricInstruments();
     if (config.enabled !== false) this.enable();
   }
 
@@ -77,8 +85,8 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
   }
 
   /**
-   * A producer on this instrumentation's rings: one per reader, taken before the provider is built. From then on the
-   * instrumentation's own instruments stay off.
+   * Returns a producer on this instrumentation's rings, for a reader that the service chooses, or in another naming: one
+   * per reader, taken before the provider is built. From then on the instrumentation reports to no other reader.
    * @throws NixlTelemetryError CONFIG_INVALID for a wrong option. With no rings to read it is merely empty.
    */
   metricProducer(options: SharedProducerOptions = {}): NixlMetricProducer {
@@ -98,17 +106,21 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
     const isProvider = typeof (provider as MeterProvider | null | undefined)?.getMeter === 'function';
     check(isProvider, 'the MeterProvider', provider, 'an object with getMeter()');
     this._lookedUp = undefined;
+    this._provider = provider;
     super.setMeterProvider(provider);
   }
 
   protected override _updateMetricInstruments(): void {
-    this._reporting?.useMeter(this.meter);
+    if (this._provider !== undefined) this._reporting?.use(this._provider, this.meter);
   }
 
-  private _lookUpGlobalMeter(): void {
+  private _lookUpGlobalProvider(): void {
     const provider = metrics.getMeterProvider();
-    if (provider === this._lookedUp) return;
+    if (provider === this._lookedUp || provider === this._provider) return;
+    // A provider that may still get readers is left only for one that has some.
+    if (mayGetReaders(this._provider) && !hasReaders(provider)) return;
     this._lookedUp = provider;
+    this._provider = provider;
     super.setMeterProvider(provider);
   }
 }

@@ -11,7 +11,6 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { check } from '../arguments.js';
 import {
-  type AgentReading,
   hostAttributes,
   type Metric,
   metricsOf,
@@ -23,20 +22,27 @@ import { openSource } from '../shm-bridge/index.js';
 import { AgentAttributes } from './agents/agent-attributes.js';
 import { AgentSeriesCache } from './agents/agent-series.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
-import { producerSettings, type Profile, warnOfUnmatched } from './config/config.js';
+import { placesText, producerSettings, type Profile, warnOfUnmatched } from './config/config.js';
 import { warnOfNixlSeries } from './config/nixl-series.js';
 import type { NixlMetricProducerOptions, Temporality } from './config/options.js';
 import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
 import { type AgentView, increase, type Moment } from './readings.js';
 import { SELF_METRICS } from './self-metrics.js';
-import { type FeedSnapshot, type SnapshotFeed, SourceFeed } from './snapshot-feed.js';
+import { ReaderMemory } from './joining/reader-memory.js';
+import { RING_REPORTER, type RingReporter, THIS_COPY } from './joining/ring-reporter.js';
+import { type FeedSnapshot, type ReaderSnapshot, type SnapshotFeed, SourceFeed } from './snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
 
 /** What the instrumentation, and serve, hand to the producers that share a source. */
 export interface SharedFeed extends Profile {
   readonly feed: SnapshotFeed;
   readonly builderMetrics?: BuilderMetrics;
+  /** Memory of the reader, where it outlives the producer. Default: a new one. */
+  readonly memory?: ReaderMemory;
+  /** For messages: what the producer is, and where it reads. */
+  readonly name?: string;
+  readonly places?: string;
 }
 
 interface Deltas {
@@ -59,6 +65,8 @@ const PROCESS_START = hrTimeOf(performance.timeOrigin);
  * are its own state: use one producer per reader. Views and cardinality limits of the SDK do not apply.
  */
 export class NixlMetricProducer implements MetricProducer {
+  /** @internal For other producers of the same reader. */
+  readonly [RING_REPORTER]: RingReporter;
   readonly #feed: SnapshotFeed;
   readonly #close: () => void;
   readonly #naming: Naming;
@@ -67,8 +75,10 @@ export class NixlMetricProducer implements MetricProducer {
   readonly #metrics: readonly Metric[];
   readonly #series: AgentSeriesCache;
   readonly #builderMetrics: BuilderMetrics | undefined;
+  readonly #memory: ReaderMemory;
+  /** Keeps the last readings also where no delta needs them. */
+  #keepsLast: boolean;
   #closed = false;
-  #previous: { readonly snapshot: FeedSnapshot; readonly agents: ReadonlyMap<number, AgentReading> } | undefined;
 
   /**
    * `shared` is for the instrumentation: a feed to use in place of a source of its own.
@@ -82,7 +92,7 @@ export class NixlMetricProducer implements MetricProducer {
       shared,
       'nothing: metricProducer() of an instrumentation shares',
     );
-    const { feed, builderMetrics, close, ...profile } =
+    const { feed, builderMetrics, close, memory, name, places, ...profile } =
       shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
     const { naming, hostname, events, attributes, rankVariable, customEvents, nixlRelease: release } = profile;
     const builders = tallyBuilders(profile.builders);
@@ -99,7 +109,20 @@ export class NixlMetricProducer implements MetricProducer {
       new AgentAttributes({ registry: attributes, nixlLabels, hostname, rankVariable });
     this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
     this.#builderMetrics = builderMetrics;
-    builderMetrics?.join(this, (type) => this.#temporalityOf(type));
+    this.#memory = memory ?? new ReaderMemory();
+    this.#keepsLast = memory !== undefined;
+    this[RING_REPORTER] = {
+      name: name ?? 'NixlMetricProducer',
+      places: places ?? '',
+      joined: false,
+      copy: THIS_COPY,
+      rings: () => (this.#closed ? undefined : feed.rings()),
+      reported: () => {
+        this.#keepsLast = true;
+        return this.#memory.previous?.agents ?? new Map();
+      },
+    };
+    builderMetrics?.join(this.#memory, (type) => this.#temporalityOf(type));
     if (shared === undefined) builderMetrics?.begin(); // others may still join what is shared
     feed.join(this);
   }
@@ -115,7 +138,7 @@ export class NixlMetricProducer implements MetricProducer {
       const snapshot = this.#closed ? undefined : await this.#feed.collect(this);
       if (snapshot === undefined || this.#closed) return result([], []);
       const own = this.#metricsFrom(snapshot);
-      const { scopeMetrics = [], errors = [] } = (await this.#builderMetrics?.collect(this, snapshot)) ?? {};
+      const { scopeMetrics = [], errors = [] } = (await this.#builderMetrics?.collect(this.#memory, snapshot)) ?? {};
       return result(own, errors, scopeMetrics);
     } catch (error) {
       return result([], [error]);
@@ -126,8 +149,8 @@ export class NixlMetricProducer implements MetricProducer {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#previous = undefined;
-    this.#builderMetrics?.leave(this);
+    if (!this.#keepsLast) this.#memory.previous = undefined;
+    this.#builderMetrics?.leave(this.#memory);
     this.#feed.leave(this);
     this.#close();
   }
@@ -142,7 +165,7 @@ export class NixlMetricProducer implements MetricProducer {
     }
   }
 
-  #metricsFrom(snapshot: FeedSnapshot): MetricData[] {
+  #metricsFrom(snapshot: ReaderSnapshot): MetricData[] {
     const deltas = this.#deltas();
     const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
     const views = this.#views(snapshot);
@@ -152,18 +175,18 @@ export class NixlMetricProducer implements MetricProducer {
       const one = metricData(metric, index, views, moment, delta);
       if (one !== undefined) data.push(one);
     });
-    data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
+    if (snapshot.withoutSelf !== true) data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
     // Only now: had anything above thrown, the next delta would still begin where the last one ended.
-    const keep = deltas.counters || deltas.histograms;
+    const keep = deltas.counters || deltas.histograms || this.#keepsLast;
     const agents = new Map(views.map(({ agent }) => [agent.id, agent]));
-    this.#previous = keep ? { snapshot, agents } : undefined;
+    this.#memory.previous = keep ? { snapshot, agents } : undefined;
     return data;
   }
 
-  #views({ agents }: FeedSnapshot): AgentView[] {
-    const exported = agents.filter((agent) => agent.exported);
+  #views({ agents, shown = agents }: ReaderSnapshot): AgentView[] {
+    const exported = shown.filter((agent) => agent.exported);
     const series = this.#series.of(exported);
-    const before = this.#previous;
+    const before = this.#memory.previous;
     const lastCollect = before === undefined ? undefined : hrTimeOf(before.snapshot.takenMs);
     return exported.map((agent, i) => {
       const previous = before?.agents.get(agent.id);
@@ -174,7 +197,7 @@ export class NixlMetricProducer implements MetricProducer {
   }
 
   #selfMetrics(snapshot: FeedSnapshot, { endTime }: Moment, delta: boolean): MetricData[] {
-    const before = this.#previous?.snapshot;
+    const before = this.#memory.previous?.snapshot;
     const base = hostAttributes(this.#naming, this.#hostname);
     return SELF_METRICS.flatMap((metric) => {
       const subtract = delta && metric.kind === 'counter';
@@ -222,11 +245,11 @@ function ownFeed(options: NixlMetricProducerOptions): Feed {
     builderMetrics.close();
     feed.close();
   };
-  return { ...profile, feed, builderMetrics, close };
+  return { ...profile, feed, builderMetrics, close, places: placesText(sourceOptions) };
 }
 
 function isShared(given: SharedFeed): boolean {
-  return typeof (given as Partial<SharedFeed> | null)?.feed?.read === 'function';
+  return typeof (given as Partial<SharedFeed> | null)?.feed?.collect === 'function';
 }
 
 function sharedFeed({ naming, hostname }: NixlMetricProducerOptions, shared: SharedFeed): Feed {

@@ -46,6 +46,9 @@ interface Numbers extends KeyedMetric {
   readonly index: number;
 }
 
+/** Collects within this time, milliseconds, belong to several readers: the callback cannot know which reader collects. */
+const SAME_INTERVAL_MS = 1000;
+
 const NOBODY: BatchObservableResult = { observe: () => {} };
 
 export class Observation {
@@ -55,6 +58,9 @@ export class Observation {
   #previous: ReadonlyMap<number, AgentReading> = new Map();
   readonly #hostAttributes: Attributes;
   readonly #hostKey: string;
+  /** At the last collect, and at the one before: the interval that the share of durations is of. */
+  #lastDurations: { readonly takenMs: number; readonly stats: DurationStats } = { takenMs: 0, stats: [] };
+  #durationsBefore: DurationStats = [];
 
   constructor(options: ObservationOptions) {
     this.#options = options;
@@ -88,7 +94,8 @@ export class Observation {
       folded.each((value, attributes) => result.observe(observable, toDouble(value, metric.divisor), attributes));
     }
     this.#previous = withFolded;
-    this.#observeSelf(result, snapshot, durations);
+    this.#observeSelf(result, snapshot);
+    if (durations !== undefined) this.#observeDurations(result, snapshot.takenMs, durations);
   }
 
   /** The last look before these tallies may be gone: what counters reached since the last collect must not be lost. */
@@ -97,7 +104,7 @@ export class Observation {
     if (durations === undefined) return;
     for (const metric of DURATION_METRICS) {
       if (metric.kind !== 'counter') continue;
-      for (const { labels, value } of metric.points(durations)) {
+      for (const { labels, value } of metric.points(durations, durations)) {
         this.#options.memory.earlier.add(this.#hostKey, metric.name, seriesKey(labels), value);
       }
     }
@@ -162,20 +169,34 @@ export class Observation {
     total.add(admitted ? words : OVERFLOW_WORDS, attributes, current, previous);
   }
 
-  #observeSelf(result: BatchObservableResult, snapshot: Snapshot, durations: DurationStats | undefined): void {
-    const { instruments, naming, memory } = this.#options;
-    const observe = (observable: Observable, points: { labels: Labels; value: number }[], earlier?: Earlier) => {
-      for (const { labels, value } of points) {
-        const total = earlier === undefined ? value : onTop(value, earlier.get(seriesKey(labels)));
-        result.observe(observable, Number(total), withLabels(naming, this.#hostAttributes, labels));
-      }
-    };
-    // The collector's own counts go on as long as the process.
-    SELF_METRICS.forEach((metric, i) => observe(instruments.self[i]!, metric.points(snapshot)));
-    if (durations === undefined) return;
+  /** The collector's own counts go on as long as the process. */
+  #observeSelf(result: BatchObservableResult, snapshot: Snapshot): void {
+    const { self } = this.#options.instruments;
+    SELF_METRICS.forEach((metric, i) => this.#observeAll(result, self[i]!, metric.points(snapshot)));
+  }
+
+  #observeDurations(result: BatchObservableResult, takenMs: number, stats: DurationStats): void {
+    const { instruments, memory } = this.#options;
+    if (takenMs - this.#lastDurations.takenMs >= SAME_INTERVAL_MS) {
+      this.#durationsBefore = this.#lastDurations.stats;
+      this.#lastDurations = { takenMs, stats };
+    }
     const earlier = memory.earlier.of(this.#hostKey);
     DURATION_METRICS.forEach((metric, i) => {
-      observe(instruments.durationStats[i]!, metric.points(durations), earlier?.get(metric.name));
+      const points = metric.points(stats, this.#durationsBefore);
+      this.#observeAll(result, instruments.durationStats[i]!, points, earlier?.get(metric.name));
     });
+  }
+
+  #observeAll(
+    result: BatchObservableResult,
+    observable: Observable,
+    points: readonly { labels: Labels; value: number }[],
+    earlier?: Earlier,
+  ): void {
+    for (const { labels, value } of points) {
+      const total = earlier === undefined ? value : onTop(value, earlier.get(seriesKey(labels)));
+      result.observe(observable, Number(total), withLabels(this.#options.naming, this.#hostAttributes, labels));
+    }
   }
 }

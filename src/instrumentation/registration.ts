@@ -41,6 +41,7 @@ export class Registration {
   readonly tap: TapOptions;
   readonly #said: DiagOnce;
   readonly #now: (() => number) | undefined;
+  readonly #budgetMs: number;
   readonly #instruments: InstrumentSet;
   readonly #roster: AgentRoster;
   readonly #observation: Observation;
@@ -56,6 +57,7 @@ export class Registration {
     const { naming, hostname, seriesLimit, source, events, customEvents, nixlRelease: release } = settings;
     this.#said = said;
     this.#now = options.now;
+    this.#budgetMs = settings.durationBudgetMs;
     const builders = tallyBuilders(settings.builders);
     const metrics = metricsOf(naming, { events, customEvents, builders, release });
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
@@ -145,9 +147,10 @@ export class Registration {
           this.#said.warn(
             SUBJECT,
             'sampling',
-            `too many transfers for the main thread: one duration in ${oneIn} reaches the histograms, sums stay exact; ${REMEDY}`,
+            `too many transfers for the main thread: one duration in ${oneIn} reaches the histograms, whose counts and sums are too low by that; ${REMEDY}, or raise durationBudgetMs`,
           ),
         onError: (error) => this.#said.failure(SUBJECT, 'pump', error),
+        budgetMs: this.#budgetMs,
         ...(this.#now === undefined ? {} : { now: this.#now }),
       });
       this.#pump.start();

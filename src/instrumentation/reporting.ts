@@ -1,23 +1,35 @@
-/** Decides what runs: nothing, the instrumentation's own instruments on one meter, or only the source for producers. */
-import type { DiagLogger, Meter } from '@opentelemetry/api';
+/**
+ * Decides what runs: nothing, producers in the readers of one MeterProvider, instruments of one meter where the provider
+ * shows no readers, or only the source for producers that the service was given.
+ */
+import type { DiagLogger, Meter, MeterProvider } from '@opentelemetry/api';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
 import { openSource, type RingSource } from '../shm-bridge/index.js';
-import type { SourceOptions } from '../shm-bridge/types.js';
+import type { SourceOptions, TapOptions } from '../shm-bridge/types.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
-import { NOTHING_CONFIGURED, sameSettings, type Settings } from './config/config.js';
+import { NOTHING_CONFIGURED, placesText, sameSettings, type Settings } from './config/config.js';
 import { DiagOnce } from './diag-once.js';
+import { JoinedReaders } from './joining/joined-readers.js';
+import { isShutDown, readersOf, type SdkReader } from './joining/sdk-provider.js';
 import type { SharedFeed } from './metric-producer.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
 import { MeterMemory } from './meter-memory.js';
 import { Registration } from './registration.js';
+import { claimInstruments, releaseInstruments } from './instruments-owner.js';
+import { twoSources } from './joining/ring-reporter.js';
 import { LateFeed, SourceFeed } from './snapshot-feed.js';
+import { Waiting } from './waiting.js';
 
 const SUBJECT = 'instrumentation';
-const FIRST_LOOK_MS = 10;
-const LONGEST_LOOK_MS = 1000;
+/** Exported for tests. */
+export const FALLBACK =
+  "this MeterProvider does not show its readers as those of OpenTelemetry's SDK do: NIXL metrics are made with " +
+  'instruments of the API, without transfer histograms, and durations are sampled under load';
 
-/** What tests put in the place of the real thing. */
 export interface Internals {
+  /** For messages. Default: NixlInstrumentation. */
+  readonly name?: string;
+  /** For tests: replacements of the real source and clock. */
   readonly openSource?: (options: SourceOptions) => RingSource;
   readonly now?: () => number;
 }
@@ -25,34 +37,52 @@ export interface Internals {
 export interface ReportingOptions {
   readonly settings: Settings;
   readonly logger: DiagLogger;
-  /** Calls useMeter() if the global provider is another one than at the last call. */
-  readonly lookUpGlobalMeter: () => void;
+  /** Calls use() if the global provider is another one than at the last call. */
+  readonly lookUpGlobalProvider: () => void;
   readonly internals: Internals;
 }
 
 export class Reporting {
   readonly #logger: DiagLogger;
   readonly #said: DiagOnce;
-  readonly #lookUpGlobalMeter: () => void;
   readonly #internals: Internals;
+  readonly #name: string;
+  readonly #waiting: Waiting;
+  readonly #joined: JoinedReaders;
   #settings: Settings;
   #builderMetrics: BuilderMetrics;
   #enabled = false;
   #producersTaken = false;
+  #provider: MeterProvider | undefined;
   #meter: Meter | undefined;
   #byMeter = new WeakMap<Meter, Registration>();
   readonly #memories = new WeakMap<Meter, MeterMemory>();
   #running: Registration | undefined;
+  /** True when another instrumentation has its instruments on this provider. */
+  #isSecond = false;
+  /** Lets another instrumentation have the instruments of the provider. */
+  #release = (): void => {};
   #feed: SourceFeed | undefined;
-  #lookAgain: NodeJS.Timeout | undefined;
+  /** For producers, which may be there before the source and after it. */
+  readonly #sharedFeed = new LateFeed();
 
-  constructor({ settings, logger, lookUpGlobalMeter, internals }: ReportingOptions) {
+  constructor({ settings, logger, lookUpGlobalProvider, internals }: ReportingOptions) {
     this.#settings = settings;
     this.#builderMetrics = BuilderMetrics.of(settings, logger);
     this.#logger = logger;
     this.#said = new DiagOnce(logger);
-    this.#lookUpGlobalMeter = lookUpGlobalMeter;
     this.#internals = internals;
+    this.#name = internals.name ?? 'NixlInstrumentation';
+    this.#waiting = new Waiting(() => {
+      if (!this.#isSecond) this.#said.guard(SUBJECT, 'the global meter provider', lookUpGlobalProvider);
+      this.#arrange();
+    });
+    this.#joined = new JoinedReaders({
+      feed: this.#sharedFeed,
+      name: this.#name,
+      said: this.#said,
+      onWatch: () => this.#arrange(),
+    });
   }
 
   get settings(): Settings {
@@ -65,11 +95,14 @@ export class Reporting {
 
   /** For producers. */
   get shared(): SharedFeed {
-    return { ...this.#settings, feed: this.sharedFeed, builderMetrics: this.#builderMetrics };
+    return {
+      ...this.#settings,
+      feed: this.#sharedFeed,
+      builderMetrics: this.#builderMetrics,
+      name: 'a producer of NixlInstrumentation.metricProducer()',
+      places: placesText(this.#settings.source ?? {}),
+    };
   }
-
-  /** For producers, which may be there before the source and after it. */
-  readonly sharedFeed = new LateFeed();
 
   enable(): void {
     this.#enabled = true;
@@ -81,14 +114,16 @@ export class Reporting {
     this.#arrange();
   }
 
-  useMeter(meter: Meter): void {
+  use(provider: MeterProvider, meter: Meter): void {
+    this.#isSecond = false;
+    this.#provider = provider;
     this.#meter = meter;
     this.#arrange();
   }
 
   configure(settings: Settings): void {
     if (sameSettings(settings, this.#settings)) return;
-    this.#stopInstruments(() => this.#closeSource());
+    this.#stopAll();
     this.#settings = settings;
     // Producers that were taken keep the builders that they were made with.
     if (!this.#producersTaken) {
@@ -97,6 +132,7 @@ export class Reporting {
       before.close(this.processor);
     }
     this.#byMeter = new WeakMap();
+    this.#joined.forget();
     this.#arrange();
   }
 
@@ -107,6 +143,13 @@ export class Reporting {
         SUBJECT,
         'late-producer',
         'metricProducer() was taken after the provider was set: readers may repeat the last values of the instruments',
+      );
+    }
+    if (this.#joined.any) {
+      this.#said.warn(
+        SUBJECT,
+        'late-producer',
+        'metricProducer() was taken after the provider was set: from now on only readers with such a producer have NIXL metrics',
       );
     }
     this.#producersTaken = true;
@@ -128,31 +171,64 @@ export class Reporting {
       this.#said.warn(SUBJECT, 'CONFIG_INVALID', NOTHING_CONFIGURED);
     }
     if (!this.#enabled || this.#settings.source === undefined) return this.#rest();
-    if (this.#producersTaken) {
-      this.#stopLookingAgain();
-      this.#stopInstruments();
-      this.#openSource({ ...this.#settings.source, ...this.#builderMetrics.wants });
-      if (this.#feed !== undefined) this.#builderMetrics.attach(this.#feed.source);
-      return;
-    }
-    const registration = this.#registrationOn(this.#meter);
-    if (registration === undefined || registration.noop) {
-      // Rings are left alone as long as there is nobody to report to: reading them is destructive.
-      this.#rest();
-      this.#startLookingAgain();
-      return;
-    }
-    this.#stopLookingAgain();
-    if (registration === this.#running) return;
+    if (this.#producersTaken) return this.#serveProducers();
+    const readers = readersOf(this.#provider);
+    if (readers !== undefined) return this.#join(readers.filter((reader) => !isShutDown(reader)));
+    this.#useInstruments();
+  }
+
+  #serveProducers(): void {
+    this.#waiting.stop();
     this.#stopInstruments();
-    const feed = this.#openSource({ ...this.#settings.source, ...this.#builderMetrics.wants, tap: registration.tap });
-    if (feed === undefined) return;
+    this.#joined.leave();
+    const feed = this.#openSource();
+    if (feed !== undefined) this.#builderMetrics.attach(feed.source);
+  }
+
+  #join(readers: readonly SdkReader[]): void {
+    if (readers.length === 0) return this.#wait();
+    this.#waiting.stop();
+    this.#stopInstruments();
+    const feed = this.#openSource();
+    if (feed !== undefined) this.#joined.join(this.#provider!, readers, this.#settings, this.#builderMetrics, feed);
+  }
+
+  #useInstruments(): void {
+    const registration = this.#registrationOn(this.#meter);
+    if (registration === undefined || registration.noop) return this.#wait();
+    if (registration === this.#running) return this.#waiting.stop();
+    const owner = { name: this.#name, places: placesText(this.#settings.source!) };
+    const first = claimInstruments(this.#provider!, owner);
+    this.#isSecond = first !== owner;
+    if (this.#isSecond) {
+      this.#said.warn(SUBJECT, 'twice', twoSources('this MeterProvider', first, owner));
+      return this.#wait();
+    }
+    this.#waiting.stop();
+    this.#said.warn(SUBJECT, 'fallback', FALLBACK);
+    this.#joined.leave();
+    this.#stopInstruments();
+    const feed = this.#openSource(registration.tap);
+    if (feed === undefined) return releaseInstruments(this.#provider!, owner);
     this.#running = registration;
+    const provider = this.#provider!;
+    this.#release = () => releaseInstruments(provider, owner);
     registration.start(feed);
   }
 
+  /** Rings are left alone as long as there is nobody to report to: reading them is destructive. */
+  #wait(): void {
+    this.#stopAll();
+    this.#waiting.start();
+  }
+
   #rest(): void {
-    this.#stopLookingAgain();
+    this.#waiting.stop();
+    this.#stopAll();
+  }
+
+  #stopAll(): void {
+    this.#joined.leave(this.#feed);
     this.#stopInstruments(() => this.#closeSource());
   }
 
@@ -183,18 +259,22 @@ export class Reporting {
   #stopInstruments(close?: () => void): void {
     const settle = this.#running?.stop();
     this.#running = undefined;
+    this.#release();
+    this.#release = () => {};
     close?.();
     settle?.();
   }
 
   /** Undefined when the rings cannot be read; the host goes on without this telemetry. */
-  #openSource(options: SourceOptions): SourceFeed | undefined {
+  #openSource(tap?: TapOptions): SourceFeed | undefined {
     if (this.#feed !== undefined) return this.#feed;
     try {
+      const { wants, agentAttributes } = this.#builderMetrics;
+      const options = { ...this.#settings.source!, ...wants, ...(tap === undefined ? {} : { tap }) };
       const source = (this.#internals.openSource ?? openSource)(options);
       this.#feed = new SourceFeed(source, this.#logger);
-      this.sharedFeed.attach(this.#feed);
-      this.#builderMetrics.agentAttributes.watch(source);
+      this.#sharedFeed.attach(this.#feed);
+      agentAttributes.watch(source);
     } catch (error) {
       const code = error instanceof NixlTelemetryError ? error.code : 'open';
       this.#said.error(SUBJECT, code, `NIXL telemetry is off: ${reasonOf(error)}`);
@@ -208,31 +288,6 @@ export class Reporting {
       this.#feed?.close();
     });
     this.#feed = undefined;
-    this.sharedFeed.attach(undefined);
-  }
-
-  /**
-   * The API has no meter that turns real later, and some set-ups never hand instrumentations the real provider: so the
-   * global one is looked up again, at once and then at doubling distances up to a second until it is there.
-   */
-  #startLookingAgain(): void {
-    this.#lookLater(FIRST_LOOK_MS);
-    this.#lookUp();
-  }
-
-  #lookLater(delayMs: number): void {
-    this.#lookAgain = setTimeout(() => {
-      this.#lookLater(Math.min(LONGEST_LOOK_MS, 2 * delayMs));
-      this.#lookUp(); // stops the timer when it finds one
-    }, delayMs).unref();
-  }
-
-  #lookUp(): void {
-    this.#said.guard(SUBJECT, 'the global meter provider', () => this.#lookUpGlobalMeter());
-  }
-
-  #stopLookingAgain(): void {
-    clearTimeout(this.#lookAgain);
-    this.#lookAgain = undefined;
+    this.#sharedFeed.attach(undefined);
   }
 }

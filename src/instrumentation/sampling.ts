@@ -1,7 +1,7 @@
 /** How many events to pass over so that recording the rest stays within a budget of main-thread time. */
 
-/** Milliseconds of main-thread time per second that recording durations may take. */
-export const BUDGET_MS_PER_SECOND = 10;
+/** Milliseconds of main-thread time per second that recording durations may take, where nothing else is asked for. */
+export const DEFAULT_DURATION_BUDGET_MS = 10;
 
 /** The rest of the budget works off what has queued up. */
 const USABLE_SHARE = 0.7;
@@ -18,9 +18,15 @@ export interface SamplingWindow {
 
 /** Decides on "one in n": up at once, down only after a while. */
 export class SamplingControl {
+  readonly #budgetMs: number;
   #oneIn = 1;
   #quietWindows = 0;
   #neededLately = 1;
+
+  /** `budgetMs`: per second. */
+  constructor(budgetMs = DEFAULT_DURATION_BUDGET_MS) {
+    this.#budgetMs = budgetMs;
+  }
 
   get oneIn(): number {
     return this.#oneIn;
@@ -29,7 +35,7 @@ export class SamplingControl {
   /** Returns the n to use from now on. */
   update({ seen, elapsedMs, costMs }: SamplingWindow): number {
     const perSecond = (seen * 1000) / elapsedMs;
-    const needed = Math.max(1, Math.ceil((perSecond * costMs) / (BUDGET_MS_PER_SECOND * USABLE_SHARE)));
+    const needed = Math.max(1, Math.ceil((perSecond * costMs) / (this.#budgetMs * USABLE_SHARE)));
     if (needed >= this.#oneIn) {
       this.#oneIn = needed;
       this.#startQuiet();
@@ -51,17 +57,20 @@ export class SamplingControl {
 
 /** Time that may still be spent: fills up by the budget's rate, to at most one second's worth. */
 export class TimeBudget {
-  #leftMs = BUDGET_MS_PER_SECOND;
+  readonly #budgetMs: number;
+  #leftMs: number;
   #filledAtMs: number;
 
-  constructor(nowMs: number) {
+  /** `budgetMs`: per second. */
+  constructor(nowMs: number, budgetMs = DEFAULT_DURATION_BUDGET_MS) {
+    this.#budgetMs = this.#leftMs = budgetMs;
     this.#filledAtMs = nowMs;
   }
 
   left(nowMs: number): number {
-    const filled = ((nowMs - this.#filledAtMs) * BUDGET_MS_PER_SECOND) / 1000;
+    const filled = ((nowMs - this.#filledAtMs) * this.#budgetMs) / 1000;
     this.#filledAtMs = nowMs;
-    this.#leftMs = Math.min(BUDGET_MS_PER_SECOND, this.#leftMs + filled);
+    this.#leftMs = Math.min(this.#budgetMs, this.#leftMs + filled);
     return this.#leftMs;
   }
 

@@ -2,7 +2,7 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { DiagLogger } from '@opentelemetry/api';
 import type { RingSource, SnapshotReader } from '../shm-bridge/index.js';
-import type { RingProblem, Snapshot } from '../shm-bridge/types.js';
+import type { AgentSnapshot, RingProblem, Snapshot } from '../shm-bridge/types.js';
 import { DiagOnce } from './diag-once.js';
 import type { ExporterFailures, FailedExports } from './exporter-failures.js';
 import { oneLine } from './one-line.js';
@@ -22,9 +22,16 @@ export interface SnapshotFeed {
   join(reader: object): void;
   leave(reader: object): void;
   /** Drains first. Undefined: there is no source (any more). */
-  collect(reader: object): Promise<FeedSnapshot | undefined>;
-  /** The same at once, for callbacks that cannot wait. */
-  read(reader: object): FeedSnapshot | undefined;
+  collect(reader: object): Promise<ReaderSnapshot | undefined>;
+  /** Returns paths of the rings that are reported at present, without draining anything. Undefined as for collect(). */
+  rings(): ReadonlySet<string> | undefined;
+}
+
+export interface ReaderSnapshot extends FeedSnapshot {
+  /** Readings that this reader gets in place of `agents`. Default: `agents`. */
+  readonly shown?: readonly AgentSnapshot[];
+  /** The reader gets the collector's own metrics from another producer. */
+  readonly withoutSelf?: boolean;
 }
 
 /** Worth a line in the log; the other states are how rings come and go. What is no ring at all is nothing to warn of. */
@@ -80,6 +87,12 @@ export class SourceFeed implements SnapshotFeed {
     if (this.source.closed) return undefined;
     this.source.drainNow(READ_LIMIT_MS);
     return this.#snapshotFor(reader);
+  }
+
+  rings(): ReadonlySet<string> | undefined {
+    if (this.source.closed) return undefined;
+    const { agents } = this.source.snapshot();
+    return new Set(agents.filter(({ exported }) => exported).map(({ path }) => path));
   }
 
   /** What is known without draining anything. */
@@ -166,5 +179,9 @@ export class LateFeed implements SnapshotFeed {
 
   read(reader: object): FeedSnapshot | undefined {
     return this.#feed?.read(reader);
+  }
+
+  rings(): ReadonlySet<string> | undefined {
+    return this.#feed?.rings();
   }
 }

@@ -30,7 +30,7 @@ const NO_READER = 0;
 export interface EventTap {
   /** The oldest events, at most `maxEvents`. */
   take(maxEvents: number): TapBatch;
-  /** Keeps one event in n, evenly; 1 keeps all. */
+  /** Keeps one event in n of each agent and type; 1 keeps all. */
   setSampling(n: number): void;
   stats(): TapStats;
   close(): void;

@@ -262,7 +262,7 @@ export interface TapOptions {
   capacity?: number;
 }
 
-export interface TapStats {
+export interface TapCounts {
   /** Events of the asked types since the tap was opened. */
   seen: number;
   /** Of those, put into the queue. */
@@ -271,6 +271,11 @@ export interface TapStats {
   sampledOut: number;
   /** Of those, lost because the queue was full. */
   overflowed: number;
+}
+
+export interface TapStats extends TapCounts {
+  /** The same by type number, of taps that asked for types. */
+  types: readonly (TapCounts & { readonly type: number })[];
 }
 
 /** What opening or looking at one ring says. */

@@ -603,7 +603,7 @@ attributes: [{ name: team, source: { constant: x } }]\nserve: { port: 0 }`,
 
 describe('nixl-otel config', () => {
   it('checks a limit of series, too', async () => {
-    const file = fileWith('seriesLimit: 20');
+    const file = fileWith('seriesLimit: 20\ndurationBudgetMs: 50');
     expect(await run(['config', 'check', file])).toMatchObject({ code: 0, stdout: `${file} is right\n` });
   });
 

@@ -70,14 +70,16 @@ test('the instrumentation is exact and leaves nothing behind, however often it i
     temporaryDirectory(),
   );
   const rounds = [1, 2, 3, 4, 5];
-  // Each provider begins with what the rings hold by then: the round's own two, and the one that was left from before.
-  const own = (round: number) => 1000 * round + 500 + (round > 1 ? 1 : 0);
-  const ownUs = (round: number) => 10 * round + 5 + (round > 1 ? 1 : 0);
+  // Totals go on over all rounds and providers: two events of each round, and the one that was left from the round before.
+  const upTo = (round: number, added: (round: number) => number) =>
+    rounds.slice(0, round).reduce((sum, one) => sum + added(one), 0) + (round - 1);
   expect(result.seen).toEqual(
-    rounds.map((round) => ({ bytes: [own(round)], times: [[round > 1 ? 3 : 2, ownUs(round)]] })),
+    rounds.map((round) => ({
+      bytes: [upTo(round, (one) => 1000 * one + 500)],
+      times: [[upTo(round, () => 2), upTo(round, (one) => 10 * one + 5)]],
+    })),
   );
-  // A cumulative reader repeats its sums, but nothing is added to them any more.
-  expect(result.idle).toMatchObject(rounds.map(() => NOTHING));
+  expect(result.idle).toEqual(rounds.map(() => ({ ...NOTHING, bytes: [], times: [] })));
   expect(result.after).toEqual(NOTHING);
 });
 
@@ -102,9 +104,9 @@ test('changing the provider moves all numbers to the new one', async () => {
   );
   expect(result).toMatchObject({
     first: { bytes: [100], times: [[1, 10]] },
-    // Sums are the agent's own, from when its ring was opened; a histogram begins with its provider.
-    second: { bytes: [111], times: [[1, 20]] },
-    stale: [100],
+    // Sums are the agent's own, from when its ring was opened.
+    second: { bytes: [111], times: [[2, 30]] },
+    stale: [],
     after: NOTHING,
   });
 });

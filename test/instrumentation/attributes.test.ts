@@ -3,7 +3,7 @@ import { AgentAttributes } from '../../src/instrumentation/agents/agent-attribut
 import { AttributeRegistry, type AttributeSpec } from '../../src/mapping/index.js';
 import { instrumentation, opener } from './harness.js';
 import { agentSnapshot, InMemorySource, START_MS } from './in-memory-source.js';
-import { ManualReader, pointsIn, producerOn, providerWith } from './readers.js';
+import { ManualReader, ofAnotherMake, pointsIn, producerOn, providerWith } from './readers.js';
 
 const attributes: AttributeSpec[] = [
   { name: 'pid', source: 'pid', type: 'integer', default: -1 },
@@ -14,7 +14,7 @@ describe('the instrumentation, whose series cannot be changed any more', () => {
   it('waits for the process behind an agent, and has lost nothing when it is seen', async () => {
     const reader = new ManualReader();
     const one = instrumentation({ attributes });
-    one.setMeterProvider(providerWith(reader));
+    one.setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.takenMs = START_MS + 100;
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 6: [500n] })];
     opener.last.taps[0]!.push(1, 6, 500);
@@ -31,7 +31,7 @@ describe('the instrumentation, whose series cannot be changed any more', () => {
 
   it('does without it after two seconds, and keeps to that', async () => {
     const reader = new ManualReader();
-    instrumentation({ attributes }).setMeterProvider(providerWith(reader));
+    instrumentation({ attributes }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.takenMs = START_MS + 2000;
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' })];
     const without = [{ attributes: { pid: -1, site: 'lab_1' } }];
@@ -42,7 +42,7 @@ describe('the instrumentation, whose series cannot be changed any more', () => {
 
   it('gives agents that are reported together only what they share', async () => {
     const reader = new ManualReader();
-    instrumentation({ attributes, seriesLimit: 20 }).setMeterProvider(providerWith(reader));
+    instrumentation({ attributes, seriesLimit: 20 }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = Array.from({ length: 50 }, (_, id) => agentSnapshot({ id, agent: `a${id}` }));
     const points = await reader.points('nixl.agent.up');
     const other = points.find(({ attributes: labels }) => labels['agent_name'] === 'other');

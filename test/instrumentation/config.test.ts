@@ -59,6 +59,8 @@ describe('a wrong option', () => {
     [{ durationBoundsUs: [0, 1] }, /durationBoundsUs/],
     [{ sizeBounds: [1, Infinity] }, /sizeBounds/],
     [{ throughputBounds: () => [1] }, /throughputBounds is a function/],
+    [{ durationBudgetMs: 0 }, /durationBudgetMs is 0; allowed: a number of milliseconds per second, 1 to 1000/],
+    [{ durationBudgetMs: 1001 }, /durationBudgetMs is 1001; allowed/],
     [{ seriesLimit: 2000 }, /seriesLimit is 2000; allowed: an integer from 20 to 1900/],
     [{ enabled: 'true' }, /enabled is "true"/],
     [{ attributes: {} }, /attributes is \{\}; allowed: an array/],
@@ -184,6 +186,7 @@ describe('settings', () => {
       customEvents: [],
       builders: undefined,
       seriesLimit: 1900,
+      durationBudgetMs: 10,
       source: undefined,
     });
   });

@@ -3,9 +3,10 @@ import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { NixlInstrumentation, type NixlInstrumentationConfig } from '../../src/instrumentation/index.js';
 import { SeriesLimit } from '../../src/instrumentation/agents/series-limit.js';
+import { FALLBACK } from '../../src/instrumentation/reporting.js';
 import type { AgentSnapshot } from '../../src/shm-bridge/types.js';
 import { agentSnapshot, eventTally, type InMemorySource, SourceOpener } from './in-memory-source.js';
-import { ManualReader, providerWith, valuesOf } from './readers.js';
+import { ManualReader, ofAnotherMake, providerWith, valuesOf } from './readers.js';
 
 let warnings: string[];
 let opener: SourceOpener;
@@ -15,7 +16,9 @@ let reader: ManualReader;
 beforeEach(() => {
   warnings = [];
   const none = () => {};
-  const warn = (...line: unknown[]) => warnings.push(String(line[1]));
+  const warn = (...line: unknown[]) => {
+    if (line[1] !== FALLBACK) warnings.push(String(line[1]));
+  };
   diag.setLogger(
     { error: none, warn, info: none, debug: none, verbose: none },
     { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
@@ -35,7 +38,7 @@ function start(seriesLimit = 24, config: NixlInstrumentationConfig = {}): InMemo
     { openSource: opener.openSource, now: () => 0 },
   );
   reader = new ManualReader();
-  instrumentation.setMeterProvider(providerWith(reader));
+  instrumentation.setMeterProvider(ofAnotherMake(providerWith(reader)));
   return opener.last;
 }
 

@@ -12,13 +12,16 @@ import {
 import type { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
 import { NixlInstrumentation, type NixlInstrumentationConfig } from '../../src/instrumentation/index.js';
-import type { Internals } from '../../src/instrumentation/reporting.js';
+import { FALLBACK, type Internals } from '../../src/instrumentation/reporting.js';
 import { SourceOpener } from './in-memory-source.js';
 
 export const NOOP_PROVIDER: ApiMeterProvider = { getMeter: () => createNoopMeter() };
 
 export let opener: SourceOpener;
 let instrumentations: NixlInstrumentation[];
+/** How often it was said that instruments of the API are used. */
+export let fallbacks: number;
+/** Without the warning that instruments of the API are used: most tests are about those. */
 export let log: { level: string; message: string }[];
 
 beforeEach(() => {
@@ -26,10 +29,14 @@ beforeEach(() => {
   opener = new SourceOpener();
   instrumentations = [];
   log = [];
+  fallbacks = 0;
   const writer =
     (level: string) =>
-    (...line: unknown[]) =>
-      log.push({ level, message: String(line[1]) });
+    (...line: unknown[]) => {
+      const message = String(line[1]);
+      if (message === FALLBACK) fallbacks++;
+      else log.push({ level, message });
+    };
   const [error, warn] = [writer('error'), writer('warn')];
   const logger = { error, warn, info: () => {}, debug: () => {}, verbose: () => {} };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });

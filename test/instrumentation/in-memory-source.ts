@@ -9,6 +9,7 @@ import type {
   Snapshot,
   SourceOptions,
   TapBatch,
+  TapCounts,
   TapOptions,
   TapStats,
   TransferTally,
@@ -87,20 +88,22 @@ export class InMemoryTap implements EventTap {
   oneIn = 1;
   closed = false;
   readonly #queue: [agentId: number, type: number, value: number][] = [];
-  readonly #stats: TapStats = { seen: 0, kept: 0, sampledOut: 0, overflowed: 0 };
+  readonly #counts = new Map<number, TapCounts & { type: number }>();
 
   constructor(types: readonly number[]) {
     this.types = types;
+    for (const type of types) this.#counts.set(type, { type, seen: 0, kept: 0, sampledOut: 0, overflowed: 0 });
   }
 
   push(agentId: number, type: number, value: number): void {
     if (!this.types.includes(type)) return;
-    this.#stats.seen++;
-    if (this.#stats.seen % this.oneIn !== 0) {
-      this.#stats.sampledOut++;
+    const counts = this.#counts.get(type)!;
+    counts.seen++;
+    if (counts.seen % this.oneIn !== 0) {
+      counts.sampledOut++;
       return;
     }
-    this.#stats.kept++;
+    counts.kept++;
     this.#queue.push([agentId, type, value]);
   }
 
@@ -119,7 +122,10 @@ export class InMemoryTap implements EventTap {
   }
 
   stats(): TapStats {
-    return { ...this.#stats };
+    const types = [...this.#counts.values()].map((counts) => ({ ...counts }));
+    const all = (key: keyof TapCounts): number => types.reduce((sum, counts) => sum + counts[key], 0);
+    const [seen, kept, sampledOut, overflowed] = [all('seen'), all('kept'), all('sampledOut'), all('overflowed')];
+    return { seen, kept, sampledOut, overflowed, types };
   }
 
   close(): void {
@@ -188,8 +194,12 @@ export class InMemorySource implements RingSource {
 
 /** A feed of a source that is somebody else's. */
 export function feedOf(source: InMemorySource): SnapshotFeed {
-  const read = (): Snapshot => source.snapshot();
-  return { join: () => {}, leave: () => {}, read, collect: () => Promise.resolve().then(read) };
+  return {
+    join: () => {},
+    leave: () => {},
+    collect: () => Promise.resolve().then(() => source.snapshot()),
+    rings: () => new Set(source.agents.map(({ path }) => path)),
+  };
 }
 
 /** An openSource() that remembers what it opened. */

@@ -4,13 +4,13 @@ import { NixlTelemetryError } from '../../src/errors.js';
 import { NixlInstrumentation } from '../../src/instrumentation/index.js';
 import { callbacksOf, instrumentation, log, NOOP_PROVIDER, opener } from './harness.js';
 import { agentSnapshot } from './in-memory-source.js';
-import { ManualReader, providerWith, valuesOf } from './readers.js';
+import { ManualReader, ofAnotherMake, providerWith, valuesOf } from './readers.js';
 
 describe('the instrumentation leaves nothing behind', () => {
   it('when the provider is set a hundred times', () => {
     const providers = Array.from({ length: 5 }, () => providerWith(new ManualReader()));
     const one = instrumentation();
-    for (let i = 0; i < 100; i++) one.setMeterProvider(providers[i % 5]!);
+    for (let i = 0; i < 100; i++) one.setMeterProvider(ofAnotherMake(providers[i % 5]!));
     expect(providers.map(callbacksOf)).toEqual([0, 0, 0, 0, 1]);
     expect(opener.opened).toHaveLength(1);
     expect(opener.last.taps.filter(({ closed }) => !closed)).toHaveLength(1);
@@ -20,7 +20,7 @@ describe('the instrumentation leaves nothing behind', () => {
   it('when the same provider is set again: it goes on undisturbed', () => {
     const provider = providerWith(new ManualReader());
     const one = instrumentation();
-    for (let i = 0; i < 100; i++) one.setMeterProvider(provider);
+    for (let i = 0; i < 100; i++) one.setMeterProvider(ofAnotherMake(provider));
     expect(callbacksOf(provider)).toBe(1);
     expect(opener.last.taps).toHaveLength(1);
   });
@@ -29,7 +29,7 @@ describe('the instrumentation leaves nothing behind', () => {
     const reader = new ManualReader();
     const provider = providerWith(reader);
     const one = instrumentation();
-    one.setMeterProvider(provider);
+    one.setMeterProvider(ofAnotherMake(provider));
     for (let i = 0; i < 100; i++) {
       one.disable();
       expect([callbacksOf(provider), opener.open.length, vi.getTimerCount()]).toEqual([0, 0, 0]);
@@ -43,7 +43,7 @@ describe('the instrumentation leaves nothing behind', () => {
   it('when a no-op provider takes the place of a real one', () => {
     const provider = providerWith(new ManualReader());
     const one = instrumentation();
-    one.setMeterProvider(provider);
+    one.setMeterProvider(ofAnotherMake(provider));
     one.setMeterProvider(NOOP_PROVIDER);
     expect([callbacksOf(provider), opener.open.length]).toEqual([0, 0]);
   });
@@ -229,7 +229,7 @@ describe('producers of the instrumentation', () => {
   it('come with a warning when they are taken too late', () => {
     const provider = providerWith(new ManualReader());
     const one = instrumentation();
-    one.setMeterProvider(provider);
+    one.setMeterProvider(ofAnotherMake(provider));
     one.metricProducer();
     expect(callbacksOf(provider)).toBe(0);
     expect(log).toEqual([{ level: 'warn', message: expect.stringMatching(/after the provider was set/) as string }]);

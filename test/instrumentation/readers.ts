@@ -1,4 +1,5 @@
 /** Small helpers around real readers. */
+import type { MeterProvider as ApiMeterProvider } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import {
   AggregationTemporality,
@@ -44,6 +45,11 @@ export class ManualReader extends MetricReader {
 
 export function providerWith(...readers: IMetricReader[]): MeterProvider {
   return new MeterProvider({ readers });
+}
+
+/** The same provider, seen through an object of another make: without the fields of the SDK. */
+export function ofAnotherMake(provider: ApiMeterProvider): ApiMeterProvider {
+  return { getMeter: (name, version, options) => provider.getMeter(name, version, options) };
 }
 
 /** What a scrape would get from a real exporter over this producer. */

@@ -16,6 +16,11 @@ describe('sampling control', () => {
     expect(control.update(window(2_500_000))).toBe(358);
   });
 
+  it('passes over fewer where the budget is larger', () => {
+    expect(new SamplingControl(100).update(window(70_000))).toBe(1);
+    expect(new SamplingControl(1).update(window(70_000))).toBe(100);
+  });
+
   it('comes back only after the load was lower for a while, and then to what was needed meanwhile', () => {
     const control = new SamplingControl();
     control.update(window(70_000));
@@ -35,6 +40,8 @@ describe('time budget', () => {
   });
 });
 
+const NONE = { type: 0, seen: 0, recorded: 0, sampledOut: 0, lost: 0 };
+
 /** A machine on which recording one event takes `costMs` on the clock. */
 class Machine {
   nowMs = 0;
@@ -43,17 +50,22 @@ class Machine {
   readonly recorded: number[] = [];
   readonly warnings: number[] = [];
   readonly errors: unknown[] = [];
-  readonly pump = new DurationPump({
-    tap: this.tap,
-    now: () => this.nowMs,
-    record: (_id, _type, value) => {
-      this.nowMs += this.costMs;
-      this.recorded.push(value);
-      return 'recorded';
-    },
-    onSampling: (oneIn) => this.warnings.push(oneIn),
-    onError: (error) => this.errors.push(error),
-  });
+  readonly pump: DurationPump;
+
+  constructor(budgetMs?: number) {
+    this.pump = new DurationPump({
+      tap: this.tap,
+      now: () => this.nowMs,
+      record: (_id, _type, value) => {
+        this.nowMs += this.costMs;
+        this.recorded.push(value);
+        return 'recorded';
+      },
+      onSampling: (oneIn) => this.warnings.push(oneIn),
+      onError: (error) => this.errors.push(error),
+      ...(budgetMs === undefined ? {} : { budgetMs }),
+    });
+  }
 
   push(count: number): void {
     for (let i = 0; i < count; i++) this.tap.push(1, 6, i);
@@ -80,7 +92,7 @@ describe('the duration pump', () => {
     machine.push(100);
     expect(machine.pump.slice()).toBe(100);
     expect(machine.recorded).toEqual(Array.from({ length: 100 }, (_, i) => i));
-    expect(machine.pump.stats()).toEqual({ share: 1, recorded: 100, sampledOut: 0, lost: 0 });
+    expect(machine.pump.stats()).toEqual([{ type: 6, seen: 100, recorded: 100, sampledOut: 0, lost: 0 }]);
   });
 
   it('ends a slice after 0.3 ms, in the middle of a batch, and goes on there', () => {
@@ -101,14 +113,23 @@ describe('the duration pump', () => {
     for (let second = 0; second < 5; second++) expect(machine.second(100_000)).toBeLessThanOrEqual(10.6);
   });
 
+  it('spends as much as it was given, and then samples less', () => {
+    const machine = new Machine(30);
+    let spent = 0;
+    for (let second = 0; second < 5; second++) spent = machine.second(100_000);
+    expect(spent).toBeLessThanOrEqual(31);
+    expect(spent).toBeGreaterThan(15);
+    expect(machine.tap.oneIn).toBeLessThan(12);
+  });
+
   it('samples under load, says so once, and tells what became of each event', () => {
     const machine = new Machine();
     for (let second = 0; second < 10; second++) machine.second(100_000);
     expect(machine.tap.oneIn).toBeGreaterThanOrEqual(14);
     expect(machine.tap.oneIn).toBeLessThanOrEqual(40);
     expect(machine.warnings).toHaveLength(1);
-    const { share, recorded, sampledOut, lost } = machine.pump.stats();
-    expect(share).toBe(1 / machine.tap.oneIn);
+    const [{ seen, recorded, sampledOut, lost } = NONE] = machine.pump.stats();
+    expect(seen).toBe(machine.tap.stats().seen);
     expect(lost).toBe(0);
     expect(recorded + sampledOut).toBeLessThanOrEqual(machine.tap.stats().seen);
   });
@@ -125,7 +146,6 @@ describe('the duration pump', () => {
     for (let second = 0; second < 10; second++) machine.second(100_000);
     for (let second = 0; second < 10; second++) machine.second(100);
     expect(machine.tap.oneIn).toBe(1);
-    expect(machine.pump.stats().share).toBe(1);
   });
 
   it('uses what is left of the budget at a flush, so that a last collect holds all of an ordinary load', () => {
@@ -157,7 +177,7 @@ describe('the duration pump', () => {
     });
     tap.push(1, 6, 5);
     pump.flush();
-    expect(pump.stats()).toMatchObject({ recorded: 0, lost: 1 });
+    expect(pump.stats()).toMatchObject([{ recorded: 0, lost: 1 }]);
   });
 
   it('keeps what cannot be told yet, and all behind it, in order', () => {
@@ -183,6 +203,6 @@ describe('the duration pump', () => {
     ready = true;
     expect(pump.flush()).toBe(2);
     expect(recorded).toEqual([10, 20, 30]);
-    expect(pump.stats()).toMatchObject({ recorded: 3, lost: 0 });
+    expect(pump.stats()).toMatchObject([{ recorded: 3, lost: 0 }]);
   });
 });

@@ -1,7 +1,7 @@
 /** Sources: taps that miss nothing, readers that are waited for, many rings at once. */
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { tallyOptions } from '../../src/mapping/index.js';
 import { openSource, RingWriter } from '../../src/shm-bridge/index.js';
 import { startTransferSource } from '../cli/command.js';
@@ -33,7 +33,7 @@ test('a tap that a source is opened with sees what lay in the rings before', () 
 });
 
 test.each([
-  [{ types: [99] }, /tap.types\[0\] is 99/],
+  [{ types: [99] }, /tap\.types\[0\] is 99/],
   [{ types: [0], capacity: 0 }, /tap capacity is 0/],
 ])('refuses the tap %o before anything is read', (tap, message) => {
   expect(() => openSource({ directories: ['/tmp'], tally: tallyOptions(), tap })).toThrow(message);
@@ -91,4 +91,40 @@ test('an agent whose file has no name any more, and whose process cannot be seen
   rmSync(file);
   await until(() => source.snapshot().agents.length === 0);
   writer.close();
+});
+
+test('sampling keeps one in n of each agent and type, whatever lies between them, for every n to 16', async () => {
+  const [POST_TIME, AGENTS, TRANSFERS] = [7, 3, 480];
+  for (let n = 1; n <= 16; n++) {
+    const directory = temporaryDirectory();
+    const source = openSource({
+      directories: [directory],
+      tally: tallyOptions(),
+      tap: { types: [XFER_TIME, POST_TIME] },
+    });
+    try {
+      source.tap!.setSampling(n);
+      for (let agent = 0; agent < AGENTS; agent++) {
+        const writer = new RingWriter(path.join(directory, `agent-${agent}`), { wireVersion: 4, capacity: 2048 });
+        for (let i = 0; i < TRANSFERS; i++) {
+          for (const type of [POST_TIME, XFER_TIME, 0, 2]) expect(writer.push({ type, value: 1n })).toBe(true);
+        }
+        writer.close();
+      }
+      await vi.waitFor(() => expect(drained(source.snapshot())).toBe(AGENTS * TRANSFERS * 4), { timeout: 30_000 });
+      const { agentIds, types } = source.tap!.take(10_000);
+      const kept = new Map<string, number>();
+      types.forEach((type, i) => {
+        const key = `${agentIds[i]} ${type}`;
+        kept.set(key, (kept.get(key) ?? 0) + 1);
+      });
+      expect(kept.size).toBe(AGENTS * 2);
+      for (const count of kept.values()) expect([Math.floor(TRANSFERS / n), Math.ceil(TRANSFERS / n)]).toContain(count);
+      const { types: counts } = source.tap!.stats();
+      for (const { seen, sampledOut, kept: all } of counts) expect([seen, sampledOut + all]).toEqual([1440, 1440]);
+      expect(counts.map(({ type }) => type)).toEqual([XFER_TIME, POST_TIME]);
+    } finally {
+      source.close();
+    }
+  }
 });

@@ -4,6 +4,7 @@ import os from 'node:os';
 import type * as Yaml from 'yaml';
 import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings } from '../../instrumentation/config/config-file.js';
 import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../instrumentation/config/config.js';
+import { DEFAULT_DURATION_BUDGET_MS } from '../../instrumentation/sampling.js';
 import { type Environment, optionsFromEnvironment } from '../../instrumentation/config/environment.js';
 import { DEFAULT_BOUNDS, DEFAULT_BUILDERS } from '../../mapping/index.js';
 import { SETTINGS } from '../serve/setting-rows.js';
@@ -15,6 +16,7 @@ const DEFAULTS: Readonly<Record<string, unknown>> = {
   builders: [...DEFAULT_BUILDERS, 'records'],
   rankVariable: DEFAULT_RANK_VARIABLE,
   seriesLimit: DEFAULT_SERIES_LIMIT,
+  durationBudgetMs: DEFAULT_DURATION_BUDGET_MS,
 };
 
 /** @throws NixlTelemetryError, InvalidArgumentError */

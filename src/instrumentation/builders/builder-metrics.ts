@@ -1,7 +1,7 @@
 /** The instruments of builders where no MeterProvider is at hand: a provider of their own, read by each producer. */
 import type { AggregationTemporality } from '@opentelemetry/sdk-metrics';
 import { type InstrumentType, MeterProvider, MetricReader, type ScopeMetrics } from '@opentelemetry/sdk-metrics';
-import type { DiagLogger } from '@opentelemetry/api';
+import type { DiagLogger, Meter } from '@opentelemetry/api';
 import { nixlLabelRegistry } from '../../mapping/index.js';
 import type { RingSource } from '../../shm-bridge/index.js';
 import type { Snapshot, SourceOptions } from '../../shm-bridge/types.js';
@@ -9,6 +9,7 @@ import { AgentAttributes } from '../agents/agent-attributes.js';
 import { BuilderRun, type BuilderRunOptions } from './builder-run.js';
 import type { Profile } from '../config/config.js';
 import { DiagOnce } from '../diag-once.js';
+import { EarlierTotals } from '../earlier-totals.js';
 import { MetricProcessor } from './metric-processor.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../version.js';
 
@@ -25,13 +26,18 @@ class ProducerReader extends MetricReader {
 
 export class BuilderMetrics {
   readonly #run: BuilderRun;
-  readonly #options: BuilderRunOptions;
-  readonly #readers = new Map<object, ProducerReader>();
+  readonly #options: Required<BuilderRunOptions>;
+  readonly #readers: Map<object, ProducerReader> = new Map();
   #provider: MeterProvider | undefined;
 
-  constructor(options: BuilderRunOptions) {
-    this.#options = options;
-    this.#run = new BuilderRun(options);
+  /** `before`: what these take the place of. Their builders count on in its instruments, for its producers. */
+  constructor(options: BuilderRunOptions, before?: BuilderMetrics) {
+    this.#options = { ...options, earlier: before === undefined ? new EarlierTotals() : before.#options.earlier };
+    this.#run = new BuilderRun(this.#options);
+    if (before === undefined) return;
+    this.#readers = before.#readers;
+    this.#provider = before.#provider;
+    if (this.#provider !== undefined) this.#run.useMeter(meterOf(this.#provider));
   }
 
   static of(profile: Profile, logger: DiagLogger): BuilderMetrics {
@@ -50,6 +56,12 @@ export class BuilderMetrics {
     return made;
   }
 
+  /** The same builders in instruments of their own, read by other producers. `before`: as in the constructor. */
+  forReaders(before: BuilderMetrics | undefined): BuilderMetrics {
+    const { processor, agentAttributes, said } = this.#options;
+    return new BuilderMetrics({ processor, agentAttributes, said }, before);
+  }
+
   /** One for all who read the source. */
   get agentAttributes(): AgentAttributes {
     return this.#options.agentAttributes;
@@ -64,8 +76,9 @@ export class BuilderMetrics {
     return this.processor.takesEvents ? { events: {} } : {};
   }
 
-  /** Before start(): the SDK's provider takes no further readers. */
+  /** Before start(): the SDK's provider takes no further readers. `producer`: the object that stands for it. */
   join(producer: object, temporalityOf: TemporalityOf): void {
+    if (this.#readers.has(producer)) return;
     if (this.#provider === undefined) {
       this.#readers.set(producer, new ProducerReader(temporalityOf));
       return;
@@ -86,7 +99,7 @@ export class BuilderMetrics {
   start(): void {
     if (this.#provider !== undefined || this.#readers.size === 0) return;
     this.#provider = new MeterProvider({ readers: [...this.#readers.values()] });
-    this.#run.useMeter(this.#provider.getMeter(`${PACKAGE_NAME}/builders`, PACKAGE_VERSION));
+    this.#run.useMeter(meterOf(this.#provider));
   }
 
   attach(source: RingSource): void {
@@ -100,11 +113,16 @@ export class BuilderMetrics {
     this.#run.detach();
   }
 
+  /** Builders get all that the snapshot holds. */
+  takeIn(snapshot: Snapshot): void {
+    this.#run.collect(snapshot);
+  }
+
   async collect(producer: object, snapshot: Snapshot): Promise<{ scopeMetrics: ScopeMetrics[]; errors: unknown[] }> {
     const reader = this.#readers.get(producer);
     this.begin();
     if (this.#provider === undefined || reader === undefined) return { scopeMetrics: [], errors: [] };
-    this.#run.collect(snapshot);
+    this.takeIn(snapshot);
     const { resourceMetrics, errors } = await reader.collect();
     return { scopeMetrics: resourceMetrics.scopeMetrics.filter(({ metrics }) => metrics.length > 0), errors };
   }
@@ -118,4 +136,8 @@ export class BuilderMetrics {
     this.detach();
     this.#options.processor.close();
   }
+}
+
+function meterOf(provider: MeterProvider): Meter {
+  return provider.getMeter(`${PACKAGE_NAME}/builders`, PACKAGE_VERSION);
 }

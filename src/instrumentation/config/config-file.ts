@@ -39,10 +39,19 @@ export const FILE_OPTIONS = [
   'sizeBounds',
   'throughputBounds',
   'seriesLimit',
+  'durationBudgetMs',
 ] as const;
 
-export type FileOptions = Pick<NixlOptions, Exclude<(typeof FILE_OPTIONS)[number], 'seriesLimit'>> & {
-  readonly seriesLimit?: number;
+/** Options of the instrumentation's own instruments: a producer has no use for them. */
+export const FOR_INSTRUMENTS = ['seriesLimit', 'durationBudgetMs'] as const;
+type ForInstruments = (typeof FOR_INSTRUMENTS)[number];
+
+export function isForInstruments(name: string): name is ForInstruments {
+  return FOR_INSTRUMENTS.includes(name as ForInstruments);
+}
+
+export type FileOptions = Pick<NixlOptions, Exclude<(typeof FILE_OPTIONS)[number], ForInstruments>> & {
+  readonly [Name in ForInstruments]?: number;
 };
 
 /** What stands in a file; modules by their absolute paths. */

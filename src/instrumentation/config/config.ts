@@ -14,9 +14,19 @@ import {
 import type { SourceOptions } from '../../shm-bridge/types.js';
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import type { BuilderName } from '../builders/metric-processor.js';
-import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings, type WrittenSettings } from './config-file.js';
+import { oneLine } from '../one-line.js';
+import {
+  CONFIG_VARIABLE,
+  FILE_OPTIONS,
+  FOR_INSTRUMENTS,
+  isForInstruments,
+  optionsOf,
+  readSettings,
+  type WrittenSettings,
+} from './config-file.js';
 import { DIRECTORY_VARIABLE, type Environment, optionsFromEnvironment } from './environment.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions, NixlOptions } from './options.js';
+import { DEFAULT_DURATION_BUDGET_MS } from '../sampling.js';
 import { passedOver } from './known-events.js';
 import { labelProblems, type NixlSeries, nixlSeriesOf } from './nixl-series.js';
 import { checkOptions, type SettingName } from './settings.js';
@@ -34,11 +44,12 @@ export interface Profile extends NixlSeries {
 /** Options after validation, with defaults. */
 export interface Settings extends Profile {
   readonly seriesLimit: number;
+  readonly durationBudgetMs: number;
   /** Undefined when neither options nor environment say where the rings are. */
   readonly source: SourceOptions | undefined;
 }
 
-const COMMON: readonly SettingName[] = ['configFile', ...FILE_OPTIONS.filter((name) => name !== 'seriesLimit')];
+const COMMON: readonly SettingName[] = ['configFile', ...FILE_OPTIONS.filter((name) => !isForInstruments(name))];
 
 export const NOTHING_CONFIGURED = `no rings to read: set the option "directories" (or "globs"), or the environment variable ${DIRECTORY_VARIABLE}`;
 export const DEFAULT_SERIES_LIMIT = 1900;
@@ -46,7 +57,7 @@ export const DEFAULT_RANK_VARIABLE = 'LOCAL_RANK';
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
 export function instrumentationSettings(options: NixlInstrumentationConfig): Settings {
-  checkOptions(options, ['enabled', 'seriesLimit', ...COMMON]);
+  checkOptions(options, ['enabled', ...FOR_INSTRUMENTS, ...COMMON]);
   return resolved(options, process.env);
 }
 
@@ -102,7 +113,7 @@ function resolved(given: NixlInstrumentationConfig, environment: Environment, na
   const options = merged(given, environment, file);
   refuseWithoutBuilder(options, given, file);
   refuseTakenLabels(options, given, file);
-  const { seriesLimit = DEFAULT_SERIES_LIMIT } = options;
+  const { seriesLimit = DEFAULT_SERIES_LIMIT, durationBudgetMs = DEFAULT_DURATION_BUDGET_MS } = options;
   const { naming = 'nixl', hostname = os.hostname(), enabledMetrics } = options;
   const { rankVariable = DEFAULT_RANK_VARIABLE } = options;
   const { customEvents = [], builders } = options;
@@ -117,6 +128,7 @@ function resolved(given: NixlInstrumentationConfig, environment: Environment, na
     ...nixlSeriesOf(options),
     hostname,
     seriesLimit,
+    durationBudgetMs,
     events: allowlist(entries, declared),
     attributes,
     rankVariable,
@@ -207,6 +219,11 @@ function sourceOptions(options: NixlOptions): SourceOptions | undefined {
     ...defined({ drainIntervalMs, deadTtlMs, idleTtlMs, force, owners }),
     tally: tallyOptions(defined({ durationBoundsUs, sizeBounds, throughputBounds, histogramBounds, customEvents })),
   };
+}
+
+/** Returns directories and globs as one text, for messages. */
+export function placesText({ directories = [], globs = [] }: Pick<SourceOptions, 'directories' | 'globs'>): string {
+  return oneLine([...directories, ...globs].join(', '));
 }
 
 function listed(value: string | readonly string[] | undefined): readonly string[] | undefined {

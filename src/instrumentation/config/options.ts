@@ -79,10 +79,16 @@ export interface NixlOptions {
 
 export interface NixlInstrumentationConfig extends InstrumentationConfig, NixlOptions {
   /**
-   * Most series of agents' own per instrument, 20 to 1900 (default): the SDK keeps 2000 per instrument and never
-   * forgets one. Agents beyond it are reported together as agent `other`.
+   * Only where the instrumentation uses instruments of the API, as with a MeterProvider of another make than OpenTelemetry's
+   * SDK. Most series of agents' own per instrument, 20 to 1900 (default): the SDK keeps 2000 per instrument and never forgets
+   * one. Agents beyond it are reported together as agent `other`.
    */
   seriesLimit?: number;
+  /**
+   * Only where `seriesLimit` counts: milliseconds of main-thread time per second for histograms of durations, 1 to 1000,
+   * default 10. Beyond it durations are sampled.
+   */
+  durationBudgetMs?: number;
 }
 
 /** What a reader's `selectAggregationTemporality` is; called at every collect, so the reader may be made later. */

@@ -70,6 +70,7 @@ export const SETTINGS = {
   sizeBounds: BOUNDS,
   throughputBounds: BOUNDS,
   seriesLimit: number('an integer from 20 to 1900', 20, 1900, { integer: true }),
+  durationBudgetMs: number('a number of milliseconds per second, 1 to 1000', 1, 1000),
   temporality: value(
     '"cumulative", "delta" or a function from instrument type to AggregationTemporality',
     undefined,

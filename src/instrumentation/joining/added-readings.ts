@@ -1,0 +1,99 @@
+/** Two readings of one agent, from two tallies one after the other, as one. */
+import {
+  type AgentReading,
+  type Buckets,
+  eventLike,
+  type EventReading,
+  type TransferReading,
+} from '../../mapping/index.js';
+
+type Distribution<Sum> = Buckets & { readonly sum: Sum };
+
+/** All that both counted. What is no count is the later one's; bounds are the later one's, too. */
+export function addedReadings<Reading extends AgentReading>(earlier: AgentReading, later: Reading): Reading {
+  const events = later.events.map((event, i) => addedEvents(eventLike(earlier, i, event), event));
+  const gone = earlier.events.filter((event, i) => eventLike(later, i, event) === undefined);
+  return {
+    ...later,
+    startTimeMs: earlier.startTimeMs,
+    foundFull: earlier.foundFull + later.foundFull,
+    foundFullMs: earlier.foundFullMs + later.foundFullMs,
+    restarts: earlier.restarts + later.restarts,
+    resyncs: earlier.resyncs + later.resyncs,
+    foreignMoves: earlier.foreignMoves + later.foreignMoves,
+    suspect: earlier.suspect || later.suspect,
+    events: [...events, ...gone],
+    transfers: {
+      transmit: addedTransfers(earlier.transfers.transmit, later.transfers.transmit),
+      receive: addedTransfers(earlier.transfers.receive, later.transfers.receive),
+    },
+  };
+}
+
+/** The same counts over the bounds of another reading of this agent: bucket by bucket exact where the bounds are the same. */
+export function inBoundsOf<Reading extends AgentReading>(like: AgentReading, reading: Reading): Reading {
+  const transfers = (own: TransferReading, other: TransferReading): TransferReading => ({
+    ...own,
+    size: { ...own.size, ...rebucketed(own.size, other.size.bounds) },
+    duration: { ...own.duration, ...rebucketed(own.duration, other.duration.bounds) },
+    throughput: { ...own.throughput, ...rebucketed(own.throughput, other.throughput.bounds) },
+  });
+  return {
+    ...reading,
+    events: reading.events.map((event, i) => {
+      const bounds = eventLike(like, i, event)?.histogram?.bounds;
+      if (event.histogram === undefined || bounds === undefined) return event;
+      return { ...event, histogram: rebucketed(event.histogram, bounds) };
+    }),
+    transfers: {
+      transmit: transfers(reading.transfers.transmit, like.transfers.transmit),
+      receive: transfers(reading.transfers.receive, like.transfers.receive),
+    },
+  };
+}
+
+function addedEvents(earlier: EventReading | undefined, later: EventReading): EventReading {
+  if (earlier === undefined || earlier.count === 0) return later;
+  const histogram =
+    later.histogram &&
+    (earlier.histogram === undefined ? later.histogram : addedBuckets(earlier.histogram, later.histogram));
+  return {
+    ...later,
+    count: earlier.count + later.count,
+    sum: earlier.sum + later.sum,
+    last: later.count === 0 ? earlier.last : later.last,
+    ...(histogram === undefined ? {} : { histogram }),
+  };
+}
+
+function addedTransfers(earlier: TransferReading, later: TransferReading): TransferReading {
+  const exact = (a: Distribution<bigint>, b: Distribution<bigint>) => ({ ...addedBuckets(a, b), sum: a.sum + b.sum });
+  return {
+    count: earlier.count + later.count,
+    size: exact(earlier.size, later.size),
+    duration: exact(earlier.duration, later.duration),
+    throughput: {
+      ...addedBuckets(earlier.throughput, later.throughput),
+      sum: earlier.throughput.sum + later.throughput.sum,
+    },
+  };
+}
+
+function addedBuckets(earlier: Buckets, later: Buckets): Buckets {
+  const { counts } = rebucketed(earlier, later.bounds);
+  return { bounds: later.bounds, counts: later.counts.map((count, i) => count + counts[i]!) };
+}
+
+/** Each bucket goes where its upper bound belongs: no value is lost, and each is at most one old bucket off. */
+function rebucketed({ bounds, counts }: Buckets, wanted: readonly number[]): Buckets {
+  if (bounds === wanted || (bounds.length === wanted.length && bounds.every((bound, i) => bound === wanted[i]))) {
+    return { bounds: wanted, counts };
+  }
+  const moved = new Array<number>(wanted.length + 1).fill(0);
+  counts.forEach((count, i) => {
+    const upper = bounds[i];
+    const found = upper === undefined ? -1 : wanted.findIndex((bound) => upper <= bound);
+    moved[found === -1 ? wanted.length : found]! += count;
+  });
+  return { bounds: wanted, counts: moved };
+}

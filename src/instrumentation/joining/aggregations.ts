@@ -1,0 +1,46 @@
+/** Aggregations that a reader selects, as far as tallies can honour them. */
+import { DataPointType, InstrumentType, type MetricData } from '@opentelemetry/sdk-metrics';
+import type { SdkReader } from './sdk-provider.js';
+
+/** sdk-metrics' AggregationType, which 1.x does not export: numbers, so that no version of it is needed. */
+const DEFAULT = 0;
+const DROP = 1;
+const OWN: Readonly<Record<Kind, number>> = { counter: 2, updowncounter: 2, gauge: 3, histogram: 4 };
+const NAMES = ['default', 'drop', 'sum', 'last value', 'explicit bucket histogram', 'exponential histogram'];
+
+const INSTRUMENTS = {
+  counter: InstrumentType.OBSERVABLE_COUNTER,
+  updowncounter: InstrumentType.OBSERVABLE_UP_DOWN_COUNTER,
+  gauge: InstrumentType.OBSERVABLE_GAUGE,
+  histogram: InstrumentType.HISTOGRAM,
+} as const;
+type Kind = keyof typeof INSTRUMENTS;
+const KINDS = Object.keys(INSTRUMENTS) as Kind[];
+
+/** `onOther` is called with kind and aggregation where the reader asks for one that cannot be given. */
+export function droppedKinds(reader: SdkReader, onOther: (kind: Kind, wanted: string) => void): ReadonlySet<Kind> {
+  const dropped = new Set<Kind>();
+  for (const kind of KINDS) {
+    const { type, bounds } = chosen(reader.selectAggregation?.(INSTRUMENTS[kind]));
+    if (type === DROP) dropped.add(kind);
+    else if (type !== DEFAULT && type !== OWN[kind]) onOther(kind, NAMES[type] ?? `aggregation ${type}`);
+    else if (bounds) onOther(kind, 'explicit bucket histogram with bounds of its own');
+  }
+  return dropped;
+}
+
+export function kindOf(metric: MetricData): Kind {
+  if (metric.dataPointType === DataPointType.GAUGE) return 'gauge';
+  if (metric.dataPointType !== DataPointType.SUM) return 'histogram';
+  return metric.isMonotonic ? 'counter' : 'updowncounter';
+}
+
+/** sdk-metrics 2 and 3 choose by `{ type, options }`; 1.x by an object of a class. */
+function chosen(aggregation: unknown): { type: number; bounds: boolean } {
+  if (typeof aggregation !== 'object' || aggregation === null) return { type: DEFAULT, bounds: false };
+  const { type, options } = aggregation as { type?: unknown; options?: { boundaries?: unknown } };
+  if (typeof type === 'number') return { type, bounds: Array.isArray(options?.boundaries) };
+  const { name } = aggregation.constructor;
+  if (name === 'DropAggregation') return { type: DROP, bounds: false };
+  return { type: name === 'ExponentialHistogramAggregation' ? 5 : DEFAULT, bounds: false };
+}

@@ -1,0 +1,126 @@
+/**
+ * Readings that one reader got, kept as long as the reader and longer than any source: after disable() and enable(), with
+ * other settings or with another provider no event is reported twice or missing.
+ */
+import type { AgentReading } from '../../mapping/index.js';
+import type { AgentSnapshot } from '../../shm-bridge/types.js';
+import type { FeedSnapshot } from '../snapshot-feed.js';
+import { addedReadings, inBoundsOf } from './added-readings.js';
+import { type RingReporter, THIS_COPY } from './ring-reporter.js';
+
+/** The last collect: where the next delta begins. */
+export interface LastCollect {
+  readonly snapshot: FeedSnapshot;
+  /** By id. */
+  readonly agents: Map<number, AgentReading>;
+}
+
+/** Reading of a tally when its source was closed. */
+interface Carried {
+  reading: AgentSnapshot;
+  /** Id of the tally that continues it, once there is one. */
+  goesOnAs: number | undefined;
+}
+
+/** A ring that others report to this reader. */
+interface LeftOut {
+  readonly reading: AgentSnapshot;
+  readonly reporters: readonly RingReporter[];
+}
+
+export class ReaderMemory {
+  /** Set by the producer at each collect. */
+  previous: LastCollect | undefined;
+  /** By path. */
+  #carried = new Map<string, Carried>();
+  /** By id, as of the last call of show(). */
+  #leftOut = new Map<number, LeftOut>();
+
+  /** For a reader that takes the place of another one. */
+  takePlaceOf(other: ReaderMemory): void {
+    const { previous } = other;
+    this.previous = previous && { ...previous, agents: new Map(previous.agents) };
+    this.#carried = new Map([...other.#carried].map(([path, one]) => [path, { ...one }]));
+    this.#leftOut = new Map(other.#leftOut);
+  }
+
+  /** Returns the readings that the reader gets of these agents. `reporters` report the rings whose paths are in `others`. */
+  show(
+    agents: readonly AgentSnapshot[],
+    others: ReadonlySet<string>,
+    reporters: readonly RingReporter[],
+  ): AgentSnapshot[] {
+    const shown: AgentSnapshot[] = [];
+    const leftOut = new Map<number, LeftOut>();
+    const present = new Set<string>();
+    for (const agent of agents) {
+      if (!agent.exported) continue;
+      present.add(agent.path);
+      const reading = this.#withCarried(agent);
+      if (others.has(agent.path)) leftOut.set(agent.id, { reading, reporters });
+      else {
+        this.#takeOver(agent.id);
+        shown.push(reading);
+      }
+    }
+    this.#leftOut = leftOut;
+    return [...shown, ...this.#lastOf(present).filter(({ path }) => !others.has(path))];
+  }
+
+  /** The last snapshot of a source that is closed now: `agents` as show() gets them. */
+  carry(agents: readonly AgentSnapshot[]): void {
+    const carried = new Map<string, Carried>();
+    for (const agent of agents) {
+      if (!agent.exported) continue;
+      if (this.#leftOut.has(agent.id)) this.#takeOver(agent.id);
+      carried.set(agent.path, { reading: this.#withCarried(agent), goesOnAs: undefined });
+    }
+    // Not seen again since the source before was closed: still to be reported.
+    for (const [path, one] of this.#carried) {
+      if (one.goesOnAs === undefined && !carried.has(path)) carried.set(path, one);
+    }
+    this.#carried = carried;
+    this.#leftOut.clear();
+  }
+
+  #withCarried(agent: AgentSnapshot): AgentSnapshot {
+    const carried = this.#carried.get(agent.path);
+    if (carried === undefined) return agent;
+    const { reading, goesOnAs } = carried;
+    // Another source kept the tally alive, or it belongs to a later life of the agent: there is nothing to add.
+    if (reading.id === agent.id || (goesOnAs !== undefined && goesOnAs !== agent.id)) {
+      this.#carried.delete(agent.path);
+      return agent;
+    }
+    if (goesOnAs === undefined) {
+      carried.goesOnAs = agent.id;
+      carried.reading = inBoundsOf(agent, reading);
+      const before = this.previous?.agents.get(reading.id);
+      if (before !== undefined) this.previous!.agents.set(agent.id, inBoundsOf(agent, before));
+    }
+    return addedReadings(carried.reading, agent);
+  }
+
+  /** Makes deltas begin where the other producer's last report ended. */
+  #takeOver(id: number): void {
+    const leftOut = this.#leftOut.get(id);
+    if (leftOut === undefined) return;
+    let base: AgentReading = leftOut.reading;
+    for (const reporter of leftOut.reporters) {
+      const reported = reporter.copy === THIS_COPY ? reporter.reported().get(id) : undefined;
+      if (reported !== undefined) base = reported as AgentReading;
+    }
+    this.previous?.agents.set(id, base);
+  }
+
+  /** Returns the last readings of agents that the new source does not have, once. */
+  #lastOf(present: ReadonlySet<string>): AgentSnapshot[] {
+    const last: AgentSnapshot[] = [];
+    for (const [path, { reading, goesOnAs }] of this.#carried) {
+      if (present.has(path)) continue;
+      this.#carried.delete(path);
+      if (goesOnAs === undefined) last.push(reading);
+    }
+    return last;
+  }
+}

@@ -1,0 +1,86 @@
+/** All ways into a service show the same series, and each transfer of agents under load is in every histogram. */
+import { expect, test } from 'vitest';
+import { RunningCommand, until } from '../cli/command.js';
+import { dist } from '../support/child.js';
+import { runTransferSource, temporaryDirectory } from '../support/live.js';
+import { type Sample, samplesOf } from '../support/page.js';
+
+const SERVICE = new URL('../support/way-in.mjs', import.meta.url).pathname;
+const REGISTER = new URL(dist('register.js')).pathname;
+
+/** The first one is what the others are compared with. */
+const WAYS = ['NixlMetricProducer', 'metricProducer()', 'NixlInstrumentation', '/register'];
+const AGENTS = 4;
+const TRANSFERS = 4500;
+/** Three seconds. */
+const LOAD = ['--agents', AGENTS, '--rate', 1500, '--transfers', TRANSFERS, '--copy-free', '--buffer-size', 65536];
+
+interface Seen {
+  samples: Sample[];
+  transfers: number;
+  stderr: string;
+}
+
+async function service(way: string, blockedMs: number): Promise<Seen> {
+  const directory = temporaryDirectory();
+  const imports = way === '/register' ? ['--import', REGISTER] : [];
+  const program = [...imports, SERVICE, way, directory, String(blockedMs), dist('index.js')];
+  const env = { NIXL_TELEMETRY_DIR: directory, OTEL_LOG_LEVEL: '' };
+  const running = new RunningCommand(process.execPath, program, env);
+  const [, port] = await running.says(/port (\d+)/);
+  const scrape = async (): Promise<Sample[]> => {
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+    return samplesOf(await response.text());
+  };
+  // Something must have been joined before agents come: /register looks for the provider now and then.
+  await until(async () => (await scrape()).some(({ name }) => name === 'nixl_collector_ticks_total'));
+  const { totals } = await runTransferSource(['--dir', directory, ...LOAD.map(String)]);
+  expect(totals).toMatchObject({ refused: 0, wiped: 0 });
+  const transfers = totals.transfersTx + totals.transfersRx;
+  // The last flush of the agents is over when they have ended, and a scrape drains.
+  const samples = await scrape();
+  running.child.kill('SIGTERM');
+  await running.ended;
+  return { samples, transfers, stderr: running.stderr };
+}
+
+/** Name and labels of each series. */
+function seriesOf(samples: readonly Sample[]): string[] {
+  return samples
+    .map(({ name, labels }) => `${name}${JSON.stringify(Object.entries(labels).sort())}`)
+    .filter((series) => !series.startsWith('target_info'))
+    .sort();
+}
+
+function sum(samples: readonly Sample[], name: string): number {
+  return samples.filter((sample) => sample.name === name).reduce((all, { value }) => all + value, 0);
+}
+
+test('each way in counts every transfer, also while the event loop is blocked for half of the time', async () => {
+  const seen = new Map<string, Seen>();
+  for (const way of WAYS) seen.set(way, await service(way, 50));
+  for (const [way, { samples, transfers, stderr }] of seen) {
+    const counts = [
+      'agent_xfer_time_us_count',
+      'agent_xfer_post_time_us_count',
+      'nixl_transfer_size_count',
+      'nixl_transfer_directed_duration_count',
+    ].map((name) => sum(samples, name));
+    const requests = ['agent_tx_requests_num_total', 'agent_rx_requests_num_total'].map((name) => sum(samples, name));
+    expect({ way, transfers, counts, requests: requests[0]! + requests[1]!, stderr }).toEqual({
+      way,
+      transfers: AGENTS * TRANSFERS,
+      counts: counts.map(() => transfers),
+      requests: transfers,
+      stderr: '',
+    });
+  }
+  const all = [...seen.values()].map(({ samples }) => seriesOf(samples));
+  const [expected] = all;
+  expect(expected!.length).toBeGreaterThan(500);
+  for (const series of all) {
+    expect(series.filter((one, i) => series.indexOf(one) !== i)).toEqual([]);
+    expect(series.filter((one) => !expected!.includes(one))).toEqual([]);
+    expect(expected!.filter((one) => !series.includes(one))).toEqual([]);
+  }
+});
