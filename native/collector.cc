@@ -63,9 +63,9 @@ std::shared_ptr<Source> Collector::open(SourceOptions options, std::vector<std::
     wake_.notify_all();
   };
   std::unique_lock lock(mutex_, std::defer_lock);
-  if (!lockBefore(lock, patience())) {  // then it runs
-    defer(join);
-    return source;
+  if (!lockBefore(lock, patience())) {
+    if (defer(join)) return source;
+    lock.lock();
   }
   join();
   if (running_) return source;
@@ -74,6 +74,8 @@ std::shared_ptr<Source> Collector::open(SourceOptions options, std::vector<std::
   try {
     thread_ = std::thread([this] { run(); });
     running_ = true;
+    const std::lock_guard deferring(deferredMutex_);
+    deferring_ = true;
   } catch (const std::system_error& problem) {  // no further thread is allowed to this process or user
     std::erase(sources_, source);
     throw std::runtime_error(std::string("the collector's thread cannot be started: ") + problem.what());
@@ -102,9 +104,10 @@ void Collector::leave(const std::shared_ptr<Source>& source) {
   if (std::erase(sources_, source) == 0) return;
   keepShortestInterval();
   // The thread does it: it may hold on to any of the agents at the moment.
-  defer([this, source] {
+  const auto unlinkAll = [this, source] {
     while (!source->agents_.empty()) unlink(*source, source->agents_.begin()->first);
-  });
+  };
+  if (!defer(unlinkAll)) unlinkAll();
   if (!sources_.empty()) return;
   stopping_ = true;
   wake_.notify_all();
@@ -145,8 +148,10 @@ void Collector::run() {
   do {
     serve(lock);
     letGo(lock);
+    // A source may have come while the thread was about to end.
+    while (sources_.empty() && !stopDeferring()) runDeferred();
     stopping_ = false;
-  } while (!sources_.empty());  // one may have come while the thread was about to end
+  } while (!sources_.empty());
   running_ = false;
   tickedAt_ = 0;
   ticked_.notify_all();

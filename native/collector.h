@@ -150,7 +150,8 @@ class Collector {
 
   bool lockBefore(std::unique_lock<std::mutex>& lock, Clock::time_point deadline);
   void whenFree(Clock::time_point deadline, std::function<void()> work);
-  void defer(std::function<void()> work);
+  bool defer(std::function<void()> work);
+  bool stopDeferring();
   void runDeferred();
   void onEach(Source& source, Clock::time_point deadline, const std::function<void(Agent&, TallySlot&)>& work);
   void leave(const std::shared_ptr<Source>& source);
@@ -200,6 +201,7 @@ class Collector {
   std::atomic<uint64_t> awaitedStep_{~0ull};     // the step in which a call waited in vain
   std::atomic<Clock::rep> tickedAt_{0};          // lastTick_, to be read without the lock
   std::mutex deferredMutex_;                     // held for a moment only, and inside of any other
+  bool deferring_ = false;                       // the thread runs, and will look at what is deferred
   std::vector<std::function<void()>> deferred_;  // what the thread does before its next tick, as it held the lock
   std::vector<std::shared_ptr<Source>> sources_;
   std::map<std::string, std::shared_ptr<Agent>> agents_;  // by path

@@ -43,13 +43,25 @@ bool Collector::lockBefore(std::unique_lock<std::mutex>& lock, Clock::time_point
 // Does the work with mutex_ held: now, or at the thread's next step where it does not let go of it.
 void Collector::whenFree(Clock::time_point deadline, std::function<void()> work) {
   std::unique_lock lock(mutex_, std::defer_lock);
-  if (lockBefore(lock, deadline)) return work();
-  defer(std::move(work));
+  if (!lockBefore(lock, deadline)) {
+    if (defer(work)) return;
+    lock.lock();
+  }
+  work();
 }
 
-void Collector::defer(std::function<void()> work) {
+// False: no thread runs that would do it, nor one that could hold on to a lock.
+bool Collector::defer(std::function<void()> work) {
   const std::lock_guard lock(deferredMutex_);
-  deferred_.push_back(std::move(work));
+  if (deferring_) deferred_.push_back(std::move(work));
+  return deferring_;
+}
+
+// False: there is work left.
+bool Collector::stopDeferring() {
+  const std::lock_guard lock(deferredMutex_);
+  deferring_ = !deferred_.empty();
+  return !deferring_;
 }
 
 // mutex_ is held.
@@ -89,11 +101,12 @@ void Collector::onEach(Source& source, Clock::time_point deadline,
       work(*seen.agent, *seen.slot);
       continue;
     }
-    defer([seen, work] {
+    const auto later = [seen, work] {
       auto free = seen.agent->lockLater();
       free.lock();
       work(*seen.agent, *seen.slot);
-    });
+    };
+    if (!defer(later)) later();
   }
 }
 
