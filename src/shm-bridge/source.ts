@@ -230,7 +230,7 @@ class NativeSource implements RingSource {
 
   drainNow(limitMs = DRAIN_LIMIT_MS): void {
     this.#open();
-    addon().drainNow(limitMs);
+    addon().drainNow(wholeNumber('limitMs', limitMs, 0, 2 ** 31 - 1));
   }
 
   async drain(): Promise<void> {

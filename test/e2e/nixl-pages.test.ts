@@ -1,11 +1,12 @@
 /** The work of a real agent gives, line by line, the page that NIXL's exporter of that release printed. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import type { MeterProvider as ApiMeterProvider } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { NixlInstrumentation, NixlMetricProducer, type NixlOptions } from '../../src/index.js';
 import { start } from '../cli/command.js';
-import { ManualReader, scrape, scrapeOf } from '../instrumentation/readers.js';
+import { ManualReader, ofAnotherMake, scrape, scrapeOf } from '../instrumentation/readers.js';
 import { temporaryDirectory } from '../support/live.js';
 import { HOST, NIXL_PAGES, type NixlPage, nixlLines, orderOf, RANK } from '../support/nixl-pages.js';
 import { samplesOf } from '../support/page.js';
@@ -48,16 +49,31 @@ describe.each(Object.entries(NIXL_PAGES))('the page of NIXL %s', (_, page) => {
     await expect.poll(async () => nixlLines(samplesOf(await scrape(producer))), PATIENTLY).toEqual(expected);
   });
 
-  it('is what the instruments show', async () => {
+  it('is what an instrumentation shows', async () => {
+    const { directory, expected } = await agentOf(page);
+    const show = instrumented(page, directory, (provider) => provider);
+    await expect.poll(show, PATIENTLY).toEqual(expected);
+  });
+
+  it('is what the instruments show where the provider is of another make', async () => {
     const { directory, expected: all } = await agentOf(page);
     // The API's histograms have no series before their first value.
     const isEmpty = (line: string): boolean => /_us_(bucket|count|sum)\{.* 0$/.test(line);
     const times = page.work['agent_xfer_time'] ?? [];
     const expected = times.length > 0 ? all : all.filter((line) => !isEmpty(line));
-    const reader = new ManualReader();
-    const instrumentation = new NixlInstrumentation(optionsOf(page, directory));
-    onTestFinished(() => instrumentation.disable());
-    instrumentation.setMeterProvider(new MeterProvider({ readers: [reader] }));
-    await expect.poll(async () => nixlLines(samplesOf(await scrapeOf(reader))), PATIENTLY).toEqual(expected);
+    await expect.poll(instrumented(page, directory, ofAnotherMake), PATIENTLY).toEqual(expected);
   });
 });
+
+/** Returns a look at what an instrumentation reports; `disguised`: what it sees of the provider. */
+function instrumented(
+  page: NixlPage,
+  directory: string,
+  disguised: (provider: MeterProvider) => ApiMeterProvider,
+): () => Promise<string[]> {
+  const reader = new ManualReader();
+  const instrumentation = new NixlInstrumentation(optionsOf(page, directory));
+  onTestFinished(() => instrumentation.disable());
+  instrumentation.setMeterProvider(disguised(new MeterProvider({ readers: [reader] })));
+  return async () => nixlLines(samplesOf(await scrapeOf(reader)));
+}

@@ -7,7 +7,16 @@ import { AgentInstances } from '../../src/instrumentation/agents/agent-instances
 import { temporaryDirectory, untilYoungerThan } from '../support/live.js';
 import { instrumentation, log, opener } from './harness.js';
 import { agentSnapshot, eventTally, InMemorySource, START_MS } from './in-memory-source.js';
-import { ManualReader, metricIn, pointsIn, producerOn, providerWith, scrape, valuesOf } from './readers.js';
+import {
+  ManualReader,
+  metricIn,
+  ofAnotherMake,
+  pointsIn,
+  producerOn,
+  providerWith,
+  scrape,
+  valuesOf,
+} from './readers.js';
 
 describe('the labels of prometheus_mp', () => {
   it('are empty where the process cannot be seen', async () => {
@@ -35,7 +44,7 @@ describe('the labels of prometheus_mp', () => {
 
   it('start new series in the instruments when the process changes, while series of this package continue', async () => {
     const reader = new ManualReader();
-    instrumentation({ nixlLabels: 'prometheus_mp' }).setMeterProvider(providerWith(reader));
+    instrumentation({ nixlLabels: 'prometheus_mp' }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a', pid: process.pid }, { 0: [5n] })];
     await reader.points('nixl.events');
     opener.last.agents = [];
@@ -52,7 +61,7 @@ describe('the labels of prometheus_mp', () => {
 
   it('make an agent of the instruments wait until its process is seen', async () => {
     const reader = new ManualReader();
-    instrumentation({ nixlLabels: 'prometheus_mp' }).setMeterProvider(providerWith(reader));
+    instrumentation({ nixlLabels: 'prometheus_mp' }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.takenMs = START_MS + 100;
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n] })];
     expect(await reader.points('agent_tx_bytes_total')).toEqual([]);
@@ -63,7 +72,7 @@ describe('the labels of prometheus_mp', () => {
   it('are empty where agents are reported together', async () => {
     const reader = new ManualReader();
     const one = instrumentation({ nixlLabels: 'prometheus_mp', seriesLimit: 20 });
-    one.setMeterProvider(providerWith(reader));
+    one.setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.takenMs = START_MS + 2000;
     opener.last.agents = Array.from({ length: 50 }, (_, id) => agentSnapshot({ id, agent: `a${id}` }, { 0: [1n] }));
     const points = await reader.points('agent_tx_bytes_total');
@@ -75,7 +84,7 @@ describe('the labels of prometheus_mp', () => {
 describe('series of older releases', () => {
   it('have no counter that the instruments would call one', async () => {
     const reader = new ManualReader();
-    instrumentation({ nixlRelease: '1.0' }).setMeterProvider(providerWith(reader));
+    instrumentation({ nixlRelease: '1.0' }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n, 6n], 6: [9n], 11: [1n] })];
     const metrics = await reader.metrics();
     const own = metrics.filter(({ descriptor }) => descriptor.name.startsWith('agent_'));
@@ -95,7 +104,7 @@ describe('sums of release 1.0, which are no counters', () => {
 
   it('continue after an earlier agent of the same name', async () => {
     const reader = new ManualReader();
-    instrumentation({ nixlRelease: '1.0' }).setMeterProvider(providerWith(reader));
+    instrumentation({ nixlRelease: '1.0' }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n] })];
     expect(await bytesOf(reader)).toEqual({ a: 5 });
     opener.last.agents = [];
@@ -106,7 +115,7 @@ describe('sums of release 1.0, which are no counters', () => {
 
   it('lose nothing when an agent goes that is reported with others', async () => {
     const reader = new ManualReader();
-    instrumentation({ nixlRelease: '1.0', seriesLimit: 20 }).setMeterProvider(providerWith(reader));
+    instrumentation({ nixlRelease: '1.0', seriesLimit: 20 }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     const agents = Array.from({ length: 50 }, (_, id) => agentSnapshot({ id, agent: `a${id}` }, { 0: [1n] }));
     opener.last.agents = agents;
     const { other } = await bytesOf(reader);
@@ -158,7 +167,7 @@ describe('errors of the configuration', () => {
 
   it('are in the instruments', async () => {
     const reader = new ManualReader();
-    instrumentation({ customEvents }).setMeterProvider(providerWith(reader));
+    instrumentation({ customEvents }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' })];
     expect(valuesOf(await reader.points('agent_errors_total'), 'status')).toMatchObject({ xfer_stalled: 0 });
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, [stalled(1n)])];
@@ -172,7 +181,7 @@ describe('errors of the configuration', () => {
     ['!agent_err_xfer_stalled', false],
   ])('are exported or not as enabledMetrics %s says', async (enabledMetrics, isExported) => {
     const reader = new ManualReader();
-    instrumentation({ customEvents, enabledMetrics }).setMeterProvider(providerWith(reader));
+    instrumentation({ customEvents, enabledMetrics }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, [stalled(1n)])];
     const errors = valuesOf(await reader.points('agent_errors_total'), 'status');
     const events = (await reader.points('nixl.events')).map(({ attributes }) => attributes['event']);
@@ -182,7 +191,7 @@ describe('errors of the configuration', () => {
 
   it('are in nixl.events alone where the release counts no errors, and that is reported', async () => {
     const reader = new ManualReader();
-    instrumentation({ customEvents, nixlRelease: '1.3' }).setMeterProvider(providerWith(reader));
+    instrumentation({ customEvents, nixlRelease: '1.3' }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, [stalled(1n)])];
     expect(await reader.points('agent_errors_total')).toEqual([]);
     expect(await reader.points('nixl.events')).toMatchObject([{ attributes: { event: 'type_21' } }]);
