@@ -3,62 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
-import { CELLS, programsOf } from '../matrix/cells.js';
-import { MAIN, RunningCommand, scrape, start, temporaryDirectory, until, valueOf } from './command.js';
-
-const METHODS = 'export(m, done) { done({ code: 0 }) }, async forceFlush() {}, async shutdown() {}';
-
-/** Each throws at another moment and place. */
-const LATE: readonly (readonly [string, string])[] = [
-  ['a timer of the module', `setTimeout(() => { throw new Error('late') }, 20); export default { ${METHODS} };`],
-  ['a promise of the module', `Promise.reject(new Error('late')); export default { ${METHODS} };`],
-  [
-    'a timer after an await of the module',
-    `await null; setTimeout(() => { throw new Error('late') }, 20); export default { ${METHODS} };`,
-  ],
-  [
-    'a tick of the constructor',
-    `export default class { constructor() { process.nextTick(() => { throw new Error('late') }) }
-       export(m, done) { done({ code: 0 }) } async forceFlush() {} async shutdown() {} };`,
-  ],
-  [
-    'a microtask of the function',
-    `export default () => { queueMicrotask(() => { throw new Error('late') }); return { ${METHODS} } };`,
-  ],
-  [
-    'a promise of a getter',
-    `export default { get export() { Promise.resolve().then(() => { throw new Error('late') }); return (m, done) => done({ code: 0 }) },
-       async forceFlush() {}, async shutdown() {} };`,
-  ],
-  [
-    'a timer of export()',
-    `export default { export(m, done) { done({ code: 0 }); setTimeout(() => { throw new Error('late') }, 1) },
-       async forceFlush() {}, async shutdown() {} };`,
-  ],
-  [
-    'an emitter without a listener',
-    `import { EventEmitter } from 'node:events';
-     export default { export(m, done) { done({ code: 0 }); const e = new EventEmitter(); setImmediate(() => e.emit('error', new Error('late'))) },
-       async forceFlush() {}, async shutdown() {} };`,
-  ],
-  [
-    'a socket without a listener',
-    `import { connect } from 'node:net';
-     export default { export(m, done) { done({ code: 0 }); connect('/no/such/late') }, async forceFlush() {}, async shutdown() {} };`,
-  ],
-  [
-    'null',
-    `export default { export(m, done) { done({ code: 0 }); setTimeout(() => { throw null }) }, async forceFlush() {}, async shutdown() {} };`,
-  ],
-  [
-    'something without a text',
-    `export default { async export(m, done) { done({ code: 0 }); (async () => { throw Object.create(null) })() }, async forceFlush() {}, async shutdown() {} };`,
-  ],
-  [
-    'process.exit()',
-    `export default { export(m, done) { done({ code: 0 }); setTimeout(() => process.exit(7)) }, async forceFlush() {}, async shutdown() {} };`,
-  ],
-];
+import { LATE_THROWS, METHODS } from '../support/late-throws.js';
+import { scrape, start, temporaryDirectory, until, valueOf } from './command.js';
 
 function moduleOf(source: string, name = 'mine.mjs'): string {
   const file = path.join(temporaryDirectory(), name);
@@ -81,7 +27,7 @@ function withWitness(): { file: string; exports: () => number } {
 const FLAGS = ['--port', '0', '--export-interval', '50'];
 
 describe('what an exporter throws outside of every call', () => {
-  it.each(LATE)('costs nobody else anything: %s', async (_, source) => {
+  it.each(LATE_THROWS)('costs nobody else anything: %s', async (_, source) => {
     const witness = withWitness();
     const exporters = `${moduleOf(source)},${witness.file},prometheus`;
     const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', exporters, ...FLAGS]);
@@ -177,17 +123,5 @@ describe('an error that belongs to nobody', () => {
     const preloaded = moduleOf(`setTimeout(() => { throw new Error('not caught') }, 50);`, 'preloaded.mjs');
     const demo = start(['demo', '--port', '0'], { NODE_OPTIONS: `--import ${preloaded}` });
     expect(await demo.ended).toMatchObject({ code: 1, stderr: expect.stringContaining('not caught') as string });
-  });
-});
-
-describe.each(CELLS)('on Node $node', (cell) => {
-  it('each of them is named', { timeout: 300_000 }, async () => {
-    const { node } = await programsOf(cell);
-    const modules = LATE.map(([, source], i) => moduleOf(source, `late-${i}.mjs`));
-    const args = ['serve', '--dir', temporaryDirectory(), '--exporter', [...modules, 'prometheus'].join(',')];
-    const serve = new RunningCommand(node, [MAIN, ...args, ...FLAGS]);
-    for (const [i] of LATE.entries())
-      await serve.says(new RegExp(`exporter \\S+late-${i}.mjs threw outside of a call`));
-    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
   });
 });
