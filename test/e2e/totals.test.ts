@@ -1,15 +1,21 @@
-/** Sums of the instrumentation's own instruments over real rings: nothing is lost or counted twice when it begins again. */
+/** Sums of an instrumentation over real rings: nothing is lost or counted twice when it begins again. */
 import { join } from 'node:path';
+import type { MeterProvider } from '@opentelemetry/api';
 import { AggregationTemporality, type DataPoint, type Histogram } from '@opentelemetry/sdk-metrics';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type MetricBuilder,
   NixlInstrumentation,
   type NixlInstrumentationConfig,
   RingWriter,
 } from '../../src/index.js';
-import { ManualReader, providerWith } from '../instrumentation/readers.js';
+import { ManualReader, ofAnotherMake, providerWith } from '../instrumentation/readers.js';
 import { temporaryDirectory } from '../support/live.js';
+
+type Disguise = (provider: MeterProvider) => MeterProvider;
+
+/** The instrumentation sees the SDK's provider as it is, and joins its readers. */
+const joined: Disguise = (provider) => provider;
 
 interface Seen {
   bytes: number;
@@ -18,13 +24,13 @@ interface Seen {
 }
 
 /** A ring, the instrumentation on it, and a reader of each temporality. */
-function host(config: NixlInstrumentationConfig = {}) {
+function host(config: NixlInstrumentationConfig = {}, disguised = joined) {
   const directory = temporaryDirectory();
   const writer = new RingWriter(join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
   const [cumulative, delta] = [new ManualReader(), new ManualReader(AggregationTemporality.DELTA)];
   const one = new NixlInstrumentation({ directories: directory, hostname: 'h', ...config });
   onTestFinished(() => one.disable());
-  one.setMeterProvider(providerWith(cumulative, delta));
+  one.setMeterProvider(disguised(providerWith(cumulative, delta)));
   const deltas = { bytes: 0, transfers: 0 };
   const seen = async (): Promise<Seen> => {
     const gained = pointOf(await delta.metrics());
@@ -66,22 +72,27 @@ const WAYS: [string, (one: NixlInstrumentation) => void][] = [
   ],
 ];
 
-it.each(WAYS)('sums and histograms go on together over %s', async (_, beginAgain) => {
-  const { one, seen, write } = host({ drainIntervalMs: 20 });
-  write(1000);
-  await expect.poll(seen).toMatchObject({ bytes: 1000, transfers: 1 });
-  const { startTime } = await seen();
-  write(1); // nobody collects it before the end
-  beginAgain(one);
-  write(1500); // more than before: the SDK would take it for an increase of 500
-  await expect.poll(seen).toMatchObject({ bytes: 2501, transfers: 3 });
-  beginAgain(one);
-  write(10); // less
-  await expect.poll(seen).toEqual({ bytes: 2511, transfers: 4, startTime });
+describe.each([
+  ['producers in readers', joined],
+  ['instruments', ofAnotherMake],
+])('with %s', (_way, disguised) => {
+  it.each(WAYS)('sums and histograms go on together over %s', async (_, beginAgain) => {
+    const { one, seen, write } = host({ drainIntervalMs: 20 }, disguised);
+    write(1000);
+    await expect.poll(seen).toMatchObject({ bytes: 1000, transfers: 1 });
+    const { startTime } = await seen();
+    write(1); // nobody collects it before the end
+    beginAgain(one);
+    write(1500); // more than before: the SDK would take it for an increase of 500
+    await expect.poll(seen).toMatchObject({ bytes: 2501, transfers: 3 });
+    beginAgain(one);
+    write(10); // less
+    await expect.poll(seen).toEqual({ bytes: 2511, transfers: 4, startTime });
+  });
 });
 
-it('sums go on when an agent comes back after it was dropped', async () => {
-  const { delta, seen, write } = host({ idleTtlMs: 100 });
+it('sums of instruments go on when an agent comes back after it was dropped', async () => {
+  const { delta, seen, write } = host({ idleTtlMs: 100 }, ofAnotherMake);
   for (const [bytes, total] of [
     [1000, 1000],
     [1500, 2500],
