@@ -1,10 +1,10 @@
 /** /readyz of a real serve: 503 while it starts, while its collector thread is stuck, and while it stops. */
-import { rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { readiness } from '../../src/cli/serve/health.js';
 import { InMemorySource } from '../instrumentation/in-memory-source.js';
-import { preloadable } from '../support/preload.js';
+import { CollectorStop } from '../support/held-up.js';
 import { scrape, start, temporaryDirectory, until, valueOf } from './command.js';
 
 async function readyz(base: string): Promise<{ status: number; text: string }> {
@@ -47,9 +47,8 @@ it('is 503 while serve starts, 200 while it serves, and 503 again while it stops
 });
 
 it('is 503 while the collector thread is stuck, and 200 when it goes on', async () => {
-  const stuck = path.join(temporaryDirectory(), 'stuck');
-  const env = { LD_PRELOAD: preloadable('stuck-collector.c'), COLLECTOR_STUCK: stuck };
-  const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'], env);
+  const collector = new CollectorStop();
+  const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'], collector.env);
   const [url] = await serve.says(/http:\S+metrics/);
   const becomes = (wanted: number) =>
     until(async () => {
@@ -57,9 +56,9 @@ it('is 503 while the collector thread is stuck, and 200 when it goes on', async 
       return status === wanted && text;
     });
   await becomes(200);
-  writeFileSync(stuck, '');
+  collector.hold('s');
   expect(await becomes(503)).toMatch(/^the collector thread has had no turn for \d{4,} ms/);
-  rmSync(stuck);
+  collector.release();
   expect(await becomes(200)).toBe('ready, 0 agents');
   const page = await scrape(url);
   expect(valueOf(page, 'nixl_collector_late_ticks_total')).toBeGreaterThanOrEqual(1);

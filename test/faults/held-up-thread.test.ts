@@ -1,26 +1,10 @@
 /** The collector's thread is held up, as by a frozen disk: nobody on the main thread waits for it. */
-import { execFileSync } from 'node:child_process';
-import { readSync, openSync, writeFileSync, writeSync, closeSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { scrape, start, temporaryDirectory, until, valueOf } from '../cli/command.js';
 import { dist, resultOf } from '../support/child.js';
-
-interface Control {
-  readonly env: Readonly<Record<string, string>>;
-  readonly file: string;
-}
-
-function control(): Control {
-  const directory = temporaryDirectory();
-  const [library, file] = [path.join(directory, 'held-up.so'), path.join(directory, 'control')];
-  const source = fileURLToPath(new URL('../support/held-up.c', import.meta.url));
-  execFileSync(process.env['CXX'] ?? 'c++', ['-x', 'c', '-shared', '-fPIC', '-O2', '-o', library, source, '-ldl']);
-  writeFileSync(file, Buffer.alloc(2));
-  return { env: { LD_PRELOAD: library, HELD_UP_FILE: file }, file };
-}
+import { CollectorStop, type Place } from '../support/held-up.js';
 
 const PROGRAM = `
 import { openSync, readSync, writeSync } from 'node:fs';
@@ -87,8 +71,8 @@ for (const producer of producers) producer.close();
 `;
 
 /** What a service sees whose collector thread is held up at one place, and once it goes on. */
-async function heldUpAt(where: 's' | 'p'): Promise<void> {
-  const { env, file } = control();
+async function heldUpAt(where: Place): Promise<void> {
+  const { env, file } = new CollectorStop();
   const through = ['env', ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
   const sdk = import.meta.resolve('@opentelemetry/sdk-metrics');
   const files = { index: dist('index.js'), bridge: dist('shm-bridge/index.js'), mapping: dist('mapping/index.js') };
@@ -108,29 +92,22 @@ test('while it looks for rings', () => heldUpAt('s'));
 test('while it drains one', () => heldUpAt('p'));
 
 test('serve answers, reports it at /readyz, ends when it is told to, and takes up where it was', async () => {
-  const { env, file } = control();
+  const collector = new CollectorStop();
   const directory = temporaryDirectory();
-  const fd = openSync(file, 'r+');
-  onTestFinished(() => closeSync(fd));
-  const isHeldUp = (): boolean => {
-    const bytes = Buffer.alloc(2);
-    readSync(fd, bytes, 0, 2, 0);
-    return bytes[1] === 1;
-  };
   const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
   writer.push({ type: 0, value: 1n });
-  const serve = start(['serve', '--dir', directory, '--port', '0', '--shutdown-timeout', '5000'], env);
+  const serve = start(['serve', '--dir', directory, '--port', '0', '--shutdown-timeout', '5000'], collector.env);
   const [, url] = await serve.says(/serves (http:\S+) from/);
   const total = async (): Promise<number> => valueOf(await scrape(url!), 'agent_tx_bytes_total');
   await until(async () => (await total()) === 1);
-  writeSync(fd, 's', 0);
-  await until(() => Promise.resolve(isHeldUp()));
+  collector.hold('s');
+  await until(() => Promise.resolve(collector.isHeldUp));
   writer.push({ type: 0, value: 10n });
   expect(await total()).toBe(1);
   await until(async () => (await (await fetch(new URL('/readyz', url))).text()).includes('has had no turn for'));
-  writeSync(fd, '-', 0);
+  collector.release();
   await until(async () => (await total()) === 11);
-  writeSync(fd, 's', 0);
-  await until(() => Promise.resolve(isHeldUp()));
+  collector.hold('s');
+  await until(() => Promise.resolve(collector.isHeldUp));
   expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
 });
