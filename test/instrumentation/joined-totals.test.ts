@@ -67,12 +67,30 @@ describe('totals go on', () => {
     await seen(delta);
     opener.last.agents = [sent(1, 8)];
     one.disable();
-    opener.agents = [sent(9, 1, { exported: false })];
+    opener.agents = [];
     one.enable();
     expect([await seen(cumulative), await seen(delta)]).toEqual([[[8, 8]], [[3, 3]]]);
     expect([await seen(cumulative), await seen(delta)]).toEqual([[], []]);
     opener.last.agents = [sent(9, 2)]; // begins at 0, as one that was let go
     expect([await seen(cumulative), await seen(delta)]).toEqual([[[2, 2]], [[2, 2]]]);
+  });
+
+  it('with an agent that is idle: its new tally has no event yet, and its process is not seen yet', async () => {
+    const { one, cumulative, delta } = started();
+    opener.last.agents = [sent(1, 5)];
+    await seen(delta);
+    opener.last.agents = [sent(1, 8)];
+    for (const id of [9, 10]) {
+      one.disable();
+      opener.agents = [sent(id, 0, { exported: false })];
+      one.enable();
+      expect([await seen(cumulative), await seen(delta)]).toEqual([[[8, 8]], [[id === 9 ? 3 : 0, id === 9 ? 3 : 0]]]);
+      expect([await seen(cumulative), await seen(delta)]).toEqual([[[8, 8]], [[0, 0]]]);
+    }
+    opener.last.agents = [sent(10, 2)];
+    expect([await seen(cumulative), await seen(delta)]).toEqual([[[10, 10]], [[2, 2]]]);
+    opener.last.agents = []; // the ring turned out to be a dead agent's
+    expect([await seen(cumulative), await seen(delta)]).toEqual([[], []]);
   });
 
   it('but not to an agent that was let go and is another one now', async () => {

@@ -54,9 +54,9 @@ export class ReaderMemory {
     const leftOut = new Map<number, LeftOut>();
     const present = new Set<string>();
     for (const agent of agents) {
-      if (!agent.exported) continue;
       present.add(agent.path);
       const reading = this.#withCarried(agent);
+      if (!reading.exported) continue;
       if (others.has(agent.path)) leftOut.set(agent.id, { reading, reporters });
       else {
         this.#takeOver(agent.id);
@@ -71,9 +71,10 @@ export class ReaderMemory {
   carry(agents: readonly AgentSnapshot[]): void {
     const carried = new Map<string, Carried>();
     for (const agent of agents) {
-      if (!agent.exported) continue;
+      const reading = this.#withCarried(agent);
+      if (!reading.exported) continue;
       if (this.#leftOut.has(agent.id)) this.#takeOver(agent.id);
-      carried.set(agent.path, { reading: this.#withCarried(agent), goesOnAs: undefined });
+      carried.set(agent.path, { reading, goesOnAs: undefined });
     }
     // Not seen again since the source before was closed: still to be reported.
     for (const [path, one] of this.#carried) {
