@@ -117,6 +117,22 @@ describe('totals go on', () => {
     expect([await seen(cumulative), await seen(later), await seen(delta)]).toEqual([[[8, 8]], [[3, 3]], []]);
   });
 
+  it.each([
+    ['another MeterProvider', 1],
+    ['disable() and enable()', 0],
+  ])('with %s while a collect waits for the drain: each event is reported once', async (change, next) => {
+    const { one, delta } = started();
+    opener.last.agents = [sent(1, 5)];
+    await seen(delta);
+    opener.agents = opener.last.agents = [sent(1, 8)];
+    const waiting = seen(delta);
+    const readers = [delta, new ManualReader(DELTA)];
+    if (next === 1) one.setMeterProvider(providerWith(new ManualReader(), readers[1]!));
+    else (one.disable(), one.enable());
+    const both = [...(await waiting), ...(await seen(readers[next]!))];
+    expect([change, both]).toEqual([change, [[3, 3]]]);
+  });
+
   it('in buckets: the same ones, or those of other bounds that hold the upper bound of the old ones', async () => {
     const { one, cumulative, delta } = started();
     opener.last.agents = [sent(1, 5)];

@@ -18,6 +18,7 @@ export interface JoinedFeedOptions {
 
 export class JoinedFeed implements SnapshotFeed {
   readonly #options: JoinedFeedOptions;
+  #entered = false;
   #leavesAllOut = false;
 
   constructor(options: JoinedFeedOptions) {
@@ -29,12 +30,17 @@ export class JoinedFeed implements SnapshotFeed {
   leave(): void {}
 
   enter(): void {
+    if (this.#entered) return;
+    this.#entered = true;
     const { feed, memory, reader, producer } = this.#options;
     feed.join(memory);
     for (const reporter of reportersBefore(producer(), reader._metricProducers)) reporter.reported();
+    this.#warnOfTwo(false);
   }
 
   exit(): void {
+    if (!this.#entered) return;
+    this.#entered = false;
     this.#options.feed.leave(this.#options.memory);
   }
 
@@ -45,11 +51,12 @@ export class JoinedFeed implements SnapshotFeed {
     // Before and after the snapshot: a ring that one of the two looks finds is reported by the other producer.
     const before = ringsOf(reporters);
     const snapshot = await feed.collect(memory);
-    if (snapshot === undefined) return undefined;
+    // The reader of another provider may have taken over the memory meanwhile: it reports what came since.
+    if (snapshot === undefined || !this.#entered) return undefined;
     const others = new Set([...before.paths, ...ringsOf(reporters).paths]);
     const shown = memory.show(snapshot.agents, others, reporters);
     const leftOut = snapshot.agents.filter(({ path, exported }) => exported && others.has(path));
-    if (leftOut.length > 0) this.warnOfTwo();
+    if (leftOut.length > 0) this.#warnOfTwo();
     this.#leavesAllOut = leftOut.length > 0 && shown.length === 0;
     return { ...snapshot, shown, withoutSelf: before.active };
   }
@@ -60,11 +67,11 @@ export class JoinedFeed implements SnapshotFeed {
   }
 
   rings(): ReadonlySet<string> | undefined {
-    return this.#options.feed.rings();
+    return this.#entered ? this.#options.feed.rings() : undefined;
   }
 
   /** One warning per pair, also before there are rings if both read the same places. */
-  warnOfTwo(certain = true): void {
+  #warnOfTwo(certain = true): void {
     const { reader, producer, name, places, said } = this.#options;
     for (const other of reportersBefore(producer(), reader._metricProducers)) {
       if (!certain && other.places !== places) continue;
