@@ -34,7 +34,9 @@ export class JoinedFeed implements SnapshotFeed {
     this.#entered = true;
     const { feed, memory, reader, producer } = this.#options;
     feed.join(memory);
-    for (const reporter of reportersBefore(producer(), reader._metricProducers)) reporter.reported();
+    const reporters = reportersBefore(producer(), reader._metricProducers);
+    for (const reporter of reporters) reporter.reported(); // which makes it keep them, for when it is gone
+    memory.enter(reporters);
     this.#warnOfTwo(false);
   }
 
@@ -47,14 +49,14 @@ export class JoinedFeed implements SnapshotFeed {
   async collect(): Promise<ReaderSnapshot | undefined> {
     const { feed, memory, reader, producer } = this.#options;
     const reporters = reportersBefore(producer(), reader._metricProducers);
-    for (const reporter of reporters) reporter.reported(); // which makes it keep them, for when it is gone
+    for (const reporter of reporters) reporter.reported();
     // Before and after the snapshot: a ring that one of the two looks finds is reported by the other producer.
     const before = ringsOf(reporters);
     const snapshot = await feed.collect(memory);
     // The reader of another provider may have taken over the memory meanwhile: it reports what came since.
     if (snapshot === undefined || !this.#entered) return undefined;
     const others = new Set([...before.paths, ...ringsOf(reporters).paths]);
-    const shown = memory.show(snapshot.agents, others, reporters);
+    const shown = memory.show(snapshot, others, reporters);
     const leftOut = snapshot.agents.filter(({ path, exported }) => exported && others.has(path));
     if (leftOut.length > 0) this.#warnOfTwo();
     this.#leavesAllOut = leftOut.length > 0 && shown.length === 0;

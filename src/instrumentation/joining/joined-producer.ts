@@ -44,7 +44,7 @@ export class JoinedProducer implements MetricProducer {
       joined: true,
       copy: THIS_COPY,
       rings: () => this.#feed.rings(),
-      reported: () => memory.previous?.agents ?? new Map(),
+      reported: () => memory.reported(),
     };
   }
 
