@@ -55,8 +55,8 @@ export class JoinedProducer implements MetricProducer {
   }
 
   leave(): void {
-    removeProducer(this.#reader, this);
     this.#feed.exit();
+    removeProducer(this.#reader, this);
   }
 
   /** Never rejects: a rejection would cost the reader its other metrics. */
