@@ -67,12 +67,30 @@ describe('totals go on', () => {
     await seen(delta);
     opener.last.agents = [sent(1, 8)];
     one.disable();
-    opener.agents = [sent(9, 1, { exported: false })];
+    opener.agents = [];
     one.enable();
     expect([await seen(cumulative), await seen(delta)]).toEqual([[[8, 8]], [[3, 3]]]);
     expect([await seen(cumulative), await seen(delta)]).toEqual([[], []]);
     opener.last.agents = [sent(9, 2)]; // begins at 0, as one that was let go
     expect([await seen(cumulative), await seen(delta)]).toEqual([[[2, 2]], [[2, 2]]]);
+  });
+
+  it('with an agent that is idle: its new tally has no event yet, and its process is not seen yet', async () => {
+    const { one, cumulative, delta } = started();
+    opener.last.agents = [sent(1, 5)];
+    await seen(delta);
+    opener.last.agents = [sent(1, 8)];
+    for (const id of [9, 10]) {
+      one.disable();
+      opener.agents = [sent(id, 0, { exported: false })];
+      one.enable();
+      expect([await seen(cumulative), await seen(delta)]).toEqual([[[8, 8]], [[id === 9 ? 3 : 0, id === 9 ? 3 : 0]]]);
+      expect([await seen(cumulative), await seen(delta)]).toEqual([[[8, 8]], [[0, 0]]]);
+    }
+    opener.last.agents = [sent(10, 2)];
+    expect([await seen(cumulative), await seen(delta)]).toEqual([[[10, 10]], [[2, 2]]]);
+    opener.last.agents = []; // the ring turned out to be a dead agent's
+    expect([await seen(cumulative), await seen(delta)]).toEqual([[], []]);
   });
 
   it('but not to an agent that was let go and is another one now', async () => {
@@ -97,6 +115,25 @@ describe('totals go on', () => {
     const [cumulative, later] = [new ManualReader(CUMULATIVE), new ManualReader(DELTA)];
     one.setMeterProvider(providerWith(cumulative, later));
     expect([await seen(cumulative), await seen(later), await seen(delta)]).toEqual([[[8, 8]], [[3, 3]], []]);
+  });
+
+  it.each([
+    ['another MeterProvider', 1],
+    ['disable() and enable()', 0],
+  ])('with %s while a collect waits for the drain: each event is reported once', async (change, next) => {
+    const { one, delta } = started();
+    opener.last.agents = [sent(1, 5)];
+    await seen(delta);
+    opener.agents = opener.last.agents = [sent(1, 8)];
+    const waiting = seen(delta);
+    const readers = [delta, new ManualReader(DELTA)];
+    if (next === 1) one.setMeterProvider(providerWith(new ManualReader(), readers[1]!));
+    else {
+      one.disable();
+      one.enable();
+    }
+    const both = [...(await waiting), ...(await seen(readers[next]!))];
+    expect([change, both]).toEqual([change, [[3, 3]]]);
   });
 
   it('in buckets: the same ones, or those of other bounds that hold the upper bound of the old ones', async () => {
@@ -166,6 +203,62 @@ describe('a reader that has another producer of this package', () => {
       'ManualReader has two sources of NIXL metrics: NixlInstrumentation on /rings, and NixlInstrumentation on /rings; ' +
         'rings that both read are reported by the first alone: remove one of the two',
     );
+  });
+
+  it('has one take over that came, or came back, and was not collected before the other went', async () => {
+    const reader = new ManualReader(DELTA);
+    const provider = providerWith(reader);
+    const rings = (count: number) => opener.open.forEach((source) => (source.agents = [sent(1, count)]));
+    const [first, second] = [instrumentation(), instrumentation()];
+    const gained: number[][][] = [];
+    const collect = async (count: number) => (rings(count), gained.push(await seen(reader)));
+    first.setMeterProvider(provider);
+    await collect(5);
+    second.setMeterProvider(provider);
+    rings(6);
+    first.disable();
+    await collect(7); // second
+    first.enable();
+    second.disable();
+    await collect(8); // first
+    second.enable();
+    first.disable();
+    first.enable();
+    await collect(10); // second
+    second.disable();
+    second.enable();
+    await collect(13); // first
+    first.disable();
+    first.enable();
+    second.disable();
+    await collect(17); // first again
+    expect(gained).toEqual([5, 2, 1, 2, 3, 4].map((count) => [[count, count]]));
+  });
+
+  it('has one take over from another that is collected first, and leaves the ring out by then', async () => {
+    const own = opener.openSource({ directories: ['/rings'] } as never);
+    own.agents = [sent(1, 5)];
+    const producer = producerOn(own, { temporality: 'delta' });
+    const reader = new ManualReader(DELTA, [producer]);
+    const provider = providerWith(reader);
+    const [first, second] = [instrumentation(), instrumentation()];
+    first.setMeterProvider(provider);
+    second.setMeterProvider(provider);
+    const slow = opener.last;
+    const rings = (count: number) => opener.open.forEach((source) => (source.agents = [sent(1, count)]));
+    rings(5);
+    expect(await seen(reader)).toEqual([[5, 5]]);
+    producer.close();
+    own.close();
+    rings(7);
+    expect(await seen(reader)).toEqual([[2, 2]]);
+    first.disable();
+    first.enable();
+    rings(8);
+    slow.drain = async () => {
+      for (let i = 0; i < 100; i++) await Promise.resolve();
+    };
+    expect(await seen(reader)).toEqual([[1, 1]]);
   });
 
   it('gets from the instrumentation the rings that the other one does not read', async () => {

@@ -107,6 +107,18 @@ describe("with an SDK's MeterProvider, the instrumentation", () => {
     expect(await values(reader)).toEqual([5]);
   });
 
+  it('lets the rings go when a reader refuses to give the producer back', () => {
+    const reader = new ManualReader();
+    const one = instrumentation();
+    one.setMeterProvider(providerWith(reader));
+    Object.freeze(reader);
+    one.disable();
+    expect([opener.open, log.splice(0).map(({ message }) => message)]).toEqual([
+      [],
+      [expect.stringMatching(/^taking a producer out of its reader failed: .*_metricProducers/)],
+    ]);
+  });
+
   it('leaves nothing behind, however often the provider is set and it is switched', () => {
     const readers = Array.from({ length: 5 }, () => new ManualReader());
     const providers = readers.map((reader) => providerWith(reader));
@@ -179,6 +191,18 @@ describe('a MeterProvider', () => {
     expect(await values(reader)).toEqual([5]);
     expect(await values(reader, 'nixl.transfer.size')).toEqual([]);
     expect(fallbacks).toBe(1);
+  });
+
+  it('whose private fields throw gets instruments of the API', () => {
+    const provider = providerWith(new ManualReader());
+    const guarded = new Proxy(provider, {
+      get(target, name) {
+        if (String(name).startsWith('_')) throw new Error(`${String(name)} is private`);
+        return name === 'getMeter' ? target.getMeter.bind(target) : undefined;
+      },
+    });
+    instrumentation().setMeterProvider(guarded);
+    expect([fallbacks, callbacksOf(provider), log]).toEqual([1, 1, []]);
   });
 
   it('that shows no readers has the instruments of one instrumentation; another one waits for its end', async () => {

@@ -15,6 +15,8 @@ export function addedReadings<Reading extends AgentReading>(earlier: AgentReadin
   const gone = earlier.events.filter((event, i) => eventLike(later, i, event) === undefined);
   return {
     ...later,
+    // A tally that began anew counts for nothing until an event comes or the agent's process is seen.
+    exported: earlier.exported || later.exported,
     startTimeMs: earlier.startTimeMs,
     foundFull: earlier.foundFull + later.foundFull,
     foundFullMs: earlier.foundFullMs + later.foundFullMs,

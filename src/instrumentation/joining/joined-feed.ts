@@ -18,6 +18,7 @@ export interface JoinedFeedOptions {
 
 export class JoinedFeed implements SnapshotFeed {
   readonly #options: JoinedFeedOptions;
+  #entered = false;
   #leavesAllOut = false;
 
   constructor(options: JoinedFeedOptions) {
@@ -29,27 +30,35 @@ export class JoinedFeed implements SnapshotFeed {
   leave(): void {}
 
   enter(): void {
+    if (this.#entered) return;
+    this.#entered = true;
     const { feed, memory, reader, producer } = this.#options;
     feed.join(memory);
-    for (const reporter of reportersBefore(producer(), reader._metricProducers)) reporter.reported();
+    const reporters = reportersBefore(producer(), reader._metricProducers);
+    for (const reporter of reporters) reporter.reported(); // which makes it keep them, for when it is gone
+    memory.enter(reporters);
+    this.#warnOfTwo(false);
   }
 
   exit(): void {
+    if (!this.#entered) return;
+    this.#entered = false;
     this.#options.feed.leave(this.#options.memory);
   }
 
   async collect(): Promise<ReaderSnapshot | undefined> {
     const { feed, memory, reader, producer } = this.#options;
     const reporters = reportersBefore(producer(), reader._metricProducers);
-    for (const reporter of reporters) reporter.reported(); // which makes it keep them, for when it is gone
+    for (const reporter of reporters) reporter.reported();
     // Before and after the snapshot: a ring that one of the two looks finds is reported by the other producer.
     const before = ringsOf(reporters);
     const snapshot = await feed.collect(memory);
-    if (snapshot === undefined) return undefined;
+    // The reader of another provider may have taken over the memory meanwhile: it reports what came since.
+    if (snapshot === undefined || !this.#entered) return undefined;
     const others = new Set([...before.paths, ...ringsOf(reporters).paths]);
-    const shown = memory.show(snapshot.agents, others, reporters);
+    const shown = memory.show(snapshot, others, reporters);
     const leftOut = snapshot.agents.filter(({ path, exported }) => exported && others.has(path));
-    if (leftOut.length > 0) this.warnOfTwo();
+    if (leftOut.length > 0) this.#warnOfTwo();
     this.#leavesAllOut = leftOut.length > 0 && shown.length === 0;
     return { ...snapshot, shown, withoutSelf: before.active };
   }
@@ -60,11 +69,11 @@ export class JoinedFeed implements SnapshotFeed {
   }
 
   rings(): ReadonlySet<string> | undefined {
-    return this.#options.feed.rings();
+    return this.#entered ? this.#options.feed.rings() : undefined;
   }
 
   /** One warning per pair, also before there are rings if both read the same places. */
-  warnOfTwo(certain = true): void {
+  #warnOfTwo(certain = true): void {
     const { reader, producer, name, places, said } = this.#options;
     for (const other of reportersBefore(producer(), reader._metricProducers)) {
       if (!certain && other.places !== places) continue;

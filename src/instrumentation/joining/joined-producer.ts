@@ -30,7 +30,6 @@ export class JoinedProducer implements MetricProducer {
   readonly #feed: JoinedFeed;
   readonly #producer: NixlMetricProducer;
   readonly #said: DiagOnce;
-  #joined = false;
 
   constructor({ profile, builderMetrics, ...options }: JoinedProducerOptions) {
     const { reader, memory, name, places, said } = options;
@@ -44,25 +43,20 @@ export class JoinedProducer implements MetricProducer {
       places,
       joined: true,
       copy: THIS_COPY,
-      rings: () => (this.#joined ? this.#feed.rings() : undefined),
-      reported: () => memory.previous?.agents ?? new Map(),
+      rings: () => this.#feed.rings(),
+      reported: () => memory.reported(),
     };
   }
 
   /** Does nothing when it is there already, and puts it back where another one took it out. */
   join(): void {
     addProducer(this.#reader, this);
-    if (this.#joined) return;
-    this.#joined = true;
     this.#feed.enter();
-    this.#feed.warnOfTwo(false);
   }
 
   leave(): void {
-    removeProducer(this.#reader, this);
-    if (!this.#joined) return;
-    this.#joined = false;
     this.#feed.exit();
+    removeProducer(this.#reader, this);
   }
 
   /** Never rejects: a rejection would cost the reader its other metrics. */

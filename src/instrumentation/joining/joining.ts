@@ -33,7 +33,7 @@ export class Joining {
   /** Exactly these readers have a producer from now on. */
   join(readers: readonly SdkReader[]): void {
     const { settings, memories, builderMetrics } = this.#options;
-    for (const [reader, producer] of this.#producers) if (!readers.includes(reader)) producer.leave();
+    for (const [reader, producer] of this.#producers) if (!readers.includes(reader)) this.#takeOut(producer);
     const all = memories.of(readers);
     readers.forEach((reader, i) => {
       let producer = this.#producers.get(reader);
@@ -47,6 +47,11 @@ export class Joining {
   }
 
   leave(): void {
-    for (const producer of this.#producers.values()) producer.leave();
+    for (const producer of this.#producers.values()) this.#takeOut(producer);
+  }
+
+  /** A reader that refuses, being frozen for instance, must not keep the rings from being let go. */
+  #takeOut(producer: JoinedProducer): void {
+    this.#options.said.guard('joined readers', 'taking a producer out of its reader', () => producer.leave());
   }
 }

@@ -26,6 +26,8 @@ interface Carried {
 interface LeftOut {
   readonly reading: AgentSnapshot;
   readonly reporters: readonly RingReporter[];
+  /** What this producer itself reported last of it. */
+  readonly own: AgentReading | undefined;
 }
 
 export class ReaderMemory {
@@ -35,6 +37,23 @@ export class ReaderMemory {
   #carried = new Map<string, Carried>();
   /** By id, as of the last call of show(). */
   #leftOut = new Map<number, LeftOut>();
+  /** What others in the reader reported until this producer came. Until the next call of show(). */
+  #foundReporters: readonly RingReporter[] = [];
+
+  /** `reporters`: the others that are in the reader when the producer of this memory comes into it. */
+  enter(reporters: readonly RingReporter[]): void {
+    this.#foundReporters = reporters;
+  }
+
+  /** Returns the readings that this producer reported last, by id, also of agents that it leaves out by now. */
+  reported(): ReadonlyMap<number, AgentReading> {
+    const reported = new Map(this.previous?.agents);
+    for (const id of this.#leftOut.keys()) {
+      const own = this.#ownOf(id);
+      if (own !== undefined) reported.set(id, own);
+    }
+    return reported;
+  }
 
   /** For a reader that takes the place of another one. */
   takePlaceOf(other: ReaderMemory): void {
@@ -44,26 +63,23 @@ export class ReaderMemory {
     this.#leftOut = new Map(other.#leftOut);
   }
 
-  /** Returns the readings that the reader gets of these agents. `reporters` report the rings whose paths are in `others`. */
-  show(
-    agents: readonly AgentSnapshot[],
-    others: ReadonlySet<string>,
-    reporters: readonly RingReporter[],
-  ): AgentSnapshot[] {
+  /** Returns the readings that the reader gets. `reporters` report the rings whose paths are in `others`. */
+  show(snapshot: FeedSnapshot, others: ReadonlySet<string>, reporters: readonly RingReporter[]): AgentSnapshot[] {
     const shown: AgentSnapshot[] = [];
     const leftOut = new Map<number, LeftOut>();
     const present = new Set<string>();
-    for (const agent of agents) {
-      if (!agent.exported) continue;
+    for (const agent of snapshot.agents) {
       present.add(agent.path);
       const reading = this.#withCarried(agent);
-      if (others.has(agent.path)) leftOut.set(agent.id, { reading, reporters });
+      if (!reading.exported) continue;
+      if (others.has(agent.path)) leftOut.set(agent.id, { reading, reporters, own: this.#ownOf(agent.id) });
       else {
-        this.#takeOver(agent.id);
+        this.#takeOver(agent.id, snapshot);
         shown.push(reading);
       }
     }
     this.#leftOut = leftOut;
+    this.#foundReporters = [];
     return [...shown, ...this.#lastOf(present).filter(({ path }) => !others.has(path))];
   }
 
@@ -71,9 +87,10 @@ export class ReaderMemory {
   carry(agents: readonly AgentSnapshot[]): void {
     const carried = new Map<string, Carried>();
     for (const agent of agents) {
-      if (!agent.exported) continue;
+      const reading = this.#withCarried(agent);
+      if (!reading.exported) continue;
       if (this.#leftOut.has(agent.id)) this.#takeOver(agent.id);
-      carried.set(agent.path, { reading: this.#withCarried(agent), goesOnAs: undefined });
+      carried.set(agent.path, { reading, goesOnAs: undefined });
     }
     // Not seen again since the source before was closed: still to be reported.
     for (const [path, one] of this.#carried) {
@@ -101,16 +118,25 @@ export class ReaderMemory {
     return addedReadings(carried.reading, agent);
   }
 
-  /** Makes deltas begin where the other producer's last report ended. */
-  #takeOver(id: number): void {
+  #ownOf(id: number): AgentReading | undefined {
+    return this.previous?.agents.get(id) ?? this.#leftOut.get(id)?.own;
+  }
+
+  /**
+   * Makes deltas begin where the last report of this agent ended, be it another producer's. One that came back may have
+   * reported nothing since: its readings are older. `snapshot`: stands for a last collect where there was none.
+   */
+  #takeOver(id: number, snapshot?: FeedSnapshot): void {
     const leftOut = this.#leftOut.get(id);
-    if (leftOut === undefined) return;
-    let base: AgentReading = leftOut.reading;
-    for (const reporter of leftOut.reporters) {
-      const reported = reporter.copy === THIS_COPY ? reporter.reported().get(id) : undefined;
-      if (reported !== undefined) base = reported as AgentReading;
+    let last = this.#ownOf(id);
+    for (const reporter of leftOut?.reporters ?? this.#foundReporters) {
+      const other = reporter.copy === THIS_COPY ? (reporter.reported().get(id) as AgentReading | undefined) : undefined;
+      if (other !== undefined && (last === undefined || eventsOf(last) < eventsOf(other))) last = other;
     }
-    this.previous?.agents.set(id, base);
+    last ??= leftOut?.reading;
+    if (last === undefined) return;
+    if (snapshot !== undefined) this.previous ??= { snapshot, agents: new Map() };
+    this.previous?.agents.set(id, last);
   }
 
   /** Returns the last readings of agents that the new source does not have, once. */
@@ -123,4 +149,8 @@ export class ReaderMemory {
     }
     return last;
   }
+}
+
+function eventsOf({ events }: AgentReading): number {
+  return events.reduce((sum, { count }) => sum + count, 0);
 }

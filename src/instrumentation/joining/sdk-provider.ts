@@ -55,6 +55,11 @@ function isReader(value: unknown): value is SdkReader {
   );
 }
 
+/** Also undefined when reading it throws: objects of other makes may be proxies that guard what is private. */
 function field(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  try {
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+  } catch {
+    return undefined;
+  }
 }
