@@ -48,7 +48,7 @@ export function directoriesBeforeFile(resolved: ResolvedSettings): string[] | un
   const dir = resolved.get('dir');
   if (dir === undefined || dir.origin === 'file') return undefined;
   const directories = dir.value as string[];
-  // What is typed is meant from where it is typed. A variable may come from elsewhere: a relative one is warned of.
+  // A flag is relative to the working directory. A variable may be set elsewhere: a relative path in it gets a warning.
   return dir.origin === 'flag' ? directories.map((one) => absolute(one)) : directories;
 }
 

@@ -57,8 +57,8 @@ export function listens(resolved: ResolvedSettings): boolean {
 }
 
 /**
- * Returns the names of variables that do nothing, and of such keys of a file whose exporters a flag or a variable replaced,
- * each with what it needs: they may be meant for another program, or for another start.
+ * Returns settings without effect that need not be mistakes, each with what it needs: variables, which may be meant for another
+ * program, and keys of the file where a flag or a variable replaces the exporters of the file.
  * @throws InvalidArgumentError for a flag; NixlTelemetryError CONFIG_INVALID with its place for a key of the file.
  */
 export function unusedSettings(resolved: ResolvedSettings, file: WrittenSettings | undefined): string[] {

@@ -93,7 +93,7 @@ export function sameSettings(a: Settings, b: Settings): boolean {
   return sameBuilders && JSON.stringify(restBefore) === JSON.stringify(restAfter);
 }
 
-/** Warns of entries that match nothing, or not what they seem to: backends have events of their own, so they may be right. */
+/** Warns of globs that match no known event, or known events that they do not count. Unknown events may still match. */
 export function warnOfUnmatched(
   { events: { unmatched }, customEvents }: Pick<Profile, 'events' | 'customEvents'>,
   logger: Pick<DiagLogger, 'warn'>,
