@@ -459,6 +459,13 @@ describe('who goes before whom', () => {
     expect((await serve.stop('SIGTERM')).stderr).not.toContain('warning');
   });
 
+  it.each(['naming: otel', 'builders: [events]'])('prints no labels that no series has: %s', (text) => {
+    const file = fileWith(`attributes: [{ name: pid, source: pid }]\n${text}`);
+    const printed = effectiveConfig(file, { NIXL_TELEMETRY_EXPORTER: 'prometheus_mp' });
+    expect(printed).toContain('# from default\nnixlLabels: prometheus\n');
+    producerSettings({ directories: '/none', configFile: fileWith(printed) }, {});
+  });
+
   it('refuses an attribute with the name of a label that something else asks for', async () => {
     const file = fileWith('attributes: [{ name: pid, source: pid }]');
     const { code, stderr } = await run([

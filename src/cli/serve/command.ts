@@ -74,7 +74,7 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   if (dir.length === 0 && file === undefined) {
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
-  const rings = producerSettings(ringOptions(settings, resolved, file), process.env, file);
+  const rings = producerSettings(ringOptions(settings, resolved), process.env, file);
   let stop: StopRequest | undefined;
   try {
     await whileServing(settings, rings, listens(resolved), async ({ url }) => {
@@ -89,34 +89,19 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   lateErrors.check();
 }
 
-function ringOptions(
-  settings: ServeSettings,
-  resolved: ResolvedSettings,
-  file: WrittenSettings | undefined,
-): NixlOptions {
-  const { naming, drainInterval, deadTtl, idleTtl, owner, nixlRelease } = settings;
+function ringOptions(settings: ServeSettings, resolved: ResolvedSettings): NixlOptions {
+  const { naming, drainInterval, deadTtl, idleTtl, owner, nixlRelease, nixlLabels } = settings;
   const directories = directoriesBeforeFile(resolved);
-  const nixlLabels = areLabelsIncidental(resolved, file) ? undefined : settings.nixlLabels;
   return {
     naming,
     nixlRelease,
-    ...(nixlLabels === undefined ? {} : { nixlLabels }),
+    nixlLabels,
     drainIntervalMs: drainInterval,
     deadTtlMs: deadTtl,
     ...(directories === undefined ? {} : { directories }),
     ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }),
     ...(owner === undefined ? {} : { owners: owner }),
   };
-}
-
-/**
- * Returns whether only the variable that chooses the exporter asks for the labels, and no series can have them: they are
- * neither missed nor in the way of an attribute.
- */
-function areLabelsIncidental(resolved: ResolvedSettings, file: WrittenSettings | undefined): boolean {
-  const builders = file?.written['builders'] as readonly string[] | undefined;
-  const hasSeries = resolved.get('naming')!.value === 'nixl' && (builders?.includes('legacy') ?? true);
-  return !hasSeries && resolved.get('nixlLabels')!.origin === 'NIXL_TELEMETRY_EXPORTER';
 }
 
 interface Asked {

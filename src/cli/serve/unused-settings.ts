@@ -4,8 +4,8 @@ import { invalid } from '../../arguments.js';
 import { MODULE_PATH } from '../../instrumentation/builders/user-module.js';
 import type { WrittenSettings } from '../../instrumentation/config/config-file.js';
 import { BUILT_IN_EXPORTERS } from './custom-exporter.js';
-import { type ServeSettings, type SettingRow, SETTINGS } from './setting-rows.js';
-import type { ResolvedSettings } from './settings.js';
+import type { ServeSettings } from './setting-rows.js';
+import { type ResolvedSettings, rowOf } from './settings.js';
 
 interface Context {
   readonly exporters: readonly string[];
@@ -88,8 +88,4 @@ function exportersIn(resolved: ResolvedSettings): readonly string[] {
 
 function isOwn(name: string): boolean {
   return name !== 'none' && !BUILT_IN_EXPORTERS.includes(name);
-}
-
-function rowOf(key: keyof ServeSettings): SettingRow {
-  return SETTINGS.find((row) => row.key === key)!;
 }
