@@ -47,7 +47,7 @@ export interface HistogramMetric extends MetricBase<Distribution> {
   readonly recordsType?: number;
 }
 
-/** Whether the metric is a running total. A later agent with the same attributes continues it. */
+/** Returns whether the metric is a running total. A later agent with the same attributes continues it. */
 export function isTotal({ kind, onlyGrows = false }: Pick<NumberMetric, 'kind' | 'onlyGrows'>): boolean {
   return kind === 'counter' || onlyGrows;
 }

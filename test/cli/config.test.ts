@@ -8,6 +8,7 @@ import { NixlMetricProducer, RingWriter } from '../../src/index.js';
 import { fileShape, optionsOf, readSettings } from '../../src/instrumentation/config/config-file.js';
 import { effectiveConfig } from '../../src/cli/config/effective.js';
 import { configSchema } from '../../src/cli/config/schema.js';
+import { producerSettings } from '../../src/instrumentation/config/config.js';
 import { SERVE_SECTION, settingsOf } from '../../src/cli/serve/settings.js';
 import { pointsIn } from '../instrumentation/readers.js';
 import { allDrained } from '../support/live.js';
@@ -316,6 +317,17 @@ describe('a configuration file', () => {
     );
   });
 
+  it('is refused with the place of bounds that no builder uses, unless a variable sets them', () => {
+    const open = (text: string, environment = {}) =>
+      producerSettings({ directories: '/none', configFile: fileWith(text) }, environment);
+    const bounds = 'durationBoundsUs: [1, 2]\n';
+    expect(() => open(`${bounds}builders: [agents, time]`)).toThrow(
+      '1:1: durationBoundsUs needs the builder legacy or transfers or events or custom, and builders has only agents, time',
+    );
+    for (const builder of ['legacy', 'transfers', 'events', 'custom']) open(`${bounds}builders: [${builder}]`);
+    open('builders: [agents]', { NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US: '1,2' });
+  });
+
   it('is refused with the place of a module that does not exist', async () => {
     const file = fileWith('builders:\n  - legacy\n  - ./gone.mjs\nserve: { exporter: [console, ./gone-too.mjs] }');
     expect(() => optionsOf(readSettings(file))).toThrow(
@@ -435,6 +447,25 @@ describe('who goes before whom', () => {
     expect(wrong.stderr).toContain('Allowed: 1.0, 1.2, 1.3, 1.4, main.');
   });
 
+  it.each([
+    [['--naming', 'otel'], 'hostname: h'],
+    [[], 'naming: otel'],
+    [[], 'builders: [events]'],
+  ])('warns of no labels that only the variable of NIXL asks for: %j, %s', async (flags, text) => {
+    const file = fileWith(`attributes: [{ name: pid, source: pid }]\n${text}`);
+    const args = ['serve', '--dir', temporaryDirectory(), '--config', file, '--host', '127.0.0.1', '--port', '0'];
+    const serve = start([...args, ...flags], { NIXL_TELEMETRY_EXPORTER: 'prometheus_mp' });
+    await serve.says(/serves http/);
+    expect((await serve.stop('SIGTERM')).stderr).not.toContain('warning');
+  });
+
+  it.each(['naming: otel', 'builders: [events]'])('prints no labels that no series has: %s', (text) => {
+    const file = fileWith(`attributes: [{ name: pid, source: pid }]\n${text}`);
+    const printed = effectiveConfig(file, { NIXL_TELEMETRY_EXPORTER: 'prometheus_mp' });
+    expect(printed).toContain('# from default\nnixlLabels: prometheus\n');
+    producerSettings({ directories: '/none', configFile: fileWith(printed) }, {});
+  });
+
   it('refuses an attribute with the name of a label that something else asks for', async () => {
     const file = fileWith('attributes: [{ name: pid, source: pid }]');
     const { code, stderr } = await run([
@@ -450,7 +481,8 @@ describe('who goes before whom', () => {
     ]);
     expect(code).not.toBe(0);
     expect(stderr).toContain(
-      `${file}:1:16: attributes[0].name is pid, but nixlLabels is prometheus_mp, which has the label pid`,
+      `${file}:1:16: attributes[0].name is pid, but nixlLabels is prometheus_mp, which has the label pid: ` +
+        'give the attribute another name, or set nixlLabels to prometheus',
     );
   });
 
@@ -605,6 +637,22 @@ describe('nixl-otel config', () => {
   it('checks a limit of series, too', async () => {
     const file = fileWith('seriesLimit: 20\ndurationBudgetMs: 50');
     expect(await run(['config', 'check', file])).toMatchObject({ code: 0, stdout: `${file} is right\n` });
+  });
+
+  it('warns of what has no effect, as serve does', async () => {
+    const warnings = async (text: string) => {
+      const { code, stderr } = await run(['config', 'check', fileWith(text)]);
+      return { code, stderr };
+    };
+    expect(await warnings("naming: otel\nnixlRelease: '1.2'\nnixlLabels: prometheus_mp")).toEqual({
+      code: 0,
+      stderr:
+        'nixl-otel: warning: nixlRelease 1.2 has no effect in naming otel\n' +
+        'nixl-otel: warning: nixlLabels prometheus_mp has no effect in naming otel\n',
+    });
+    expect(
+      await warnings("nixlRelease: '1.2'\ncustomEvents: [{ event: 21, kind: error, status: xfer_stalled }]"),
+    ).toMatchObject({ code: 0, stderr: expect.stringContaining('are counted in nixl.events only') as string });
   });
 
   it('checks that exporters are there', async () => {

@@ -149,6 +149,17 @@ describe('variables', () => {
         OTEL_PROPAGATORS: 'x',
       },
     ],
+    [
+      'of the operator of OpenTelemetry, its injector and its eBPF instrumentation',
+      {
+        OTEL_NODE_IP: '10.0.0.1',
+        OTEL_POD_IP: '10.0.0.2',
+        OTEL_RESOURCE_ATTRIBUTES_POD_NAME: 'x',
+        OTEL_INJECTOR_CONFIG_FILE: '/x',
+        OTEL_INJECTOR_K8S_POD_NAME: 'x',
+        OTEL_EBPF_TRACE_PRINTER: 'x',
+      },
+    ],
     ['of other languages', { OTEL_PYTHON_LOG_CORRELATION: 'true', OTEL_INSTRUMENTATION_HTTP_ENABLED: 'x' }],
     [
       'that Kubernetes sets for a service',

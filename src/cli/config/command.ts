@@ -3,6 +3,7 @@ import { diag } from '@opentelemetry/api';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CONFIG_VARIABLE, readSettings } from '../../instrumentation/config/config-file.js';
 import { producerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
+import { warnOfNixlSeries } from '../../instrumentation/config/nixl-series.js';
 import { Failure, ExitCode } from '../failure.js';
 import { print } from '../output.js';
 import { locateExporters } from '../serve/custom-exporter.js';
@@ -30,7 +31,9 @@ function check(given: string | undefined): void {
   if (!file) throw new Failure(`no file is given, and ${CONFIG_VARIABLE} is not set`, ExitCode.USAGE);
   const written = readSettings(file, SERVE_SECTION);
   // With its modules, and with what the environment says; a place is named, since neither need name one.
-  warnOfUnmatched(producerSettings({ directories: '/' }, process.env, written), diag);
+  const settings = producerSettings({ directories: '/' }, process.env, written);
+  warnOfUnmatched(settings, diag);
+  warnOfNixlSeries(settings, diag);
   const resolved = resolveSettings({}, {}, written);
   unusedSettings(resolved, written);
   locateExporters(resolved, written);

@@ -21,7 +21,7 @@ function endpointIn(environment: Environment): string | undefined {
   return PREFIXES.map((prefix) => environment[`${prefix}ENDPOINT`]).find((text) => text);
 }
 
-/** Whether a variable says how long an export may take. */
+/** Returns whether a variable limits the time of an export. */
 export function isTimeoutSet(environment: Environment): boolean {
   return PREFIXES.some((prefix) => (environment[`${prefix}TIMEOUT`]?.trim() ?? '') !== '');
 }
@@ -50,7 +50,8 @@ export const OTLP_VARIABLES: readonly string[] = PREFIXES.flatMap((prefix) =>
     'INSECURE',
   ].map((name) => prefix + name),
 );
-/** The same with its scheme, where there is one. */
+
+/** As shownCollector(), with the scheme of the address, if it has one. */
 export function collectorUrl(given: string | undefined, protocol: Protocol, environment: Environment): string {
   const host = shownCollector(given, protocol, environment);
   const scheme = /^https?:\/\//i.exec(given ?? endpointIn(environment) ?? 'http://')?.[0] ?? '';

@@ -48,7 +48,7 @@ export function directoriesBeforeFile(resolved: ResolvedSettings): string[] | un
   const dir = resolved.get('dir');
   if (dir === undefined || dir.origin === 'file') return undefined;
   const directories = dir.value as string[];
-  // What is typed is meant from where it is typed. A variable may come from elsewhere: a relative one is warned of.
+  // A flag is relative to the working directory. A variable may be set elsewhere: a relative path in it gets a warning.
   return dir.origin === 'flag' ? directories.map((one) => absolute(one)) : directories;
 }
 
@@ -73,10 +73,26 @@ export function resolveSettings(
     const one = resolve(row, flags, environment, file);
     if (one !== undefined) resolved.set(row.key, one);
   }
+  if (areLabelsIncidental(resolved, file)) resolved.set('nixlLabels', resolve(LABELS_ROW, flags, {}, file)!);
   return resolved;
 }
 
-const CONFIG_ROW = SETTINGS.find(({ key }) => key === 'config')!;
+/**
+ * Returns whether only NIXL's variable for the exporter asks for the labels, and no series can have them: then they are
+ * neither missed nor in the way of an attribute.
+ */
+function areLabelsIncidental(resolved: ResolvedSettings, file: WrittenSettings | undefined): boolean {
+  const builders = file?.written['builders'] as readonly string[] | undefined;
+  const hasSeries = resolved.get('naming')!.value === 'nixl' && builders?.includes('legacy') !== false;
+  return !hasSeries && resolved.get('nixlLabels')!.origin === 'NIXL_TELEMETRY_EXPORTER';
+}
+
+const CONFIG_ROW = rowOf('config');
+const LABELS_ROW = rowOf('nixlLabels');
+
+export function rowOf(wanted: keyof ServeSettings): SettingRow {
+  return SETTINGS.find(({ key }) => key === wanted)!;
+}
 
 function resolve(
   row: SettingRow,

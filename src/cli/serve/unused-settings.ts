@@ -4,8 +4,8 @@ import { invalid } from '../../arguments.js';
 import { MODULE_PATH } from '../../instrumentation/builders/user-module.js';
 import type { WrittenSettings } from '../../instrumentation/config/config-file.js';
 import { BUILT_IN_EXPORTERS } from './custom-exporter.js';
-import { type ServeSettings, type SettingRow, SETTINGS } from './setting-rows.js';
-import type { ResolvedSettings } from './settings.js';
+import type { ServeSettings } from './setting-rows.js';
+import { type ResolvedSettings, rowOf } from './settings.js';
 
 interface Context {
   readonly exporters: readonly string[];
@@ -57,8 +57,8 @@ export function listens(resolved: ResolvedSettings): boolean {
 }
 
 /**
- * Returns the names of variables that do nothing, and of such keys of a file whose exporters a flag or a variable replaced,
- * each with what it needs: they may be meant for another program, or for another start.
+ * Returns settings without effect that need not be mistakes, each with what it needs: variables, which may be meant for another
+ * program, and keys of the file where a flag or a variable replaces the exporters of the file.
  * @throws InvalidArgumentError for a flag; NixlTelemetryError CONFIG_INVALID with its place for a key of the file.
  */
 export function unusedSettings(resolved: ResolvedSettings, file: WrittenSettings | undefined): string[] {
@@ -88,8 +88,4 @@ function exportersIn(resolved: ResolvedSettings): readonly string[] {
 
 function isOwn(name: string): boolean {
   return name !== 'none' && !BUILT_IN_EXPORTERS.includes(name);
-}
-
-function rowOf(key: keyof ServeSettings): SettingRow {
-  return SETTINGS.find((row) => row.key === key)!;
 }

@@ -20,13 +20,13 @@ const READ: ReadonlySet<string> = new Set([
   'OTEL_SERVICE_NAME',
 ]);
 
-/** Meant for agents, other signals, instrumentations, SDKs in other languages; or parts of OTEL_RESOURCE_ATTRIBUTES. */
+/** Meant for agents, other signals, instrumentations, injectors, SDKs in other languages; or parts of OTEL_RESOURCE_ATTRIBUTES. */
 const OF_OTHERS = [
   /^NIXL_TELEMETRY_BUFFER_SIZE$/,
   /^OTEL_(EXPORTER_OTLP_)?(TRACES?|LOGS?|PROFILES?)_/,
   /^OTEL_(BSP|BLRP|SPAN|LOGRECORD|EVENT|LINK|ATTRIBUTE|EXPORTER_JAEGER|EXPORTER_ZIPKIN)_/,
   /^OTEL_(PROPAGATORS|SEMCONV_STABILITY_OPT_IN)$/,
-  /^OTEL_(INSTRUMENTATION|CPP|DOTNET|GO|JAVA|JAVAAGENT|PHP|PYTHON|RUBY|RUST)_/,
+  /^OTEL_(INSTRUMENTATION|INJECTOR|EBPF|CPP|DOTNET|GO|JAVA|JAVAAGENT|PHP|PYTHON|RUBY|RUST)_/,
   /^OTEL_(RESOURCE_ATTRIBUTES_|K8S_|POD_IP$|NODE_IP$)/,
 ];
 

@@ -93,7 +93,7 @@ export function sameSettings(a: Settings, b: Settings): boolean {
   return sameBuilders && JSON.stringify(restBefore) === JSON.stringify(restAfter);
 }
 
-/** Warns of entries that match nothing, or not what they seem to: backends have events of their own, so they may be right. */
+/** Warns of globs that match no known event, or known events that they do not count. Unknown events may still match. */
 export function warnOfUnmatched(
   { events: { unmatched }, customEvents }: Pick<Profile, 'events' | 'customEvents'>,
   logger: Pick<DiagLogger, 'warn'>,
@@ -155,6 +155,7 @@ function neededBuilders({ customEvents = [] }: NixlOptions): [keyof NixlOptions,
   return [
     ...(customEvents.some((event) => !isCustomError(event)) ? [neededFor('customEvents', 'custom')] : []),
     ...(customEvents.some(isCustomError) ? [neededFor('customEvents', 'legacy')] : []),
+    neededFor('durationBoundsUs', 'legacy', 'transfers', 'events', 'custom'),
     neededFor('histogramBounds', 'legacy', 'transfers'),
     neededFor('sizeBounds', 'transfers'),
     neededFor('throughputBounds', 'transfers'),
@@ -177,9 +178,10 @@ function refuseWithoutBuilder(
   for (const [option, needed] of neededBuilders(options)) {
     const value = options[option];
     const isNothing = value === undefined || Object.keys(value).length === 0 || isDefault(option, value);
-    if (isNothing || needed.some((builder) => builders.includes(builder))) continue;
-    const isInFile = given[option] === undefined;
-    const what = isInFile && file !== undefined ? file.where([option]) : option;
+    // A variable may be meant for the agents.
+    const isVariable = given[option] === undefined && file?.written[option] === undefined;
+    if (isNothing || isVariable || needed.some((builder) => builders.includes(builder))) continue;
+    const what = given[option] === undefined ? file!.where([option]) : option;
     throw invalid(`${what} needs the builder ${needed.join(' or ')}, and builders has only ${names.join(', ')}`);
   }
 }

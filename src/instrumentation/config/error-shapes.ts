@@ -1,7 +1,7 @@
 /** Checks declared errors of the configuration: events that add a status to NIXL's errors. */
-import { Category, type CustomError, type CustomEvent, errorKeys, EVENTS, isCustomError } from '../../mapping/index.js';
-import { neverCounted } from './known-events.js';
-import { also, object, type Problem, type Shape, value, word } from './shape.js';
+import { type CustomEvent, errorKeys, isCustomError } from '../../mapping/index.js';
+import { eventKey, KNOWN_NAMES } from './known-events.js';
+import { object, type Problem, type Shape, value, word } from './shape.js';
 
 const STATUS = /^[a-z][a-z0-9_]{0,63}$/;
 const status = value(
@@ -11,39 +11,19 @@ const status = value(
 );
 
 const NAME = /^[^*?]+$/;
-const MAX_TYPE = 2 ** 32 - 1;
 /** No glob: a status counts one kind of event. */
-const event = value(
-  `a name without * and ?, or a type number from ${EVENTS.length} to ${MAX_TYPE}`,
-  {
-    anyOf: [
-      { type: 'string', pattern: NAME.source },
-      { type: 'integer', minimum: EVENTS.length, maximum: MAX_TYPE },
-    ],
-  },
-  (given) =>
-    typeof given === 'string'
-      ? NAME.test(given)
-      : Number.isInteger(given) && (given as number) >= EVENTS.length && (given as number) <= MAX_TYPE,
+const event = eventKey(
+  'a name without * and ?',
+  value('', { type: 'string', pattern: NAME.source }, (given) => typeof given === 'string' && NAME.test(given)),
 );
 
-export const CUSTOM_ERROR: Shape = also(
-  object({ event, kind: word(['error']), status }, ['event', 'kind', 'status']),
-  (error: CustomError) => {
-    const never = neverCounted(error);
-    return never === undefined ? [] : [{ path: ['event'], text: never }];
-  },
-);
+export const CUSTOM_ERROR: Shape = object({ event, kind: word(['error']), status }, ['event', 'kind', 'status']);
 
-/** By type number and by name: the statuses of NIXL's own errors. */
-const NIXL_ERRORS = EVENTS.filter(({ category }) => category === Category.ERROR).flatMap(
-  ({ event, wireVersion1Name }): [string, string][] =>
-    [event, wireVersion1Name!].map((key) => [key, 'which is a status of NIXL itself']),
-);
-
-/** Finds the errors whose status or event NIXL's table or an earlier error counts already. */
+/** Finds errors that count what NIXL's table or an earlier error counts already, by its status or its event. */
 export function errorsProblems(events: readonly CustomEvent[]): Problem[] {
-  const taken = new Map<string | number, string>(NIXL_ERRORS);
+  const taken = new Map<string | number, string>(
+    KNOWN_NAMES.map(({ name }) => [name, 'which is a status of NIXL itself']),
+  );
   return events.flatMap((error, i) => {
     if (!isCustomError(error)) return [];
     const key = [...errorKeys(error)].find((one) => taken.has(one));

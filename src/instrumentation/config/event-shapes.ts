@@ -13,7 +13,7 @@ import {
 import type { MetricBuilder } from '../builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
 import { CUSTOM_ERROR, errorsProblems } from './error-shapes.js';
-import { neverCounted } from './known-events.js';
+import { eventKey } from './known-events.js';
 import { builtInLike, type Named, sharedName } from './metric-names.js';
 import { also, list, object, type Path, type Problem, type Shape, text, value, word } from './shape.js';
 
@@ -53,24 +53,10 @@ const ERRORS = EVENTS.flatMap(({ category, nixl, otel }) =>
   category === Category.ERROR ? [nixl.counter?.name, otel.counter?.name] : [],
 );
 
-const MAX_TYPE = 2 ** 32 - 1;
-const eventKey = value(
-  `a name or a glob, or a type number from ${EVENTS.length} to ${MAX_TYPE}`,
-  {
-    anyOf: [
-      { type: 'string', minLength: 1 },
-      { type: 'integer', minimum: EVENTS.length, maximum: MAX_TYPE },
-    ],
-  },
-  (given) =>
-    (typeof given === 'string' && given !== '') ||
-    (Number.isInteger(given) && (given as number) >= EVENTS.length && (given as number) <= MAX_TYPE),
-);
-
 const customMetric = also(
   object(
     {
-      event: eventKey,
+      event: eventKey('a name or a glob', text),
       category: word(CATEGORY_WORDS),
       // The message about a wrong kind lists "error" as well, which the other shape takes.
       kind: { ...word([...CUSTOM_METRIC_KINDS, 'error']), schema: word(CUSTOM_METRIC_KINDS).schema },
@@ -81,14 +67,9 @@ const customMetric = also(
     },
     ['event', 'kind', 'name'],
   ),
-  ({ event, kind, bounds }: CustomMetric) => {
-    const never = neverCounted({ event });
-    return [
-      ...(never === undefined ? [] : [{ path: ['event'], text: never }]),
-      ...(bounds === undefined || kind === 'histogram'
-        ? []
-        : [{ path: ['bounds'], text: `is given, but kind is ${kind}; only a histogram has bounds` }]),
-    ];
+  ({ kind, bounds }: CustomMetric): readonly Problem[] => {
+    if (bounds === undefined || kind === 'histogram') return [];
+    return [{ path: ['bounds'], text: `is given, but kind is ${kind}; only a histogram has bounds` }];
   },
 );
 const customEvent: Shape = {

@@ -1,5 +1,6 @@
-/** Declared events that would never be counted, because they are NIXL's own or are no event's name. Pure. */
+/** How a declared event is named: not as NIXL's own events, which have their metrics already. */
 import { Category, type CustomMetric, EVENTS, globPattern } from '../../mapping/index.js';
+import { also, number, type Shape, value } from './shape.js';
 
 /** Bytes of a name in wire version 1. */
 const LONGEST_NAME = 32;
@@ -10,13 +11,26 @@ interface KnownName {
 }
 
 /** As wire version 1 and the labels spell them. */
-const KNOWN_NAMES: readonly KnownName[] = EVENTS.flatMap(({ event, wireVersion1Name, category }) => [
+export const KNOWN_NAMES: readonly KnownName[] = EVENTS.flatMap(({ event, wireVersion1Name, category }) => [
   { name: event, category },
   ...(wireVersion1Name === undefined ? [] : [{ name: wireVersion1Name, category }]),
 ]);
 
-/** Returns the problem, to be read after the key; undefined if such an event can come. */
-export function neverCounted({ event }: Pick<CustomMetric, 'event'>): string | undefined {
+const MOST_TYPE = 2 ** 32 - 1;
+const typeNumber = number('a type number', EVENTS.length, MOST_TYPE, { integer: true });
+
+/** A name, or the number of a type that NIXL's table does not have. `allowed`: the name, in words. */
+export function eventKey(allowed: string, name: Shape): Shape {
+  const nameOrNumber = value(
+    `${allowed}, or a type number from ${EVENTS.length} to ${MOST_TYPE}`,
+    { anyOf: [name.schema, typeNumber.schema] },
+    (given) => [name, typeNumber].some((one) => one.problems(given).length === 0),
+  );
+  return also(nameOrNumber, neverCounted);
+}
+
+/** Returns why no such event would ever be counted; undefined if it can come. */
+function neverCounted(event: string | number): string | undefined {
   if (typeof event === 'number') return undefined;
   if (/^\d+$/.test(event)) return `is the text "${event}"; allowed: a type number without quotes, or a name`;
   const [, type] = /^type_(\d+)$/.exec(event) ?? [];

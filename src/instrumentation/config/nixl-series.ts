@@ -35,7 +35,7 @@ export function labelProblems({ naming, nixlLabels, attributes = [] }: NixlOptio
   return attributes.flatMap(({ name }: AttributeSpec, i) => {
     const label = takenNixlLabel(nixlLabels, name);
     if (label === undefined) return [];
-    const text = `is ${name}, but nixlLabels is ${nixlLabels}, which has the label ${label}: give the attribute another name`;
+    const text = `is ${name}, but nixlLabels is ${nixlLabels}, which has the label ${label}: give the attribute another name, or set nixlLabels to prometheus`;
     return [{ path: ['attributes', i, 'name'], text }];
   });
 }
