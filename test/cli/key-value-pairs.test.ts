@@ -80,10 +80,9 @@ describe('resource attributes', () => {
     expect(made(text)).toEqual({});
   });
 
-  it('are refused where one is given twice', () => {
-    expect(() => checkResourceAttributes('ATTRIBUTES', 'a=1,b=2,a=3')).toThrow(
-      'entry 3, from character 9 on, names a again',
-    );
+  it('take the last value of one that is given twice', () => {
+    expect(() => checkResourceAttributes('ATTRIBUTES', 'a=1,b=2,a=3')).not.toThrow();
+    expect(made('a=1,b=2,a=3')).toMatchObject({ a: '3', b: '2' });
   });
 });
 

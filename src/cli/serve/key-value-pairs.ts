@@ -42,9 +42,11 @@ export function checkHeaders(variable: string, text: string, isGrpc: boolean): v
   }
 }
 
-/** @throws InvalidArgumentError */
+/**
+ * Accepts a key that is given again: to override one, operators append to the variable, and the SDK takes the last value.
+ * @throws InvalidArgumentError
+ */
 export function checkResourceAttributes(variable: string, text: string): void {
-  const keys = new Set<string>();
   for (const { text: entry, where } of entriesOf(text)) {
     const refuse = refusal(
       variable,
@@ -55,8 +57,6 @@ export function checkResourceAttributes(variable: string, text: string): void {
     const { name, value } = pairOf(entry, refuse);
     if (name.length > MAX_LENGTH || value.length > MAX_LENGTH)
       refuse(`is longer than ${MAX_LENGTH} characters on one side`);
-    if (keys.has(name)) refuse(`names ${name} again`);
-    keys.add(name);
   }
 }
 
