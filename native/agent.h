@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "fair_mutex.h"
 #include "ring_reader.h"
 #include "tally.h"
 #include "tap.h"
@@ -110,7 +111,7 @@ class Agent {
   std::shared_ptr<TallySlot> acquireTally(const std::shared_ptr<const TallyPlan>& plan);
   void releaseTally(const std::shared_ptr<TallySlot>& slot);
   // Held while the ring is drained. All below want it held.
-  std::unique_lock<std::mutex> lockLater() const { return std::unique_lock(mutex_, std::defer_lock); }
+  std::unique_lock<FairMutex> lockLater() const { return std::unique_lock(mutex_, std::defer_lock); }
 
   // kReady, or why the ring at the path cannot be drained at present.
   RingState trouble(std::string& reason) const;
@@ -145,7 +146,7 @@ class Agent {
   Life life() const;
 
   const std::string path_;
-  mutable std::mutex mutex_;
+  mutable FairMutex mutex_;
   std::vector<Attached> readers_;  // the last one is the path's; others were replaced and run dry
   std::vector<std::shared_ptr<TallySlot>> tallies_;
   std::vector<TappedEvent> tapped_;

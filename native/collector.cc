@@ -56,44 +56,49 @@ std::shared_ptr<Source> Collector::open(SourceOptions options, std::vector<std::
   auto source = std::make_shared<Source>(std::move(options));
   source->taps_ = std::move(taps);
   const std::lock_guard lifecycle(lifecycle_);
-  const auto join = [this, source] {
-    sources_.push_back(source);
-    keepShortestInterval();
-    scanAll_ = true;
-    wake_.notify_all();
-  };
   std::unique_lock lock(mutex_, std::defer_lock);
-  if (!lockBefore(lock, patience())) {
-    if (defer(join)) return source;
+  WaitBudget budget = patience();
+  if (!lockWithin(lock, budget)) {
+    if (defer([this, source](WaitBudget&) { join(source); })) return source;
     lock.lock();
   }
-  join();
+  join(source);
   if (running_) return source;
-  if (thread_.joinable()) thread_.join();  // it ended after close() had stopped waiting for it
-  lastTick_ = {};
   try {
-    thread_ = std::thread([this] { run(); });
-    running_ = true;
-    const std::lock_guard deferring(deferredMutex_);
-    deferring_ = true;
+    startThread();
   } catch (const std::system_error& problem) {  // no further thread is allowed to this process or user
     std::erase(sources_, source);
     throw std::runtime_error(std::string("the collector's thread cannot be started: ") + problem.what());
   }
-  ::pthread_setname_np(thread_.native_handle(), "nixl-otel");
   return source;
+}
+
+// mutex_ is held.
+void Collector::join(const std::shared_ptr<Source>& source) {
+  sources_.push_back(source);
+  keepShortestInterval();
+  scanAll_ = true;
+  wake_.notify_all();
+}
+
+// lifecycle_ and mutex_ are held.
+void Collector::startThread() {
+  if (thread_.joinable()) thread_.join();  // it ended after close() had stopped waiting for it
+  lastTick_ = {};
+  thread_ = std::thread([this] { run(); });
+  running_ = true;
+  ::pthread_setname_np(thread_.native_handle(), "nixl-otel");
+  const std::lock_guard deferring(deferredMutex_);
+  deferring_ = true;
 }
 
 void Collector::close(const std::shared_ptr<Source>& source) {
   const std::lock_guard lifecycle(lifecycle_);
-  const Clock::time_point deadline = patience();
-  whenFree(deadline, [this, source] { leave(source); });
+  WaitBudget budget = patience();
+  whenFree(budget, [this, source](WaitBudget&) { leave(source); });
   std::unique_lock lock(mutex_, std::defer_lock);
-  if (!lockBefore(lock, deadline) || !stopping_) return;
-  if (!ticked_.wait_until(lock, deadline, [&] { return !running_; })) {
-    awaitedStep_ = steps_.load();
-    return;
-  }
+  if (!lockWithin(lock, budget) || !stopping_) return;
+  if (!ticked_.wait_for(lock, budget.left, [&] { return !running_; })) return noteHeldUp(budget);
   std::thread last = std::move(thread_);
   lock.unlock();
   if (last.joinable()) last.join();
@@ -103,11 +108,12 @@ void Collector::close(const std::shared_ptr<Source>& source) {
 void Collector::leave(const std::shared_ptr<Source>& source) {
   if (std::erase(sources_, source) == 0) return;
   keepShortestInterval();
-  // The thread does it: it may hold on to any of the agents at the moment.
-  const auto unlinkAll = [this, source] {
-    while (!source->agents_.empty()) unlink(*source, source->agents_.begin()->first);
-  };
-  if (!defer(unlinkAll)) unlinkAll();
+  // The thread takes its agents from it: it may hold on to any of them at the moment.
+  if (running_) {
+    leaving_.push_back(source);
+  } else {
+    unlinkAll(*source);
+  }
   if (!sources_.empty()) return;
   stopping_ = true;
   wake_.notify_all();
@@ -122,14 +128,14 @@ void Collector::keepShortestInterval() {
   if (shortest != sources_.end()) stats_.drainInterval = (*shortest)->options_.drainInterval;
 }
 
-bool Collector::drainNow(std::chrono::milliseconds limit) {
-  const Clock::time_point deadline = awaitedStep_ == steps_ ? Clock::now() : Clock::now() + limit;
+bool Collector::drainNow(milliseconds limit) {
+  WaitBudget left = budget(limit);
   const uint64_t request = ++drainRequests_;
   std::unique_lock lock(mutex_, std::defer_lock);
-  if (!lockBefore(lock, deadline) || !running_) return false;
+  if (!lockWithin(lock, left) || !running_) return false;
   wake_.notify_all();
-  if (ticked_.wait_until(lock, deadline, [&] { return drainsServed_ >= request || stopping_; })) return true;
-  awaitedStep_ = steps_.load();
+  if (ticked_.wait_for(lock, left.left, [&] { return drainsServed_ >= request || !running_; })) return true;
+  noteHeldUp(left);
   return false;
 }
 
@@ -137,7 +143,8 @@ uint64_t Collector::requestDrain() {
   const uint64_t request = ++drainRequests_;
   // The thread must not miss it between its look at the requests and its sleep.
   std::unique_lock lock(mutex_, std::defer_lock);
-  lockBefore(lock, patience());
+  WaitBudget left = patience();
+  lockWithin(lock, left);
   wake_.notify_all();
   return request;
 }
@@ -157,7 +164,7 @@ void Collector::run() {
   ticked_.notify_all();
 }
 
-void Collector::serve(std::unique_lock<std::mutex>& lock) {
+void Collector::serve(std::unique_lock<FairMutex>& lock) {
   while (!stopping_) {
     ++steps_;
     runDeferred();
@@ -180,7 +187,7 @@ void Collector::serve(std::unique_lock<std::mutex>& lock) {
 }
 
 // The last source is gone: lets go of every ring, so that another process may drain them.
-void Collector::letGo(std::unique_lock<std::mutex>& lock) {
+void Collector::letGo(std::unique_lock<FairMutex>& lock) {
   runDeferred();
   std::map<std::string, std::shared_ptr<Agent>> agents;
   agents.swap(agents_);
@@ -252,6 +259,10 @@ void Collector::link(Source& source, const std::shared_ptr<Agent>& agent) {
     source.hadRings_[static_cast<size_t>(&tree - source.trees_.data())] = true;
     return;
   }
+}
+
+void Collector::unlinkAll(Source& source) {
+  while (!source.agents_.empty()) unlink(source, source.agents_.begin()->first);
 }
 
 void Collector::unlink(Source& source, const std::string& path) {

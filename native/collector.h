@@ -24,6 +24,7 @@
 #include "agent.h"
 #include "candidate.h"
 #include "discovery.h"
+#include "fair_mutex.h"
 
 namespace nixl_otel {
 
@@ -96,6 +97,15 @@ class Source {
   std::atomic<uint32_t> nextReader_{1};
 };
 
+// How long a call may still wait for the collector's thread, in all its waits together. What it does between them does
+// not count: a snapshot of a thousand agents takes its time, and must not fail for that.
+struct WaitBudget {
+  static constexpr Clock::duration kForEver = Clock::duration::max();
+  Clock::duration limit = kForEver;
+  Clock::duration left = limit;
+  uint64_t step = 0;  // of the thread, when the call began
+};
+
 class Collector {
  public:
   static Collector& instance();
@@ -103,10 +113,9 @@ class Collector {
   // Longest wait for the thread in close(), openTap() and other calls that take no limit. A file system, a debugger or
   // the machine may hold the thread up for any time: it then does what was asked for when it runs again.
   static constexpr std::chrono::milliseconds kPatience{100};
-  // End of the wait of a call that begins now: now, where an earlier call has waited in vain and the thread has not
-  // moved since. So the calls of one turn of an event loop wait once, however many they are.
-  Clock::time_point patience() const;
-  static constexpr Clock::time_point kForEver = Clock::time_point::max();
+  // For a call that begins now: nothing, where an earlier call has waited in vain and the thread has not moved since.
+  // So the calls of one turn of an event loop wait once, however many they are.
+  WaitBudget patience() const { return budget(kPatience); }
 
   // Starts the thread if it does not run. The taps see every event that the source counts.
   std::shared_ptr<Source> open(SourceOptions options, std::vector<std::shared_ptr<Tap>> taps = {});
@@ -127,14 +136,23 @@ class Collector {
 
   // Somebody who takes snapshots at an interval of his own: the last values of a dead agent stay until he has read
   // them.
+  static constexpr uint32_t kNoReader = 0;
   uint32_t addReader(const std::shared_ptr<Source>& source);
   void removeReader(const std::shared_ptr<Source>& source, uint32_t reader);
 
   using Visit = std::function<void(const SourceAgent&, const AgentStatus&, const Tally&)>;
-  // False: the thread held on to an agent beyond the deadline, and not all agents were visited.
-  bool snapshot(Source& source, uint32_t reader, const Visit& visit, Clock::time_point deadline = kForEver);
-  // At most `most` problems. False: the thread did not let go until the deadline.
-  bool report(const Source& source, size_t most, SourceReport& out, Clock::time_point deadline = kForEver);
+  // False: the thread held on to an agent for longer, and not all agents were visited.
+  bool snapshot(Source& source, uint32_t reader, const Visit& visit, WaitBudget& budget);
+  void snapshot(Source& source, uint32_t reader, const Visit& visit) {
+    WaitBudget forEver;
+    snapshot(source, reader, visit, forEver);
+  }
+  // At most `most` problems. False: the thread did not let go in time.
+  bool report(const Source& source, size_t most, SourceReport& out, WaitBudget& budget);
+  void report(const Source& source, size_t most, SourceReport& out) {
+    WaitBudget forEver;
+    report(source, most, out, forEver);
+  }
   CollectorStats stats();
   // Milliseconds since the last tick began. Never waits.
   double sinceTickMs() const;
@@ -148,18 +166,25 @@ class Collector {
   // all of them together at most about 1 % of one core.
   static constexpr std::chrono::milliseconds kParkedLook{50};
 
-  bool lockBefore(std::unique_lock<std::mutex>& lock, Clock::time_point deadline);
-  void whenFree(Clock::time_point deadline, std::function<void()> work);
-  bool defer(std::function<void()> work);
+  using Work = std::function<void(WaitBudget&)>;
+  WaitBudget budget(Clock::duration limit) const;
+  bool lockWithin(std::unique_lock<FairMutex>& lock, WaitBudget& budget);
+  void noteHeldUp(const WaitBudget& budget);
+  void whenFree(WaitBudget& budget, Work work);
+  bool defer(Work work);
+  bool hasDeferred();
   bool stopDeferring();
   void runDeferred();
-  void onEach(Source& source, Clock::time_point deadline, const std::function<void(Agent&, TallySlot&)>& work);
+  void onEach(Source& source, WaitBudget& budget, const std::function<void(Agent&, TallySlot&)>& work);
+  void join(const std::shared_ptr<Source>& source);
+  void startThread();
   void leave(const std::shared_ptr<Source>& source);
+  void unlinkAll(Source& source);
   void keepShortestInterval();
-  bool listProblems(const Source& source, size_t most, SourceReport& out, Clock::time_point deadline);
+  bool listProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget);
   void run();
-  void serve(std::unique_lock<std::mutex>& lock);
-  void letGo(std::unique_lock<std::mutex>& lock);
+  void serve(std::unique_lock<FairMutex>& lock);
+  void letGo(std::unique_lock<FairMutex>& lock);
   Clock::duration tick(Clock::time_point now);
   Clock::duration pauseAfter(bool crowded, Clock::time_point now, std::chrono::milliseconds interval) const;
   void scan(Clock::time_point now);
@@ -188,22 +213,23 @@ class Collector {
   Owners ownersOf(const std::string& path) const;
 
   std::mutex lifecycle_;  // opening and closing sources: starting the thread must wait for the last one's end
-  std::mutex mutex_;      // everything below; never held while a ring is drained, but while directories are read
-  std::condition_variable wake_;
-  std::condition_variable ticked_;
+  FairMutex mutex_;       // everything below; never held while a ring is drained, but while directories are read
+  std::condition_variable_any wake_;
+  std::condition_variable_any ticked_;
   std::thread thread_;
   bool running_ = false;   // the thread has not ended yet
   bool stopping_ = false;  // it is about to let go of everything, and to end unless a source came meanwhile
   bool scanAll_ = false;
   std::atomic<uint64_t> drainRequests_{0};
   std::atomic<uint64_t> drainsServed_{0};
-  std::atomic<uint64_t> steps_{0};               // the thread's: it moves as long as this grows
-  std::atomic<uint64_t> awaitedStep_{~0ull};     // the step in which a call waited in vain
-  std::atomic<Clock::rep> tickedAt_{0};          // lastTick_, to be read without the lock
-  std::mutex deferredMutex_;                     // held for a moment only, and inside of any other
-  bool deferring_ = false;                       // the thread runs, and will look at what is deferred
-  std::vector<std::function<void()>> deferred_;  // what the thread does before its next tick, as it held the lock
+  std::atomic<uint64_t> steps_{0};            // the thread's: it moves as long as this grows
+  std::atomic<uint64_t> awaitedStep_{~0ull};  // the step in which a call waited in vain
+  std::atomic<Clock::rep> tickedAt_{0};       // lastTick_, to be read without the lock
+  std::mutex deferredMutex_;                  // of the next two; held for a moment only, and inside of any other
+  bool deferring_ = false;                    // the thread runs, and will look at what is deferred
+  std::vector<Work> deferred_;                // what the thread does before its next tick, as it held the lock
   std::vector<std::shared_ptr<Source>> sources_;
+  std::vector<std::shared_ptr<Source>> leaving_;          // closed; the thread takes its agents from them
   std::map<std::string, std::shared_ptr<Agent>> agents_;  // by path
   std::map<std::string, Candidate> candidates_;           // files that are not attached, by path
   bool recent_ = false;                                   // there may be one that isRecent()

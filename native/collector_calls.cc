@@ -14,47 +14,51 @@
 #include "collector.h"
 
 namespace nixl_otel {
-namespace {
 
-constexpr std::chrono::microseconds kLockPause{200};
-
-}  // namespace
-
-Clock::time_point Collector::patience() const {
-  return awaitedStep_ == steps_ ? Clock::now() : Clock::now() + kPatience;
+WaitBudget Collector::budget(Clock::duration limit) const {
+  const uint64_t step = steps_;
+  return {limit, awaitedStep_ == step ? Clock::duration{0} : limit, step};
 }
 
-// Polls: a mutex with a time limit needs a newer C library than the prebuilt binaries do.
-bool Collector::lockBefore(std::unique_lock<std::mutex>& lock, Clock::time_point deadline) {
-  if (deadline == kForEver) {
+bool Collector::lockWithin(std::unique_lock<FairMutex>& lock, WaitBudget& budget) {
+  if (lock.try_lock()) return true;
+  if (budget.limit == WaitBudget::kForEver) {
     lock.lock();
     return true;
   }
-  while (!lock.try_lock()) {
-    if (Clock::now() >= deadline) {
-      awaitedStep_ = steps_.load();
-      return false;
-    }
-    std::this_thread::sleep_for(kLockPause);
-  }
-  return true;
+  const Clock::time_point begun = Clock::now();
+  const bool isLocked = lock.try_lock_until(begun + budget.left);
+  budget.left -= std::min(budget.left, Clock::now() - begun);
+  if (!isLocked) noteHeldUp(budget);
+  return isLocked;
 }
 
-// Does the work with mutex_ held: now, or at the thread's next step where it does not let go of it.
-void Collector::whenFree(Clock::time_point deadline, std::function<void()> work) {
+// A call has waited in vain. Where the thread has moved meanwhile, or the limit was short, it is not held up.
+void Collector::noteHeldUp(const WaitBudget& budget) {
+  if (budget.limit >= kPatience) awaitedStep_ = budget.step;
+}
+
+// Does the work with mutex_ held: now, or at the thread's next step where it does not let go of it. Not before what is
+// deferred already: what was opened must be so before it is closed.
+void Collector::whenFree(WaitBudget& budget, Work work) {
   std::unique_lock lock(mutex_, std::defer_lock);
-  if (!lockBefore(lock, deadline)) {
+  if (!lockWithin(lock, budget) || hasDeferred()) {
     if (defer(work)) return;
-    lock.lock();
+    if (!lock.owns_lock()) lock.lock();
   }
-  work();
+  work(budget);
 }
 
 // False: no thread runs that would do it, nor one that could hold on to a lock.
-bool Collector::defer(std::function<void()> work) {
+bool Collector::defer(Work work) {
   const std::lock_guard lock(deferredMutex_);
   if (deferring_) deferred_.push_back(std::move(work));
   return deferring_;
+}
+
+bool Collector::hasDeferred() {
+  const std::lock_guard lock(deferredMutex_);
+  return !deferred_.empty();
 }
 
 // False: there is work left.
@@ -64,60 +68,64 @@ bool Collector::stopDeferring() {
   return !deferring_;
 }
 
-// mutex_ is held.
+// Of the thread, with mutex_ held.
 void Collector::runDeferred() {
-  std::vector<std::function<void()>> works;
+  std::vector<Work> works;
   {
     const std::lock_guard lock(deferredMutex_);
     works.swap(deferred_);
   }
-  for (const auto& work : works) work();
+  WaitBudget forEver;
+  for (const Work& work : works) work(forEver);
+  for (const auto& source : leaving_) unlinkAll(*source);
+  leaving_.clear();
 }
 
 std::shared_ptr<Tap> Collector::openTap(const std::shared_ptr<Source>& source, const TapWants& wants, size_t capacity) {
   auto tap = std::make_shared<Tap>(wants, capacity);
-  const Clock::time_point deadline = patience();
-  whenFree(deadline, [=, this] {
+  WaitBudget limit = patience();
+  whenFree(limit, [=, this](WaitBudget& budget) {
     source->taps_.push_back(tap);
-    onEach(*source, deadline, [tap](Agent& agent, TallySlot& slot) { agent.addTap(slot, tap); });
+    onEach(*source, budget, [tap](Agent& agent, TallySlot& slot) { agent.addTap(slot, tap); });
   });
   return tap;
 }
 
 void Collector::closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<Tap>& tap) {
-  const Clock::time_point deadline = patience();
-  whenFree(deadline, [=, this] {
+  WaitBudget limit = patience();
+  whenFree(limit, [=, this](WaitBudget& budget) {
     std::erase(source->taps_, tap);
-    onEach(*source, deadline, [tap](Agent& agent, TallySlot& slot) { agent.removeTap(slot, tap); });
+    onEach(*source, budget, [tap](Agent& agent, TallySlot& slot) { agent.removeTap(slot, tap); });
   });
 }
 
-// mutex_ is held. An agent that the thread holds on to beyond the deadline has its turn at the thread's next step.
-void Collector::onEach(Source& source, Clock::time_point deadline,
-                       const std::function<void(Agent&, TallySlot&)>& work) {
+// mutex_ is held. An agent that the thread holds on to for longer has its turn at the thread's next step.
+void Collector::onEach(Source& source, WaitBudget& budget, const std::function<void(Agent&, TallySlot&)>& work) {
   for (const auto& [path, seen] : source.agents_) {
     auto lock = seen.agent->lockLater();
-    if (lockBefore(lock, deadline)) {
+    if (lockWithin(lock, budget)) {
       work(*seen.agent, *seen.slot);
       continue;
     }
-    const auto later = [seen, work] {
+    const auto later = [seen, work](WaitBudget&) {
       auto free = seen.agent->lockLater();
       free.lock();
       work(*seen.agent, *seen.slot);
     };
-    if (!defer(later)) later();
+    if (!defer(later)) later(budget);
   }
 }
 
 uint32_t Collector::addReader(const std::shared_ptr<Source>& source) {
   const uint32_t reader = source->nextReader_++;
-  whenFree(patience(), [source, reader] { source->lastRead_.emplace(reader, Clock::time_point{}); });
+  WaitBudget limit = patience();
+  whenFree(limit, [source, reader](WaitBudget&) { source->lastRead_.emplace(reader, Clock::time_point{}); });
   return reader;
 }
 
 void Collector::removeReader(const std::shared_ptr<Source>& source, uint32_t reader) {
-  whenFree(patience(), [source, reader] { source->lastRead_.erase(reader); });
+  WaitBudget limit = patience();
+  whenFree(limit, [source, reader](WaitBudget&) { source->lastRead_.erase(reader); });
 }
 
 }  // namespace nixl_otel

@@ -18,27 +18,31 @@ double toMs(Clock::duration d) { return std::chrono::duration<double, std::milli
 
 }  // namespace
 
-bool Collector::snapshot(Source& source, uint32_t reader, const Visit& visit, Clock::time_point deadline) {
+bool Collector::snapshot(Source& source, uint32_t reader, const Visit& visit, WaitBudget& budget) {
   std::vector<SourceAgent> agents;
+  const Clock::time_point begun = Clock::now();
   {
     std::unique_lock lock(mutex_, std::defer_lock);
-    if (!lockBefore(lock, deadline)) return false;
-    source.lastRead_[reader] = Clock::now();
+    if (!lockWithin(lock, budget)) return false;
     agents.reserve(source.agents_.size());
     for (const auto& [path, seen] : source.agents_) agents.push_back(seen);
   }
   for (const SourceAgent& seen : agents) {
     auto lock = seen.agent->lockLater();
-    if (!lockBefore(lock, deadline)) return false;
+    if (!lockWithin(lock, budget)) return false;
     seen.agent->read(*seen.slot, [&](const AgentStatus& status, const Tally& tally) { visit(seen, status, tally); });
   }
+  // Only now: a reader that got nothing has not had the last values of an agent that is dead.
+  std::unique_lock lock(mutex_, std::defer_lock);
+  if (!lockWithin(lock, budget)) return true;
+  if (reader == kNoReader || source.lastRead_.contains(reader)) source.lastRead_[reader] = begun;
   return true;
 }
 
-bool Collector::report(const Source& source, size_t most, SourceReport& out, Clock::time_point deadline) {
+bool Collector::report(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) {
   std::unique_lock lock(mutex_, std::defer_lock);
-  if (!lockBefore(lock, deadline)) return false;
-  if (!listProblems(source, most, out, deadline)) return false;
+  if (!lockWithin(lock, budget)) return false;
+  if (!listProblems(source, most, out, budget)) return false;
   for (size_t place = 0; place < source.trees_.size(); ++place) {
     const DirectoryTree& tree = source.trees_[place];
     out.places.push_back({tree.state(), tree.reason(), tree.files().size(), source.hadRings_[place]});
@@ -64,7 +68,7 @@ double Collector::sinceTickMs() const {
 
 // mutex_ is held from here on down.
 
-bool Collector::listProblems(const Source& source, size_t most, SourceReport& out, Clock::time_point deadline) {
+bool Collector::listProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) {
   const auto add = [&](const std::string& path, RingState state, const std::string& reason) {
     if (out.problemCount++ < most) out.problems.push_back({path, state, reason});
   };
@@ -78,7 +82,7 @@ bool Collector::listProblems(const Source& source, size_t most, SourceReport& ou
       const auto agent = agents_.find(file.path);
       if (agent != agents_.end()) {
         auto lock = agent->second->lockLater();
-        if (!lockBefore(lock, deadline)) return false;
+        if (!lockWithin(lock, budget)) return false;
         std::string reason;
         const RingState state = agent->second->trouble(reason);
         if (state != RingState::kReady) add(file.path, state, reason);

@@ -73,7 +73,7 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<Source> source = held<Source>(info);
   Collector& collector = Collector::instance();
-  const Clock::time_point deadline = collector.patience();
+  WaitBudget budget = collector.patience();
   Words words;
   std::vector<std::string> strings;
   uint32_t agents = 0;
@@ -83,7 +83,7 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   };
   const auto reader = static_cast<uint32_t>(number(info[1]));
   SourceReport report;
-  if (!collector.snapshot(*source, reader, put, deadline) || !collector.report(*source, 1000, report, deadline)) {
+  if (!collector.snapshot(*source, reader, put, budget) || !collector.report(*source, 1000, report, budget)) {
     return Napi::Number::New(env, collector.sinceTickMs());
   }
   auto result = Napi::Object::New(env);
