@@ -85,10 +85,6 @@ export class Reporting {
     });
   }
 
-  get settings(): Settings {
-    return this.#settings;
-  }
-
   get processor(): MetricProcessor {
     return this.#builderMetrics.processor;
   }

@@ -1,5 +1,6 @@
 /** In naming `nixl` a scrape must show what NIXL's own exporter shows: names, types, labels and buckets. */
 import { describe, expect, it } from 'vitest';
+import { BOUNDS, STATUSES } from '../support/nixl-pages.js';
 import { agentSnapshot, InMemorySource } from './in-memory-source.js';
 import { producerOn, scrape } from './readers.js';
 
@@ -15,16 +16,6 @@ const FAMILIES: Record<string, 'counter' | 'gauge' | 'histogram'> = {
   agent_xfer_time: 'gauge', agent_xfer_post_time: 'gauge',
   agent_xfer_time_us: 'histogram', agent_xfer_post_time_us: 'histogram',
 };
-// prettier-ignore
-const STATUSES = [
-  'not_posted', 'invalid_param', 'backend', 'not_found', 'mismatch', 'not_allowed', 'repost_active', 'unknown',
-  'not_supported', 'remote_disconnect', 'canceled', 'no_telemetry',
-];
-// prettier-ignore
-const BUCKETS = [
-  '10', '25', '50', '100', '250', '500', '1000', '2500', '5000', '10000', '25000', '50000', '100000', '250000',
-  '500000', '1000000', '5000000', '10000000', '+Inf',
-];
 
 interface Sample {
   name: string;
@@ -93,7 +84,7 @@ describe('a scrape of an agent that has told nothing yet', async () => {
   it('has the buckets of NIXL', () => {
     for (const name of ['agent_xfer_time_us', 'agent_xfer_post_time_us']) {
       expect(samples.filter((sample) => sample.name === `${name}_bucket`).map(({ labels }) => labels.le)).toEqual(
-        BUCKETS,
+        BOUNDS,
       );
       expect(samples.filter((sample) => sample.name === `${name}_count`)).toHaveLength(1);
       expect(samples.filter((sample) => sample.name === `${name}_sum`)).toHaveLength(1);

@@ -25,13 +25,15 @@ export interface NixlPage {
 export const RANK = '3';
 export const HOST = 'vm';
 
+/** Of `agent_errors_total`. */
 // prettier-ignore
-const STATUSES = [
+export const STATUSES = [
   'not_posted', 'invalid_param', 'backend', 'not_found', 'mismatch', 'not_allowed', 'repost_active', 'unknown',
   'not_supported', 'remote_disconnect', 'canceled', 'no_telemetry',
 ];
+/** Labels `le` of both histograms. */
 // prettier-ignore
-const BOUNDS = [
+export const BOUNDS = [
   '10', '25', '50', '100', '250', '500', '1000', '2500', '5000', '10000', '25000', '50000', '100000', '250000',
   '500000', '1000000', '5000000', '10000000', '+Inf',
 ];
