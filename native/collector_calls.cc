@@ -101,7 +101,9 @@ void Collector::closeTap(const std::shared_ptr<Source>& source, const std::share
 
 // mutex_ is held. An agent that the thread holds on to for longer has its turn at the thread's next step.
 void Collector::onEach(Source& source, WaitBudget& budget, const std::function<void(Agent&, TallySlot&)>& work) {
-  for (const auto& [path, seen] : source.agents_) {
+  // No structured binding: clang before 16 cannot capture one.
+  for (const auto& entry : source.agents_) {
+    const auto& seen = entry.second;
     auto lock = seen.agent->lockLater();
     if (lockWithin(lock, budget)) {
       work(*seen.agent, *seen.slot);
