@@ -2,8 +2,8 @@
 // milliseconds, medians, with the bytes of each page, as one line of JSON. A process of its own: garbage is its own.
 import { NixlMetricProducer } from '../../dist/index.js';
 import { openSource } from '../../dist/rings.js';
-import { pageText } from '../../dist/cli/serve/page-text.js';
-import { producerSettings } from '../../dist/instrumentation/config/config.js';
+import { pageText } from '../../dist/cli/http/page-text.js';
+import { producerSettings } from '../../dist/settings/config.js';
 import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import { emptyResource } from '@opentelemetry/resources';
 import { gzipSync } from 'node:zlib';

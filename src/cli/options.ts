@@ -1,7 +1,7 @@
 /** The flags that several commands share: what each may be, and in which words it is refused. */
 import { isIPv6 } from 'node:net';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_DRAIN_INTERVAL_MS } from '../instrumentation/config/environment.js';
+import { DEFAULT_DRAIN_INTERVAL_MS } from '../settings/environment.js';
 import {
   type Naming,
   NAMINGS,

@@ -3,10 +3,10 @@ import { Command, CommanderError } from 'commander';
 import { NixlTelemetryError } from '../errors.js';
 import { PACKAGE_VERSION } from '../instrumentation/version.js';
 import { addConfig } from './config/command.js';
-import { addDemo } from './demo.js';
-import { ExitCode, exitCodeOf, Failure } from './failure.js';
+import { addDemo } from './demo/command.js';
+import { ExitCode, exitCodeOf, Failure } from './process/failure.js';
 import { addList } from './list/command.js';
-import { formatInFlags, formatInNamedFile } from './log-format.js';
+import { formatInFlags, formatInNamedFile } from './process/log-format.js';
 import {
   guardOutput,
   holdNotes,
@@ -17,10 +17,10 @@ import {
   settleNoteFormat,
   useNoteFormat,
   useStderrForDiag,
-} from './output.js';
+} from './process/output.js';
 import { addRead } from './read/command.js';
 import { addServe } from './serve/command.js';
-import { outliveHangup } from './stop.js';
+import { outliveHangup } from './process/stop.js';
 import { addTop } from './top/command.js';
 
 const EXIT_CODES = `

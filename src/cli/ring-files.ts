@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { reasonOf } from '../errors.js';
-import { DIRECTORY_VARIABLE } from '../instrumentation/config/environment.js';
+import { DIRECTORY_VARIABLE } from '../settings/environment.js';
 import { listOf, notEmpty } from './options.js';
 
 /** As sources search: an agent's name may have folders in it. */

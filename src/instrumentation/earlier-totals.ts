@@ -3,7 +3,7 @@
  * begins again at 0 is observed on top of those before it, or the SDK would take its first sum for one that went on.
  */
 import type { Exact } from '../mapping/index.js';
-import { onTop } from './readings.js';
+import { sum } from '../exact.js';
 
 /** By metric name, then by what tells the points of the metric apart. */
 export type Totals = ReadonlyMap<string, ReadonlyMap<string, Exact>>;
@@ -28,6 +28,6 @@ export class EarlierTotals {
     }
     let points = metrics.get(metric);
     if (points === undefined) metrics.set(metric, (points = new Map<string, Exact>()));
-    points.set(point, onTop(total, points.get(point)));
+    points.set(point, sum(total, points.get(point)));
   }
 }

@@ -4,7 +4,7 @@
  * of gauges the largest stands for all.
  */
 import { type Attributes, type Exact, isTotal, type NumberMetric } from '../mapping/index.js';
-import { increase, sum } from './readings.js';
+import { increase, sum } from '../exact.js';
 
 interface Total {
   readonly attributes: Attributes;

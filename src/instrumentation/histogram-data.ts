@@ -1,7 +1,8 @@
 /** Distributions as OpenTelemetry histogram points: explicit bounds, no min and max (a tally does not know them). */
 import type { DataPoint, HistogramMetricData } from '@opentelemetry/sdk-metrics';
 import { type Distribution, type HistogramMetric, toDouble } from '../mapping/index.js';
-import { type AgentView, eachReading, increase, type Moment } from './readings.js';
+import { increase } from '../exact.js';
+import { type AgentView, eachReading, type Moment } from './readings.js';
 
 type OtelHistogram = HistogramMetricData['dataPoints'][number]['value'];
 

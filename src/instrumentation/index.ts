@@ -5,7 +5,7 @@ export type {
   NixlOptions,
   Temporality,
   TemporalitySelector,
-} from './config/options.js';
+} from '../settings/options.js';
 export { ComprehensiveBuilder } from './builders/comprehensive-builder.js';
 export type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './builders/metric-builder.js';
 export { type BuilderName, MetricProcessor, type MetricProcessorOptions } from './builders/metric-processor.js';

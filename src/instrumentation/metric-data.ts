@@ -3,7 +3,8 @@ import { type HrTime, ValueType } from '@opentelemetry/api';
 import { AggregationTemporality, type DataPoint, DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
 import { type Exact, type Metric, type NumberMetric, toDouble } from '../mapping/index.js';
 import { histogramPoints } from './histogram-data.js';
-import { type AgentView, eachReading, increase, type Moment } from './readings.js';
+import { increase } from '../exact.js';
+import { type AgentView, eachReading, type Moment } from './readings.js';
 
 export type NumberKind = NumberMetric['kind'];
 

@@ -22,7 +22,7 @@ import type { DurationStats } from './duration-pump.js';
 import type { FoldedMetric } from './folded-metric.js';
 import type { InstrumentSet } from './instrument-set.js';
 import type { KeyedMetric, MeterMemory } from './meter-memory.js';
-import { onTop } from './readings.js';
+import { sum } from '../exact.js';
 import { SELF_METRICS } from './self-metrics.js';
 
 const OVERFLOW_WORDS = wordsOf(OVERFLOW_LABELS);
@@ -126,7 +126,7 @@ export class Observation {
       if (value === undefined) continue;
       const attributes = pointAttributes(this.#options.roster, entry, index, p);
       const key = pointKeys[p]!;
-      if (!folded) result.observe(observable, toDouble(onTop(value, earlier?.get(key)), divisor), attributes);
+      if (!folded) result.observe(observable, toDouble(sum(value, earlier?.get(key)), divisor), attributes);
       else total.add(key, () => attributes, value, previous && points[p]!.read(previous, takenMs));
     }
   }
@@ -146,7 +146,7 @@ export class Observation {
       if (!perEvent.applies(event)) continue;
       const { attributes, words, folded } = this.#options.roster.event(entry, e, event);
       if (folded !== true) {
-        const value = onTop(perEvent.read(event), earlier?.get(words));
+        const value = sum(perEvent.read(event), earlier?.get(words));
         result.observe(observable, toDouble(value, divisor), attributes);
         continue;
       }
@@ -195,7 +195,7 @@ export class Observation {
     earlier?: Earlier,
   ): void {
     for (const { labels, value } of points) {
-      const total = earlier === undefined ? value : onTop(value, earlier.get(seriesKey(labels)));
+      const total = earlier === undefined ? value : sum(value, earlier.get(seriesKey(labels)));
       result.observe(observable, Number(total), withLabels(this.#options.naming, this.#hostAttributes, labels));
     }
   }

@@ -1,13 +1,6 @@
 /** The readings of one metric over all agents, at this collect and, for deltas, at the one before. */
 import type { HrTime } from '@opentelemetry/api';
-import {
-  type AgentReading,
-  type Attributes,
-  eventLike,
-  type EventPoint,
-  type Exact,
-  type Point,
-} from '../mapping/index.js';
+import { type AgentReading, type Attributes, eventLike, type EventPoint, type Point } from '../mapping/index.js';
 import type { AgentSeries } from './agents/agent-series.js';
 
 /** One agent at this collect. */
@@ -24,23 +17,6 @@ export interface AgentView {
 export interface Moment {
   readonly takenMs: number;
   readonly endTime: HrTime;
-}
-
-/** What came on top, subtracted exactly. A reading that fell has begun anew. */
-export function increase(current: Exact, previous: Exact | undefined): Exact {
-  if (previous === undefined || previous > current) return current;
-  return typeof current === 'bigint' && typeof previous === 'bigint'
-    ? current - previous
-    : Number(current) - Number(previous);
-}
-
-/** `before`: where there was something before. */
-export function onTop(value: Exact, before: Exact | undefined): Exact {
-  return before === undefined ? value : sum(before, value);
-}
-
-export function sum(a: Exact, b: Exact): Exact {
-  return typeof a === 'bigint' && typeof b === 'bigint' ? a + b : Number(a) + Number(b);
 }
 
 /**

@@ -7,7 +7,7 @@ import { NixlTelemetryError, reasonOf } from '../errors.js';
 import { openSource, type RingSource } from '../shm-bridge/index.js';
 import type { SourceOptions, TapOptions } from '../shm-bridge/types.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
-import { NOTHING_CONFIGURED, placesText, sameSettings, type Settings } from './config/config.js';
+import { NOTHING_CONFIGURED, placesText, sameSettings, type Settings } from '../settings/config.js';
 import { DiagOnce } from './diag-once.js';
 import { JoinedReaders } from './joining/joined-readers.js';
 import { isShutDown, readersOf, type SdkReader } from './joining/sdk-provider.js';

@@ -1,7 +1,8 @@
 /** Metrics about an agent and its ring as such: alive, idle, memory in use, how full, how trustworthy. */
 import { Category } from './categories.js';
 import { type EventRow, EVENTS } from './events.js';
-import type { Exact, NumberMetric } from './metric.js';
+import type { Exact } from '../exact.js';
+import type { NumberMetric } from './metric.js';
 import type { AgentReading } from './tally.js';
 
 const NO_LABELS = {};

@@ -2,7 +2,8 @@
 import { categoryName } from './categories.js';
 import { type CustomError, errorSum } from './custom-errors.js';
 import { errorRow, type EventMetricRefs, EVENTS, type EventRow, type MetricRef } from './events.js';
-import type { Distribution, Exact, HistogramMetric, Metric, NumberMetric, Point } from './metric.js';
+import type { Exact } from '../exact.js';
+import type { Distribution, HistogramMetric, Metric, NumberMetric, Point } from './metric.js';
 import type { Labels, Naming } from './naming.js';
 import { DEFAULT_NIXL_RELEASE, hasErrors, type NixlRelease, RELEASES, seriesInRelease } from './releases.js';
 import { type AgentReading, eventOfType } from './tally.js';

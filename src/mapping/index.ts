@@ -40,7 +40,6 @@ export { eventKind, type EventLabels, eventLabels, OVERFLOW_LABELS } from './key
 export {
   type Distribution,
   type EventPoint,
-  type Exact,
   type HistogramMetric,
   isTotal,
   type Metric,
@@ -74,3 +73,4 @@ export {
   sameEvent,
   type TransferReading,
 } from './tally.js';
+export type { Exact } from '../exact.js';

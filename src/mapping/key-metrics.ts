@@ -2,7 +2,8 @@
 import { categoryName, defaultKind, type EventKind } from './categories.js';
 import { eventName } from './event-name.js';
 import { EVENTS } from './events.js';
-import type { EventPoint, Exact, HistogramMetric, Metric, NumberMetric } from './metric.js';
+import type { Exact } from '../exact.js';
+import type { EventPoint, HistogramMetric, Metric, NumberMetric } from './metric.js';
 import type { EventReading } from './tally.js';
 
 /** Category and event, as words. */

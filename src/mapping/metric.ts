@@ -1,9 +1,7 @@
 /** What a metric is in this room: a name, and how to read its points from one agent's tally. */
+import type { Exact } from '../exact.js';
 import type { Labels } from './naming.js';
 import type { AgentReading, Buckets, EventReading } from './tally.js';
-
-/** Integers stay bigint until deltas have been taken: a double would lose the low bits beyond 2^53. */
-export type Exact = bigint | number;
 
 export interface Distribution extends Buckets {
   readonly sum: Exact;

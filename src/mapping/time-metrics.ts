@@ -1,5 +1,6 @@
 /** Builder `time`: where an agent's time goes, and how much it moved since the last look. */
-import type { Exact, NumberMetric, Point } from './metric.js';
+import type { Exact } from '../exact.js';
+import type { NumberMetric, Point } from './metric.js';
 import { type AgentReading, eventOfType } from './tally.js';
 
 const XFER_TIME = 6;

@@ -1,6 +1,6 @@
 import { connect, Server } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { listenOn } from '../../src/cli/serve/metrics-server.js';
+import { listenOn } from '../../src/cli/http/metrics-server.js';
 
 it('outlives a page that throws, and says so', async () => {
   const server = await listenOn('127.0.0.1', 0);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { binaryBytes, bytes, count, duration, percent } from '../../src/cli/numbers.js';
+import { binaryBytes, bytes, count, duration, percent } from '../../src/cli/figures/numbers.js';
 
 it.each([
   [0, '0 us'],

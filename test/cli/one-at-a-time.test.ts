@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { oneAtATime } from '../../src/cli/serve/one-at-a-time.js';
+import { oneAtATime } from '../../src/cli/http/one-at-a-time.js';
 
 it('does the work once for all who ask while it is being done, after they asked', async () => {
   const ends: ((fails: boolean) => void)[] = [];

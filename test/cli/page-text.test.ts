@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pageText } from '../../src/cli/serve/page-text.js';
+import { pageText } from '../../src/cli/http/page-text.js';
 
 const anyText = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('"', '\\', '\n', '_', '.', 'é', '0', 'le') }));
 const anyValue = fc.oneof(

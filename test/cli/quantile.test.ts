@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bucketIncrease, countsOfAll, countsSince, quantile } from '../../src/cli/quantile.js';
+import { bucketIncrease, countsOfAll, countsSince, quantile } from '../../src/cli/figures/quantile.js';
 
 describe('quantile', () => {
   const bounds = [10, 20, 40];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { amount, bytes, countedEvents, rateLine } from '../../src/cli/rates.js';
+import { amount, bytes, countedEvents, rateLine } from '../../src/cli/figures/rates.js';
 import type { AgentSnapshot, EventTally, Snapshot } from '../../src/shm-bridge/types.js';
 
 const TX_BYTES = 0;

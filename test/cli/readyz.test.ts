@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { readiness } from '../../src/cli/serve/health.js';
+import { readiness } from '../../src/cli/http/health.js';
 import { InMemorySource } from '../instrumentation/in-memory-source.js';
 import { CollectorStop } from '../support/held-up.js';
 import { scrape, start, temporaryDirectory, until, valueOf } from './command.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { table } from '../../src/cli/list/table.js';
+import { table } from '../../src/cli/figures/table.js';
 
 it('sets the first and the last column left and those between right', () => {
   const rows = [

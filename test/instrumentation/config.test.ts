@@ -7,7 +7,7 @@ import {
   instrumentationSettings,
   producerSettings,
   warnOfUnmatched,
-} from '../../src/instrumentation/config/config.js';
+} from '../../src/settings/config.js';
 import { openSource } from '../../src/shm-bridge/index.js';
 
 afterEach(() => vi.unstubAllEnvs());

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NixlMetricProducer } from '../../src/index.js';
-import { optionsFromEnvironment } from '../../src/instrumentation/config/environment.js';
+import { optionsFromEnvironment } from '../../src/settings/environment.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { allDrained, temporaryDirectory } from '../support/live.js';
 import { samplesOf } from '../support/page.js';

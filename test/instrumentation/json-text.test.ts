@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readJson } from '../../src/instrumentation/config/json-text.js';
-import { lineAndColumn } from '../../src/instrumentation/config/located.js';
+import { readJson } from '../../src/settings/json-text.js';
+import { lineAndColumn } from '../../src/settings/located.js';
 
 const RIGHT = [
   '{}',

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { harmless } from '../../src/cli/output.js';
+import { harmless } from '../../src/cli/process/output.js';
 import { EVENTS } from '../../src/mapping/index.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { type RunningCommand, start, startTransferSource, temporaryDirectory, until } from '../cli/command.js';

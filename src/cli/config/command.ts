@@ -1,11 +1,11 @@
 /** `nixl-otel config`: what a configuration file says, whether it is right, and what is in force. */
 import { diag } from '@opentelemetry/api';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CONFIG_VARIABLE, readSettings } from '../../instrumentation/config/config-file.js';
-import { producerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
-import { warnOfNixlSeries } from '../../instrumentation/config/nixl-series.js';
-import { Failure, ExitCode } from '../failure.js';
-import { print } from '../output.js';
+import { CONFIG_VARIABLE, readSettings } from '../../settings/config-file.js';
+import { producerSettings, warnOfUnmatched } from '../../settings/config.js';
+import { warnOfNixlSeries } from '../../settings/nixl-series.js';
+import { Failure, ExitCode } from '../process/failure.js';
+import { print } from '../process/output.js';
 import { locateExporters } from '../serve/custom-exporter.js';
 import { resolveSettings, SERVE_SECTION } from '../serve/settings.js';
 import { unusedSettings } from '../serve/unused-settings.js';

@@ -2,10 +2,10 @@
 import { createRequire } from 'node:module';
 import os from 'node:os';
 import type * as Yaml from 'yaml';
-import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings } from '../../instrumentation/config/config-file.js';
-import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../instrumentation/config/config.js';
+import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings } from '../../settings/config-file.js';
+import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../settings/config.js';
 import { DEFAULT_DURATION_BUDGET_MS } from '../../instrumentation/sampling.js';
-import { type Environment, optionsFromEnvironment } from '../../instrumentation/config/environment.js';
+import { type Environment, optionsFromEnvironment } from '../../settings/environment.js';
 import { DEFAULT_BOUNDS, DEFAULT_BUILDERS } from '../../mapping/index.js';
 import { SETTINGS } from '../serve/setting-rows.js';
 import { directoriesBeforeFile, type Resolved, resolveSettings, SERVE_SECTION } from '../serve/settings.js';

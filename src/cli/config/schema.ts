@@ -1,5 +1,5 @@
 /** The JSON Schema of configuration files, for editors: from the very shapes that check them. */
-import { fileShape } from '../../instrumentation/config/config-file.js';
+import { fileShape } from '../../settings/config-file.js';
 import { SERVE_SECTION } from '../serve/settings.js';
 
 export function configSchema(): Record<string, unknown> {

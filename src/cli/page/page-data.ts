@@ -20,8 +20,8 @@ import {
   TX_BYTES,
   TX_REQUESTS,
 } from '../event-types.js';
-import { harmless } from '../output.js';
-import { sumOf } from '../rates.js';
+import { harmless } from '../process/output.js';
+import { sumOf } from '../figures/rates.js';
 import type { AgentData, PageData } from './data.js';
 
 /** More are added up: an answer is to stay below a megabyte. */

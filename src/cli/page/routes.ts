@@ -10,8 +10,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import type { CustomError } from '../../mapping/index.js';
-import { harmless, note } from '../output.js';
-import { INDEX, type MetricsServer, type PageWriter } from '../serve/metrics-server.js';
+import { harmless, note } from '../process/output.js';
+import { INDEX, type MetricsServer, type PageWriter } from '../http/metrics-server.js';
 import type { MetricsPipeline } from '../serve/pipeline.js';
 import { pageData, type PageFacts } from './page-data.js';
 
@@ -41,7 +41,7 @@ const HEADERS = {
 
 const TYPES: Readonly<Record<string, string>> = { '.js': SCRIPT, '.css': STYLE, '.svg': 'image/svg+xml' };
 /** What the page shares with the command line lies beside its own folder, as it does in dist/cli. */
-const SHARED_SCRIPTS = ['numbers.js', 'quantile.js'];
+const SHARED_SCRIPTS = ['figures/numbers.js', 'figures/quantile.js'];
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
 
 /** However many browsers are open, the rings are looked at at most this often. */

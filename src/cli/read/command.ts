@@ -2,10 +2,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { inspectRing } from '../../shm-bridge/index.js';
-import { ExitCode, Failure } from '../failure.js';
+import { ExitCode, Failure } from '../process/failure.js';
 import { listOf, notEmpty, wholeNumber } from '../options.js';
-import { isAllPrinted, note, printChunk, whenStdoutCloses } from '../output.js';
-import { StopRequest } from '../stop.js';
+import { isAllPrinted, note, printChunk, whenStdoutCloses } from '../process/output.js';
+import { StopRequest } from '../process/stop.js';
 import { duration, eventFilter, type FilterOptions } from './event-filter.js';
 import { headerOf, READ_FORMATS, type ReadFormat } from './event-text.js';
 import { EventWriter } from './event-writer.js';

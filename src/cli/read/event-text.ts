@@ -1,6 +1,6 @@
 /** Events as text, in each format. Pure. */
 import type { RingEventKind } from '../../shm-bridge/types.js';
-import { harmless, printableJson } from '../output.js';
+import { harmless, printableJson } from '../process/output.js';
 import { categoryWord, eventCategory, eventName } from './event-words.js';
 
 export type ReadFormat = 'text' | 'line' | 'json' | 'csv';

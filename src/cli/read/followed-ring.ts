@@ -1,8 +1,8 @@
 /** A ring that is followed by its name: into the next file of that name, and over times in which there is none to read. */
 import path from 'node:path';
 import type { RingEventColumns } from '../../shm-bridge/types.js';
-import { ExitCode, type ExitCodeNumber, exitCodeOf, unavailability } from '../failure.js';
-import { note, warnOnce } from '../output.js';
+import { ExitCode, type ExitCodeNumber, exitCodeOf, unavailability } from '../process/failure.js';
+import { note, warnOnce } from '../process/output.js';
 import { type Complaint, isNotPermitted, statOf } from '../ring-files.js';
 import { lostCode, OpenedRing, type Reading } from './opened-ring.js';
 

@@ -2,8 +2,8 @@
 import path from 'node:path';
 import { observeRing, openRing } from '../../shm-bridge/index.js';
 import type { RingEventColumns, RingState } from '../../shm-bridge/types.js';
-import { ExitCode, type ExitCodeNumber } from '../failure.js';
-import { warnOnce } from '../output.js';
+import { ExitCode, type ExitCodeNumber } from '../process/failure.js';
+import { warnOnce } from '../process/output.js';
 
 export const BATCH_EVENTS = 16_384;
 

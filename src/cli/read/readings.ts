@@ -1,7 +1,7 @@
 /** The files that `read` reads: one that cannot be read costs a note and the exit code, and the others go on. */
 import path from 'node:path';
-import { ExitCode, type ExitCodeNumber, exitCodeOf, Failure, unavailability } from '../failure.js';
-import { note } from '../output.js';
+import { ExitCode, type ExitCodeNumber, exitCodeOf, Failure, unavailability } from '../process/failure.js';
+import { note } from '../process/output.js';
 import { FollowedRing } from './followed-ring.js';
 import { OpenedRing, type Reading } from './opened-ring.js';
 

@@ -1,13 +1,20 @@
 /** `nixl-otel serve`: rings in, any exporters out, until a signal. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { producerSettings } from '../../instrumentation/config/config.js';
-import type { WrittenSettings } from '../../instrumentation/config/config-file.js';
-import type { NixlOptions } from '../../instrumentation/config/options.js';
+import { producerSettings } from '../../settings/config.js';
+import type { WrittenSettings } from '../../settings/config-file.js';
+import type { NixlOptions } from '../../settings/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { DEFAULT_NIXL_LABELS, DEFAULT_NIXL_RELEASE } from '../../mapping/index.js';
-import { formatInText } from '../log-format.js';
-import { goOnWithoutStdout, LOG_LEVELS, note, settleNoteFormat, useNoteFormat, useStderrForDiag } from '../output.js';
-import { StopRequest } from '../stop.js';
+import { formatInText } from '../process/log-format.js';
+import {
+  goOnWithoutStdout,
+  LOG_LEVELS,
+  note,
+  settleNoteFormat,
+  useNoteFormat,
+  useStderrForDiag,
+} from '../process/output.js';
+import { StopRequest } from '../process/stop.js';
 import { locateExporters } from './custom-exporter.js';
 import { checkResourceAttributes } from './key-value-pairs.js';
 import { LateErrors } from './late-errors.js';

@@ -2,7 +2,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import { reasonOf } from '../../errors.js';
-import { Failure } from '../failure.js';
+import { Failure } from '../process/failure.js';
 import type { ExportResult, PushMetricExporter, ResourceMetrics } from './sdk-types.js';
 
 /** Unlike on a terminal nothing is left out, however many series there are. */

@@ -1,6 +1,6 @@
 /** Why an export failed, in the words of the field: an HTTP status, a grpc status or a system error. */
 import { reasonOf } from '../../errors.js';
-import { harmless } from '../output.js';
+import { harmless } from '../process/output.js';
 
 export interface ExportProblem {
   /** The same for failures that differ in details only. */

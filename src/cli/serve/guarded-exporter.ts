@@ -1,6 +1,6 @@
 /** Shields the reader from a push exporter that throws, fails or never ends. */
 import { reasonOf } from '../../errors.js';
-import { note } from '../output.js';
+import { note } from '../process/output.js';
 import { exportProblem, type ExportProblem } from './export-problem.js';
 import type { Owner } from './owners.js';
 import type { ExportResult, PushMetricExporter, ResourceMetrics } from './sdk-types.js';

@@ -5,8 +5,8 @@
  */
 import { reasonOf } from '../../errors.js';
 import { type BuilderCode, runBuilderCodeBy } from '../../instrumentation/builders/user-module.js';
-import { Failure } from '../failure.js';
-import { harmless, note } from '../output.js';
+import { Failure } from '../process/failure.js';
+import { harmless, note } from '../process/output.js';
 import { currentOwner, Owner, ownerInStack } from './owners.js';
 
 const MAX_REASON = 500;

@@ -1,6 +1,6 @@
 /** NIXL's own variables, with NIXL's meaning, as far as they are more than one setting's value. */
 import { InvalidArgumentError } from 'commander';
-import type { Environment } from '../../instrumentation/config/environment.js';
+import type { Environment } from '../../settings/environment.js';
 import { reasonOf } from '../../errors.js';
 
 /** Where NIXL's Prometheus exporters listen by default, on all addresses. */

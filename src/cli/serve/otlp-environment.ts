@@ -4,7 +4,7 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import type { Environment } from '../../instrumentation/config/environment.js';
+import type { Environment } from '../../settings/environment.js';
 import { checkHeaders } from './key-value-pairs.js';
 
 export const PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;

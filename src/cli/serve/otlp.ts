@@ -4,7 +4,7 @@ import {
   OTLPMetricExporter as JsonExporter,
 } from '@opentelemetry/exporter-metrics-otlp-http';
 import { OTLPMetricExporter as ProtobufExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
-import { Failure } from '../failure.js';
+import { Failure } from '../process/failure.js';
 import { isTimeoutSet } from './otlp-environment.js';
 import type { PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from './setting-rows.js';

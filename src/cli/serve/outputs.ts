@@ -9,12 +9,12 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { ExporterFailures } from '../../instrumentation/exporter-failures.js';
 import { NixlMetricProducer, type SharedFeed } from '../../instrumentation/metric-producer.js';
-import { orFailure } from '../failure.js';
+import { orFailure } from '../process/failure.js';
 import { ConsoleFile } from './console-file.js';
 import { BUILT_IN_EXPORTERS, type CustomReader, loadExporter } from './custom-exporter.js';
 import { exporterLabels } from './exporter-labels.js';
 import { GuardedExporter } from './guarded-exporter.js';
-import { pageWriter, type PageWriter } from './metrics-server.js';
+import { pageWriter, type PageWriter } from '../http/metrics-server.js';
 import { otlpExporter } from './otlp.js';
 import { collectorUrl } from './otlp-environment.js';
 import { Owner } from './owners.js';

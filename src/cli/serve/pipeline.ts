@@ -9,16 +9,16 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
-import { type ProducerSettings, warnOfUnmatched } from '../../instrumentation/config/config.js';
+import { type ProducerSettings, warnOfUnmatched } from '../../settings/config.js';
 import { ExporterFailures } from '../../instrumentation/exporter-failures.js';
-import { warnOfNixlSeries } from '../../instrumentation/config/nixl-series.js';
+import { warnOfNixlSeries } from '../../settings/nixl-series.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { openSource } from '../../shm-bridge/index.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
-import { note } from '../output.js';
+import { note } from '../process/output.js';
 import { exporterLabels } from './exporter-labels.js';
-import type { PageWriter } from './metrics-server.js';
+import type { PageWriter } from '../http/metrics-server.js';
 import { openOutput, type Output } from './outputs.js';
 import type { ServeSettings } from './setting-rows.js';
 

@@ -1,5 +1,5 @@
 /** Hides the SDK's log lines about failed exports, which serve reports itself; logs its other lines once each. */
-import { hideRepetitions, type NoteLevel } from '../output.js';
+import { hideRepetitions, type NoteLevel } from '../process/output.js';
 import { currentOwner, noteHttpStatus } from './owners.js';
 
 const MAX_REMEMBERED = 100;

@@ -1,12 +1,8 @@
 /** The settings of `serve`: one row each. */
 import { InvalidArgumentError } from 'commander';
-import { CONFIG_VARIABLE, type FileOptions } from '../../instrumentation/config/config-file.js';
-import {
-  DEFAULT_DRAIN_INTERVAL_MS,
-  drainIntervalFor,
-  type Environment,
-} from '../../instrumentation/config/environment.js';
-import { LONGEST_MS } from '../../instrumentation/config/settings.js';
+import { CONFIG_VARIABLE, type FileOptions } from '../../settings/config-file.js';
+import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor, type Environment } from '../../settings/environment.js';
+import { LONGEST_MS } from '../../settings/settings.js';
 import {
   DEFAULT_NIXL_LABELS,
   DEFAULT_NIXL_RELEASE,
@@ -18,7 +14,7 @@ import {
   type NixlRelease,
 } from '../../mapping/index.js';
 import { DEFAULT_HOST, DEFAULT_PORT, hostName, listOf, notEmpty, oneOf, wholeNumber } from '../options.js';
-import { LOG_FORMATS, type LogFormat } from '../output.js';
+import { LOG_FORMATS, type LogFormat } from '../process/output.js';
 import { nixlExporter, NIXL_PORT, onOrOff } from './nixl-environment.js';
 import { hasOtlpEndpoint, httpUrl, type Protocol, PROTOCOLS } from './otlp-environment.js';
 

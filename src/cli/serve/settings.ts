@@ -5,9 +5,9 @@
 import { resolve as absolute } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { shown } from '../../arguments.js';
-import { readSettings, type WrittenSettings } from '../../instrumentation/config/config-file.js';
-import type { Environment } from '../../instrumentation/config/environment.js';
-import { object, type Shape, word } from '../../instrumentation/config/shape.js';
+import { readSettings, type WrittenSettings } from '../../settings/config-file.js';
+import type { Environment } from '../../settings/environment.js';
+import { object, type Shape, word } from '../../settings/shape.js';
 import { type ServeSettings, type SettingRow, SETTINGS } from './setting-rows.js';
 
 export function addSettings(command: Command): Command {

@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander';
 import { invalid } from '../../arguments.js';
 import { MODULE_PATH } from '../../instrumentation/builders/user-module.js';
-import type { WrittenSettings } from '../../instrumentation/config/config-file.js';
+import type { WrittenSettings } from '../../settings/config-file.js';
 import { BUILT_IN_EXPORTERS } from './custom-exporter.js';
 import type { ServeSettings } from './setting-rows.js';
 import { type ResolvedSettings, rowOf } from './settings.js';

@@ -1,6 +1,6 @@
 /** Variables that are set, look as if they were meant for serve, and are read by nothing in it. Pure. */
-import { CONFIG_VARIABLE } from '../../instrumentation/config/config-file.js';
-import { type Environment, OPTION_VARIABLES } from '../../instrumentation/config/environment.js';
+import { CONFIG_VARIABLE } from '../../settings/config-file.js';
+import { type Environment, OPTION_VARIABLES } from '../../settings/environment.js';
 import { nixlExporter } from './nixl-environment.js';
 import { OTLP_VARIABLES } from './otlp-environment.js';
 import { type ServeSettings, SETTINGS } from './setting-rows.js';

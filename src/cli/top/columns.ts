@@ -1,5 +1,5 @@
 /** The columns of the table: what stands in them, how wide they are, and how rows are sorted by them. Pure. */
-import { ageText } from '../list/table.js';
+import { ageText } from '../figures/table.js';
 import { percent, short, timeText } from './text.js';
 import type { Row } from './tracker.js';
 

@@ -1,8 +1,8 @@
 /** What top says where there is no screen: a line per agent, or one of JSON. Pure. */
-import { harmless, printableJson } from '../output.js';
+import { harmless, printableJson } from '../process/output.js';
 import { COLUMNS } from './columns.js';
 import { nameOf } from './frame.js';
-import type { Quantile } from '../quantile.js';
+import type { Quantile } from '../figures/quantile.js';
 import { fit, pad } from './text.js';
 import { overall, type Row, type View } from './tracker.js';
 

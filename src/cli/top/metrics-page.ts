@@ -1,6 +1,6 @@
 /** A running serve, or any other page of the same metrics, asked over HTTP: its rings are left to it. */
 import { reasonOf } from '../../errors.js';
-import { ExitCode, Failure } from '../failure.js';
+import { ExitCode, Failure } from '../process/failure.js';
 import { agentsOn } from './page-agents.js';
 import type { Sample, Source } from './totals.js';
 

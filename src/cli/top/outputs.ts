@@ -1,6 +1,6 @@
 /** Where the numbers go: to a screen, or line by line. */
-import { note, printChunk } from '../output.js';
-import type { StopRequest } from '../stop.js';
+import { note, printChunk } from '../process/output.js';
+import type { StopRequest } from '../process/stop.js';
 import type { SortKey } from './columns.js';
 import { shown } from './frame.js';
 import { Interactive } from './interactive.js';

@@ -1,6 +1,6 @@
 /** A page of metrics as agents' running totals: either naming of this package, or what NIXL's own exporter prints. Pure. */
 import { type PageSample, samplesOf } from './prometheus-text.js';
-import type { Buckets } from '../quantile.js';
+import type { Buckets } from '../figures/quantile.js';
 import type { AgentTotals } from './totals.js';
 
 type Sum = 'txBytes' | 'rxBytes' | 'requests' | 'errors' | 'lost' | 'foundFull';

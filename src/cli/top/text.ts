@@ -1,8 +1,8 @@
 /** Numbers and names in the few columns that a table has for them. Pure. */
 import stringWidth from 'string-width';
-import { inThousands } from '../numbers.js';
-import { harmless } from '../output.js';
-import type { Quantile } from '../quantile.js';
+import { inThousands } from '../figures/numbers.js';
+import { harmless } from '../process/output.js';
+import type { Quantile } from '../figures/quantile.js';
 
 const ELLIPSIS = '…';
 const CHARACTERS = new Intl.Segmenter();

@@ -1,6 +1,6 @@
 /** What top reads, wherever it reads it: agents' running totals, up to one time. */
 import type { AgentLife } from '../../shm-bridge/types.js';
-import type { Buckets } from '../quantile.js';
+import type { Buckets } from '../figures/quantile.js';
 
 export interface AgentTotals {
   /** The same in every sample, and no other agent's. */

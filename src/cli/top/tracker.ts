@@ -1,5 +1,5 @@
 /** From samples to what is shown: rates and percentiles of the time between two, and their history. Pure. */
-import { bucketIncrease, increase, type Quantile, quantile } from '../quantile.js';
+import { bucketIncrease, increase, type Quantile, quantile } from '../figures/quantile.js';
 import type { AgentTotals, Sample } from './totals.js';
 
 /** Without an event for this long an agent counts as idle. */

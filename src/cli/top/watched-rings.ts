@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { reasonOf } from '../../errors.js';
 import { findWriters } from '../../shm-bridge/index.js';
-import { ExitCode, exitCodeOf, Failure, unavailability } from '../failure.js';
+import { ExitCode, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { type Complaint, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
 import { RingTotals } from './ring-totals.js';
 import type { AgentTotals, Sample, Source } from './totals.js';

@@ -5,7 +5,7 @@ import type { Snapshot } from '../../shm-bridge/types.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
 import type { DiagOnce } from '../diag-once.js';
 import { EarlierTotals } from '../earlier-totals.js';
-import { onTop } from '../readings.js';
+import { sum } from '../../exact.js';
 import { EventDirectory } from './event-directory.js';
 import { EventPump } from './event-pump.js';
 import type { MetricProcessor } from './metric-processor.js';
@@ -92,7 +92,7 @@ export class BuilderRun {
   readonly #onObserve = (result: ObservableResult): void => {
     const earlier = this.#earlier.of(SUBJECT)?.get(EVENTS);
     for (const { outcome, count } of this.#pumped()) {
-      result.observe(Number(onTop(count, earlier?.get(outcome))), { outcome });
+      result.observe(Number(sum(count, earlier?.get(outcome))), { outcome });
     }
   };
 

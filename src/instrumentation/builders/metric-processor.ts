@@ -11,8 +11,8 @@ import {
   TALLY_BUILDERS,
   type TallyBuilderName,
 } from '../../mapping/index.js';
-import { ATTRIBUTES } from '../config/attribute-shapes.js';
-import { pathText } from '../config/shape.js';
+import { ATTRIBUTES } from '../../settings/attribute-shapes.js';
+import { pathText } from '../../settings/shape.js';
 import { checkedMeter } from './checked-meter.js';
 import { ComprehensiveBuilder } from './comprehensive-builder.js';
 import type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './metric-builder.js';

@@ -33,7 +33,7 @@ it('gives a browser the page, all of its files and nothing from elsewhere; anyon
     for (const [, name] of imports) await follow(new URL(name!, url));
   };
   for (const [, name] of text.matchAll(/(?:href|src)="([^"]+)"/g)) await follow(at(name!));
-  expect([...seen]).toEqual(expect.arrayContaining(['/metrics', '/numbers.js', '/page/browser/uplot.js']));
+  expect([...seen]).toEqual(expect.arrayContaining(['/metrics', '/figures/numbers.js', '/page/browser/uplot.js']));
   expect(await (await fetch(at('/'))).text()).toContain('They are at /metrics');
 });
 
@@ -44,7 +44,7 @@ it('is off with --page off', async () => {
     'text/plain; charset=utf-8',
     expect.stringContaining('/metrics'),
   ]);
-  for (const path of ['/page/data.json', '/page/browser/main.js', '/numbers.js']) {
+  for (const path of ['/page/data.json', '/page/browser/main.js', '/figures/numbers.js']) {
     expect((await fetch(at(path))).status).toBe(404);
   }
 });

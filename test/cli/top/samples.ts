@@ -1,5 +1,5 @@
 /** Agents' totals for tests of what top makes of them. */
-import type { Buckets } from '../../../src/cli/quantile.js';
+import type { Buckets } from '../../../src/cli/figures/quantile.js';
 import type { AgentTotals, Sample } from '../../../src/cli/top/totals.js';
 import { Tracker, type View } from '../../../src/cli/top/tracker.js';
 

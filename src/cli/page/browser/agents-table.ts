@@ -1,6 +1,6 @@
 /** One row per agent: sorted by any column, and a button in each that narrows the page down to it. */
-import { bytes, count, duration, percent } from '../../numbers.js';
-import { quantile } from '../../quantile.js';
+import { bytes, count, duration, percent } from '../../figures/numbers.js';
+import { quantile } from '../../figures/quantile.js';
 import type { AgentData, PageData } from '../data.js';
 import { byId, element, named, setNumber, setText } from './dom.js';
 import { errorsOf, type History, type Sample } from './history.js';

@@ -1,5 +1,5 @@
 /** Distributions and errors as tables with bars: the numbers are there for every reader, the bars for the eye. */
-import { count } from '../../numbers.js';
+import { count } from '../../figures/numbers.js';
 import { element, setNumber, setRows, setText } from './dom.js';
 
 export interface BarRow {

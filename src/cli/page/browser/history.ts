@@ -1,5 +1,5 @@
 /** What the page remembers: rates between two answers, for ten minutes, and whole answers for one. Pure. */
-import { countsOfAll, countsSince, quantile } from '../../quantile.js';
+import { countsOfAll, countsSince, quantile } from '../../figures/quantile.js';
 import type { AgentData, PageData } from '../data.js';
 
 const KEPT_MS = 10 * 60_000;

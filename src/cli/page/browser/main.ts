@@ -1,5 +1,5 @@
 /** The live page: asks, remembers, shows. */
-import { amount, binaryBytes, duration } from '../../numbers.js';
+import { amount, binaryBytes, duration } from '../../figures/numbers.js';
 import type { AgentData, PageData } from '../data.js';
 import { AgentsTable } from './agents-table.js';
 import { BarTable, bucketRows } from './bars.js';

@@ -1,5 +1,5 @@
 /** What is drawn over time, chart by chart. */
-import { bytes, count, percent } from '../../numbers.js';
+import { bytes, count, percent } from '../../figures/numbers.js';
 import { percentileText } from './percentile-text.js';
 import { type ChartOptions, TimeChart } from './time-chart.js';
 

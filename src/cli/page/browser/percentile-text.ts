@@ -1,5 +1,5 @@
 /** A percentile in words. */
-import { duration } from '../../numbers.js';
+import { duration } from '../../figures/numbers.js';
 
 /** What lies above the last bound of its histogram is only known to do so. */
 export function percentileText(us: number, boundsUs: readonly number[]): string {

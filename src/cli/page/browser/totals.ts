@@ -1,6 +1,6 @@
 /** The numbers at the top: what happens now, and what came together so far. */
-import { bytes, count, percent } from '../../numbers.js';
-import { quantile } from '../../quantile.js';
+import { bytes, count, percent } from '../../figures/numbers.js';
+import { quantile } from '../../figures/quantile.js';
 import type { AgentData } from '../data.js';
 import { byId, element, setNumber, setText } from './dom.js';
 import { errorsOf, type History, type Sample } from './history.js';

@@ -1,6 +1,6 @@
 /** What an attribute of the configuration may look like. */
-import { shown } from '../../arguments.js';
-import { reasonOf } from '../../errors.js';
+import { shown } from '../arguments.js';
+import { reasonOf } from '../errors.js';
 import {
   ATTRIBUTE_TYPES,
   type AttributeSpec,
@@ -10,7 +10,7 @@ import {
   PLAIN_SOURCES,
   prometheusSpelling,
   takenAttributeName,
-} from '../../mapping/index.js';
+} from '../mapping/index.js';
 import {
   also,
   list,

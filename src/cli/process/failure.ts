@@ -1,5 +1,5 @@
 /** What a command ends with. */
-import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { NixlTelemetryError, reasonOf } from '../../errors.js';
 
 export const ExitCode = {
   OK: 0,

@@ -1,7 +1,7 @@
 /** Snapshots in words: rates from the difference of two, totals from one. Pure. */
-import { Category, eventOfType } from '../mapping/index.js';
-import type { AgentSnapshot, Snapshot } from '../shm-bridge/types.js';
-import { DROPPED, RX_BYTES, RX_REQUESTS, TX_BYTES, TX_REQUESTS } from './event-types.js';
+import { Category, eventOfType } from '../../mapping/index.js';
+import type { AgentSnapshot, Snapshot } from '../../shm-bridge/types.js';
+import { DROPPED, RX_BYTES, RX_REQUESTS, TX_BYTES, TX_REQUESTS } from '../event-types.js';
 import { amount, bytes } from './numbers.js';
 
 export { amount, bytes };

@@ -2,7 +2,7 @@
  * JSON as RFC 8259 has it, with positions: no trailing commas, no comments, no key twice. JSON.parse() has no
  * position for many mistakes, and takes the last of two equal keys.
  */
-import { shown } from '../../arguments.js';
+import { shown } from '../arguments.js';
 import type { Located, Mistake } from './located.js';
 import type { Path } from './shape.js';
 

@@ -3,16 +3,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { producerSettings } from '../instrumentation/config/config.js';
-import type { Snapshot } from '../shm-bridge/types.js';
-import { Failure, orFailure } from './failure.js';
-import { addServingOptions, type ServingOptions, wholeNumber } from './options.js';
-import { print, whenStdoutCloses } from './output.js';
-import { amount, countedEvents, rateLine } from './rates.js';
-import type { MetricsPipeline } from './serve/pipeline.js';
-import { type Serving, whileServing } from './serve/serving.js';
-import { settingsOf } from './serve/settings.js';
-import { StopRequest } from './stop.js';
+import { producerSettings } from '../../settings/config.js';
+import type { Snapshot } from '../../shm-bridge/types.js';
+import { Failure, orFailure } from '../process/failure.js';
+import { addServingOptions, type ServingOptions, wholeNumber } from '../options.js';
+import { print, whenStdoutCloses } from '../process/output.js';
+import { amount, countedEvents, rateLine } from '../figures/rates.js';
+import type { MetricsPipeline } from '../serve/pipeline.js';
+import { type Serving, whileServing } from '../serve/serving.js';
+import { settingsOf } from '../serve/settings.js';
+import { StopRequest } from '../process/stop.js';
 import { TransferSource, type TransferTotals } from './transfer-source.js';
 
 interface DemoOptions extends ServingOptions {

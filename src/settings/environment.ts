@@ -1,5 +1,5 @@
 /** NIXL's variables as options, with NIXL's meaning. What an option says goes before them. */
-import { NixlTelemetryError } from '../../errors.js';
+import { NixlTelemetryError } from '../errors.js';
 import type { NixlOptions } from './options.js';
 import { BOUNDS } from './event-shapes.js';
 import { SETTINGS } from './settings.js';

@@ -13,7 +13,7 @@ import {
   type NixlLabels,
   type NixlRelease,
   takenNixlLabel,
-} from '../../mapping/index.js';
+} from '../mapping/index.js';
 import type { NixlOptions } from './options.js';
 import { type Problem, type Shape, word } from './shape.js';
 

@@ -2,7 +2,7 @@
  * What a value of the configuration may be: a check that names all that is wrong, and the same as JSON Schema for
  * editors, side by side so that they agree.
  */
-import { isObject, isText, shown } from '../../arguments.js';
+import { isObject, isText, shown } from '../arguments.js';
 
 export type Path = readonly (string | number)[];
 export type JsonSchema = Readonly<Record<string, unknown>>;

@@ -9,9 +9,9 @@ import {
   HISTOGRAM_EVENTS,
   isCustomError,
   NAMINGS,
-} from '../../mapping/index.js';
-import type { MetricBuilder } from '../builders/metric-builder.js';
-import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
+} from '../mapping/index.js';
+import type { MetricBuilder } from '../instrumentation/builders/metric-builder.js';
+import { type BuilderName, BUILDER_NAMES } from '../instrumentation/builders/metric-processor.js';
 import { CUSTOM_ERROR, errorsProblems } from './error-shapes.js';
 import { eventKey } from './known-events.js';
 import { builtInLike, type Named, sharedName } from './metric-names.js';

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { gzip } from 'node:zlib';
 import { diag } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
-import { Failure } from '../failure.js';
-import { note, warnOnce } from '../output.js';
+import { Failure } from '../process/failure.js';
+import { note, warnOnce } from '../process/output.js';
 import { oneAtATime } from './one-at-a-time.js';
 import { pageText } from './page-text.js';
-import type { IMetricReader } from './sdk-types.js';
+import type { IMetricReader } from '../serve/sdk-types.js';
 
 /** Answers in its own time, once: with a status and a text. */
 export type PageWriter = (request: IncomingMessage, answer: Answer) => void;

@@ -1,5 +1,5 @@
 /** How a declared event is named: not as NIXL's own events, which have their metrics already. */
-import { Category, type CustomMetric, EVENTS, globPattern } from '../../mapping/index.js';
+import { Category, type CustomMetric, EVENTS, globPattern } from '../mapping/index.js';
 import { also, number, type Shape, value } from './shape.js';
 
 /** Bytes of a name in wire version 1. */

@@ -1,9 +1,9 @@
 /** Options of the instrumentation and the producer. */
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
 import type { AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
-import type { AttributeSpec, CustomEvent, Naming, NixlLabels, NixlRelease } from '../../mapping/index.js';
-import type { MetricBuilder } from '../builders/metric-builder.js';
-import type { BuilderName } from '../builders/metric-processor.js';
+import type { AttributeSpec, CustomEvent, Naming, NixlLabels, NixlRelease } from '../mapping/index.js';
+import type { MetricBuilder } from '../instrumentation/builders/metric-builder.js';
+import type { BuilderName } from '../instrumentation/builders/metric-processor.js';
 
 export interface NixlOptions {
   /**

@@ -1,5 +1,5 @@
 /** Checks declared errors of the configuration: events that add a status to NIXL's errors. */
-import { type CustomEvent, errorKeys, isCustomError } from '../../mapping/index.js';
+import { type CustomEvent, errorKeys, isCustomError } from '../mapping/index.js';
 import { eventKey, KNOWN_NAMES } from './known-events.js';
 import { object, type Problem, type Shape, value, word } from './shape.js';
 

@@ -1,8 +1,8 @@
 /** The program that the demo watches, as a child process: it moves real memory and writes rings as agents do. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { findNativeFile, howToBuild, platformName } from '../shm-bridge/native-files.js';
-import { Failure } from './failure.js';
+import { findNativeFile, howToBuild, platformName } from '../../shm-bridge/native-files.js';
+import { Failure } from '../process/failure.js';
 
 /** Two agents in processes of their own, about half a gigabyte per second in all: visible, and light on the machine. */
 const FLAGS = [

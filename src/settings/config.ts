@@ -1,7 +1,7 @@
 /** What options come to. */
 import os from 'node:os';
 import type { DiagLogger } from '@opentelemetry/api';
-import { invalid } from '../../arguments.js';
+import { invalid } from '../arguments.js';
 import {
   type Allowlist,
   allowlist,
@@ -10,11 +10,11 @@ import {
   errorName,
   isCustomError,
   tallyOptions,
-} from '../../mapping/index.js';
-import type { SourceOptions } from '../../shm-bridge/types.js';
-import type { MetricBuilder } from '../builders/metric-builder.js';
-import type { BuilderName } from '../builders/metric-processor.js';
-import { oneLine } from '../one-line.js';
+} from '../mapping/index.js';
+import type { SourceOptions } from '../shm-bridge/types.js';
+import type { MetricBuilder } from '../instrumentation/builders/metric-builder.js';
+import type { BuilderName } from '../instrumentation/builders/metric-processor.js';
+import { oneLine } from '../instrumentation/one-line.js';
 import {
   CONFIG_VARIABLE,
   FILE_OPTIONS,
@@ -26,7 +26,7 @@ import {
 } from './config-file.js';
 import { DIRECTORY_VARIABLE, type Environment, optionsFromEnvironment } from './environment.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions, NixlOptions } from './options.js';
-import { DEFAULT_DURATION_BUDGET_MS } from '../sampling.js';
+import { DEFAULT_DURATION_BUDGET_MS } from '../instrumentation/sampling.js';
 import { passedOver } from './known-events.js';
 import { labelProblems, type NixlSeries, nixlSeriesOf } from './nixl-series.js';
 import { checkOptions, type SettingName } from './settings.js';

@@ -3,9 +3,9 @@
  * notes, too.
  */
 import { readFileSync } from 'node:fs';
-import { CONFIG_VARIABLE } from '../instrumentation/config/config-file.js';
-import type { Environment } from '../instrumentation/config/environment.js';
-import { readYaml } from '../instrumentation/config/yaml-text.js';
+import { CONFIG_VARIABLE } from '../../settings/config-file.js';
+import type { Environment } from '../../settings/environment.js';
+import { readYaml } from '../../settings/yaml-text.js';
 import { LOG_FORMATS, type LogFormat } from './output.js';
 
 /** Returns undefined where no flag names one of the formats. */

@@ -1,10 +1,10 @@
 /** Data goes to stdout, notes to stderr. */
 import { diag, type DiagLogger, DiagLogLevel } from '@opentelemetry/api';
-import { reasonOf } from '../errors.js';
-import { printable, printableJson } from '../instrumentation/one-line.js';
+import { reasonOf } from '../../errors.js';
+import { printable, printableJson } from '../../instrumentation/one-line.js';
 
 /** For names in text. */
-export { oneLine as harmless, printableJson } from '../instrumentation/one-line.js';
+export { oneLine as harmless, printableJson } from '../../instrumentation/one-line.js';
 
 /** Called when nobody gets what we print any more. */
 let onStdoutClosed = (): void => {};

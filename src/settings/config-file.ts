@@ -1,12 +1,12 @@
 /** A configuration file, YAML or JSON: the options under their own names, and a section for `nixl-otel serve`. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { NixlTelemetryError, reasonOf } from '../../errors.js';
+import { NixlTelemetryError, reasonOf } from '../errors.js';
 import type { NixlOptions } from './options.js';
-import { builderFromModule } from '../builders/builder-module.js';
-import { MODULE_PATH } from '../builders/user-module.js';
-import type { MetricBuilder } from '../builders/metric-builder.js';
-import { type BuilderName, BUILDER_NAMES } from '../builders/metric-processor.js';
+import { builderFromModule } from '../instrumentation/builders/builder-module.js';
+import { MODULE_PATH } from '../instrumentation/builders/user-module.js';
+import type { MetricBuilder } from '../instrumentation/builders/metric-builder.js';
+import { type BuilderName, BUILDER_NAMES } from '../instrumentation/builders/metric-processor.js';
 import { readJson } from './json-text.js';
 import { lineAndColumn, type Located } from './located.js';
 import { SETTINGS } from './settings.js';

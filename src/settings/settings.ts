@@ -1,6 +1,6 @@
 /** What each option may be: one row per option. */
-import { invalid, shown } from '../../arguments.js';
-import { NAMINGS } from '../../mapping/index.js';
+import { invalid, shown } from '../arguments.js';
+import { NAMINGS } from '../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
 import { NIXL_LABELS_SHAPE, NIXL_RELEASE } from './nixl-series.js';
