@@ -10,17 +10,17 @@ export const METRIC_NIXL_TRANSFER_IO = 'nixl.transfer.io' as const;
 export const METRIC_NIXL_TRANSFER_LAST_SIZE = 'nixl.transfer.last.size' as const;
 /** Counter, {request}: completed transfer requests, by direction. */
 export const METRIC_NIXL_TRANSFER_REQUESTS = 'nixl.transfer.requests' as const;
-/** Counter, s: total duration of transfers. */
+/** Counter, s: total transfer time. */
 export const METRIC_NIXL_TRANSFER_TIME = 'nixl.transfer.time' as const;
 /** Gauge, s: duration of the most recent transfer. */
 export const METRIC_NIXL_TRANSFER_LAST_DURATION = 'nixl.transfer.last.duration' as const;
 /** Histogram, s: transfer duration. */
 export const METRIC_NIXL_TRANSFER_DURATION = 'nixl.transfer.duration' as const;
-/** Counter, s: total time spent posting transfers to the backend. */
+/** Counter, s: total time to post transfers. */
 export const METRIC_NIXL_TRANSFER_POST_TIME = 'nixl.transfer.post.time' as const;
-/** Gauge, s: post time of the most recent transfer. */
+/** Gauge, s: time to post the most recent transfer. */
 export const METRIC_NIXL_TRANSFER_LAST_POST_DURATION = 'nixl.transfer.last.post.duration' as const;
-/** Histogram, s: time from the start of a transfer until it was posted. */
+/** Histogram, s: time to post a transfer to the backend. */
 export const METRIC_NIXL_TRANSFER_POST_DURATION = 'nixl.transfer.post.duration' as const;
 /** Histogram, By: transfer size, by direction. */
 export const METRIC_NIXL_TRANSFER_SIZE = 'nixl.transfer.size' as const;
@@ -75,9 +75,9 @@ export const METRIC_NIXL_RING_FOREIGN_MOVES = 'nixl.ring.foreign_moves' as const
 /** Gauge, 1: 1 once the agent's metrics may be wrong. */
 export const METRIC_NIXL_RING_SUSPECT = 'nixl.ring.suspect' as const;
 
-/** Counter, s, builder `time`: total duration of transfers; concurrent transfers add up. */
+/** Counter, s, builder `time`: total transfer time; concurrent transfers add up. */
 export const METRIC_NIXL_TIME_TRANSFER = 'nixl.time.transfer' as const;
-/** Counter, s, builder `time`: total time spent posting transfers. */
+/** Counter, s, builder `time`: total time to post transfers. */
 export const METRIC_NIXL_TIME_POST = 'nixl.time.post' as const;
 /** Gauge, 1, builder `time`: transfer time per elapsed time since the previous collection. */
 export const METRIC_NIXL_TIME_BUSY = 'nixl.time.busy' as const;

@@ -5,14 +5,14 @@
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
 import {
   type Attributes,
-  gpuWord,
+  gpuSlug,
   METRIC_NIXL_RECORDS,
   METRIC_NIXL_RECORDS_GPU_TIME,
   METRIC_NIXL_RECORDS_GPUS,
   METRIC_NIXL_RECORDS_NETWORKS,
   METRIC_NIXL_RECORDS_TIME,
   METRIC_NIXL_RECORDS_VERSIONS,
-  plainWord,
+  slug,
 } from '../../mapping/index.js';
 import type { EventRecord, MetricBuilder } from './metric-builder.js';
 
@@ -77,7 +77,7 @@ export function gpusIn(record: EventRecord): string[] | undefined {
 
 function countedGpus(gpu: unknown): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const name of gpusIn({ gpu }) ?? []) counts.set(gpuWord(name), (counts.get(gpuWord(name)) ?? 0) + 1);
+  for (const name of gpusIn({ gpu }) ?? []) counts.set(gpuSlug(name), (counts.get(gpuSlug(name)) ?? 0) + 1);
   return counts;
 }
 
@@ -92,5 +92,5 @@ function textOf(value: unknown): string | undefined {
 
 function wordOf(value: unknown): string | undefined {
   const text = textOf(value);
-  return text === undefined || text === '' ? undefined : plainWord(text);
+  return text === undefined || text === '' ? undefined : slug(text);
 }
