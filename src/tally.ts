@@ -1,6 +1,6 @@
 /**
- * Tally of one agent: shm-bridge reads it from native code, mapping makes metrics of it. Types, and the numbers of NIXL's
- * that both rooms need. Times ending in `Ms` are milliseconds since the Unix epoch unless a field states otherwise.
+ * Tally of one agent: shm-bridge reads it from native code, mapping makes metrics of it. Types, and NIXL's numbers that
+ * both rooms need. Times ending in `Ms` are milliseconds since the Unix epoch unless a field states otherwise.
  */
 
 /** NIXL's category numbers, as in native/ring_event.h. */

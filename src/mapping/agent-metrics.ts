@@ -4,20 +4,7 @@ import { type AgentSnapshot, Category } from '../tally.js';
 import type { EventRow } from './events.js';
 import type { NumberMetric } from './metric.js';
 import { NO_LABELS } from './naming.js';
-import {
-  METRIC_NIXL_AGENT_IDLE,
-  METRIC_NIXL_AGENT_RESTARTS,
-  METRIC_NIXL_AGENT_UP,
-  METRIC_NIXL_EVENTS_UNKNOWN,
-  METRIC_NIXL_MEMORY_APPROXIMATE,
-  METRIC_NIXL_MEMORY_USAGE,
-  METRIC_NIXL_RING_FOREIGN_MOVES,
-  METRIC_NIXL_RING_FULL,
-  METRIC_NIXL_RING_FULL_TIME,
-  METRIC_NIXL_RING_RESYNCS,
-  METRIC_NIXL_RING_SUSPECT,
-  METRIC_NIXL_RING_UTILIZATION,
-} from './semconv.js';
+import * as semconv from './semconv.js';
 
 const MILLISECONDS_PER_SECOND = 1000;
 
@@ -39,31 +26,34 @@ function unknownEvents({ events }: AgentSnapshot): number {
 
 // prettier-ignore
 const MEMORY: readonly Row[] = [
-  [METRIC_NIXL_MEMORY_USAGE, 'updowncounter', 'By', 'Memory registered and not yet deregistered.',
+  [semconv.METRIC_NIXL_MEMORY_USAGE, 'updowncounter', 'By', 'Memory registered and not yet deregistered.',
     (agent) => agent.memoryInUse],
-  [METRIC_NIXL_MEMORY_APPROXIMATE, 'gauge', '1', '1 if memory events were missed, so that the memory usage may be wrong.',
+  [semconv.METRIC_NIXL_MEMORY_APPROXIMATE, 'gauge', '1',
+    '1 if memory events were missed, so that the memory usage may be wrong.',
     (agent) => (agent.memoryApproximate ? 1 : 0)],
 ];
 
 // prettier-ignore
 const LIFE_AND_RING: readonly Row[] = [
-  [METRIC_NIXL_EVENTS_UNKNOWN, 'counter', '{event}', 'Events of types that are not in the event table.', unknownEvents],
+  [semconv.METRIC_NIXL_EVENTS_UNKNOWN, 'counter', '{event}', 'Events of types that are not in the event table.',
+    unknownEvents],
   // 1 for unknown life: an alert on 0 requires a process that is known to have ended. The idle time covers the rest.
-  [METRIC_NIXL_AGENT_UP, 'gauge', '1', "0 if the agent's process is known to have ended, otherwise 1.",
+  [semconv.METRIC_NIXL_AGENT_UP, 'gauge', '1', "0 if the agent's process is known to have ended, otherwise 1.",
     (agent) => (agent.life === 'dead' ? 0 : 1)],
-  [METRIC_NIXL_AGENT_IDLE, 'gauge', 's', "Time since the agent's last event.", idleSeconds],
-  [METRIC_NIXL_AGENT_RESTARTS, 'counter', '{restart}', 'Restarts of the agent under the same name.',
+  [semconv.METRIC_NIXL_AGENT_IDLE, 'gauge', 's', "Time since the agent's last event.", idleSeconds],
+  [semconv.METRIC_NIXL_AGENT_RESTARTS, 'counter', '{restart}', 'Restarts of the agent under the same name.',
     (agent) => agent.restarts],
-  [METRIC_NIXL_RING_UTILIZATION, 'gauge', '1', 'Highest fill ratio of the ring in the last 15 to 30 s.', utilization],
-  [METRIC_NIXL_RING_FULL, 'counter', '{drain}', 'Drains that found the ring full: the agent may have lost events.',
-    (agent) => agent.foundFull],
-  [METRIC_NIXL_RING_FULL_TIME, 'counter', 's', 'Upper bound on the time the ring was full.',
+  [semconv.METRIC_NIXL_RING_UTILIZATION, 'gauge', '1', 'Highest fill ratio of the ring in the last 15 to 30 s.',
+    utilization],
+  [semconv.METRIC_NIXL_RING_FULL, 'counter', '{drain}',
+    'Drains that found the ring full: the agent may have lost events.', (agent) => agent.foundFull],
+  [semconv.METRIC_NIXL_RING_FULL_TIME, 'counter', 's', 'Upper bound on the time the ring was full.',
     (agent) => agent.foundFullMs / MILLISECONDS_PER_SECOND],
-  [METRIC_NIXL_RING_RESYNCS, 'counter', '{resync}',
+  [semconv.METRIC_NIXL_RING_RESYNCS, 'counter', '{resync}',
     'Read position resynchronisations (restart, corruption, other consumer).', (agent) => agent.resyncs],
-  [METRIC_NIXL_RING_FOREIGN_MOVES, 'counter', '{move}', 'Read position changes by other consumers.',
+  [semconv.METRIC_NIXL_RING_FOREIGN_MOVES, 'counter', '{move}', 'Read position changes by other consumers.',
     (agent) => agent.foreignMoves],
-  [METRIC_NIXL_RING_SUSPECT, 'gauge', '1', "1 once the agent's metrics may be wrong.",
+  [semconv.METRIC_NIXL_RING_SUSPECT, 'gauge', '1', "1 once the agent's metrics may be wrong.",
     (agent) => (agent.suspect ? 1 : 0)],
 ];
 

@@ -77,14 +77,7 @@ const PLAIN: Readonly<Record<PlainSource, Read>> = {
   },
 };
 
-const PROCESS_SOURCES: readonly AttributeSource[] = [
-  'pid',
-  'agent_instance',
-  'local_rank',
-  'gpus',
-  'gpu_count',
-  'gpu_identifier',
-];
+const WITHOUT_PROCESS: readonly AttributeSource[] = ['agent', 'hostname'];
 
 function gpusOf({ gpus, process }: AttributeSubject): readonly string[] | undefined {
   return gpus ?? process?.gpus;
@@ -116,7 +109,8 @@ export class AttributeRegistry {
       typeof source === 'object' && 'agentEnv' in source ? [source.agentEnv] : [],
     );
     this.needsInstance = sources.includes('agent_instance');
-    this.needsProcess = this.agentVariables.length > 0 || sources.some((source) => PROCESS_SOURCES.includes(source));
+    const plain = sources.filter((source) => typeof source === 'string');
+    this.needsProcess = this.agentVariables.length > 0 || plain.some((source) => !WITHOUT_PROCESS.includes(source));
   }
 
   /** Returns the attributes in their order, without those that have neither value nor default. */

@@ -101,7 +101,7 @@ function checkArguments(naming: Naming, options: MetricsOptions): void {
   check(NIXL_RELEASES.includes(release), 'release', release, NIXL_RELEASES.join(', '));
 }
 
-/** Returns a function for the name of an event in the allowlist. A declared error has the name that NIXL would give it. */
+/** Returns the naming of events for the allowlist. A declared error has the name that NIXL would give it. */
 function baseName(errors: readonly CustomError[]): (event: EventTally) => string {
   const declared = errors.map((error) => ({ name: errorName(error), matches: errorMatcher(error) }));
   return (event) => declared.find(({ matches }) => matches(event))?.name ?? eventName(event);

@@ -2,8 +2,8 @@
 import { Category } from '../tally.js';
 
 /**
- * Series of an event: `counter` has its count and sum, `counter-gauge` the last value, too, and `counter-gauge-histogram`
- * also the distribution.
+ * Series of an event. `counter`: count and sum. `counter-gauge`: the last value, too.
+ * `counter-gauge-histogram`: also the distribution.
  */
 export type EventKind = 'counter' | 'counter-gauge' | 'counter-gauge-histogram';
 

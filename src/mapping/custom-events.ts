@@ -45,7 +45,7 @@ export interface CustomError {
   readonly status: string;
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID for events without a usable meaning; options are checked in more detail. */
+/** @throws NixlTelemetryError CONFIG_INVALID for events that no metric fits; options are checked in more detail. */
 export function checkCustomEvents(name: string, events: readonly CustomEvent[]): void {
   listOf(name, events, (at, custom) => {
     check(isObject(custom), at, custom, 'an object with event, kind and name');

@@ -26,7 +26,7 @@ interface Dialect {
   readonly release: NixlRelease;
 }
 
-export interface EventMetricsOptions extends Dialect {
+interface EventMetricsOptions extends Dialect {
   /** Rows of the table that have series. */
   readonly rows: readonly EventRow[];
   /** Errors that are counted beside those of the table. */

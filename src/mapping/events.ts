@@ -5,23 +5,7 @@
 import { Category, type CategoryNumber } from '../tally.js';
 import type { EventKind } from './categories.js';
 import type { Labels } from './naming.js';
-import {
-  METRIC_NIXL_ERRORS,
-  METRIC_NIXL_MEMORY_DEREGISTERED,
-  METRIC_NIXL_MEMORY_LAST_DEREGISTERED,
-  METRIC_NIXL_MEMORY_LAST_REGISTERED,
-  METRIC_NIXL_MEMORY_REGISTERED,
-  METRIC_NIXL_TELEMETRY_EVENTS_DROPPED,
-  METRIC_NIXL_TRANSFER_DURATION,
-  METRIC_NIXL_TRANSFER_IO,
-  METRIC_NIXL_TRANSFER_LAST_DURATION,
-  METRIC_NIXL_TRANSFER_LAST_POST_DURATION,
-  METRIC_NIXL_TRANSFER_LAST_SIZE,
-  METRIC_NIXL_TRANSFER_POST_DURATION,
-  METRIC_NIXL_TRANSFER_POST_TIME,
-  METRIC_NIXL_TRANSFER_REQUESTS,
-  METRIC_NIXL_TRANSFER_TIME,
-} from './semconv.js';
+import * as semconv from './semconv.js';
 
 /** One metric that a row feeds. Rows may share a metric if their labels differ. */
 export interface MetricRef {
@@ -55,9 +39,12 @@ export interface EventRow {
 const transmit = { direction: 'transmit' } as const;
 const receive = { direction: 'receive' } as const;
 
-const io = { name: METRIC_NIXL_TRANSFER_IO, description: 'Bytes transferred by completed requests.' };
-const lastSize = { name: METRIC_NIXL_TRANSFER_LAST_SIZE, description: 'Size of the most recently completed transfer.' };
-const requests = { name: METRIC_NIXL_TRANSFER_REQUESTS, description: 'Completed transfer requests.' };
+const io = { name: semconv.METRIC_NIXL_TRANSFER_IO, description: 'Bytes transferred by completed requests.' };
+const lastSize = {
+  name: semconv.METRIC_NIXL_TRANSFER_LAST_SIZE,
+  description: 'Size of the most recently completed transfer.',
+};
+const requests = { name: semconv.METRIC_NIXL_TRANSFER_REQUESTS, description: 'Completed transfer requests.' };
 
 function metric(name: string, description: string): MetricRef {
   return { name, description };
@@ -74,7 +61,7 @@ export function errorRow(type: number, status: string): EventRow {
     kind: 'counter',
     unit: '{error}',
     nixl: { counter: { name: 'agent_errors_total', description: 'Failed operations by NIXL status.', labels } },
-    otel: { counter: { name: METRIC_NIXL_ERRORS, description: 'Failed operations by NIXL status.', labels } },
+    otel: { counter: { name: semconv.METRIC_NIXL_ERRORS, description: 'Failed operations by NIXL status.', labels } },
   };
 }
 
@@ -99,27 +86,27 @@ export const EVENTS: readonly EventRow[] = [
   { type: 4, event: 'agent_memory_registered', category: Category.MEMORY, kind: 'counter-gauge', unit: 'By',
     nixl: { counter: metric('agent_memory_registered_total', 'Bytes of memory registered.'),
             gauge: metric('agent_memory_registered_last_bytes', 'Bytes registered by the most recent registration.') },
-    otel: { counter: metric(METRIC_NIXL_MEMORY_REGISTERED, 'Memory registered.'),
-            gauge: metric(METRIC_NIXL_MEMORY_LAST_REGISTERED, 'Size of the most recent registration.') } },
+    otel: { counter: metric(semconv.METRIC_NIXL_MEMORY_REGISTERED, 'Memory registered.'),
+            gauge: metric(semconv.METRIC_NIXL_MEMORY_LAST_REGISTERED, 'Size of the most recent registration.') } },
   { type: 5, event: 'agent_memory_deregistered', category: Category.MEMORY, kind: 'counter-gauge', unit: 'By',
     nixl: { counter: metric('agent_memory_deregistered_total', 'Bytes of memory deregistered.'),
             gauge: metric('agent_memory_deregistered_last_bytes', 'Bytes freed by the most recent deregistration.') },
-    otel: { counter: metric(METRIC_NIXL_MEMORY_DEREGISTERED, 'Memory deregistered.'),
-            gauge: metric(METRIC_NIXL_MEMORY_LAST_DEREGISTERED, 'Size of the most recent deregistration.') } },
+    otel: { counter: metric(semconv.METRIC_NIXL_MEMORY_DEREGISTERED, 'Memory deregistered.'),
+            gauge: metric(semconv.METRIC_NIXL_MEMORY_LAST_DEREGISTERED, 'Size of the most recent deregistration.') } },
   { type: 6, event: 'agent_xfer_time', category: Category.PERFORMANCE, kind: 'counter-gauge-histogram', unit: 'us',
     nixl: { counter: metric('agent_xfer_time_total', 'Total transfer time in microseconds.'),
             gauge: metric('agent_xfer_time', 'Duration of the most recent transfer, in microseconds.'),
             histogram: metric('agent_xfer_time_us', 'Transfer duration from start to completion, in microseconds.') },
-    otel: { counter: metric(METRIC_NIXL_TRANSFER_TIME, 'Total transfer time.'),
-            gauge: metric(METRIC_NIXL_TRANSFER_LAST_DURATION, 'Duration of the most recent transfer.'),
-            histogram: metric(METRIC_NIXL_TRANSFER_DURATION, 'Transfer duration from start to completion.') } },
+    otel: { counter: metric(semconv.METRIC_NIXL_TRANSFER_TIME, 'Total transfer time.'),
+            gauge: metric(semconv.METRIC_NIXL_TRANSFER_LAST_DURATION, 'Duration of the most recent transfer.'),
+            histogram: metric(semconv.METRIC_NIXL_TRANSFER_DURATION, 'Transfer duration from start to completion.') } },
   { type: 7, event: 'agent_xfer_post_time', category: Category.PERFORMANCE, kind: 'counter-gauge-histogram', unit: 'us',
     nixl: { counter: metric('agent_xfer_post_time_total', 'Total time to post transfers, in microseconds.'),
             gauge: metric('agent_xfer_post_time', 'Time to post the most recent transfer, in microseconds.'),
             histogram: metric('agent_xfer_post_time_us', 'Time to post a transfer to the backend, in microseconds.') },
-    otel: { counter: metric(METRIC_NIXL_TRANSFER_POST_TIME, 'Total time to post transfers.'),
-            gauge: metric(METRIC_NIXL_TRANSFER_LAST_POST_DURATION, 'Time to post the most recent transfer.'),
-            histogram: metric(METRIC_NIXL_TRANSFER_POST_DURATION, 'Time to post a transfer to the backend.') } },
+    otel: { counter: metric(semconv.METRIC_NIXL_TRANSFER_POST_TIME, 'Total time to post transfers.'),
+            gauge: metric(semconv.METRIC_NIXL_TRANSFER_LAST_POST_DURATION, 'Time to post the most recent transfer.'),
+            histogram: metric(semconv.METRIC_NIXL_TRANSFER_POST_DURATION, 'Time to post a transfer to the backend.') } },
   errorRow(8, 'not_posted'),
   errorRow(9, 'invalid_param'),
   errorRow(10, 'backend'),
@@ -134,5 +121,5 @@ export const EVENTS: readonly EventRow[] = [
   errorRow(19, 'no_telemetry'),
   { type: 20, event: 'agent_telemetry_events_dropped', category: Category.SYSTEM, kind: 'counter', unit: '{event}',
     nixl: { counter: metric('agent_telemetry_events_dropped_total', DROPPED) },
-    otel: { counter: metric(METRIC_NIXL_TELEMETRY_EVENTS_DROPPED, DROPPED) } },
+    otel: { counter: metric(semconv.METRIC_NIXL_TELEMETRY_EVENTS_DROPPED, DROPPED) } },
 ];

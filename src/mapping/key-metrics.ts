@@ -2,12 +2,7 @@
 import type { Exact } from '../exact.js';
 import { eventKind, type EventMatch } from './event-keys.js';
 import { distributionOf, type EventPoint, type Metric, type NumberMetric } from './metric.js';
-import {
-  METRIC_NIXL_EVENT_DISTRIBUTION,
-  METRIC_NIXL_EVENT_LAST,
-  METRIC_NIXL_EVENT_VALUE,
-  METRIC_NIXL_EVENTS,
-} from './semconv.js';
+import * as semconv from './semconv.js';
 
 function numbers(
   name: string,
@@ -20,23 +15,26 @@ function numbers(
 }
 
 /**
- * The unit of an unknown event is unknown: event.value and event.last have none. `selects` is not called for the overflow
- * key, which is always exported. `hasOwnHistogram`: events that the options declare with a histogram.
+ * event.value and event.last have no unit, because that of an unknown event is unknown. `selects` is not called for the
+ * overflow key, which is always exported. `hasOwnHistogram`: events that the options declare with a histogram.
  */
 export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): Metric[] {
   const applies: EventMatch = (event) => event.count > 0 && (event.overflow || selects(event));
   return [
-    numbers(METRIC_NIXL_EVENTS, 'Events read from the ring.', '{event}', 'counter', {
+    numbers(semconv.METRIC_NIXL_EVENTS, 'Events read from the ring.', '{event}', 'counter', {
       applies,
       read: ({ count }) => count,
     }),
-    numbers(METRIC_NIXL_EVENT_VALUE, 'Sum of event values.', '', 'counter', { applies, read: ({ sum }) => sum }),
-    numbers(METRIC_NIXL_EVENT_LAST, 'Most recent event value.', '', 'gauge', {
+    numbers(semconv.METRIC_NIXL_EVENT_VALUE, 'Sum of event values.', '', 'counter', {
+      applies,
+      read: ({ sum }) => sum,
+    }),
+    numbers(semconv.METRIC_NIXL_EVENT_LAST, 'Most recent event value.', '', 'gauge', {
       applies: (event) => applies(event) && !event.overflow,
       read: ({ last }) => last,
     }),
     {
-      name: METRIC_NIXL_EVENT_DISTRIBUTION,
+      name: semconv.METRIC_NIXL_EVENT_DISTRIBUTION,
       description: 'Values of performance events without a dedicated metric.',
       unit: '',
       divisor: 1,

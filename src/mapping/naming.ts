@@ -1,16 +1,6 @@
 /** Two namings of the same numbers, and the spelling of labels in each. */
 import type { AttributeValue } from './attribute-values.js';
-import {
-  ATTR_NIXL_AGENT_LIFE,
-  ATTR_NIXL_AGENT_NAME,
-  ATTR_NIXL_DURATION_OUTCOME,
-  ATTR_NIXL_EVENT_CATEGORY,
-  ATTR_NIXL_EVENT_NAME,
-  ATTR_NIXL_EXPORTER_NAME,
-  ATTR_NIXL_RING_DIRECTORY,
-  ATTR_NIXL_RING_STATE,
-  ATTR_NIXL_TRANSFER_DIRECTION,
-} from './semconv.js';
+import * as semconv from './semconv.js';
 
 /** `nixl`: names of NIXL's own Prometheus exporter. `otel`: names in the style of the semantic conventions. */
 export const NAMINGS = ['nixl', 'otel'] as const;
@@ -18,14 +8,14 @@ export type Naming = (typeof NAMINGS)[number];
 
 /** Labels and their names in naming `otel`. In naming `nixl` the key is the name. */
 const OTEL_LABELS = {
-  category: ATTR_NIXL_EVENT_CATEGORY,
-  event: ATTR_NIXL_EVENT_NAME,
+  category: semconv.ATTR_NIXL_EVENT_CATEGORY,
+  event: semconv.ATTR_NIXL_EVENT_NAME,
   status: 'error.type', // of OpenTelemetry's semantic conventions
-  direction: ATTR_NIXL_TRANSFER_DIRECTION,
-  life: ATTR_NIXL_AGENT_LIFE,
-  state: ATTR_NIXL_RING_STATE,
-  outcome: ATTR_NIXL_DURATION_OUTCOME,
-  exporter: ATTR_NIXL_EXPORTER_NAME,
+  direction: semconv.ATTR_NIXL_TRANSFER_DIRECTION,
+  life: semconv.ATTR_NIXL_AGENT_LIFE,
+  state: semconv.ATTR_NIXL_RING_STATE,
+  outcome: semconv.ATTR_NIXL_DURATION_OUTCOME,
+  exporter: semconv.ATTR_NIXL_EXPORTER_NAME,
 } as const;
 
 /** Distinguishes the series of one metric and agent. */
@@ -41,7 +31,7 @@ const HOST = 'hostname';
 /** Names of the agent and its directory. */
 const AGENT_NAMES: Readonly<Record<Naming, readonly [agent: string, directory: string]>> = {
   nixl: ['agent_name', 'ring_directory'],
-  otel: [ATTR_NIXL_AGENT_NAME, ATTR_NIXL_RING_DIRECTORY],
+  otel: [semconv.ATTR_NIXL_AGENT_NAME, semconv.ATTR_NIXL_RING_DIRECTORY],
 };
 
 /** Labels that the Prometheus format adds to the attributes. */

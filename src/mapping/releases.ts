@@ -1,13 +1,13 @@
 /**
- * Series and labels of NIXL's own exporters, which naming `nixl` has for its series `agent_*`. Series: one row per group of
- * releases, from the pages that their Prometheus exporters print. Labels: one row per exporter.
+ * Series and labels of NIXL's own exporters: those of `agent_*` in naming `nixl`. Series have one row per group of
+ * releases, from the output of their Prometheus exporters. Labels have one row per exporter.
  */
 import { Category } from '../tally.js';
 import { AttributeRegistry, type AttributeSpec } from './attributes.js';
 import { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './events.js';
 import { prometheusSpelling } from './naming.js';
 
-export interface ReleaseRow {
+interface ReleaseRow {
   /** Releases with these series. */
   readonly releases: string;
   /** Number of event types that have series, from type 0 on. A type of a later release has none here. */
@@ -32,7 +32,7 @@ function countersAndMemory(row: EventRow): EventMetricRefs {
   return { ...counterOf(row), ...(row.category === Category.MEMORY ? gaugeOf(row) : {}) };
 }
 
-/** A sum without `_total` cannot be a counter: OpenTelemetry's Prometheus exporter appends it to the names of counters. */
+/** A sum without `_total` cannot be a counter: OpenTelemetry's Prometheus exporter appends it to names of counters. */
 function sumsOrGauges(row: EventRow): EventMetricRefs {
   const { counter } = row.nixl;
   if (row.category !== Category.TRANSFER) return gaugeOf(row);

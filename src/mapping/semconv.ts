@@ -1,7 +1,7 @@
 /**
- * Names of the metrics and attributes that this package defines, as constants. The metrics of events and transfers have
- * other names in naming `nixl`: NIXL's own `agent_*`, which belong to NIXL, vary by its release, and are listed in EVENTS.
- * All other names are the same in both namings. Attributes have these names in naming `otel`.
+ * Names of the metrics and attributes that this package defines. Metrics of the event table have them in naming `otel`;
+ * in naming `nixl` they have NIXL's names, `agent_*`. Those belong to NIXL, vary by its release, and are listed in EVENTS.
+ * All other metrics have the same names in both namings. Attributes have these names in naming `otel`.
  */
 
 /** Counter, By: bytes transferred by completed requests, by direction. */
@@ -86,7 +86,7 @@ export const METRIC_NIXL_TIME_THROUGHPUT = 'nixl.time.throughput' as const;
 /** Gauge, s, builder `time`: transfer time since midnight UTC. */
 export const METRIC_NIXL_TIME_TODAY = 'nixl.time.today' as const;
 
-/** Gauge, 1: share of durations recorded in the instrumentation's histograms since the previous collection, by event. */
+/** Gauge, 1: share of durations in the instrumentation's histograms since the previous collection, by event. */
 export const METRIC_NIXL_DURATION_SAMPLED_RATIO = 'nixl.duration.sampled_ratio' as const;
 /** Counter, {event}: durations seen by the instrumentation, by event and outcome. */
 export const METRIC_NIXL_DURATION_EVENTS = 'nixl.duration.events' as const;
@@ -106,7 +106,7 @@ export const METRIC_NIXL_EXPORTER_FAILURES = 'nixl.exporter.failures' as const;
 
 /** Counter, {event}: events passed to metric builders, by outcome. */
 export const METRIC_NIXL_BUILDERS_EVENTS = 'nixl.builders.events' as const;
-/** Counter, {event}, builder `comprehensive`: events and records with all attributes. Prefix of names in `comprehensive_names`. */
+/** Counter, {event}, builder `comprehensive`: events and records by all attributes; a prefix in `comprehensive_names`. */
 export const METRIC_NIXL_COMPREHENSIVE_EVENTS = 'nixl.comprehensive.events' as const;
 /** Counter, {record}, builder `records`: records by action and outcome. Prefix of the metrics below. */
 export const METRIC_NIXL_RECORDS = 'nixl.records' as const;

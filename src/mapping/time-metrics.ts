@@ -4,13 +4,7 @@ import { type AgentSnapshot, TransferEvent } from '../tally.js';
 import { eventOfType } from './event-keys.js';
 import type { NumberMetric, Point } from './metric.js';
 import { type Labels, NO_LABELS } from './naming.js';
-import {
-  METRIC_NIXL_TIME_BUSY,
-  METRIC_NIXL_TIME_POST,
-  METRIC_NIXL_TIME_THROUGHPUT,
-  METRIC_NIXL_TIME_TODAY,
-  METRIC_NIXL_TIME_TRANSFER,
-} from './semconv.js';
+import * as semconv from './semconv.js';
 
 const { TX_BYTES, RX_BYTES, XFER_TIME, XFER_POST_TIME } = TransferEvent;
 const US_PER_SECOND = 1e6;
@@ -57,7 +51,7 @@ function rate(labels: Labels, sum: Sum): Point<Exact> {
   };
 }
 
-/** Increase since midnight UTC. An increase between the last collection of a day and midnight counts for the next day. */
+/** Increase since midnight UTC. An increase between a day's last collection and midnight counts for the next day. */
 function today(sum: Sum): Point<Exact> {
   const memories = new PerCollection<{ day: number; base: bigint; sum: bigint }>();
   const dayOf = (ms: number): number => Math.floor(ms / MS_PER_DAY);
@@ -76,44 +70,29 @@ function today(sum: Sum): Point<Exact> {
 }
 
 export function timeMetrics(): NumberMetric[] {
-  const seconds = { unit: 's', divisor: US_PER_SECOND };
+  const metric = (
+    name: string,
+    kind: NumberMetric['kind'],
+    unit: string,
+    divisor: number,
+    description: string,
+    ...points: Point<Exact>[]
+  ): NumberMetric => ({ name, kind, unit, divisor, description, points });
+  const total = (type: number): Point<Exact> => ({ labels: NO_LABELS, read: sumOf(type) });
+  const throughput = (direction: string, type: number): Point<Exact> => rate({ direction }, sumOf(type));
+  // prettier-ignore
   return [
-    {
-      ...seconds,
-      name: METRIC_NIXL_TIME_TRANSFER,
-      description: 'Total transfer time; concurrent transfers add up.',
-      kind: 'counter',
-      points: [{ labels: NO_LABELS, read: sumOf(XFER_TIME) }],
-    },
-    {
-      ...seconds,
-      name: METRIC_NIXL_TIME_POST,
-      description: 'Total time to post transfers.',
-      kind: 'counter',
-      points: [{ labels: NO_LABELS, read: sumOf(XFER_POST_TIME) }],
-    },
-    {
-      name: METRIC_NIXL_TIME_BUSY,
-      description: 'Transfer time per elapsed time since the previous collection; above 1 if transfers overlap.',
-      unit: '1',
-      divisor: US_PER_SECOND,
-      kind: 'gauge',
-      points: [rate(NO_LABELS, sumOf(XFER_TIME))],
-    },
-    {
-      name: METRIC_NIXL_TIME_THROUGHPUT,
-      description: 'Bytes transferred per second since the previous collection.',
-      unit: 'By/s',
-      divisor: 1,
-      kind: 'gauge',
-      points: [rate({ direction: 'transmit' }, sumOf(TX_BYTES)), rate({ direction: 'receive' }, sumOf(RX_BYTES))],
-    },
-    {
-      ...seconds,
-      name: METRIC_NIXL_TIME_TODAY,
-      description: 'Transfer time since midnight UTC.',
-      kind: 'gauge',
-      points: [today(sumOf(XFER_TIME))],
-    },
+    metric(semconv.METRIC_NIXL_TIME_TRANSFER, 'counter', 's', US_PER_SECOND,
+      'Total transfer time; concurrent transfers add up.', total(XFER_TIME)),
+    metric(semconv.METRIC_NIXL_TIME_POST, 'counter', 's', US_PER_SECOND, 'Total time to post transfers.',
+      total(XFER_POST_TIME)),
+    metric(semconv.METRIC_NIXL_TIME_BUSY, 'gauge', '1', US_PER_SECOND,
+      'Transfer time per elapsed time since the previous collection; above 1 if transfers overlap.',
+      rate(NO_LABELS, sumOf(XFER_TIME))),
+    metric(semconv.METRIC_NIXL_TIME_THROUGHPUT, 'gauge', 'By/s', 1,
+      'Bytes transferred per second since the previous collection.',
+      throughput('transmit', TX_BYTES), throughput('receive', RX_BYTES)),
+    metric(semconv.METRIC_NIXL_TIME_TODAY, 'gauge', 's', US_PER_SECOND, 'Transfer time since midnight UTC.',
+      today(sumOf(XFER_TIME))),
   ];
 }

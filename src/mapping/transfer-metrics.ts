@@ -1,11 +1,7 @@
 /** Metrics of transfers, assembled from consecutive events: size, duration and throughput by direction. */
 import type { TransferTally } from '../tally.js';
 import type { Distribution, HistogramMetric, Point } from './metric.js';
-import {
-  METRIC_NIXL_TRANSFER_DIRECTED_DURATION,
-  METRIC_NIXL_TRANSFER_SIZE,
-  METRIC_NIXL_TRANSFER_THROUGHPUT,
-} from './semconv.js';
+import * as semconv from './semconv.js';
 
 type Measure = Exclude<keyof TransferTally, 'count'>;
 
@@ -26,10 +22,10 @@ function histogram(name: string, description: string, unit: string, measure: Mea
  */
 export function transferMetrics(): HistogramMetric[] {
   return [
-    histogram(METRIC_NIXL_TRANSFER_SIZE, 'Transfer size.', 'By', 'size'),
-    histogram(METRIC_NIXL_TRANSFER_THROUGHPUT, 'Throughput of each transfer.', 'By/s', 'throughput'),
+    histogram(semconv.METRIC_NIXL_TRANSFER_SIZE, 'Transfer size.', 'By', 'size'),
+    histogram(semconv.METRIC_NIXL_TRANSFER_THROUGHPUT, 'Throughput of each transfer.', 'By/s', 'throughput'),
     histogram(
-      METRIC_NIXL_TRANSFER_DIRECTED_DURATION,
+      semconv.METRIC_NIXL_TRANSFER_DIRECTED_DURATION,
       'Duration of transfers of known direction, from start to completion.',
       's',
       'duration',

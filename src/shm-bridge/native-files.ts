@@ -8,8 +8,8 @@ export type NativeFile = 'nixl_otel.node' | 'transfer-source';
 const packageRoot = (): string => fileURLToPath(new URL('../..', import.meta.url));
 
 /**
- * Returns the C library of this process, from its own memory mappings, without a subprocess or a report. glibc's file has
- * one of two names; the name of musl's file varies by distribution.
+ * Returns the C library of this process, from its own memory mappings, without a subprocess or a report. glibc's file
+ * has one of two names; the name of musl's file varies by distribution.
  */
 export function libc(maps: string = ownMappings()): 'glibc' | 'musl' {
   return maps === '' || /\/libc(\.so\.6|-[\d.]+\.so)$/m.test(maps) ? 'glibc' : 'musl';

@@ -49,7 +49,7 @@ export interface RingSource {
   snapshot(): Snapshot;
   /** Keeps dead agents beyond their TTL until each open reader has their last values, but at most ten minutes. */
   openReader(): SnapshotReader;
-  /** Finds new rings, drains all rings, and waits for it: usually below a millisecond, at most `limitMs` (default 2000). */
+  /** Finds new rings, drains all rings, and waits: usually below a millisecond, at most `limitMs` (default 2000). */
   drainNow(limitMs?: number): void;
   /** drainNow() without blocking the event loop. Resolves after two seconds if the collector thread is blocked. */
   drain(): Promise<void>;

@@ -80,7 +80,7 @@ export interface PlaceStatus extends RingStatus {
 /** State of the background thread: one per process, shared by all sources. */
 export interface CollectorStats {
   /**
-   * Interval in force: the smallest of all sources. While no ring had an event for a second it is doubled, to 50 at most.
+   * Interval in force: the smallest of all sources, doubled to at most 50 while no ring had an event for a second.
    */
   drainIntervalMs: number;
   ticks: number;
@@ -99,7 +99,7 @@ export interface Snapshot {
   /** At most 1000; `problemCount` counts all. */
   problems: RingProblem[];
   problemCount: number;
-  /** Directories in which any user may create rings: the directory or a folder in it is world-writable, `owners` unset. */
+  /** Directories in which any user may create rings: they or their folders are world-writable, `owners` is unset. */
   openDirectories: string[];
   /** In the order of the options: directories, then globs. */
   places: PlaceStatus[];
@@ -112,17 +112,15 @@ export interface SourceOptions {
   /** Paths with `*` and `?` in their last part. */
   globs?: readonly string[];
   /**
-   * 1 to 10000; default 20. Keep it at most a fifth of the agents' flush interval. While no event arrives it is doubled, to
-   * 50 at most.
+   * 1 to 10000; default 20. Keep it at most a fifth of the agents' flush interval. It is doubled, to 50 at most, while no
+   * event arrives.
    */
   drainIntervalMs?: number;
   /** Time that a dead agent's last values are kept after its death; default 30000. */
   deadTtlMs?: number;
   /** Drops agents of unknown life after this time without an event; default: never. */
   idleTtlMs?: number;
-  /**
-   * Reads rings on NFS, 9p, virtiofs and FUSE, too, where shared mappings may not be coherent; default false.
-   */
+  /** Reads rings on NFS, 9p, virtiofs and FUSE, too, where shared mappings may not be coherent; default false. */
   force?: boolean;
   /** User ids. Only files of these users are rings. Default: files of any user. */
   owners?: readonly number[];
