@@ -84,7 +84,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const kept = process.argv[2];
   const file = path.join(kept ?? ringDirectory(), 'events.csv');
   const sink = new CsvSink(file, kept === undefined ? {} : { maxBytes: 20_000, keep: 20 });
-  const producer = new NixlMetricProducer({ directories: directory, builders: ['legacy', sink] });
+  const producer = new NixlMetricProducer({ directories: directory, builders: ['nixl', sink] });
   await runAgents(directory);
   await producer.collect(); // takes what is still in the rings
   producer.close();

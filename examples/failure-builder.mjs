@@ -22,7 +22,7 @@ export default class FailureBuilder {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const directory = ringDirectory();
-  const producer = new NixlMetricProducer({ directories: directory, builders: ['legacy', new FailureBuilder()] });
+  const producer = new NixlMetricProducer({ directories: directory, builders: ['nixl', new FailureBuilder()] });
   await runAgents(directory, { more: ['--errors', '20'] });
   await printMetrics(producer, /^(team_|agent_errors_total.* [1-9])/);
   producer.close();

@@ -1,11 +1,11 @@
-/** Checks of what callers give: a wrong value is named, shown and refused. Pure. */
+/** Checks of arguments: a wrong value is refused with its name, the value, and the values allowed. Pure. */
 import { NixlTelemetryError } from './errors.js';
 
 export function invalid(message: string): NixlTelemetryError {
   return new NixlTelemetryError('CONFIG_INVALID', message);
 }
 
-/** A wrong value in words; short, because it may be anything. */
+/** Returns a short text of any value, for error messages. */
 export function shown(given: unknown): string {
   if (typeof given === 'function') return 'a function';
   if (typeof given === 'symbol') return 'a symbol';
@@ -17,7 +17,7 @@ function json(given: unknown): string {
   try {
     return JSON.stringify(given, (_, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part)) ?? typeof given;
   } catch {
-    return 'an object that holds itself or cannot be read';
+    return 'an object that is cyclic or cannot be read';
   }
 }
 
@@ -25,12 +25,16 @@ export function isObject(given: unknown): given is Record<string, unknown> {
   return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
+export function isText(given: unknown): given is string {
+  return typeof given === 'string' && given !== '' && !given.includes('\0');
+}
+
 /** @throws NixlTelemetryError CONFIG_INVALID unless the check holds. */
 export function check(holds: boolean, name: string, given: unknown, allowed: string): void {
   if (!holds) throw invalid(`${name} is ${shown(given)}; allowed: ${allowed}`);
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID unless it is an object, with no other keys than these. */
+/** @throws NixlTelemetryError CONFIG_INVALID unless it is an object with no other keys than these. */
 export function optionsObject<T extends object>(name: string, given: T, keys: readonly (keyof T & string)[]): T {
   check(isObject(given), name, given, `an object with ${keys.join(', ')}`);
   for (const key of Object.keys(given)) {
@@ -40,13 +44,37 @@ export function optionsObject<T extends object>(name: string, given: T, keys: re
   return given;
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID unless each of them passes. */
+/** @throws NixlTelemetryError CONFIG_INVALID unless it is an array and each item passes. */
 export function listOf<T>(name: string, given: readonly T[], item: (name: string, one: T) => unknown): readonly T[] {
   check(Array.isArray(given), name, given, 'an array');
-  given.forEach((one, i) => item(`${name}[${i}]`, one));
+  for (const [i, one] of given.entries()) item(`${name}[${i}]`, one); // holes, too
   return given;
 }
 
-export function isText(given: unknown): given is string {
-  return typeof given === 'string' && given !== '' && !given.includes('\0');
+/** @throws NixlTelemetryError CONFIG_INVALID unless it is a whole number in the range. */
+export function wholeNumber(name: string, given: unknown, least: number, most: number): number {
+  const holds = Number.isInteger(given) && (given as number) >= least && (given as number) <= most;
+  check(holds, name, given, `whole numbers from ${least} to ${most}`);
+  return given as number;
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID unless it can be a path: not empty, without NUL. */
+export function filePath(name: string, given: unknown): string {
+  check(isText(given), name, given, 'a path');
+  return given as string;
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID unless it is true or false. */
+export function trueOrFalse(name: string, given: unknown): boolean {
+  check(typeof given === 'boolean', name, given, 'true or false');
+  return given as boolean;
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID unless the numbers are positive and strictly increasing. */
+export function increasing(name: string, given: readonly number[]): readonly number[] {
+  let floor = 0;
+  return listOf(name, given, (at, value) => {
+    check(Number.isFinite(value) && value > floor, at, value, `numbers above ${floor}: bounds increase strictly`);
+    floor = value;
+  });
 }

@@ -1,11 +1,11 @@
-/** Why this package threw. */
+/** Reason of an error. */
 export type NixlTelemetryErrorCode =
   'ADDON_MISSING' | 'CONFIG_INVALID' | 'RING_UNAVAILABLE' | 'RING_CLOSED' | 'RING_WRITE_FAILED' | 'SOURCE_CLOSED';
 
-/** The one error class of this package: tell errors apart by `code`. */
+/** Error class of this package: `code` has the reason. */
 export class NixlTelemetryError extends Error {
   readonly code: NixlTelemetryErrorCode;
-  /** The file that the error is about, where there is one. */
+  /** File that the error is about, if any. */
   readonly path?: string;
   /** With RING_UNAVAILABLE: absent, initializing, incompatible, corrupt, busy or denied. */
   readonly state?: string;
@@ -15,7 +15,7 @@ export class NixlTelemetryError extends Error {
     message: string,
     given: { path?: string; state?: string; cause?: unknown } = {},
   ) {
-    // An error that throws when it is made would hide what went wrong.
+    // Callers without types may pass null: an error whose constructor throws would hide its cause.
     const options = (given as typeof given | null) ?? {};
     super(reasonOf(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'NixlTelemetryError';
@@ -25,7 +25,7 @@ export class NixlTelemetryError extends Error {
   }
 }
 
-/** Any thrown value as text. Never throws, whatever the value's own methods do. */
+/** Returns any thrown value as text. Never throws, even if the value's own methods do. */
 export function reasonOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);

@@ -22,7 +22,7 @@ export {
 
 // Meaning: NIXL's events and what they are called in metrics.
 export {
-  type AgentReading,
+  type AgentSnapshot,
   type Allowlist,
   type AttributeRegistry,
   type Attributes,
@@ -32,7 +32,7 @@ export {
   type AttributeType,
   type AttributeValue,
   type Bounds,
-  type Buckets,
+  type HistogramTally,
   CATEGORIES,
   Category,
   type CategoryNumber,
@@ -46,7 +46,7 @@ export {
   type EventKind,
   type EventMetricRefs,
   type EventPoint,
-  type EventReading,
+  type EventTally,
   type EventRow,
   EVENTS,
   type Exact,
@@ -68,10 +68,10 @@ export {
   SIZE_BOUNDS,
   type TallyBuilderName,
   tallyOptions,
-  type TallyTable,
+  type TallyOptions,
   type TallyTableOptions,
   THROUGHPUT_BOUNDS,
-  type TransferReading,
+  type TransferTally,
 } from './mapping/index.js';
 
 // Bytes: rings, sources, snapshots, without any OpenTelemetry.

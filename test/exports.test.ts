@@ -66,7 +66,7 @@ const ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
       onError: () => {},
     },
   ],
-  NixlInstrumentation: () => [{ directories: directory, builders: ['legacy'], enabledMetrics: ['*'] }, {}],
+  NixlInstrumentation: () => [{ directories: directory, builders: ['nixl'], enabledMetrics: ['*'] }, {}],
   NixlMetricProducer: () => [{ directories: [directory], customEvents: [{ event: 'e', kind: 'gauge', name: 'n' }] }],
   NixlTelemetryError: () => ['CONFIG_INVALID', 'message', { path: '/p', cause: 'c' }],
   RingWriter: () => [path.join(directory, 'written'), { wireVersion: 4, capacity: 64 }],
@@ -77,7 +77,7 @@ const ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
     'nixl',
     {
       events: { selects: () => true },
-      builders: ['legacy', 'custom'],
+      builders: ['nixl', 'custom'],
       customEvents: [{ event: 'e', kind: 'counter', name: { nixl: 'a', otel: 'b' } }],
     },
   ],
@@ -96,8 +96,8 @@ const ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
       tally: tallyOptions({
         customEvents: [{ event: 'e', kind: 'histogram', name: 'n', category: 'BACKEND', bounds: [1] }],
       }),
-      tap: { types: [6], capacity: 10 },
-      events: { capacity: 10 },
+      typeTap: { types: [6], capacity: 10 },
+      eventTap: { capacity: 10 },
     },
   ],
   readAgentProcess: () => [process.pid, ['PATH'], '/proc'],
@@ -122,8 +122,8 @@ const INSTANCES: Readonly<Record<string, () => object>> = {
   RingWriter: () => new RingWriter(ringFile()),
   TallyingObserver: () => all.observeTally(ringFile(), tallyOptions()),
   'a RingSource': source,
-  'an EventTap': () => source().tap!,
-  'an EventQueue': () => source().events!,
+  'an EventTap of types': () => source().typeTap!,
+  'an EventTap of all': () => source().eventTap!,
   'a SnapshotReader': () => source().openReader(),
 };
 
@@ -137,12 +137,17 @@ const METHOD_ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
   setMeterProvider: () => [metrics.getMeterProvider()],
   setConfig: () => [{ directories: directory, naming: 'otel' }],
   metricProducer: () => [{ temporality: 'delta', naming: 'otel', hostname: 'h' }],
-  openTap: () => [{ types: [6], capacity: 1 }],
-  openEvents: () => [{ capacity: 1 }],
+  openTypeTap: () => [{ types: [6], capacity: 1 }],
+  openEventTap: () => [{ capacity: 1 }],
 };
 
 function source(): all.RingSource {
-  const made = all.openSource({ directories: [directory], tally: tallyOptions(), tap: { types: [6] }, events: {} });
+  const made = all.openSource({
+    directories: [directory],
+    tally: tallyOptions(),
+    typeTap: { types: [6] },
+    eventTap: {},
+  });
   undo.push(() => made.close());
   return made;
 }

@@ -4,12 +4,14 @@
 
 #include "addon/environment.h"
 #include "addon/functions.h"
+#include "addon/words.h"
 
 namespace {
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   using namespace nixl_otel::addon;  // NOLINT: all that it does
   env.SetInstanceData(new Environment);
+  exports.Set("interfaceVersion", static_cast<double>(kInterfaceVersion));
   addSources(exports);
   addSnapshot(exports);
   addRings(exports);

@@ -63,7 +63,6 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   collector.Set("ticks", static_cast<double>(stats.ticks));
   collector.Set("lateTicks", static_cast<double>(stats.lateTicks));
   collector.Set("maxLagMs", stats.maxLagMs);
-  collector.Set("lastLagMs", stats.lastLagMs);
   collector.Set("sinceTickMs", stats.sinceTickMs);
   return collector;
 }

@@ -10,8 +10,13 @@
 
 namespace nixl_otel::addon {
 
+// Version of all that the addon and src/shm-bridge agree on: functions, objects, and the order of words. Increment it
+// here and in src/shm-bridge/addon.ts with every change to either side.
+constexpr uint64_t kInterfaceVersion = 1;
+
 class Words {
  public:
+  Words() { put(kInterfaceVersion); }
   void put(uint64_t word) { words_.push_back(word); }
   void put(double value) { words_.push_back(std::bit_cast<uint64_t>(value)); }
   void put(WideSum sum) {

@@ -1,5 +1,10 @@
 /** What the instrumentation says about its own duration histograms: how much of the truth they hold. */
-import { eventName, type Labels } from '../mapping/index.js';
+import {
+  eventName,
+  type Labels,
+  METRIC_NIXL_DURATION_EVENTS,
+  METRIC_NIXL_DURATION_SAMPLED_RATIO,
+} from '../mapping/index.js';
 import type { DurationCounts, DurationStats } from './duration-pump.js';
 
 export interface DurationMetric {
@@ -14,7 +19,7 @@ export interface DurationMetric {
 /** The same names in both namings. A producer has none of these: its histograms hold everything. */
 export const DURATION_METRICS: readonly DurationMetric[] = [
   {
-    name: 'nixl.duration.sampled_ratio',
+    name: METRIC_NIXL_DURATION_SAMPLED_RATIO,
     kind: 'gauge',
     unit: '1',
     description: 'Share of the durations since the collect before that reach the histograms; 1 if there were none.',
@@ -28,7 +33,7 @@ export const DURATION_METRICS: readonly DurationMetric[] = [
       })),
   },
   {
-    name: 'nixl.duration.events',
+    name: METRIC_NIXL_DURATION_EVENTS,
     kind: 'counter',
     unit: '{event}',
     description: 'Durations by what became of them: recorded in a histogram, sampled out on purpose, or lost.',

@@ -3,7 +3,7 @@
  * the metrics API has no observable histogram. So it works within a time budget, in slices short enough not to be felt.
  */
 import type { EventTap } from '../shm-bridge/index.js';
-import type { TapBatch } from '../shm-bridge/types.js';
+import type { TypeBatch } from '../shm-bridge/types.js';
 import { DEFAULT_DURATION_BUDGET_MS, SamplingControl, TimeBudget } from './sampling.js';
 
 /** The timer's work comes in slices: the budget in 33 of them, none longer than this, milliseconds. */
@@ -25,7 +25,7 @@ export type Recorded = 'recorded' | 'unknown' | 'later';
 export type RecordDuration = (agentId: number, type: number, value: number) => Recorded;
 
 export interface DurationPumpOptions {
-  readonly tap: EventTap;
+  readonly tap: EventTap<TypeBatch>;
   readonly record: RecordDuration;
   /** Called once, when sampling begins for the first time. */
   readonly onSampling: (oneIn: number) => void;
@@ -59,7 +59,7 @@ export class DurationPump {
   readonly #busyDelayMs: number;
   #timer: NodeJS.Timeout | undefined;
   #delayMs: number;
-  #batch: TapBatch | undefined;
+  #batch: TypeBatch | undefined;
   #next = 0;
   /** By type. */
   readonly #recorded = new Map<number, number>();

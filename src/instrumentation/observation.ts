@@ -1,7 +1,7 @@
 /** What the batch callback does: one fresh snapshot, observed into the instruments of one meter. */
 import type { BatchObservableResult, Observable } from '@opentelemetry/api';
 import {
-  type AgentReading,
+  type AgentSnapshot,
   type Attributes,
   eventLike,
   type Exact,
@@ -55,7 +55,7 @@ export class Observation {
   readonly #options: ObservationOptions;
   readonly #numbers: readonly Numbers[];
   /** Agents of the last look of which something was folded: counters are folded by what they gained. */
-  #previous: ReadonlyMap<number, AgentReading> = new Map();
+  #previous: ReadonlyMap<number, AgentSnapshot> = new Map();
   readonly #hostAttributes: Attributes;
   readonly #hostKey: string;
   /** At the last collect, and at the one before: the interval that the share of durations is of. */
@@ -79,7 +79,7 @@ export class Observation {
   observe(result: BatchObservableResult, snapshot: Snapshot, durations: DurationStats | undefined): void {
     const { roster, memory } = this.#options;
     memory.follow(roster, snapshot.takenMs, this.#numbers);
-    const withFolded = new Map<number, AgentReading>();
+    const withFolded = new Map<number, AgentSnapshot>();
     for (const numbers of this.#numbers) {
       const { metric, observable, folded } = numbers;
       folded.begin();

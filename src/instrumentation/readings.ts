@@ -1,13 +1,13 @@
 /** The readings of one metric over all agents, at this collect and, for deltas, at the one before. */
 import type { HrTime } from '@opentelemetry/api';
-import { type AgentReading, type Attributes, eventLike, type EventPoint, type Point } from '../mapping/index.js';
+import { type AgentSnapshot, type Attributes, eventLike, type EventPoint, type Point } from '../mapping/index.js';
 import type { AgentSeries } from './agents/agent-series.js';
 
 /** One agent at this collect. */
 export interface AgentView {
-  readonly agent: AgentReading;
+  readonly agent: AgentSnapshot;
   /** The same agent at the collect before; undefined when it is new, and for cumulative data. */
-  readonly previous: AgentReading | undefined;
+  readonly previous: AgentSnapshot | undefined;
   readonly series: AgentSeries;
   readonly startTime: HrTime;
   /** Start of a delta: the collect before, or the agent's own start. */

@@ -1,7 +1,7 @@
 /** The instruments of one meter at work: the batch callback, and the pump that feeds the histograms. */
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
 import { metricsOf } from '../mapping/index.js';
-import type { EventTap, RingSource, TapOptions } from '../shm-bridge/index.js';
+import type { EventTap, RingSource, TypeBatch, TypeTapOptions } from '../shm-bridge/index.js';
 import type { Snapshot } from '../shm-bridge/types.js';
 import type { AgentAttributes } from './agents/agent-attributes.js';
 import { AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
@@ -38,7 +38,7 @@ export interface RegistrationOptions {
 export class Registration {
   readonly noop: boolean;
   /** What start() taps: a source that is opened with this tap misses no duration. */
-  readonly tap: TapOptions;
+  readonly tap: TypeTapOptions;
   readonly #said: DiagOnce;
   readonly #now: (() => number) | undefined;
   readonly #budgetMs: number;
@@ -47,7 +47,7 @@ export class Registration {
   readonly #observation: Observation;
   readonly #builders: BuilderRun;
   #feed: SourceFeed | undefined;
-  #tap: EventTap | undefined;
+  #tap: EventTap<TypeBatch> | undefined;
   #pump: DurationPump | undefined;
   /** Agents that a snapshot was already searched for, in vain. */
   readonly #unknownIds = new Set<number>();
@@ -139,7 +139,7 @@ export class Registration {
 
   #startPump(source: RingSource): void {
     this.#said.guard(SUBJECT, 'tap', () => {
-      const tap = (this.#tap = source.tap ?? source.openTap(this.tap));
+      const tap = (this.#tap = source.typeTap ?? source.openTypeTap(this.tap));
       this.#pump = new DurationPump({
         tap,
         record: (agentId, type, value) => this.#record(agentId, type, value),

@@ -5,7 +5,7 @@
 import type { DiagLogger, Meter, MeterProvider } from '@opentelemetry/api';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
 import { openSource, type RingSource } from '../shm-bridge/index.js';
-import type { SourceOptions, TapOptions } from '../shm-bridge/types.js';
+import type { SourceOptions, TypeTapOptions } from '../shm-bridge/types.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
 import { NOTHING_CONFIGURED, placesText, sameSettings, type Settings } from '../settings/config.js';
 import { DiagOnce } from './diag-once.js';
@@ -262,11 +262,11 @@ export class Reporting {
   }
 
   /** Undefined when the rings cannot be read; the host goes on without this telemetry. */
-  #openSource(tap?: TapOptions): SourceFeed | undefined {
+  #openSource(tap?: TypeTapOptions): SourceFeed | undefined {
     if (this.#feed !== undefined) return this.#feed;
     try {
       const { wants, agentAttributes } = this.#builderMetrics;
-      const options = { ...this.#settings.source!, ...wants, ...(tap === undefined ? {} : { tap }) };
+      const options = { ...this.#settings.source!, ...wants, ...(tap === undefined ? {} : { typeTap: tap }) };
       const source = (this.#internals.openSource ?? openSource)(options);
       this.#feed = new SourceFeed(source, this.#logger);
       this.#sharedFeed.attach(this.#feed);

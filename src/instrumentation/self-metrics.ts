@@ -1,5 +1,13 @@
 /** Metrics of the collector itself: one per process, not of an agent. The same names in both namings. */
-import type { Labels } from '../mapping/index.js';
+import {
+  type Labels,
+  METRIC_NIXL_COLLECTOR_AGENTS,
+  METRIC_NIXL_COLLECTOR_LAG_MAX,
+  METRIC_NIXL_COLLECTOR_LATE_TICKS,
+  METRIC_NIXL_COLLECTOR_PROBLEMS,
+  METRIC_NIXL_COLLECTOR_TICKS,
+  METRIC_NIXL_EXPORTER_FAILURES,
+} from '../mapping/index.js';
 import type { AgentLife, RingProblem } from '../shm-bridge/types.js';
 import type { FeedSnapshot } from './snapshot-feed.js';
 
@@ -51,28 +59,28 @@ function problems({ problems, problemCount }: FeedSnapshot): SelfPoint[] {
 
 export const SELF_METRICS: readonly SelfMetric[] = [
   {
-    name: 'nixl.collector.ticks',
+    name: METRIC_NIXL_COLLECTOR_TICKS,
     kind: 'counter',
     unit: '{tick}',
     description: 'Times the collector thread went round its rings.',
     points: ({ collector }) => single(collector.ticks),
   },
   {
-    name: 'nixl.collector.late_ticks',
+    name: METRIC_NIXL_COLLECTOR_LATE_TICKS,
     kind: 'counter',
     unit: '{tick}',
     description: 'Ticks that began more than one drain interval late.',
     points: ({ collector }) => single(collector.lateTicks),
   },
   {
-    name: 'nixl.collector.lag.max',
+    name: METRIC_NIXL_COLLECTOR_LAG_MAX,
     kind: 'gauge',
     unit: 's',
     description: 'Longest time between the beginnings of two ticks.',
     points: ({ collector }) => single(collector.maxLagMs / MILLISECONDS_PER_SECOND),
   },
   {
-    name: 'nixl.collector.agents',
+    name: METRIC_NIXL_COLLECTOR_AGENTS,
     kind: 'updowncounter',
     unit: '{agent}',
     description: 'Agents whose rings are attached, by life, exported or not.',
@@ -84,14 +92,14 @@ export const SELF_METRICS: readonly SelfMetric[] = [
       ),
   },
   {
-    name: 'nixl.collector.problems',
+    name: METRIC_NIXL_COLLECTOR_PROBLEMS,
     kind: 'updowncounter',
     unit: '{file}',
     description: 'Files that are passed over, and directories without rings, by state.',
     points: problems,
   },
   {
-    name: 'nixl.exporter.failures',
+    name: METRIC_NIXL_EXPORTER_FAILURES,
     kind: 'counter',
     unit: '{failure}',
     description: 'Exports of serve that failed, by exporter, and errors that its code threw outside of an export.',

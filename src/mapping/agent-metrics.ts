@@ -1,112 +1,66 @@
-/** Metrics about an agent and its ring as such: alive, idle, memory in use, how full, how trustworthy. */
-import { Category } from './categories.js';
-import { type EventRow, EVENTS } from './events.js';
+/** Metrics of an agent and its ring: life, memory in use, fill, and reliability of the numbers. */
 import type { Exact } from '../exact.js';
+import { type AgentSnapshot, Category } from '../tally.js';
+import type { EventRow } from './events.js';
 import type { NumberMetric } from './metric.js';
-import type { AgentReading } from './tally.js';
+import { NO_LABELS } from './naming.js';
+import * as semconv from './semconv.js';
 
-const NO_LABELS = {};
 const MILLISECONDS_PER_SECOND = 1000;
 
-type Kind = NumberMetric['kind'];
-type Read = (agent: AgentReading, takenMs: number) => Exact;
+type Read = (agent: AgentSnapshot, takenMs: number) => Exact;
+type Row = readonly [name: string, kind: NumberMetric['kind'], unit: string, description: string, read: Read];
 
-function metric(name: string, kind: Kind, unit: string, description: string, read: Read): NumberMetric {
-  return { name, kind, unit, description, divisor: 1, points: [{ labels: NO_LABELS, read }] };
+/** Returns the fill ratio of a ring: one of its slots stays empty. A ring that was replaced may have held more. */
+export function utilization({ peakFound, capacity }: AgentSnapshot): number {
+  return capacity > 1 ? Math.min(1, peakFound / (capacity - 1)) : 0;
 }
 
-/** A ring of capacity c holds at most c - 1 events; one that was replaced by a smaller one may have held more. */
-export function utilization({ peakPending, capacity }: AgentReading): number {
-  return capacity > 1 ? Math.min(1, peakPending / (capacity - 1)) : 0;
-}
-
-function idleSeconds(agent: AgentReading, takenMs: number): number {
+function idleSeconds(agent: AgentSnapshot, takenMs: number): number {
   return Math.max(0, takenMs - (agent.lastEventMs ?? agent.startTimeMs)) / MILLISECONDS_PER_SECOND;
 }
 
-function unknownEvents(agent: AgentReading): number {
-  let count = 0;
-  for (const event of agent.events) if (!event.known) count += event.count;
-  return count;
+function unknownEvents({ events }: AgentSnapshot): number {
+  return events.reduce((count, event) => (event.known ? count : count + event.count), 0);
 }
 
-/** The same names in both namings. `rows`: the events that are exported. */
-export function agentMetrics(rows: readonly EventRow[] = EVENTS): NumberMetric[] {
-  const memory = rows.some(({ category }) => category === Category.MEMORY) ? memoryMetrics() : [];
-  return [...memory, ...lifeAndRingMetrics()];
-}
+// prettier-ignore
+const MEMORY: readonly Row[] = [
+  [semconv.METRIC_NIXL_MEMORY_USAGE, 'updowncounter', 'By', 'Memory registered and not yet deregistered.',
+    (agent) => agent.memoryInUse],
+  [semconv.METRIC_NIXL_MEMORY_APPROXIMATE, 'gauge', '1',
+    '1 if memory events were missed, so that the memory usage may be wrong.',
+    (agent) => (agent.memoryApproximate ? 1 : 0)],
+];
 
-function memoryMetrics(): NumberMetric[] {
-  return [
-    metric(
-      'nixl.memory.usage',
-      'updowncounter',
-      'By',
-      'Memory registered and not yet deregistered.',
-      (agent) => agent.memoryInUse,
-    ),
-    metric(
-      'nixl.memory.approximate',
-      'gauge',
-      '1',
-      '1 when events of this agent were missed, so that its memory usage may be off.',
-      (agent) => (agent.memoryApproximate ? 1 : 0),
-    ),
-  ];
-}
+// prettier-ignore
+const LIFE_AND_RING: readonly Row[] = [
+  [semconv.METRIC_NIXL_EVENTS_UNKNOWN, 'counter', '{event}', 'Events of types that are not in the event table.',
+    unknownEvents],
+  // 1 for unknown life: an alert on 0 requires a process that is known to have ended. The idle time covers the rest.
+  [semconv.METRIC_NIXL_AGENT_UP, 'gauge', '1', "0 if the agent's process is known to have ended, otherwise 1.",
+    (agent) => (agent.life === 'dead' ? 0 : 1)],
+  [semconv.METRIC_NIXL_AGENT_IDLE, 'gauge', 's', "Time since the agent's last event.", idleSeconds],
+  [semconv.METRIC_NIXL_AGENT_RESTARTS, 'counter', '{restart}', 'Restarts of the agent under the same name.',
+    (agent) => agent.restarts],
+  [semconv.METRIC_NIXL_RING_UTILIZATION, 'gauge', '1', 'Highest fill ratio of the ring in the last 15 to 30 s.',
+    utilization],
+  [semconv.METRIC_NIXL_RING_FULL, 'counter', '{drain}',
+    'Drains that found the ring full: the agent may have lost events.', (agent) => agent.foundFull],
+  [semconv.METRIC_NIXL_RING_FULL_TIME, 'counter', 's', 'Upper bound on the time the ring was full.',
+    (agent) => agent.foundFullMs / MILLISECONDS_PER_SECOND],
+  [semconv.METRIC_NIXL_RING_RESYNCS, 'counter', '{resync}',
+    'Read position resynchronisations (restart, corruption, other consumer).', (agent) => agent.resyncs],
+  [semconv.METRIC_NIXL_RING_FOREIGN_MOVES, 'counter', '{move}', 'Read position changes by other consumers.',
+    (agent) => agent.foreignMoves],
+  [semconv.METRIC_NIXL_RING_SUSPECT, 'gauge', '1', "1 once the agent's metrics may be wrong.",
+    (agent) => (agent.suspect ? 1 : 0)],
+];
 
-function lifeAndRingMetrics(): NumberMetric[] {
-  return [
-    metric('nixl.events.unknown', 'counter', '{event}', 'Events that the event table does not know.', unknownEvents),
-    // 1 where life cannot be seen: an alert on 0 must mean that a process was seen to go. The idle time tells the rest.
-    metric('nixl.agent.up', 'gauge', '1', '0 once the agent process was seen to be gone, else 1.', (agent) =>
-      agent.life === 'dead' ? 0 : 1,
-    ),
-    metric('nixl.agent.idle', 'gauge', 's', 'Time since the agent last wrote an event.', idleSeconds),
-    metric(
-      'nixl.agent.restarts',
-      'counter',
-      '{restart}',
-      'Times the agent came back under its name.',
-      (agent) => agent.restarts,
-    ),
-    metric(
-      'nixl.ring.utilization',
-      'gauge',
-      '1',
-      'Highest share of the ring that was found filled in the last 15 to 30 s.',
-      utilization,
-    ),
-    metric(
-      'nixl.ring.full',
-      'counter',
-      '{drain}',
-      'Drains that found the ring full: the agent may have lost events then.',
-      (agent) => agent.foundFull,
-    ),
-    metric(
-      'nixl.ring.full_time',
-      'counter',
-      's',
-      'How long the ring was full, at most: from the drains before to those that found it so.',
-      (agent) => agent.foundFullMs / MILLISECONDS_PER_SECOND,
-    ),
-    metric(
-      'nixl.ring.resyncs',
-      'counter',
-      '{resync}',
-      'Times the place in the ring had to be found anew: restarts, damage, another consumer.',
-      (agent) => agent.resyncs,
-    ),
-    metric(
-      'nixl.ring.foreign_moves',
-      'counter',
-      '{move}',
-      'Times another consumer took events.',
-      (agent) => agent.foreignMoves,
-    ),
-    metric('nixl.ring.suspect', 'gauge', '1', '1 once the numbers of this agent may be off.', (agent) =>
-      agent.suspect ? 1 : 0,
-    ),
-  ];
+/** `rows`: exported events. Memory metrics need a memory event. */
+export function agentMetrics(rows: readonly EventRow[]): NumberMetric[] {
+  const memory = rows.some(({ category }) => category === Category.MEMORY) ? MEMORY : [];
+  return [...memory, ...LIFE_AND_RING].map(([name, kind, unit, description, read]) => {
+    return { name, kind, unit, description, divisor: 1, points: [{ labels: NO_LABELS, read }] };
+  });
 }

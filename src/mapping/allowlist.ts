@@ -1,19 +1,19 @@
-/** Which events are exported: NIXL's allowlist, and exclusions besides. */
+/** Selection of exported events: NIXL's allowlist, extended by exclusions. */
 import { EVENTS } from './events.js';
 
 export interface Allowlist {
-  /** By the event's base name, as `agent_tx_bytes`: it selects or leaves out all series of it. */
+  /** Takes the event's base name, as `agent_tx_bytes`, and selects all of its series or none. */
   readonly selects: (event: string) => boolean;
   readonly entries: readonly string[];
-  /** Those that match no event of the table: typing errors, or events of a backend's own. */
+  /** Entries that match no known event: typing errors, or a backend's private events. */
   readonly unmatched: readonly string[];
 }
 
 export const EVERYTHING: Allowlist = { selects: () => true, entries: [], unmatched: [] };
 
 /**
- * Entries are globs with `*` and `?` over base event names; `!` in front excludes. With nothing but exclusions, everything
- * else is in; without entries, everything is. `declared`: events besides those of the table that are known to be.
+ * Entries are globs with `*` and `?` over base event names; a leading `!` excludes. Exclusions alone select all other
+ * events, no entries select all. `declared`: known events outside of the table.
  */
 export function allowlist(entries: readonly string[], declared: readonly string[] = []): Allowlist {
   const known = [...EVENTS.map(({ event }) => event), ...declared];
@@ -34,7 +34,7 @@ export function allowlist(entries: readonly string[], declared: readonly string[
   };
 }
 
-/** The whole name must match. */
+/** Returns a pattern that matches whole names. */
 export function globPattern(glob: string): RegExp {
   const escaped = glob.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`, 's');

@@ -1,27 +1,31 @@
-/** What an attribute's raw value becomes. */
+/** Conversion of raw values into attribute values. */
+import { check, listOf as checkedList } from '../arguments.js';
 
-/** The shape of OpenTelemetry's attribute values, without importing it. */
+/** Shape of OpenTelemetry's attribute values, without an import of it. */
 export type AttributeValue = string | number | boolean | string[];
 
-/** `string` is made a plain word (see plainWord), `text` is left as it is. */
-export type AttributeType = 'string' | 'text' | 'boolean' | 'integer' | 'list';
-
-export const ATTRIBUTE_TYPES: readonly AttributeType[] = ['string', 'text', 'boolean', 'integer', 'list'];
+/** `string` becomes a slug, `text` stays as it is. */
+export const ATTRIBUTE_TYPES = ['string', 'text', 'boolean', 'integer', 'list'] as const;
+export type AttributeType = (typeof ATTRIBUTE_TYPES)[number];
 
 const TRUE = /^(y|yes|true|on|1|enable|enabled)$/i;
 const FALSE = /^(n|no|false|off|0|disable|disabled)$/i;
 
-/** Lower case, and `_` for what is no letter or digit: the same on every backend. */
-export function plainWord(text: string): string {
-  return text.replaceAll(/[^\p{L}\p{N}]/gu, '_').toLowerCase();
+function withoutSigns(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N}]/gu, '_');
 }
 
-/** Undefined where the raw value is nothing of this type: the attribute's default takes its place. */
+/** Returns the text in lower case, with `_` for all but letters and digits: the same on every backend. */
+export function slug(text: string): string {
+  return withoutSigns(text).toLowerCase();
+}
+
+/** Returns undefined if the raw value is not of this type: the attribute's default replaces it. */
 export function convert(raw: unknown, type: AttributeType): AttributeValue | undefined {
   if (raw === undefined || raw === null || raw === '') return undefined;
   switch (type) {
     case 'string':
-      return plainWord(textOf(raw));
+      return slug(textOf(raw));
     case 'text':
       return textOf(raw);
     case 'boolean':
@@ -35,7 +39,7 @@ export function convert(raw: unknown, type: AttributeType): AttributeValue | und
 
 function textOf(raw: unknown): string {
   if (Array.isArray(raw)) return raw.map(textOf).join(',');
-  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- objects were told above
+  // eslint-disable-next-line @typescript-eslint/no-base-to-string -- objects take the other branch
   return typeof raw === 'object' ? JSON.stringify(raw) : String(raw);
 }
 
@@ -52,8 +56,26 @@ function integerOf(raw: unknown): number | undefined {
   return Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** Elements of an array, or of a text with commas between them. */
+/** Returns the elements of an array, or of a comma-separated text. */
 function listOf(raw: unknown): string[] {
   const parts = Array.isArray(raw) ? raw.map(textOf) : textOf(raw).split(',');
   return parts.map((part) => part.trim()).filter((part) => part !== '');
+}
+
+/**
+ * Returns one identifier for the GPUs of a process or job: their number, then each model with its number, sorted.
+ * `['NVIDIA A100', 'NVIDIA A100', 'NVIDIA V100']` gives `3_NVIDIA_A100_2_NVIDIA_V100_1`, no GPU gives `0`.
+ * @throws NixlTelemetryError CONFIG_INVALID
+ */
+export function gpuIdentifier(names: readonly string[]): string {
+  checkedList('names', names, (name, one) => check(typeof one === 'string', name, one, 'a text'));
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(gpuSlug(name), (counts.get(gpuSlug(name)) ?? 0) + 1);
+  const models = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [names.length, ...models.map(([model, count]) => `${model}_${count}`)].join('_');
+}
+
+/** Returns the name of a GPU in upper case, with `_` for all but letters and digits. */
+export function gpuSlug(name: string): string {
+  return withoutSigns(name.trim()).toUpperCase();
 }

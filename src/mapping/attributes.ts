@@ -1,9 +1,8 @@
-/** Attributes as configuration: one entry says what an attribute is called and where its value comes from. */
-import { type AttributeType, type AttributeValue, convert } from './attribute-values.js';
-import { gpuIdentifier } from './gpu-identifier.js';
+/** Attributes as configuration: the name of each, and the source of its value. */
+import { type AttributeType, type AttributeValue, convert, gpuIdentifier } from './attribute-values.js';
 import type { Attributes } from './naming.js';
 
-/** Sources that need no more than their name. */
+/** Sources without parameters. */
 export const PLAIN_SOURCES = [
   'agent',
   'hostname',
@@ -18,47 +17,47 @@ export type PlainSource = (typeof PLAIN_SOURCES)[number];
 
 export type AttributeSource =
   | PlainSource
-  /** A named group of a pattern (JavaScript's syntax) that is searched in the agent's name. */
+  /** Named group of a pattern (JavaScript's syntax), searched in the agent's name. */
   | { readonly pattern: string; readonly group: string }
   | { readonly constant: AttributeValue }
-  /** A variable of this process. */
+  /** Variable of this process. */
   | { readonly env: string }
-  /** A variable of the agent's process, as it was started. */
+  /** Variable of the agent's process, as of its start. */
   | { readonly agentEnv: string }
-  /** A field of a record that a service makes itself. */
+  /** Field of a record of the service. */
   | { readonly record: string };
 
 export interface AttributeSpec {
   readonly name: string;
   readonly source: AttributeSource;
-  /** Default: string. What `gpu_identifier` gives is left as it is. */
+  /** Default: string; text for `gpu_identifier`. */
   readonly type?: AttributeType;
-  /** Where the source has no value of this type. Default: the attribute is left out. */
+  /** Value if the source has none of this type. Without it, the attribute is left out. */
   readonly default?: AttributeValue;
-  /** Attributes come in this order, those without one last. */
+  /** Position among the attributes; those without one come last. */
   readonly order?: number;
 }
 
-/** What can be learnt of the process behind an agent. */
+/** Facts about the process behind an agent. */
 export interface ProcessFacts {
   readonly pid: number;
-  /** Number of agents of this process that made their ring earlier, as far as that can be seen. */
+  /** Number of agents of this process with an older ring, as far as they can be seen. */
   readonly instance?: number;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Of NIXL_TELEMETRY_RANK_ENV, or LOCAL_RANK. */
+  /** Value of the variable that NIXL_TELEMETRY_RANK_ENV names, or of LOCAL_RANK. */
   readonly localRank?: string;
-  /** Models of the GPUs that it may use; undefined where that cannot be told. */
+  /** Models of the GPUs that it may use; undefined if unknown. */
   readonly gpus?: readonly string[];
 }
 
-/** Whom attributes are about: an agent, or a record. */
+/** Subject of attributes: an agent, or a record. */
 export interface AttributeSubject {
   readonly agent?: string;
   readonly hostname: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly process?: ProcessFacts;
   readonly record?: Readonly<Record<string, unknown>>;
-  /** Of the record, or else of the process. */
+  /** GPUs of the record; default: of the process. */
   readonly gpus?: readonly string[];
 }
 
@@ -78,14 +77,7 @@ const PLAIN: Readonly<Record<PlainSource, Read>> = {
   },
 };
 
-const OF_THE_PROCESS: readonly AttributeSource[] = [
-  'pid',
-  'agent_instance',
-  'local_rank',
-  'gpus',
-  'gpu_count',
-  'gpu_identifier',
-];
+const WITHOUT_PROCESS: readonly AttributeSource[] = ['agent', 'hostname'];
 
 function gpusOf({ gpus, process }: AttributeSubject): readonly string[] | undefined {
   return gpus ?? process?.gpus;
@@ -96,15 +88,15 @@ interface Entry {
   readonly read: Read;
 }
 
-/** The specs are taken as checked. */
+/** Requires: checked specs. */
 export class AttributeRegistry {
-  /** In their order. */
+  /** Sorted by `order`. */
   readonly specs: readonly AttributeSpec[];
-  /** Variables of the agent's process that are asked for. */
+  /** Variables of the agent's process that attributes need. */
   readonly agentVariables: readonly string[];
-  /** Whether anything is asked that only the agent's process can tell. */
+  /** True if an attribute needs the agent's process. */
   readonly needsProcess: boolean;
-  /** Whether an attribute needs the order of the agents in their process. */
+  /** True if an attribute needs the order of the agents in their process. */
   readonly needsInstance: boolean;
   readonly #entries: readonly Entry[];
 
@@ -117,14 +109,15 @@ export class AttributeRegistry {
       typeof source === 'object' && 'agentEnv' in source ? [source.agentEnv] : [],
     );
     this.needsInstance = sources.includes('agent_instance');
-    this.needsProcess = this.agentVariables.length > 0 || sources.some((source) => OF_THE_PROCESS.includes(source));
+    const plain = sources.filter((source) => typeof source === 'string');
+    this.needsProcess = this.agentVariables.length > 0 || plain.some((source) => !WITHOUT_PROCESS.includes(source));
   }
 
-  /** In the order of the attributes; without those that have neither value nor default. */
+  /** Returns the attributes in their order, without those that have neither value nor default. */
   resolve(subject: AttributeSubject): Attributes {
     const attributes: Attributes = {};
     for (const { spec, read } of this.#entries) {
-      // A GPU identifier is a word already, in upper case.
+      // A GPU identifier is safe already, in upper case.
       const type = spec.source === 'gpu_identifier' && spec.type === undefined ? 'text' : (spec.type ?? 'string');
       const value = convert(read(subject), type) ?? spec.default;
       if (value !== undefined) attributes[spec.name] = value;

@@ -1,41 +1,43 @@
-/** The built-in builders that read off the native tally: each a set of metrics, under a name to choose it by. */
+/** Built-in builders that read the native tally: each is a set of metrics under a name. */
 import { check, isObject, listOf, optionsObject } from '../arguments.js';
+import type { EventTally } from '../tally.js';
 import { agentMetrics } from './agent-metrics.js';
 import { type Allowlist, EVERYTHING } from './allowlist.js';
-import { type CustomError, errorMatcher, errorName } from './custom-errors.js';
 import {
   checkCustomEvents,
+  type CustomError,
   type CustomEvent,
   customMetrics,
   type CustomMetric,
+  errorMatcher,
+  errorName,
   isCustomError,
   matcherOf,
 } from './custom-events.js';
+import { type EventMatch, eventName } from './event-keys.js';
 import { eventMetrics } from './event-metrics.js';
-import { eventName } from './event-name.js';
 import { type EventRow, EVENTS } from './events.js';
 import { keyMetrics } from './key-metrics.js';
 import type { Metric } from './metric.js';
 import { type Naming, NAMINGS } from './naming.js';
 import { DEFAULT_NIXL_RELEASE, NIXL_RELEASES, type NixlRelease } from './releases.js';
-import type { EventReading } from './tally.js';
 import { timeMetrics } from './time-metrics.js';
 import { transferMetrics } from './transfer-metrics.js';
 
 interface Context {
   readonly naming: Naming;
   readonly release: NixlRelease;
-  /** The events of the table that are exported. */
+  /** Exported events of the table. */
   readonly rows: readonly EventRow[];
-  readonly selects: (event: EventReading) => boolean;
-  /** Errors that are declared and exported. */
+  readonly selects: EventMatch;
+  /** Declared and exported errors. */
   readonly errors: readonly CustomError[];
   readonly customMetrics: readonly CustomMetric[];
 }
 
 const BUILDERS = {
   /** NIXL's own series. */
-  legacy: ({ naming, release, rows, errors }) => eventMetrics({ naming, release, rows, errors }),
+  nixl: ({ naming, release, rows, errors }) => eventMetrics({ naming, release, rows, errors }),
   /** Size, duration and throughput by direction. */
   transfers: ({ rows }) => (hasTransfers(rows) ? transferMetrics() : []),
   /** One series per category and event. */
@@ -43,7 +45,7 @@ const BUILDERS = {
     const declared = customMetrics.filter(({ kind }) => kind === 'histogram').map(matcherOf);
     return keyMetrics(selects, (event) => declared.some((matches) => matches(event)));
   },
-  /** Those of the configuration. */
+  /** Metrics of the option `customEvents`. */
   custom: ({ naming, selects, customMetrics: declared }) => customMetrics(naming, declared, selects),
   /** Life, memory in use, ring. */
   agents: ({ rows }) => agentMetrics(rows),
@@ -52,21 +54,22 @@ const BUILDERS = {
 
 export type TallyBuilderName = keyof typeof BUILDERS;
 export const TALLY_BUILDERS = Object.keys(BUILDERS) as TallyBuilderName[];
-export const DEFAULT_BUILDERS: readonly TallyBuilderName[] = ['legacy', 'transfers', 'events', 'custom', 'agents'];
+export const DEFAULT_BUILDERS: readonly TallyBuilderName[] = ['nixl', 'transfers', 'events', 'custom', 'agents'];
 
 export interface MetricsOptions {
   /** Default: all events. */
   readonly events?: Allowlist;
   readonly builders?: readonly TallyBuilderName[];
   readonly customEvents?: readonly CustomEvent[];
-  /** NIXL release whose names and labels NIXL's own series have in naming `nixl`. Default: `main`. */
+  /** NIXL release with the names and labels of NIXL's own series in naming `nixl`. Default: `main`. */
   readonly release?: NixlRelease;
 }
 
 const OPTIONS = ['events', 'builders', 'customEvents', 'release'] as const;
 
 /**
- * All metrics of agents in one naming, in the order of the builders. For one reader: some remember its last look.
+ * Returns all metrics of agents in one naming, in the order of the builders. For one reader: some remember its previous
+ * collection.
  * @throws NixlTelemetryError CONFIG_INVALID
  */
 export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[] {
@@ -98,13 +101,13 @@ function checkArguments(naming: Naming, options: MetricsOptions): void {
   check(NIXL_RELEASES.includes(release), 'release', release, NIXL_RELEASES.join(', '));
 }
 
-/** Returns the name of an event in the allowlist. A declared error has the name that NIXL would give it. */
-function baseName(errors: readonly CustomError[]): (event: EventReading) => string {
+/** Returns the naming of events for the allowlist. A declared error has the name that NIXL would give it. */
+function baseName(errors: readonly CustomError[]): (event: EventTally) => string {
   const declared = errors.map((error) => ({ name: errorName(error), matches: errorMatcher(error) }));
   return (event) => declared.find(({ matches }) => matches(event))?.name ?? eventName(event);
 }
 
-/** Transfers are put together from their times and bytes. */
+/** Transfers are assembled from their times and bytes. */
 function hasTransfers(rows: readonly EventRow[]): boolean {
   const has = (event: string): boolean => rows.some((row) => row.event === event);
   return has('agent_xfer_time') && (has('agent_tx_bytes') || has('agent_rx_bytes'));

@@ -1,26 +1,14 @@
-/** NIXL's eight event categories, and what an event that no table row knows becomes in each of them. */
+/** NIXL's event categories, with the series that an event outside of the event table gets in each. */
+import { Category } from '../tally.js';
 
 /**
- * Which series an event gets: `counter` its count and sum, `counter-gauge` the last value too, and
- * `counter-gauge-histogram` a distribution on top.
+ * Series of an event. `counter`: count and sum. `counter-gauge`: the last value, too.
+ * `counter-gauge-histogram`: also the distribution.
  */
 export type EventKind = 'counter' | 'counter-gauge' | 'counter-gauge-histogram';
 
-export const Category = {
-  MEMORY: 0,
-  TRANSFER: 1,
-  CONNECTION: 2,
-  BACKEND: 3,
-  ERROR: 4,
-  PERFORMANCE: 5,
-  SYSTEM: 6,
-  CUSTOM: 7,
-} as const;
-
-export type CategoryNumber = (typeof Category)[keyof typeof Category];
-
 export interface CategoryRow {
-  /** NIXL's own word. */
+  /** NIXL's name. */
   readonly name: string;
   readonly defaultKind: EventKind;
 }
@@ -37,14 +25,18 @@ export const CATEGORIES: readonly CategoryRow[] = [
   { name: 'NIXL_TELEMETRY_CUSTOM', defaultKind: 'counter-gauge' },
 ];
 
-/** The word NIXL prints for a number outside of 0..7. */
+/** Categories in options. */
+export type CategoryTerm = keyof typeof Category;
+export const CATEGORY_TERMS = Object.keys(Category) as CategoryTerm[];
+
+/** NIXL's name for a number outside of 0..7. */
 export const BAD_CATEGORY = 'BAD_CATEGORY';
 
 export function categoryName(category: number): string {
   return (Number.isInteger(category) ? CATEGORIES[category]?.name : undefined) ?? BAD_CATEGORY;
 }
 
-/** Of a category that NIXL does not have nothing is known but that events of it can be counted. */
+/** Returns `counter` for a category that NIXL does not have: its events can only be counted. */
 export function defaultKind(category: number): EventKind {
   return CATEGORIES[category]?.defaultKind ?? 'counter';
 }

@@ -1,19 +1,16 @@
-/** Events that NIXL does not know: declared by whoever writes them, with metrics of their own. */
+/** Events outside of NIXL's table, declared in the options: metrics for them, or a status in NIXL's errors. */
 import { check, isObject, isText, listOf } from '../arguments.js';
+import { type AgentSnapshot, Category, type EventTally } from '../tally.js';
 import { globPattern } from './allowlist.js';
-import { Category } from './categories.js';
-import type { CustomError } from './custom-errors.js';
-import type { HistogramMetric, Metric, NumberMetric } from './metric.js';
+import type { CategoryTerm } from './categories.js';
+import type { EventMatch } from './event-keys.js';
+import { errorRow } from './events.js';
+import { distributionOf, type HistogramMetric, type Metric, type NumberMetric } from './metric.js';
 import { type Naming, NAMINGS } from './naming.js';
-import type { EventReading } from './tally.js';
-
-export type CategoryWord = keyof typeof Category;
-export const CATEGORY_WORDS = Object.keys(Category) as CategoryWord[];
 
 export const CUSTOM_METRIC_KINDS = ['counter', 'gauge', 'histogram', 'updowncounter'] as const;
 export type CustomMetricKind = (typeof CUSTOM_METRIC_KINDS)[number];
 
-/** Gets a custom metric, or adds a status to NIXL's errors. */
 export type CustomEvent = CustomMetric | CustomError;
 
 export function isCustomError(event: CustomEvent): event is CustomError {
@@ -21,16 +18,16 @@ export function isCustomError(event: CustomEvent): event is CustomError {
 }
 
 export interface CustomMetric {
-  /** The name that wire version 1 carries, or a glob with `*` and `?` over such names; or a type number. */
+  /** Name in wire version 1, or a glob with `*` and `?` over such names, or a type number. */
   readonly event: string | number;
-  /** Only events of this category. Type numbers of wire versions 3 and up are all CUSTOM. Default: any. */
-  readonly category?: CategoryWord;
+  /** Restricts it to events of this category. Type numbers of wire versions 3 and up are all CUSTOM. Default: any. */
+  readonly category?: CategoryTerm;
   /**
-   * `counter`: the sum of the values. `gauge`: the latest. `histogram`: their distribution. `updowncounter`: the sum, with
-   * values taken as signed 64-bit numbers, so that 2^64 - 1 is -1.
+   * `counter`: sum of the values. `gauge`: last value. `histogram`: distribution. `updowncounter`: sum of the values as
+   * signed 64-bit numbers, so that 2^64 - 1 is -1.
    */
   readonly kind: CustomMetricKind;
-  /** Of the metric; one for both namings, or one each. Events of a glob are told apart by their label. */
+  /** Name of the metric, for both namings or for each. The label `event` distinguishes the events of a glob. */
   readonly name: string | Readonly<Record<Naming, string>>;
   readonly description?: string;
   /** UCUM. Default: none. */
@@ -39,7 +36,16 @@ export interface CustomMetric {
   readonly bounds?: readonly number[];
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID where nothing could be made of them; options are checked in more detail. */
+/** Error that NIXL's table does not have, counted beside NIXL's errors. */
+export interface CustomError {
+  /** Name in wire version 1, or type number. NIXL's own names for the status match, too. */
+  readonly event: string | number;
+  readonly kind: 'error';
+  /** Value of the label `status`; of `error.type` in naming `otel`. */
+  readonly status: string;
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID for events that no metric fits; options are checked in more detail. */
 export function checkCustomEvents(name: string, events: readonly CustomEvent[]): void {
   listOf(name, events, (at, custom) => {
     check(isObject(custom), at, custom, 'an object with event, kind and name');
@@ -49,19 +55,17 @@ export function checkCustomEvents(name: string, events: readonly CustomEvent[]):
   });
 }
 
-type Matches = (event: EventReading) => boolean;
-
-/** Only events that the table does not know can be declared. */
-export function matcherOf({ event: asked, category }: CustomMetric): Matches {
+/** Returns a match for the declared events. Only events outside of the table can be declared. */
+export function matcherOf({ event: asked, category }: CustomMetric): EventMatch {
   const number = category === undefined ? undefined : Category[category];
-  const fits: Matches = ({ known, overflow, category: own }) =>
+  const fits: EventMatch = ({ known, overflow, category: own }) =>
     !known && !overflow && (number === undefined || number === own);
   if (typeof asked === 'number') return (event) => fits(event) && event.type === asked;
   const pattern = globPattern(asked);
   return (event) => fits(event) && event.name !== undefined && pattern.test(event.name);
 }
 
-export function customMetrics(naming: Naming, events: readonly CustomMetric[], selects: Matches): Metric[] {
+export function customMetrics(naming: Naming, events: readonly CustomMetric[], selects: EventMatch): Metric[] {
   return events.map((custom): NumberMetric | HistogramMetric => {
     const { kind, name, description = '', unit = '' } = custom;
     check(CUSTOM_METRIC_KINDS.includes(kind), 'customEvents: kind', kind, CUSTOM_METRIC_KINDS.join(', '));
@@ -72,7 +76,7 @@ export function customMetrics(naming: Naming, events: readonly CustomMetric[], s
       `a text, or an object with ${NAMINGS.join(', ')}`,
     );
     const matches = matcherOf(custom);
-    const applies: Matches = (event) => event.count > 0 && matches(event) && selects(event);
+    const applies: EventMatch = (event) => event.count > 0 && matches(event) && selects(event);
     const about = { name: typeof name === 'string' ? name : name[naming], description, unit, divisor: 1, points: [] };
     switch (kind) {
       case 'counter':
@@ -80,7 +84,7 @@ export function customMetrics(naming: Naming, events: readonly CustomMetric[], s
       case 'gauge':
         return { ...about, kind, perEvent: { applies, read: ({ last }) => last } };
       case 'updowncounter':
-        // Each negative value has put 2^64 too much into the sum: modulo 2^64 it is right.
+        // Each negative value adds 2^64 too much to the sum: modulo 2^64 it is right.
         return { ...about, kind, perEvent: { applies, read: ({ sum }) => BigInt.asIntN(64, sum) } };
       case 'histogram':
         return {
@@ -88,9 +92,32 @@ export function customMetrics(naming: Naming, events: readonly CustomMetric[], s
           kind,
           perEvent: {
             applies: (event) => event.histogram !== undefined && applies(event),
-            read: ({ histogram, sum }) => ({ bounds: histogram!.bounds, counts: histogram!.counts, sum }),
+            read: (event) => distributionOf(event)!,
           },
         };
     }
   });
+}
+
+/** Returns the base event name, as in `enabledMetrics`. */
+export function errorName({ status }: CustomError): string {
+  return errorRow(-1, status).event;
+}
+
+/** Returns type number and names of the events that are counted: the declared one, and NIXL's names for the status. */
+export function errorKeys({ event, status }: CustomError): ReadonlySet<string | number> {
+  const { event: name, wireVersion1Name } = errorRow(-1, status);
+  return new Set([event, name, wireVersion1Name!]);
+}
+
+export function errorMatcher(error: CustomError): EventMatch {
+  const keys = errorKeys(error);
+  return ({ known, overflow, type, name }: EventTally) =>
+    !known && !overflow && (keys.has(type ?? -1) || (name !== undefined && keys.has(name)));
+}
+
+/** Returns a reading that is 0 until the first such event, as for the statuses of NIXL's table. */
+export function errorSum(error: CustomError): (agent: AgentSnapshot) => bigint {
+  const matches = errorMatcher(error);
+  return ({ events }) => events.reduce((sum, event) => (matches(event) ? sum + event.sum : sum), 0n);
 }

@@ -1,41 +1,44 @@
-/** Metrics that come straight from the event table: a series of its own for every known event type. */
-import { categoryName } from './categories.js';
-import { type CustomError, errorSum } from './custom-errors.js';
-import { errorRow, type EventMetricRefs, EVENTS, type EventRow, type MetricRef } from './events.js';
+/** Metrics of the event table: separate series for each known event type. */
 import type { Exact } from '../exact.js';
-import type { Distribution, HistogramMetric, Metric, NumberMetric, Point } from './metric.js';
-import type { Labels, Naming } from './naming.js';
-import { DEFAULT_NIXL_RELEASE, hasErrors, type NixlRelease, RELEASES, seriesInRelease } from './releases.js';
-import { type AgentReading, eventOfType } from './tally.js';
+import type { AgentSnapshot } from '../tally.js';
+import { categoryName } from './categories.js';
+import { type CustomError, errorSum } from './custom-events.js';
+import { eventOfType } from './event-keys.js';
+import { errorRow, type EventMetricRefs, EVENTS, type EventRow, type MetricRef } from './events.js';
+import {
+  type Distribution,
+  distributionOf,
+  type HistogramMetric,
+  type Metric,
+  type NumberMetric,
+  type Point,
+} from './metric.js';
+import { type Labels, type Naming, NO_LABELS } from './naming.js';
+import { hasErrors, type NixlRelease, RELEASES, seriesInRelease } from './releases.js';
 
 const MICROSECONDS_PER_SECOND = 1e6;
-/** One object for all points without labels, and one per category: attributes are then merged once per object. */
-const NO_LABELS: Labels = {};
+/** One object per category: attributes are then merged once per object. */
 const categoryLabels = new Map(EVENTS.map(({ category }) => [category, { category: categoryName(category) }]));
 
-export interface EventMetricsOptions {
+interface Dialect {
   readonly naming: Naming;
-  /** NIXL release whose names and labels naming `nixl` has. */
-  readonly release?: NixlRelease;
-  /** Rows of the table that have series. Default: all. */
-  readonly rows?: readonly EventRow[];
-  /** Errors that are counted beside those of the table. */
-  readonly errors?: readonly CustomError[];
+  /** NIXL release with the names and labels of naming `nixl`. */
+  readonly release: NixlRelease;
 }
 
-type ReadNumber = (agent: AgentReading) => Exact | undefined;
+interface EventMetricsOptions extends Dialect {
+  /** Rows of the table that have series. */
+  readonly rows: readonly EventRow[];
+  /** Errors that are counted beside those of the table. */
+  readonly errors: readonly CustomError[];
+}
+
+type ReadNumber = (agent: AgentSnapshot) => Exact | undefined;
 type NumberKind = Pick<NumberMetric, 'kind' | 'onlyGrows'>;
-type Dialect = Required<Pick<EventMetricsOptions, 'naming' | 'release'>>;
 
 /** Rows that name the same metric add their points to it. */
-export function eventMetrics({
-  naming,
-  release = DEFAULT_NIXL_RELEASE,
-  rows = EVENTS,
-  errors = [],
-}: EventMetricsOptions): Metric[] {
-  const dialect = { naming, release };
-  const counted = naming === 'otel' || hasErrors(release) ? errors : [];
+export function eventMetrics({ rows, errors, ...dialect }: EventMetricsOptions): Metric[] {
+  const counted = dialect.naming === 'otel' || hasErrors(dialect.release) ? errors : [];
   const byName = new Map<string, Metric>();
   for (const metric of [
     ...rows.flatMap((row) => metricsOfRow(row, dialect)),
@@ -47,7 +50,7 @@ export function eventMetrics({
   return [...byName.values()];
 }
 
-/** `readSum`: reads the sum in place of the sum of the row's type. */
+/** `readSum` replaces the reading of the row's sum. */
 function metricsOfRow(row: EventRow, dialect: Dialect, readSum?: ReadNumber): Metric[] {
   const { counter, upDownCounter, gauge, histogram } = refsOf(row, dialect);
   const { type } = row;
@@ -77,7 +80,7 @@ function refsOf(row: EventRow, { naming, release }: Dialect): EventMetricRefs {
   return naming === 'nixl' ? seriesInRelease(release, row) : row.otel;
 }
 
-/** Naming `nixl` keeps NIXL's microseconds and leaves units out: a backend would append them to NIXL's names. */
+/** Naming `nixl` keeps NIXL's microseconds and has no units: a backend would append them to NIXL's names. */
 function unitOf(row: EventRow, { naming }: Dialect): Pick<Metric, 'unit' | 'divisor' | 'isNixlSeries'> {
   if (naming === 'nixl') return { unit: '', divisor: 1, isNixlSeries: true };
   return row.unit === 'us' ? { unit: 's', divisor: MICROSECONDS_PER_SECOND } : { unit: row.unit, divisor: 1 };
@@ -94,21 +97,20 @@ function distributionPoint(type: number, labels: Labels): Point<Distribution> {
     labels,
     read(agent) {
       const event = eventOfType(agent, type);
-      if (event?.histogram === undefined) return undefined;
-      return { bounds: event.histogram.bounds, counts: event.histogram.counts, sum: event.sum };
+      return event && distributionOf(event);
     },
   };
 }
 
 function joined(a: Metric, b: Metric): Metric {
   if (a.kind === 'histogram' && b.kind === 'histogram') {
-    return { ...fedByNone(a), points: [...a.points, ...b.points] };
+    return { ...withoutRecordsType(a), points: [...a.points, ...b.points] };
   }
   if (a.kind !== 'histogram' && a.kind === b.kind) return { ...a, points: [...a.points, ...b.points] };
   throw new TypeError(`event table: ${a.name} is both ${a.kind} and ${b.kind}`);
 }
 
 /** A histogram of two types cannot be fed with the events of one. */
-function fedByNone({ recordsType: _, ...metric }: HistogramMetric): HistogramMetric {
+function withoutRecordsType({ recordsType: _, ...metric }: HistogramMetric): HistogramMetric {
   return metric;
 }

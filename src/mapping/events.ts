@@ -1,9 +1,11 @@
 /**
- * The event table: everything this package knows about NIXL's event types, one row per type, indexed by type number.
- * To support a new event type, add ONE row at the end.
+ * Event table: all knowledge about NIXL's event types, one row per type, indexed by type number. To support a new event
+ * type, add ONE row at the end.
  */
-import { Category, type CategoryNumber, type EventKind } from './categories.js';
+import { Category, type CategoryNumber } from '../tally.js';
+import type { EventKind } from './categories.js';
 import type { Labels } from './naming.js';
+import * as semconv from './semconv.js';
 
 /** One metric that a row feeds. Rows may share a metric if their labels differ. */
 export interface MetricRef {
@@ -12,10 +14,10 @@ export interface MetricRef {
   readonly labels?: Labels;
 }
 
-/** The metrics of one naming: of all values the sum, of the last one its value, of all of them the distribution. */
+/** Metrics of one naming: the sum of all values, the last value, and the distribution. */
 export interface EventMetricRefs {
   readonly counter?: MetricRef;
-  /** The sum as well, where its name must not end in `_total`. */
+  /** The sum in place of `counter`, if its name must not end in `_total`. */
   readonly upDownCounter?: MetricRef;
   readonly gauge?: MetricRef;
   readonly histogram?: MetricRef;
@@ -24,7 +26,7 @@ export interface EventMetricRefs {
 export interface EventRow {
   readonly type: number;
   readonly event: string;
-  /** How wire version 1 spells it, where that differs. */
+  /** Spelling in wire version 1, if different. */
   readonly wireVersion1Name?: string;
   readonly category: CategoryNumber;
   readonly kind: EventKind;
@@ -37,15 +39,18 @@ export interface EventRow {
 const transmit = { direction: 'transmit' } as const;
 const receive = { direction: 'receive' } as const;
 
-const io = { name: 'nixl.transfer.io', description: 'Bytes moved by finished transfers.' };
-const lastSize = { name: 'nixl.transfer.last.size', description: 'Bytes moved by the latest finished transfer.' };
-const requests = { name: 'nixl.transfer.requests', description: 'Finished transfer requests.' };
+const io = { name: semconv.METRIC_NIXL_TRANSFER_IO, description: 'Bytes transferred by completed requests.' };
+const lastSize = {
+  name: semconv.METRIC_NIXL_TRANSFER_LAST_SIZE,
+  description: 'Size of the most recently completed transfer.',
+};
+const requests = { name: semconv.METRIC_NIXL_TRANSFER_REQUESTS, description: 'Completed transfer requests.' };
 
 function metric(name: string, description: string): MetricRef {
   return { name, description };
 }
 
-/** All failures share one counter; the NIXL status that a request ended with tells them apart. */
+/** Row of an error. All errors share one counter; its label is the NIXL status of the request. */
 export function errorRow(type: number, status: string): EventRow {
   const labels = { status };
   return {
@@ -56,50 +61,52 @@ export function errorRow(type: number, status: string): EventRow {
     kind: 'counter',
     unit: '{error}',
     nixl: { counter: { name: 'agent_errors_total', description: 'Failed operations by NIXL status.', labels } },
-    otel: { counter: { name: 'nixl.errors', description: 'Operations that ended in a NIXL error.', labels } },
+    otel: { counter: { name: semconv.METRIC_NIXL_ERRORS, description: 'Failed operations by NIXL status.', labels } },
   };
 }
+
+const DROPPED = 'Events that the agent reports as dropped before they reached its ring.';
 
 // prettier-ignore
 export const EVENTS: readonly EventRow[] = [
   { type: 0, event: 'agent_tx_bytes', category: Category.TRANSFER, kind: 'counter-gauge', unit: 'By',
-    nixl: { counter: metric('agent_tx_bytes_total', 'Bytes the agent wrote to its peers.'),
-            gauge: metric('agent_tx_last_bytes', 'Bytes written by the latest request.') },
+    nixl: { counter: metric('agent_tx_bytes_total', 'Bytes written to peers.'),
+            gauge: metric('agent_tx_last_bytes', 'Bytes written by the most recent request.') },
     otel: { counter: { ...io, labels: transmit }, gauge: { ...lastSize, labels: transmit } } },
   { type: 1, event: 'agent_rx_bytes', category: Category.TRANSFER, kind: 'counter-gauge', unit: 'By',
-    nixl: { counter: metric('agent_rx_bytes_total', 'Bytes the agent read from its peers.'),
-            gauge: metric('agent_rx_last_bytes', 'Bytes read by the latest request.') },
+    nixl: { counter: metric('agent_rx_bytes_total', 'Bytes read from peers.'),
+            gauge: metric('agent_rx_last_bytes', 'Bytes read by the most recent request.') },
     otel: { counter: { ...io, labels: receive }, gauge: { ...lastSize, labels: receive } } },
   { type: 2, event: 'agent_tx_requests_num', category: Category.TRANSFER, kind: 'counter', unit: '{request}',
-    nixl: { counter: metric('agent_tx_requests_num_total', 'Write requests the agent finished.') },
+    nixl: { counter: metric('agent_tx_requests_num_total', 'Completed write requests.') },
     otel: { counter: { ...requests, labels: transmit } } },
   { type: 3, event: 'agent_rx_requests_num', category: Category.TRANSFER, kind: 'counter', unit: '{request}',
-    nixl: { counter: metric('agent_rx_requests_num_total', 'Read requests the agent finished.') },
+    nixl: { counter: metric('agent_rx_requests_num_total', 'Completed read requests.') },
     otel: { counter: { ...requests, labels: receive } } },
   { type: 4, event: 'agent_memory_registered', category: Category.MEMORY, kind: 'counter-gauge', unit: 'By',
-    nixl: { counter: metric('agent_memory_registered_total', 'Bytes of memory registered so far.'),
-            gauge: metric('agent_memory_registered_last_bytes', 'Bytes registered by the latest registration.') },
-    otel: { counter: metric('nixl.memory.registered', 'Memory registered with the agent so far.'),
-            gauge: metric('nixl.memory.last.registered', 'Memory registered by the latest registration.') } },
+    nixl: { counter: metric('agent_memory_registered_total', 'Bytes of memory registered.'),
+            gauge: metric('agent_memory_registered_last_bytes', 'Bytes registered by the most recent registration.') },
+    otel: { counter: metric(semconv.METRIC_NIXL_MEMORY_REGISTERED, 'Memory registered.'),
+            gauge: metric(semconv.METRIC_NIXL_MEMORY_LAST_REGISTERED, 'Size of the most recent registration.') } },
   { type: 5, event: 'agent_memory_deregistered', category: Category.MEMORY, kind: 'counter-gauge', unit: 'By',
-    nixl: { counter: metric('agent_memory_deregistered_total', 'Bytes of memory deregistered so far.'),
-            gauge: metric('agent_memory_deregistered_last_bytes', 'Bytes deregistered by the latest call.') },
-    otel: { counter: metric('nixl.memory.deregistered', 'Memory deregistered from the agent so far.'),
-            gauge: metric('nixl.memory.last.deregistered', 'Memory deregistered by the latest call.') } },
+    nixl: { counter: metric('agent_memory_deregistered_total', 'Bytes of memory deregistered.'),
+            gauge: metric('agent_memory_deregistered_last_bytes', 'Bytes freed by the most recent deregistration.') },
+    otel: { counter: metric(semconv.METRIC_NIXL_MEMORY_DEREGISTERED, 'Memory deregistered.'),
+            gauge: metric(semconv.METRIC_NIXL_MEMORY_LAST_DEREGISTERED, 'Size of the most recent deregistration.') } },
   { type: 6, event: 'agent_xfer_time', category: Category.PERFORMANCE, kind: 'counter-gauge-histogram', unit: 'us',
-    nixl: { counter: metric('agent_xfer_time_total', 'Microseconds spent in transfers, from start to completion.'),
-            gauge: metric('agent_xfer_time', 'Microseconds the latest transfer took.'),
-            histogram: metric('agent_xfer_time_us', 'Transfers by the microseconds they took, start to completion.') },
-    otel: { counter: metric('nixl.transfer.time', 'Time spent in transfers, from start to completion.'),
-            gauge: metric('nixl.transfer.last.duration', 'Time the latest transfer took.'),
-            histogram: metric('nixl.transfer.duration', 'Duration of transfers, from start to completion.') } },
+    nixl: { counter: metric('agent_xfer_time_total', 'Total transfer time in microseconds.'),
+            gauge: metric('agent_xfer_time', 'Duration of the most recent transfer, in microseconds.'),
+            histogram: metric('agent_xfer_time_us', 'Transfer duration from start to completion, in microseconds.') },
+    otel: { counter: metric(semconv.METRIC_NIXL_TRANSFER_TIME, 'Total transfer time.'),
+            gauge: metric(semconv.METRIC_NIXL_TRANSFER_LAST_DURATION, 'Duration of the most recent transfer.'),
+            histogram: metric(semconv.METRIC_NIXL_TRANSFER_DURATION, 'Transfer duration from start to completion.') } },
   { type: 7, event: 'agent_xfer_post_time', category: Category.PERFORMANCE, kind: 'counter-gauge-histogram', unit: 'us',
-    nixl: { counter: metric('agent_xfer_post_time_total', 'Microseconds spent posting transfers to the backend.'),
-            gauge: metric('agent_xfer_post_time', 'Microseconds that posting the latest transfer took.'),
-            histogram: metric('agent_xfer_post_time_us', 'Transfers by the microseconds it took to post them.') },
-    otel: { counter: metric('nixl.transfer.post.time', 'Time spent posting transfers to the backend.'),
-            gauge: metric('nixl.transfer.last.post.duration', 'Time that posting the latest transfer took.'),
-            histogram: metric('nixl.transfer.post.duration', 'Time from the start of a transfer until it was posted.') } },
+    nixl: { counter: metric('agent_xfer_post_time_total', 'Total time to post transfers, in microseconds.'),
+            gauge: metric('agent_xfer_post_time', 'Time to post the most recent transfer, in microseconds.'),
+            histogram: metric('agent_xfer_post_time_us', 'Time to post a transfer to the backend, in microseconds.') },
+    otel: { counter: metric(semconv.METRIC_NIXL_TRANSFER_POST_TIME, 'Total time to post transfers.'),
+            gauge: metric(semconv.METRIC_NIXL_TRANSFER_LAST_POST_DURATION, 'Time to post the most recent transfer.'),
+            histogram: metric(semconv.METRIC_NIXL_TRANSFER_POST_DURATION, 'Time to post a transfer to the backend.') } },
   errorRow(8, 'not_posted'),
   errorRow(9, 'invalid_param'),
   errorRow(10, 'backend'),
@@ -113,6 +120,6 @@ export const EVENTS: readonly EventRow[] = [
   errorRow(18, 'canceled'),
   errorRow(19, 'no_telemetry'),
   { type: 20, event: 'agent_telemetry_events_dropped', category: Category.SYSTEM, kind: 'counter', unit: '{event}',
-    nixl: { counter: metric('agent_telemetry_events_dropped_total', 'Events the agent says it dropped before its ring.') },
-    otel: { counter: metric('nixl.telemetry.events.dropped', 'Events the agent says it dropped before its ring.') } },
+    nixl: { counter: metric('agent_telemetry_events_dropped_total', DROPPED) },
+    otel: { counter: metric(semconv.METRIC_NIXL_TELEMETRY_EVENTS_DROPPED, DROPPED) } },
 ];

@@ -1,35 +1,8 @@
-/** Metrics with one series per category and event that an agent has sent, whether the event table knows it or not. */
-import { categoryName, defaultKind, type EventKind } from './categories.js';
-import { eventName } from './event-name.js';
-import { EVENTS } from './events.js';
+/** Metrics with one series per category and event that an agent has sent, in the event table or not. */
 import type { Exact } from '../exact.js';
-import type { EventPoint, HistogramMetric, Metric, NumberMetric } from './metric.js';
-import type { EventReading } from './tally.js';
-
-/** Category and event, as words. */
-export interface EventLabels {
-  readonly category: string;
-  readonly event: string;
-}
-
-/** Of events that are too many to be told apart. */
-export const OVERFLOW_LABELS: EventLabels = { category: 'overflow', event: 'overflow' };
-
-export function eventLabels(event: EventReading): EventLabels {
-  if (event.overflow) return OVERFLOW_LABELS;
-  return { category: categoryName(event.category), event: eventName(event) };
-}
-
-export function eventKind(event: EventReading): EventKind {
-  if (event.overflow) return 'counter';
-  const row = event.known && event.type !== undefined ? EVENTS[event.type] : undefined;
-  return row?.kind ?? defaultKind(event.category);
-}
-
-/** Not called for the overflow key, which is always exported. */
-export type EventSelection = (event: EventReading) => boolean;
-
-const ALL: EventSelection = () => true;
+import { eventKind, type EventMatch } from './event-keys.js';
+import { distributionOf, type EventPoint, type Metric, type NumberMetric } from './metric.js';
+import * as semconv from './semconv.js';
 
 function numbers(
   name: string,
@@ -42,44 +15,40 @@ function numbers(
 }
 
 /**
- * Values of an unknown event have no unit that could be told: event.value and event.last carry none.
- * `hasOwnHistogram`: events that are declared with one.
+ * event.value and event.last have no unit, because that of an unknown event is unknown. `selects` is not called for the
+ * overflow key, which is always exported. `hasOwnHistogram`: events that the options declare with a histogram.
  */
-export function keyMetrics(
-  selects: EventSelection = ALL,
-  hasOwnHistogram: (event: EventReading) => boolean = () => false,
-): Metric[] {
-  const seen = (event: EventReading): boolean => event.count > 0 && (event.overflow || selects(event));
-  const distribution: HistogramMetric = {
-    name: 'nixl.event.distribution',
-    description: 'Values of performance events that have no metric of their own.',
-    unit: '',
-    divisor: 1,
-    kind: 'histogram',
-    points: [],
-    perEvent: {
-      applies: (event) =>
-        !event.known &&
-        event.histogram !== undefined &&
-        seen(event) &&
-        eventKind(event) === 'counter-gauge-histogram' &&
-        !hasOwnHistogram(event),
-      read: (event) => ({ bounds: event.histogram!.bounds, counts: event.histogram!.counts, sum: event.sum }),
-    },
-  };
+export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): Metric[] {
+  const applies: EventMatch = (event) => event.count > 0 && (event.overflow || selects(event));
   return [
-    numbers('nixl.events', 'Events read from the ring.', '{event}', 'counter', {
-      applies: seen,
-      read: (event) => event.count,
+    numbers(semconv.METRIC_NIXL_EVENTS, 'Events read from the ring.', '{event}', 'counter', {
+      applies,
+      read: ({ count }) => count,
     }),
-    numbers('nixl.event.value', 'Sum of the values of these events.', '', 'counter', {
-      applies: seen,
-      read: (event) => event.sum,
+    numbers(semconv.METRIC_NIXL_EVENT_VALUE, 'Sum of event values.', '', 'counter', {
+      applies,
+      read: ({ sum }) => sum,
     }),
-    numbers('nixl.event.last', 'Value of the latest of these events.', '', 'gauge', {
-      applies: (event) => seen(event) && !event.overflow,
-      read: (event) => event.last,
+    numbers(semconv.METRIC_NIXL_EVENT_LAST, 'Most recent event value.', '', 'gauge', {
+      applies: (event) => applies(event) && !event.overflow,
+      read: ({ last }) => last,
     }),
-    distribution,
+    {
+      name: semconv.METRIC_NIXL_EVENT_DISTRIBUTION,
+      description: 'Values of performance events without a dedicated metric.',
+      unit: '',
+      divisor: 1,
+      kind: 'histogram',
+      points: [],
+      perEvent: {
+        applies: (event) =>
+          !event.known &&
+          event.histogram !== undefined &&
+          applies(event) &&
+          eventKind(event) === 'counter-gauge-histogram' &&
+          !hasOwnHistogram(event),
+        read: (event) => distributionOf(event)!,
+      },
+    },
   ];
 }

@@ -1,31 +1,31 @@
-/** What a metric is in this room: a name, and how to read its points from one agent's tally. */
+/** A metric: its name, and the readings of its points from one agent's tally. */
 import type { Exact } from '../exact.js';
+import type { AgentSnapshot, EventTally, HistogramTally } from '../tally.js';
 import type { Labels } from './naming.js';
-import type { AgentReading, Buckets, EventReading } from './tally.js';
 
-export interface Distribution extends Buckets {
+export interface Distribution extends HistogramTally {
   readonly sum: Exact;
 }
 
 export interface Point<Value> {
   readonly labels: Labels;
-  /** `takenMs`: when the snapshot was taken, for values that are ages. Undefined: no such point for this agent. */
-  read(agent: AgentReading, takenMs: number): Value | undefined;
+  /** Returns undefined if the agent has no such point. `takenMs`: time of the snapshot, for values that are ages. */
+  read(agent: AgentSnapshot, takenMs: number): Value | undefined;
 }
 
-/** A series per event key that the agent has sent, labelled by category and event. */
+/** One series per event key that the agent has sent, with the labels category and event. */
 export interface EventPoint<Value> {
-  /** False keeps the event out of this metric; once true for an event, it stays true. */
-  applies(event: EventReading): boolean;
-  read(event: EventReading): Value;
+  /** Returns false for events that this metric leaves out. Once true for an event, it stays true. */
+  applies(event: EventTally): boolean;
+  read(event: EventTally): Value;
 }
 
 interface MetricBase<Value> {
   readonly name: string;
   readonly description: string;
-  /** UCUM; empty where the name must not be changed by a backend that appends units. */
+  /** UCUM; empty if a backend that appends units must not change the name. */
   readonly unit: string;
-  /** Readings are divided by this, e.g. microseconds by 1e6; histogram bounds too. */
+  /** Divisor of readings and histogram bounds, as 1e6 for microseconds. */
   readonly divisor: number;
   /** True for NIXL's own series in naming `nixl`: they carry the labels of NIXL's exporter. */
   readonly isNixlSeries?: boolean;
@@ -41,18 +41,22 @@ export interface NumberMetric extends MetricBase<Exact> {
 
 export interface HistogramMetric extends MetricBase<Distribution> {
   readonly kind: 'histogram';
-  /** The event type whose every value is one recording, where there is one: it can be fed event by event. */
+  /** Event type with one recording per event, if there is one: the histogram can be fed event by event. */
   readonly recordsType?: number;
 }
+
+export type Metric = NumberMetric | HistogramMetric;
 
 /** Returns whether the metric is a running total. A later agent with the same attributes continues it. */
 export function isTotal({ kind, onlyGrows = false }: Pick<NumberMetric, 'kind' | 'onlyGrows'>): boolean {
   return kind === 'counter' || onlyGrows;
 }
 
-export type Metric = NumberMetric | HistogramMetric;
-
-/** The nearest double to the exact reading, in the metric's unit. */
+/** Returns the nearest double to the exact reading, in the metric's unit. */
 export function toDouble(reading: Exact, divisor: number): number {
   return divisor === 1 ? Number(reading) : Number(reading) / divisor;
+}
+
+export function distributionOf({ histogram, sum }: EventTally): Distribution | undefined {
+  return histogram && { bounds: histogram.bounds, counts: histogram.counts, sum };
 }

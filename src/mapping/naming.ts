@@ -1,100 +1,93 @@
-/** The two namings of the same numbers, and how labels are spelled in each. */
+/** Two namings of the same numbers, and the spelling of labels in each. */
 import type { AttributeValue } from './attribute-values.js';
+import * as semconv from './semconv.js';
 
-/** `nixl`: the names of NIXL's own Prometheus exporter. `otel`: names in the manner of the semantic conventions. */
-export type Naming = 'nixl' | 'otel';
+/** `nixl`: names of NIXL's own Prometheus exporter. `otel`: names in the style of the semantic conventions. */
+export const NAMINGS = ['nixl', 'otel'] as const;
+export type Naming = (typeof NAMINGS)[number];
 
-export const NAMINGS: readonly Naming[] = ['nixl', 'otel'];
+/** Labels and their names in naming `otel`. In naming `nixl` the key is the name. */
+const OTEL_LABELS = {
+  category: semconv.ATTR_NIXL_EVENT_CATEGORY,
+  event: semconv.ATTR_NIXL_EVENT_NAME,
+  status: 'error.type', // of OpenTelemetry's semantic conventions
+  direction: semconv.ATTR_NIXL_TRANSFER_DIRECTION,
+  life: semconv.ATTR_NIXL_AGENT_LIFE,
+  state: semconv.ATTR_NIXL_RING_STATE,
+  outcome: semconv.ATTR_NIXL_DURATION_OUTCOME,
+  exporter: semconv.ATTR_NIXL_EXPORTER_NAME,
+} as const;
 
-/** What tells two series of one metric apart, beside the agent. */
-export type LabelKey = 'category' | 'event' | 'status' | 'direction' | 'life' | 'state' | 'outcome' | 'exporter';
+/** Distinguishes the series of one metric and agent. */
+export type LabelKey = keyof typeof OTEL_LABELS;
 export type Labels = Readonly<Partial<Record<LabelKey, string>>>;
+/** One object for all points without labels: attributes are merged once per object. */
+export const NO_LABELS: Labels = {};
 
-/** The shape of OpenTelemetry attributes, without importing it. */
+/** Shape of OpenTelemetry attributes, without an import of it. */
 export type Attributes = Record<string, AttributeValue>;
 
-const LABEL_NAMES: Readonly<Record<Naming, Readonly<Record<LabelKey, string>>>> = {
-  nixl: {
-    category: 'category',
-    event: 'event',
-    status: 'status',
-    direction: 'direction',
-    life: 'life',
-    state: 'state',
-    outcome: 'outcome',
-    exporter: 'exporter',
-  },
-  otel: {
-    category: 'nixl.event.category',
-    event: 'nixl.event.name',
-    status: 'error.type',
-    direction: 'nixl.transfer.direction',
-    life: 'nixl.agent.life',
-    state: 'nixl.ring.state',
-    outcome: 'nixl.duration.outcome',
-    exporter: 'nixl.exporter.name',
-  },
+const HOST = 'hostname';
+/** Names of the agent and its directory. */
+const AGENT_NAMES: Readonly<Record<Naming, readonly [agent: string, directory: string]>> = {
+  nixl: ['agent_name', 'ring_directory'],
+  otel: [semconv.ATTR_NIXL_AGENT_NAME, semconv.ATTR_NIXL_RING_DIRECTORY],
 };
 
-const AGENT_NAMES: Readonly<Record<Naming, readonly string[]>> = {
-  nixl: ['hostname', 'agent_name', 'ring_directory'],
-  otel: ['nixl.agent.name', 'nixl.ring.directory'],
-};
-
-/** What the format of Prometheus puts beside the attributes. */
+/** Labels that the Prometheus format adds to the attributes. */
 const PROMETHEUS_NAMES = ['le', 'quantile', 'otel_scope_name', 'otel_scope_version', 'otel_scope_schema_url'];
 
-/** Names that attributes of one's own cannot have, in either naming. */
+/** Names that configured attributes cannot have, in either naming. */
 const TAKEN_ATTRIBUTE_NAMES: readonly string[] = [
-  ...NAMINGS.flatMap((naming) => [...AGENT_NAMES[naming], ...Object.values(LABEL_NAMES[naming])]),
+  HOST,
+  ...NAMINGS.flatMap((naming) => AGENT_NAMES[naming]),
+  ...Object.entries(OTEL_LABELS).flat(),
   ...PROMETHEUS_NAMES,
 ];
 
-/** An attribute's name as Prometheus spells it, whose labels know no dots: a name there twice breaks the whole page. */
+/** Returns an attribute's name as Prometheus spells it, without dots. Two attributes of one spelling break a scrape. */
 export function prometheusSpelling(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]+/g, '_');
 }
 
-/** The name of the metrics' own that an attribute of this name would meet, if there is one: there or in Prometheus. */
+/** Returns the taken name that an attribute of this name would collide with, as it is or in Prometheus' spelling. */
 export function takenAttributeName(name: string): string | undefined {
   if (TAKEN_ATTRIBUTE_NAMES.includes(name)) return name;
   return TAKEN_ATTRIBUTE_NAMES.find((taken) => prometheusSpelling(taken) === prometheusSpelling(name));
 }
 
-/** Who an agent is. The hostname is left out in naming `otel`: there the resource says it (`host.name`). */
+/** Identity of an agent. Naming `otel` leaves the hostname to the resource (`host.name`). */
 export interface AgentIdentity {
   readonly agent: string;
   readonly hostname: string;
-  /** Given only where another agent in another directory has the same name. */
+  /** Set only if another agent in another directory has the same name. */
   readonly directory?: string;
-  /** Those of the configuration. */
+  /** Configured attributes. */
   readonly attributes?: Attributes;
   /** Labels of NIXL's own series alone. */
   readonly nixlLabels?: Attributes;
 }
 
 export function agentAttributes(naming: Naming, { agent, hostname, directory, attributes }: AgentIdentity): Attributes {
-  if (naming === 'nixl') {
-    const place = directory === undefined ? {} : { ring_directory: directory };
-    return { hostname, agent_name: agent, ...place, ...attributes };
-  }
-  const place = directory === undefined ? {} : { 'nixl.ring.directory': directory };
-  return { 'nixl.agent.name': agent, ...place, ...attributes };
+  const [agentName, directoryName] = AGENT_NAMES[naming];
+  const place = directory === undefined ? {} : { [directoryName]: directory };
+  return { ...hostAttributes(naming, hostname), [agentName]: agent, ...place, ...attributes };
 }
 
-/** Attributes of series that belong to no agent. */
+/** Returns the attributes of series that belong to no agent. */
 export function hostAttributes(naming: Naming, hostname: string): Attributes {
-  return naming === 'nixl' ? { hostname } : {};
+  return naming === 'nixl' ? { [HOST]: hostname } : {};
 }
 
 export function withLabels(naming: Naming, base: Attributes, labels: Labels): Attributes {
-  const names = LABEL_NAMES[naming];
   const attributes = { ...base };
-  for (const [key, value] of Object.entries(labels)) attributes[names[key as LabelKey]] = value;
+  for (const [key, value] of Object.entries(labels)) {
+    attributes[naming === 'nixl' ? key : OTEL_LABELS[key as LabelKey]] = value;
+  }
   return attributes;
 }
 
-/** Names that more than one of these agents has: only those need their directory told. */
+/** Returns the names that several of these agents share: only those agents need their directory. */
 export function ambiguousNames(agents: readonly { readonly agent: string }[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const ambiguous = new Set<string>();

@@ -1,14 +1,16 @@
 /**
- * Series of naming `nixl` by NIXL release: one row per group of releases, taken from the pages that their Prometheus
- * exporters print. Only the series `agent_*` depend on the release, not the series of this package.
+ * Series and labels of NIXL's own exporters: those of `agent_*` in naming `nixl`. Series have one row per group of
+ * releases, from the output of their Prometheus exporters. Labels have one row per exporter.
  */
-import { Category } from './categories.js';
+import { Category } from '../tally.js';
+import { AttributeRegistry, type AttributeSpec } from './attributes.js';
 import { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './events.js';
+import { prometheusSpelling } from './naming.js';
 
-export interface ReleaseRow {
+interface ReleaseRow {
   /** Releases with these series. */
   readonly releases: string;
-  /** Number of event types that have series, from type 0 on. A type that a later release adds has none here. */
+  /** Number of event types that have series, from type 0 on. A type of a later release has none here. */
   readonly types: number;
   /** True if the series carry the label `category`. */
   readonly hasCategory: boolean;
@@ -30,7 +32,7 @@ function countersAndMemory(row: EventRow): EventMetricRefs {
   return { ...counterOf(row), ...(row.category === Category.MEMORY ? gaugeOf(row) : {}) };
 }
 
-/** A sum without `_total` cannot be a counter: OpenTelemetry's Prometheus exporter appends it to the names of counters. */
+/** A sum without `_total` cannot be a counter: OpenTelemetry's Prometheus exporter appends it to names of counters. */
 function sumsOrGauges(row: EventRow): EventMetricRefs {
   const { counter } = row.nixl;
   if (row.category !== Category.TRANSFER) return gaugeOf(row);
@@ -64,4 +66,27 @@ export function seriesInRelease(release: NixlRelease, row: EventRow): EventMetri
 export function hasErrors(release: NixlRelease): boolean {
   const errors = EVENTS.filter(({ category }) => category === Category.ERROR);
   return errors.some((row) => seriesInRelease(release, row).counter !== undefined);
+}
+
+export const NIXL_LABELS = ['prometheus', 'prometheus_mp'] as const;
+export type NixlLabels = (typeof NIXL_LABELS)[number];
+export const DEFAULT_NIXL_LABELS: NixlLabels = 'prometheus';
+
+/** Labels beside `hostname` and `agent_name`. Empty if the process behind the agent cannot be seen. */
+const LABEL_SPECS: Readonly<Record<NixlLabels, readonly AttributeSpec[]>> = {
+  prometheus: [],
+  prometheus_mp: [
+    { name: 'pid', source: 'pid', type: 'text', default: '' },
+    { name: 'agent_instance', source: 'agent_instance', type: 'text', default: '' },
+    { name: 'local_rank', source: 'local_rank', type: 'text', default: '' },
+  ],
+};
+
+export function nixlLabelRegistry(labels: NixlLabels): AttributeRegistry {
+  return new AttributeRegistry(LABEL_SPECS[labels]);
+}
+
+/** Returns the label that an attribute of this name would collide with. */
+export function takenNixlLabel(labels: NixlLabels, attribute: string): string | undefined {
+  return LABEL_SPECS[labels].find(({ name }) => prometheusSpelling(name) === prometheusSpelling(attribute))?.name;
 }

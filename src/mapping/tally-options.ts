@@ -1,40 +1,45 @@
-/** The event table reduced to what a tally must know: numbers and spellings. */
+/** Event table and histogram bounds as TallyOptions. Bounds are upper bounds, strictly increasing. */
 import { check, isObject, optionsObject } from '../arguments.js';
-import { type Bounds, DEFAULT_BOUNDS } from './bounds.js';
-import { Category } from './categories.js';
+import { Category, type TallyOptions } from '../tally.js';
 import { checkCustomEvents, type CustomEvent, isCustomError } from './custom-events.js';
 import { EVENTS } from './events.js';
 
-/** The bridge's TallyOptions has this shape. */
-export interface TallyTable extends Bounds {
-  /** Indexed by type number. `names`: the spelling of wire version 1 first. `bounds`: where they are not the default. */
-  readonly types: readonly {
-    readonly category: number;
-    readonly names: readonly string[];
-    readonly bounds?: readonly number[];
-  }[];
-  /** Of declared events. */
-  readonly histograms: readonly {
-    readonly type?: number;
-    readonly name?: string;
-    readonly category?: number;
-    readonly bounds: readonly number[];
-  }[];
-}
+/** NIXL's own buckets, microseconds: 10 us to 10 s. */
+export const DURATION_BOUNDS_US: readonly number[] = [
+  10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
+  5_000_000, 10_000_000,
+];
+
+/** Bytes: powers of 4 from 256 B to 4 GiB. One KV-cache block is near their middle. */
+export const SIZE_BOUNDS: readonly number[] = Array.from({ length: 13 }, (_, step) => 4 ** (step + 4));
+
+/** Bytes per second: 1, 2.5 and 5 of each decade from 1 MB/s to 1 TB/s. */
+export const THROUGHPUT_BOUNDS: readonly number[] = [
+  ...[1e6, 1e7, 1e8, 1e9, 1e10, 1e11].flatMap((decade) => [decade, 2.5 * decade, 5 * decade]),
+  1e12,
+];
+
+export type Bounds = Pick<TallyOptions, 'durationBoundsUs' | 'sizeBounds' | 'throughputBounds'>;
+
+export const DEFAULT_BOUNDS: Bounds = {
+  durationBoundsUs: DURATION_BOUNDS_US,
+  sizeBounds: SIZE_BOUNDS,
+  throughputBounds: THROUGHPUT_BOUNDS,
+};
 
 export interface TallyTableOptions extends Partial<Bounds> {
-  /** By base event name, for the histogram of that event alone; in the event's own unit. */
+  /** Bounds of single events by base event name, in the event's unit. */
   readonly histogramBounds?: Readonly<Record<string, readonly number[]>>;
   readonly customEvents?: readonly CustomEvent[];
 }
 
-/** Events that have a histogram, whose bounds can be set one by one. */
+/** Events with a histogram, which `histogramBounds` may name. */
 export const HISTOGRAM_EVENTS: readonly string[] = EVENTS.filter(({ kind }) => kind === 'counter-gauge-histogram').map(
   ({ event }) => event,
 );
 
-/** @throws NixlTelemetryError CONFIG_INVALID; bounds are checked where a source is opened with them. */
-export function tallyOptions(options: TallyTableOptions = {}): TallyTable {
+/** @throws NixlTelemetryError CONFIG_INVALID; openSource() checks the bounds. */
+export function tallyOptions(options: TallyTableOptions = {}): TallyOptions {
   const keys = ['durationBoundsUs', 'sizeBounds', 'throughputBounds', 'histogramBounds', 'customEvents'] as const;
   const { histogramBounds = {}, customEvents = [], ...bounds } = optionsObject('options', options, keys);
   check(isObject(histogramBounds), 'histogramBounds', histogramBounds, 'an object with bounds by event name');

@@ -1,29 +1,30 @@
-/** Builder `time`: where an agent's time goes, and how much it moved since the last look. */
+/** Builder `time`: an agent's transfer time, and its throughput since the previous collection. */
 import type { Exact } from '../exact.js';
+import { type AgentSnapshot, TransferEvent } from '../tally.js';
+import { eventOfType } from './event-keys.js';
 import type { NumberMetric, Point } from './metric.js';
-import { type AgentReading, eventOfType } from './tally.js';
+import { type Labels, NO_LABELS } from './naming.js';
+import * as semconv from './semconv.js';
 
-const XFER_TIME = 6;
-const POST_TIME = 7;
-const BYTES = { transmit: 0, receive: 1 } as const;
+const { TX_BYTES, RX_BYTES, XFER_TIME, XFER_POST_TIME } = TransferEvent;
 const US_PER_SECOND = 1e6;
 const MS_PER_SECOND = 1000;
 const MS_PER_DAY = 86_400_000;
 
-type Sum = (agent: AgentReading) => bigint;
+type Sum = (agent: AgentSnapshot) => bigint;
 
 function sumOf(type: number): Sum {
   return (agent) => eventOfType(agent, type)?.sum ?? 0n;
 }
 
-/** What was read of each agent at the look before. Agents that are gone are forgotten. */
-class LastLook<Memory> {
+/** Remembers one value per agent from one collection to the next. Forgets agents that have gone. */
+class PerCollection<Memory> {
   #takenMs = -1;
   #before = new Map<number, Memory>();
   #now = new Map<number, Memory>();
 
-  /** `next` gets the memory of the look before; looking twice at one moment gives the same again. */
-  of({ id }: AgentReading, takenMs: number, next: (before: Memory | undefined) => Memory): Memory {
+  /** `next` computes the memory from that of the previous collection. Two calls for one collection give the same. */
+  of({ id }: AgentSnapshot, takenMs: number, next: (before: Memory | undefined) => Memory): Memory {
     if (takenMs !== this.#takenMs) {
       this.#takenMs = takenMs;
       this.#before = this.#now;
@@ -35,13 +36,13 @@ class LastLook<Memory> {
   }
 }
 
-/** What was added per second since the last look, or since the agent's start. Gauges of one reader only. */
-function rate(labels: Point<Exact>['labels'], sum: Sum): Point<Exact> {
-  const looks = new LastLook<{ takenMs: number; sum: bigint; rate: number }>();
+/** Increase per second since the previous collection, or since the agent's start. One reader only. */
+function rate(labels: Labels, sum: Sum): Point<Exact> {
+  const memories = new PerCollection<{ takenMs: number; sum: bigint; rate: number }>();
   return {
     labels,
     read: (agent, takenMs) =>
-      looks.of(agent, takenMs, (before) => {
+      memories.of(agent, takenMs, (before) => {
         const current = sum(agent);
         const elapsedMs = Math.max(1, takenMs - (before?.takenMs ?? agent.startTimeMs));
         const gained = Number(current - (before?.sum ?? 0n));
@@ -50,14 +51,14 @@ function rate(labels: Point<Exact>['labels'], sum: Sum): Point<Exact> {
   };
 }
 
-/** What was added since midnight UTC. What came between the last look of a day and midnight counts for the next. */
+/** Increase since midnight UTC. An increase between a day's last collection and midnight counts for the next day. */
 function today(sum: Sum): Point<Exact> {
-  const looks = new LastLook<{ day: number; base: bigint; sum: bigint }>();
+  const memories = new PerCollection<{ day: number; base: bigint; sum: bigint }>();
   const dayOf = (ms: number): number => Math.floor(ms / MS_PER_DAY);
   return {
-    labels: {},
+    labels: NO_LABELS,
     read(agent, takenMs) {
-      const memory = looks.of(agent, takenMs, (before) => {
+      const memory = memories.of(agent, takenMs, (before) => {
         const day = dayOf(takenMs);
         const current = sum(agent);
         if (before !== undefined) return { day, base: before.day === day ? before.base : before.sum, sum: current };
@@ -69,44 +70,29 @@ function today(sum: Sum): Point<Exact> {
 }
 
 export function timeMetrics(): NumberMetric[] {
-  const seconds = { unit: 's', divisor: US_PER_SECOND };
+  const metric = (
+    name: string,
+    kind: NumberMetric['kind'],
+    unit: string,
+    divisor: number,
+    description: string,
+    ...points: Point<Exact>[]
+  ): NumberMetric => ({ name, kind, unit, divisor, description, points });
+  const total = (type: number): Point<Exact> => ({ labels: NO_LABELS, read: sumOf(type) });
+  const throughput = (direction: string, type: number): Point<Exact> => rate({ direction }, sumOf(type));
+  // prettier-ignore
   return [
-    {
-      ...seconds,
-      name: 'nixl.time.transfer',
-      description: 'Time of all transfers added up; transfers at the same time count each.',
-      kind: 'counter',
-      points: [{ labels: {}, read: sumOf(XFER_TIME) }],
-    },
-    {
-      ...seconds,
-      name: 'nixl.time.post',
-      description: 'Time of posting all transfers added up.',
-      kind: 'counter',
-      points: [{ labels: {}, read: sumOf(POST_TIME) }],
-    },
-    {
-      name: 'nixl.time.busy',
-      description: 'Transfer time per time since the last look; above 1 where transfers overlap.',
-      unit: '1',
-      divisor: US_PER_SECOND,
-      kind: 'gauge',
-      points: [rate({}, sumOf(XFER_TIME))],
-    },
-    {
-      name: 'nixl.time.throughput',
-      description: 'Bytes moved per second since the last look.',
-      unit: 'By/s',
-      divisor: 1,
-      kind: 'gauge',
-      points: Object.entries(BYTES).map(([direction, type]) => rate({ direction }, sumOf(type))),
-    },
-    {
-      ...seconds,
-      name: 'nixl.time.today',
-      description: 'Transfer time since midnight UTC.',
-      kind: 'gauge',
-      points: [today(sumOf(XFER_TIME))],
-    },
+    metric(semconv.METRIC_NIXL_TIME_TRANSFER, 'counter', 's', US_PER_SECOND,
+      'Total transfer time; concurrent transfers add up.', total(XFER_TIME)),
+    metric(semconv.METRIC_NIXL_TIME_POST, 'counter', 's', US_PER_SECOND, 'Total time to post transfers.',
+      total(XFER_POST_TIME)),
+    metric(semconv.METRIC_NIXL_TIME_BUSY, 'gauge', '1', US_PER_SECOND,
+      'Transfer time per elapsed time since the previous collection; above 1 if transfers overlap.',
+      rate(NO_LABELS, sumOf(XFER_TIME))),
+    metric(semconv.METRIC_NIXL_TIME_THROUGHPUT, 'gauge', 'By/s', 1,
+      'Bytes transferred per second since the previous collection.',
+      throughput('transmit', TX_BYTES), throughput('receive', RX_BYTES)),
+    metric(semconv.METRIC_NIXL_TIME_TODAY, 'gauge', 's', US_PER_SECOND, 'Transfer time since midnight UTC.',
+      today(sumOf(XFER_TIME))),
   ];
 }

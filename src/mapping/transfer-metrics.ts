@@ -1,35 +1,32 @@
-/** Metrics of transfers that were put together from consecutive events: size, duration and throughput by direction. */
+/** Metrics of transfers, assembled from consecutive events: size, duration and throughput by direction. */
+import type { TransferTally } from '../tally.js';
 import type { Distribution, HistogramMetric, Point } from './metric.js';
-import type { TransferReading } from './tally.js';
+import * as semconv from './semconv.js';
 
-type Measure = 'size' | 'duration' | 'throughput';
+type Measure = Exclude<keyof TransferTally, 'count'>;
 
-const DIRECTIONS = ['transmit', 'receive'] as const;
 /** One object per direction, shared by all points. */
 const LABELS = { transmit: { direction: 'transmit' }, receive: { direction: 'receive' } } as const;
-
-function points(measure: Measure): Point<Distribution>[] {
-  return DIRECTIONS.map((direction) => ({
-    labels: LABELS[direction],
-    read: (agent) => (agent.transfers[direction] satisfies TransferReading)[measure],
-  }));
-}
+const DIRECTIONS = ['transmit', 'receive'] as const;
 
 function histogram(name: string, description: string, unit: string, measure: Measure, divisor = 1): HistogramMetric {
-  return { name, description, unit, divisor, kind: 'histogram', points: points(measure) };
+  const points = DIRECTIONS.map((direction): Point<Distribution> => {
+    return { labels: LABELS[direction], read: ({ transfers }) => transfers[direction][measure] };
+  });
+  return { name, description, unit, divisor, kind: 'histogram', points };
 }
 
 /**
- * The same names in both namings. The directed duration is a metric of its own: a duration whose bytes were filtered
- * out or cut off by a full ring has no direction, so its counts can be below those of the plain duration.
+ * The directed duration is a separate metric. A duration has no direction if a filter or a full ring removed its bytes:
+ * its counts can be below those of the plain duration.
  */
 export function transferMetrics(): HistogramMetric[] {
   return [
-    histogram('nixl.transfer.size', 'Bytes per finished transfer.', 'By', 'size'),
-    histogram('nixl.transfer.throughput', 'Bytes per second of each finished transfer.', 'By/s', 'throughput'),
+    histogram(semconv.METRIC_NIXL_TRANSFER_SIZE, 'Transfer size.', 'By', 'size'),
+    histogram(semconv.METRIC_NIXL_TRANSFER_THROUGHPUT, 'Throughput of each transfer.', 'By/s', 'throughput'),
     histogram(
-      'nixl.transfer.directed.duration',
-      'Duration of the transfers whose direction is known, from start to completion.',
+      semconv.METRIC_NIXL_TRANSFER_DIRECTED_DURATION,
+      'Duration of transfers of known direction, from start to completion.',
       's',
       'duration',
       1e6,

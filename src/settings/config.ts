@@ -154,9 +154,9 @@ function refuseTakenLabels(
 function neededBuilders({ customEvents = [] }: NixlOptions): [keyof NixlOptions, BuilderName[]][] {
   return [
     ...(customEvents.some((event) => !isCustomError(event)) ? [neededFor('customEvents', 'custom')] : []),
-    ...(customEvents.some(isCustomError) ? [neededFor('customEvents', 'legacy')] : []),
-    neededFor('durationBoundsUs', 'legacy', 'transfers', 'events', 'custom'),
-    neededFor('histogramBounds', 'legacy', 'transfers'),
+    ...(customEvents.some(isCustomError) ? [neededFor('customEvents', 'nixl')] : []),
+    neededFor('durationBoundsUs', 'nixl', 'transfers', 'events', 'custom'),
+    neededFor('histogramBounds', 'nixl', 'transfers'),
     neededFor('sizeBounds', 'transfers'),
     neededFor('throughputBounds', 'transfers'),
   ];

@@ -1,7 +1,7 @@
 /** What declared events, histogram bounds and builders of the configuration may look like. */
 import {
   Category,
-  CATEGORY_WORDS,
+  CATEGORY_TERMS,
   CUSTOM_METRIC_KINDS,
   type CustomEvent,
   type CustomMetric,
@@ -57,7 +57,7 @@ const customMetric = also(
   object(
     {
       event: eventKey('a name or a glob', text),
-      category: word(CATEGORY_WORDS),
+      category: word(CATEGORY_TERMS),
       // The message about a wrong kind lists "error" as well, which the other shape takes.
       kind: { ...word([...CUSTOM_METRIC_KINDS, 'error']), schema: word(CUSTOM_METRIC_KINDS).schema },
       name: names,

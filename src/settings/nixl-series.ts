@@ -45,7 +45,7 @@ export interface NixlSeries {
   readonly nixlRelease: NixlRelease;
   readonly nixlLabels: NixlLabels;
   readonly customEvents: readonly CustomEvent[];
-  /** Undefined: the default ones, `legacy` among them, which makes the series. */
+  /** Undefined: the default ones, `nixl` among them, which makes the series. */
   readonly builders: readonly unknown[] | undefined;
 }
 
@@ -59,8 +59,8 @@ function warnings({ naming, nixlRelease, nixlLabels, customEvents, builders }: N
     ...(nixlLabels === DEFAULT_NIXL_LABELS ? [] : [`nixlLabels ${nixlLabels}`]),
   ];
   if (naming === 'otel') return unusual.map((one) => `${one} has no effect in naming otel`);
-  if (builders?.includes('legacy') === false)
-    return unusual.map((one) => `${one} has no effect without the builder legacy`);
+  if (builders?.includes('nixl') === false)
+    return unusual.map((one) => `${one} has no effect without the builder nixl`);
   const errors = customEvents.filter(isCustomError).map(({ status }) => status);
   if (errors.length === 0 || hasErrors(nixlRelease)) return [];
   return [

@@ -67,7 +67,7 @@ export interface NixlOptions {
   /** Events that NIXL does not know: each gets a custom metric, or adds a status to NIXL's errors. */
   customEvents?: readonly CustomEvent[];
   /**
-   * Which metrics are built, in this order: names of built-in builders, and builders of your own. Default: `legacy`,
+   * Which metrics are built, in this order: names of built-in builders, and builders of your own. Default: `nixl`,
    * `transfers`, `events`, `custom`, `agents` and `records`.
    */
   builders?: readonly (BuilderName | MetricBuilder)[];

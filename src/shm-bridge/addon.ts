@@ -1,5 +1,8 @@
+/** Native part of the package: its interface, its loader, and its handles. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { types } from 'node:util';
+import { invalid } from '../arguments.js';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
 import { howToBuild, nativeFiles, platformName } from './native-files.js';
 import type { RawTally } from './raw-tally.js';
@@ -13,19 +16,30 @@ import type {
   RingEventColumns,
   RingInspection,
   RingProblem,
-  RingState,
-  TapBatch,
+  RingStats,
+  RingStatus,
   TapStats,
+  TypeBatch,
 } from './types.js';
 
-/** Something of the addon's that JavaScript only passes back. */
+/**
+ * Version of the interface between both languages: functions, objects, and the order of words. It must equal
+ * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
+ */
+export const INTERFACE_VERSION = 1;
+
+/** An object of the addon that JavaScript only passes back. */
 export type Handle = { readonly __handle: unique symbol };
 
-export interface RawSnapshot {
-  takenMs: number;
-  agents: number;
+/** Numbers as 64-bit words, the interface version first; names in `strings`. */
+export interface RawTotals {
   words: ArrayBuffer;
   strings: string[];
+}
+
+export interface RawSnapshot extends RawTotals {
+  takenMs: number;
+  agents: number;
   problems: RingProblem[];
   problemCount: number;
   openDirectories: string[];
@@ -33,19 +47,16 @@ export interface RawSnapshot {
   collector: CollectorStats;
 }
 
-export interface RawSums {
-  words: ArrayBuffer;
-  strings: string[];
-}
-
-export interface RawOpened {
-  state: RingState;
-  reason: string;
+export interface RawOpened extends RingStatus {
   handle?: Handle;
 }
 
-/** What native/addon exports. Arguments are checked on this side: the addon trusts them. */
+/** Types to keep, or all events, and the capacity of the queue. */
+export type RawTap = readonly [types: readonly number[] | 'all', capacity: number];
+
+/** Exports of native/addon. It trusts its arguments: TypeScript checks them. */
 export interface Addon {
+  readonly interfaceVersion: number;
   openSource(
     options: {
       places: [directory: string, pattern: string][];
@@ -56,20 +67,20 @@ export interface Addon {
       owners: readonly number[] | undefined;
       tally: RawTally;
     },
-    taps: readonly (readonly [types: readonly number[] | 'all', capacity: number])[],
+    taps: readonly RawTap[],
   ): { source: Handle; taps: Handle[] };
   closeSource(source: Handle): void;
   drainNow(limitMs: number): boolean;
-  /** Begins what drainNow() waits for. */
+  /** Starts the drain that drainNow() waits for. */
   requestDrain(): number;
   isDrainServed(request: number): boolean;
   addReader(source: Handle): number;
   removeReader(source: Handle, reader: number): void;
-  /** Milliseconds since the collector's thread moved, where that is held up and holds on to what is asked for. */
+  /** Returns a number if the collector's thread is blocked and holds a lock: milliseconds since its last tick. */
   snapshot(source: Handle, reader: number): RawSnapshot | number;
-  openTap(source: Handle, types: readonly number[] | 'all', capacity: number): Handle;
+  openTap(source: Handle, ...tap: RawTap): Handle;
   closeTap(source: Handle, tap: Handle): void;
-  takeTapped(tap: Handle, most: number): TapBatch;
+  takeTapped(tap: Handle, most: number): TypeBatch;
   takeEvents(tap: Handle, most: number): EventBatch;
   setSampling(tap: Handle, keepOneIn: number): void;
   tapStats(tap: Handle): TapStats;
@@ -77,18 +88,7 @@ export interface Addon {
   closeRing(ring: Handle): void;
   drainRing(ring: Handle, most: number): RingEvent[];
   drainColumns(ring: Handle, most: number): RingEventColumns;
-  ringStats(ring: Handle): {
-    state: RingState;
-    reason: string;
-    wireVersion: number;
-    capacity: number;
-    slotBytes: number;
-    pending: number;
-    drained: bigint;
-    restarts: number;
-    foreignMoves: number;
-    suspect: boolean;
-  };
+  ringStats(ring: Handle): RingStats;
   inspectRing(path: string, force: boolean): RingInspection;
   findWriters(paths: readonly string[]): number[];
   openObserver(path: string, force: boolean): RawOpened;
@@ -98,7 +98,7 @@ export interface Addon {
   openTallyingObserver(path: string, force: boolean, tally: RawTally): RawOpened;
   closeTallyingObserver(observer: Handle): void;
   observeAndTally(observer: Handle, most: number): ObservedRing;
-  tallyOf(observer: Handle): RawSums;
+  tallyOf(observer: Handle): RawTotals;
   openWriter(path: string, wireVersion: number, capacity: number): Handle | string;
   closeWriter(writer: Handle): void;
   push(writer: Handle, type: number, name: string, category: number, timestampUs: bigint, value: bigint): boolean;
@@ -108,13 +108,13 @@ export interface Addon {
 
 let loaded: Addon | undefined;
 
-/** Loads the native part on first use, so that importing this package never fails for want of it. */
+/** Loads the native part on first use, so that importing this package never fails without it. */
 export function addon(): Addon {
   loaded ??= loadFirst(nativeFiles('nixl_otel.node'));
   return loaded;
 }
 
-/** @throws NixlTelemetryError ADDON_MISSING, with what was tried and why it failed. */
+/** @throws NixlTelemetryError ADDON_MISSING, with each path and the reason why it was not loaded. */
 export function loadFirst(paths: readonly string[]): Addon {
   const require = createRequire(import.meta.url);
   const tried: string[] = [];
@@ -125,10 +125,12 @@ export function loadFirst(paths: readonly string[]): Addon {
       continue;
     }
     try {
-      return require(path) as Addon;
+      const found = require(path) as Addon;
+      checkVersion(found.interfaceVersion);
+      return found;
     } catch (error) {
       tried.push(`${path}: ${reasonOf(error)}`);
-      cause = error; // go on: an own build for another machine must not hide a binary that fits
+      cause = error; // try the next one: a build for another machine or version must not hide a binary that fits
     }
   }
   throw new NixlTelemetryError(
@@ -136,4 +138,47 @@ export function loadFirst(paths: readonly string[]): Addon {
     [`no native part for ${platformName()} could be loaded; tried`, ...tried, howToBuild()].join('\n  '),
     { path: paths[0]!, cause },
   );
+}
+
+/**
+ * Refuses a binary that was built from other sources than this JavaScript.
+ * @throws NixlTelemetryError ADDON_MISSING, with both versions
+ */
+export function checkVersion(found: number | undefined): void {
+  if (found === INTERFACE_VERSION) return;
+  const versions = `interface version ${found ?? 'none'}, and this package needs ${INTERFACE_VERSION}`;
+  throw new NixlTelemetryError('ADDON_MISSING', `the native part has ${versions}: rebuild it, the binary is stale`);
+}
+
+/** Handle of an object of the addon, until it is closed. */
+export class OpenHandle {
+  readonly #path: string;
+  readonly #release: (handle: Handle) => void;
+  readonly #subject: string;
+  #handle: Handle | undefined;
+
+  /**
+   * `subject`: subject of error messages. The addon does not check the type of a handle, so it must be a handle.
+   * @throws NixlTelemetryError CONFIG_INVALID
+   */
+  constructor(path: string, handle: Handle, release: (handle: Handle) => void, subject = `the ring ${path}`) {
+    if (!types.isExternal(handle)) {
+      throw invalid(`${subject} has no handle: it is opened by a function, not made by new`);
+    }
+    this.#path = path;
+    this.#handle = handle;
+    this.#release = release;
+    this.#subject = subject;
+  }
+
+  /** @throws NixlTelemetryError RING_CLOSED */
+  get(): Handle {
+    if (this.#handle !== undefined) return this.#handle;
+    throw new NixlTelemetryError('RING_CLOSED', `${this.#subject} is closed`, { path: this.#path });
+  }
+
+  close(): void {
+    if (this.#handle !== undefined) this.#release(this.#handle);
+    this.#handle = undefined;
+  }
 }

@@ -1,25 +1,24 @@
-/** What /proc tells of the process that writes a ring. Only Linux, and only of processes that this user may look at. */
+/** Facts from /proc about the process that writes a ring. Linux only; the process must be readable by this user. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { check, isText, listOf } from '../arguments.js';
-import { pathText, wholeNumber } from './checks.js';
+import { check, filePath, isText, listOf, wholeNumber } from '../arguments.js';
 
 export interface AgentProcess {
   readonly pid: number;
-  /** The variables that were asked for, as the process was started: what it changed since is not seen. */
+  /** Requested variables, as of the start of the process: later changes are invisible. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Models of the GPUs that it may use, in the order of their PCI addresses; undefined where there is no NVIDIA driver. */
+  /** Models of the GPUs that it may use, in the order of their PCI addresses; undefined without an NVIDIA driver. */
   readonly gpus?: readonly string[];
 }
 
-/** Which GPUs CUDA shows to a process. */
+/** Selects the GPUs that CUDA shows to a process. */
 const VISIBLE_DEVICES = 'CUDA_VISIBLE_DEVICES';
-/** Longer environments are cut: a variable beyond it is not seen. */
+/** Variables beyond this are ignored. */
 const MAX_ENVIRONMENT_BYTES = 4 * 2 ** 20;
 
 /**
- * `variables`: names to look for; nothing else of the environment is kept. `procDir`: for tests.
- * Undefined where the process is gone or may not be looked at: no reason to log anything.
+ * Returns only the variables of these names, and undefined if the process has ended or is not readable, which needs no
+ * log line. `procDir`: for tests.
  * @throws NixlTelemetryError CONFIG_INVALID
  */
 export function readAgentProcess(
@@ -29,18 +28,18 @@ export function readAgentProcess(
 ): AgentProcess | undefined {
   wholeNumber('pid', pid, 1, 2 ** 31 - 1);
   listOf('variables', variables, (name, one) => check(isText(one), name, one, 'the name of a variable'));
-  const all = environmentOf(pid, pathText('procDir', procDir));
+  const all = environmentOf(pid, filePath('procDir', procDir));
   if (all === undefined) return undefined;
   const environment = Object.fromEntries(variables.map((name) => [name, all.get(name)]));
   const gpus = installedGpus(procDir);
   return { pid, environment, ...(gpus === undefined ? {} : { gpus: visibleOf(gpus, all.get(VISIBLE_DEVICES)) }) };
 }
 
-/** Start time of a process in clock ticks since the boot, because a pid can be used again. */
+/** Returns the start time of a process in clock ticks since boot: it distinguishes processes that reuse a pid. */
 export function processStart(pid: number, procDir = '/proc'): string | undefined {
   try {
     const text = readFileSync(join(procDir, String(pid), 'stat'), 'latin1');
-    // The second field is the program's name in parentheses, and may hold anything. The start is the 22nd.
+    // Field 2 is the program's name in parentheses and may contain anything. Field 22 is the start time.
     return text
       .slice(text.lastIndexOf(')') + 2)
       .split(' ')
@@ -51,13 +50,13 @@ export function processStart(pid: number, procDir = '/proc'): string | undefined
 }
 
 export interface RingBirth {
-  /** Nanoseconds since the epoch; 0 where that cannot be seen. */
+  /** Nanoseconds since the epoch; 0 if unknown. */
   readonly timeNs: bigint;
-  /** Orders files that were made in the same tick of the kernel's clock (4 ms): most file systems count upwards. */
+  /** Orders files of the same tick of the kernel's clock (4 ms): most file systems count upwards. */
   readonly inode: bigint;
 }
 
-/** Birth of a ring's file. */
+/** Returns the birth of a ring's file. */
 export function ringBirth(directory: string, agent: string): RingBirth {
   try {
     const { birthtimeNs, ino } = statSync(join(directory, agent), { bigint: true });
@@ -103,8 +102,8 @@ function installedGpus(procDir: string): Gpu[] | undefined {
 }
 
 /**
- * As CUDA reads the variable: indices or beginnings of UUIDs with commas between them, up to the first that is none.
- * Not set: all. MIG slices are not told apart from their GPU here, so they count as none.
+ * Parses CUDA_VISIBLE_DEVICES as CUDA does: comma-separated indices or prefixes of UUIDs, up to the first invalid one.
+ * Unset: all. MIG slices are not resolved to their GPU, so they count as invalid.
  */
 function visibleOf(gpus: readonly Gpu[], devices: string | undefined): string[] {
   if (devices === undefined) return gpus.map(({ model }) => model);

@@ -1,16 +1,12 @@
-/** A tally's options as the addon takes them: every list of bounds once, and indices into those. */
-import { check, invalid, isText, listOf, optionsObject } from '../arguments.js';
-import { increasing, wholeNumber } from './checks.js';
-import type { TallyOptions } from './types.js';
+/** Tally options in the form of the addon: each list of bounds once, and indices into them. */
+import { check, increasing, invalid, isText, listOf, optionsObject, wholeNumber } from '../arguments.js';
+import { Category, type TallyOptions, TransferEvent } from '../tally.js';
 
-/** NIXL's category of times. */
-const PERFORMANCE = 5;
+/** Index of the bounds of durations. */
 const DURATIONS = 0;
-const XFER_TIME = 6;
 
 export interface RawTally {
   readonly types: readonly { readonly category: number; readonly names: readonly string[]; readonly bounds?: number }[];
-  /** The first one is that of durations. */
   readonly bounds: readonly (readonly number[])[];
   readonly rules: readonly { type?: number; name?: string; category?: number; bounds: number }[];
   readonly sizeBounds: readonly number[];
@@ -19,7 +15,8 @@ export interface RawTally {
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
 export function rawTally(tally: TallyOptions): RawTally {
-  const { types, histograms = [], durationBoundsUs, sizeBounds, throughputBounds } = checkedTally(tally);
+  checkTables(tally);
+  const { types, histograms = [], durationBoundsUs, sizeBounds, throughputBounds } = tally;
   const bounds = [increasing('tally.durationBoundsUs', durationBoundsUs)];
   const indexOf = (name: string, own: readonly number[]): number => bounds.push(increasing(name, own)) - 1;
   increasing('tally.sizeBounds', sizeBounds);
@@ -27,7 +24,7 @@ export function rawTally(tally: TallyOptions): RawTally {
   return {
     types: types.map(({ category, names, bounds: own }, type) => {
       if (own !== undefined) return { category, names, bounds: indexOf(`tally.types[${type}].bounds`, own) };
-      return category === PERFORMANCE ? { category, names, bounds: DURATIONS } : { category, names };
+      return category === Category.PERFORMANCE ? { category, names, bounds: DURATIONS } : { category, names };
     }),
     rules: histograms.map(({ type, name, category, bounds: own }, i) => {
       if (type !== undefined && types[type] !== undefined) {
@@ -35,7 +32,7 @@ export function rawTally(tally: TallyOptions): RawTally {
       }
       return {
         ...(type === undefined ? {} : { type }),
-        // For fnmatch(3), to which [ and \ mean something that they do not mean here.
+        // [ and \ have a meaning in fnmatch(3), but none here.
         ...(name === undefined ? {} : { name: name.replaceAll(/[[\\]/g, '\\$&') }),
         ...(category === undefined ? {} : { category }),
         bounds: indexOf(`tally.histograms[${i}].bounds`, own),
@@ -47,8 +44,8 @@ export function rawTally(tally: TallyOptions): RawTally {
   };
 }
 
-/** All but the bounds, which are looked at one by one. */
-function checkedTally(tally: TallyOptions): TallyOptions {
+/** Checks all but the bounds. */
+function checkTables(tally: TallyOptions): void {
   const keys = ['types', 'histograms', 'durationBoundsUs', 'sizeBounds', 'throughputBounds'] as const;
   const { types, histograms = [] } = optionsObject('tally', tally, keys);
   const category = (name: string, given: unknown): number => wholeNumber(name, given, -(2 ** 31), 2 ** 31 - 1);
@@ -64,10 +61,9 @@ function checkedTally(tally: TallyOptions): TallyOptions {
     if (rule.name !== undefined) text(`${name}.name`, rule.name);
     if (rule.category !== undefined) category(`${name}.category`, rule.category);
   });
-  return tally;
 }
 
-/** Transfers are measured by their time, and share its bounds. */
+/** Returns the bounds of transfer durations: those of `agent_xfer_time`. */
 export function transferBounds({ types, bounds }: RawTally): readonly number[] {
-  return bounds[types[XFER_TIME]?.bounds ?? DURATIONS]!;
+  return bounds[types[TransferEvent.XFER_TIME]?.bounds ?? DURATIONS]!;
 }

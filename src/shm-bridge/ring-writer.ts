@@ -1,11 +1,9 @@
-import { check, invalid, isObject, optionsObject } from '../arguments.js';
+import { check, filePath, invalid, isObject, optionsObject, wholeNumber } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
-import { addon } from './addon.js';
-import { pathText, wholeNumber } from './checks.js';
-import { OpenHandle } from './open-handle.js';
+import { addon, OpenHandle } from './addon.js';
 
 export interface RingWriterOptions {
-  /** 1 to 5; default 1, the only one whose events carry names and timestamps. */
+  /** 1 to 5; default 1, the only one with names and timestamps in events. */
   wireVersion?: number;
   /** Slots: a power of two from 2 to 16777216; default 4096. One always stays empty. */
   capacity?: number;
@@ -14,7 +12,7 @@ export interface RingWriterOptions {
 export interface WriteEvent {
   /** Wire versions 2 and up. */
   type?: number;
-  /** Wire version 1; at most 31 bytes of UTF-8, the rest is cut off. */
+  /** Wire version 1; truncated to 31 bytes of UTF-8. */
   name?: string;
   /** NIXL's category number, 0 to 7, stored by wire versions 1 and 2; default 7, CUSTOM. */
   category?: number;
@@ -28,9 +26,9 @@ const OPTIONS = ['wireVersion', 'capacity'] as const;
 const U64_MOST = 2n ** 64n - 1n;
 
 /**
- * Publishes events as a NIXL agent does, for services without NIXL. The file name is the agent's name. A file that
- * exists is used again, and what was still in it is lost; it must be a regular file of the user that this process runs
- * as, and no link. One writer per file. A file that somebody truncates meanwhile is lost to the writer: see `problem`.
+ * Publishes events as a NIXL agent does, for services without NIXL. The file name is the agent's name. An existing file
+ * is reused and its unread events are lost. It must be a regular file of this process's user, and no link. One writer
+ * per file. If another process truncates the file, the ring is lost to the writer: see `problem`.
  */
 export class RingWriter {
   readonly path: string;
@@ -38,7 +36,7 @@ export class RingWriter {
 
   /** @throws NixlTelemetryError CONFIG_INVALID, RING_WRITE_FAILED, ADDON_MISSING */
   constructor(path: string, options: RingWriterOptions = {}) {
-    this.path = pathText('path', path);
+    this.path = filePath('path', path);
     const { wireVersion: asked = 1, capacity: slots = 4096 } = optionsObject('options', options, OPTIONS);
     const wireVersion = wholeNumber('wireVersion', asked, 1, 5);
     const capacity = wholeNumber('capacity', slots, 2, 2 ** 24);
@@ -47,9 +45,7 @@ export class RingWriter {
     this.#handle = new OpenHandle(path, opened, (writer) => addon().closeWriter(writer), `the writer of ${path}`);
   }
 
-  /**
-   * False when the ring is full, as nobody drains it, or too slowly, or lost: see `problem`. The event is not in it then.
-   */
+  /** Returns false, and drops the event, if the ring is full or lost: see `problem`. */
   push(event: WriteEvent): boolean {
     check(isObject(event), 'event', event, 'an object with value, and type or name');
     const { type = 0, name = '', category = 7, value, timestampUs } = event;
@@ -64,17 +60,17 @@ export class RingWriter {
     );
   }
 
-  /** Events that nobody has consumed yet; 0 where the ring is lost. */
+  /** Unread events; 0 if the ring is lost. */
   get pending(): number {
     return addon().pendingOf(this.#handle.get());
   }
 
-  /** Why no event will ever be taken again; undefined while there is no such reason. A new writer makes a new ring. */
+  /** Reason why the ring will never accept another event; undefined while it can. A new writer makes a new ring. */
   get problem(): string | undefined {
     return addon().writerLost(this.#handle.get()) ? `${this.path} was truncated: the ring is lost` : undefined;
   }
 
-  /** Leaves the file, as an agent does. */
+  /** Closes the ring and keeps the file, as an agent does. */
   close(): void {
     this.#handle.close();
   }
@@ -85,5 +81,5 @@ function u64(name: string, given: bigint | number): bigint {
   if (typeof given !== 'bigint' && !Number.isInteger(given)) check(false, name, given, 'a bigint or a whole number');
   const value = BigInt(given);
   if (value >= 0n && value <= U64_MOST) return value;
-  throw invalid(`${name} is ${value}: it must be from 0 to 2^64 - 1`);
+  throw invalid(`${name} is ${value}; allowed: 0 to 2^64 - 1`);
 }

@@ -1,34 +1,38 @@
-import { listOf, optionsObject } from '../arguments.js';
+/** Single rings: drained, observed passively, or inspected. */
+import { filePath, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
-import { addon, type Handle } from './addon.js';
-import { pathText, trueOrFalse, wholeNumber } from './checks.js';
-import { OpenHandle } from './open-handle.js';
-import type { ObserveResult, RingEvent, RingEventColumns, RingInspection, RingState, RingStats } from './types.js';
+import type { AgentTally, TallyOptions } from '../tally.js';
+import { addon, type Handle, OpenHandle, type RawOpened } from './addon.js';
+import { rawTally, type RawTally } from './raw-tally.js';
+import { decodeTally } from './snapshot.js';
+import type { ObservedRing, ObserveResult, RingEvent, RingEventColumns, RingInspection, RingStats } from './types.js';
 
 const MOST_EVENTS = 2 ** 24;
+/** Takes a few milliseconds to add up. The next call continues after them. */
+const EVENTS_PER_TALLY = 2 ** 18;
 
 export interface OpenRingOptions {
-  /** Also on NFS, 9p, virtiofs and FUSE; default false. */
+  /** Opens rings on NFS, 9p, virtiofs and FUSE, too; default false. */
   force?: boolean;
 }
 
-/** One ring, drained by hand. The same file opened twice in one process is one ring. */
+/** A ring that is drained by hand. The same file opened twice in one process is one ring. */
 export class Ring {
   readonly path: string;
   readonly #handle: OpenHandle;
 
-  /** Only openRing() makes one. */
+  /** Use openRing(). */
   constructor(path: string, handle: Handle) {
-    this.path = pathText('path', path);
+    this.path = filePath('path', path);
     this.#handle = new OpenHandle(path, handle, (ring) => addon().closeRing(ring));
   }
 
-  /** Takes events out of the ring, oldest first, at most `maxEvents` (default: all). */
+  /** Consumes events, oldest first, at most `maxEvents` (default: all). */
   drain(maxEvents = MOST_EVENTS): RingEvent[] {
     return addon().drainRing(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
   }
 
-  /** As drain(), without an object for each event: for millions of them per second. */
+  /** drain() in columns, without an object per event: for millions of events per second. */
   drainColumns(maxEvents = MOST_EVENTS): RingEventColumns {
     return addon().drainColumns(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
   }
@@ -37,35 +41,59 @@ export class Ring {
     return addon().ringStats(this.#handle.get());
   }
 
-  /** Lets go of the ring and leaves its file as it was found. */
+  /** Releases the ring and restores the header field that held the mark. */
   close(): void {
     this.#handle.close();
   }
 }
 
-/** Looks on without taking anything; best effort, see ObserveResult. Begins at the oldest unread event. */
+/** Observes a ring passively, from its oldest unread event on. Best effort, see ObserveResult. */
 export class RingObserver {
   readonly path: string;
   readonly #handle: OpenHandle;
 
-  /** Only observeRing() makes one. */
+  /** Use observeRing(). */
   constructor(path: string, handle: Handle) {
-    this.path = pathText('path', path);
+    this.path = filePath('path', path);
     this.#handle = new OpenHandle(path, handle, (ring) => addon().closeObserver(ring));
   }
 
-  /** The events since the last look, at most `maxEvents` (default: all). */
-  look(maxEvents = MOST_EVENTS): ObserveResult {
-    const most = wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS);
-    const { events, lapped, stalled, restarted, state, reason } = addon().observe(this.#handle.get(), most);
-    return { events, lapped, stalled, restarted, state, reason };
+  /** Returns the events since the previous call, at most `maxEvents` (default: all). */
+  observe(maxEvents = MOST_EVENTS): ObserveResult {
+    return addon().observe(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
   }
 
-  /** As look(), without an object for each event: for millions of them per second. */
-  lookColumns(maxEvents = MOST_EVENTS): ObserveResult<RingEventColumns> {
-    const most = wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS);
-    const { events, lapped, stalled, restarted, state, reason } = addon().observeColumns(this.#handle.get(), most);
-    return { events, lapped, stalled, restarted, state, reason };
+  /** observe() in columns, without an object per event: for millions of events per second. */
+  observeColumns(maxEvents = MOST_EVENTS): ObserveResult<RingEventColumns> {
+    return addon().observeColumns(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
+  }
+
+  close(): void {
+    this.#handle.close();
+  }
+}
+
+/** Observes a ring passively and adds its events up in native code. Best effort, see ObserveResult. */
+export class TallyingObserver {
+  readonly path: string;
+  readonly #tally: RawTally;
+  readonly #handle: OpenHandle;
+
+  /** Use observeTally(). */
+  constructor(path: string, handle: Handle, tally: RawTally) {
+    this.path = filePath('path', path);
+    this.#handle = new OpenHandle(path, handle, (ring) => addon().closeTallyingObserver(ring));
+    this.#tally = tally;
+  }
+
+  /** Adds up the events since the previous call, at most `maxEvents`. */
+  observe(maxEvents = EVENTS_PER_TALLY): ObservedRing {
+    return addon().observeAndTally(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, EVENTS_PER_TALLY));
+  }
+
+  /** Returns the totals since it was opened, restarts of the agent in this file included. */
+  tally(): AgentTally {
+    return decodeTally(addon().tallyOf(this.#handle.get()), this.#tally);
   }
 
   close(): void {
@@ -74,45 +102,49 @@ export class RingObserver {
 }
 
 /**
- * Opens a ring for draining: its events are then taken from everyone else.
- *
- * @throws NixlTelemetryError RING_UNAVAILABLE, whose message has the state (busy, corrupt, ...) and the reason
+ * Opens a ring for draining. Events that it consumes are gone for other consumers.
+ * @throws NixlTelemetryError RING_UNAVAILABLE with the state (busy, corrupt, ...) and the reason; CONFIG_INVALID
  */
 export function openRing(path: string, options: OpenRingOptions = {}): Ring {
-  const opened = addon().openRing(pathText('path', path), isForced(options));
-  if (opened.handle) return new Ring(path, opened.handle);
-  throw unavailable(path, opened.state, opened.reason);
+  return new Ring(path, handleOf(path, addon().openRing(filePath('path', path), isForced(options))));
 }
 
 /**
- * Opens a ring for looking on.
- *
- * @throws NixlTelemetryError RING_UNAVAILABLE
+ * Opens a ring for passive observation.
+ * @throws NixlTelemetryError RING_UNAVAILABLE, CONFIG_INVALID
  */
 export function observeRing(path: string, options: OpenRingOptions = {}): RingObserver {
-  const opened = addon().openObserver(pathText('path', path), isForced(options));
-  if (opened.handle) return new RingObserver(path, opened.handle);
-  throw unavailable(path, opened.state, opened.reason);
+  return new RingObserver(path, handleOf(path, addon().openObserver(filePath('path', path), isForced(options))));
 }
 
-/** Looks at a ring's header, and takes, holds and changes nothing. */
+/**
+ * Opens a ring for passive observation, from its oldest unread event on.
+ * @throws NixlTelemetryError RING_UNAVAILABLE, CONFIG_INVALID
+ */
+export function observeTally(path: string, tally: TallyOptions, options: OpenRingOptions = {}): TallyingObserver {
+  const raw = rawTally(tally);
+  const opened = addon().openTallyingObserver(filePath('path', path), isForced(options), raw);
+  return new TallyingObserver(path, handleOf(path, opened), raw);
+}
+
+/** Reads a ring's header. Consumes, locks and changes nothing. */
 export function inspectRing(path: string, options: OpenRingOptions = {}): RingInspection {
-  return addon().inspectRing(pathText('path', path), isForced(options));
+  return addon().inspectRing(filePath('path', path), isForced(options));
 }
 
-/** Of each file, the process that writes it; undefined where none can be seen (any more). */
+/** Returns the process that writes each file; undefined if none can be seen. */
 export function findWriters(paths: readonly string[]): (number | undefined)[] {
   return addon()
-    .findWriters(listOf('paths', paths, pathText))
+    .findWriters(listOf('paths', paths, filePath))
     .map((pid) => (pid === 0 ? undefined : pid));
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID */
-export function isForced(options: OpenRingOptions): boolean {
+function isForced(options: OpenRingOptions): boolean {
   const { force = false } = optionsObject('options', options, ['force']);
   return trueOrFalse('force', force);
 }
 
-export function unavailable(path: string, state: RingState, reason: string): NixlTelemetryError {
-  return new NixlTelemetryError('RING_UNAVAILABLE', `${path} is ${state}: ${reason}`, { path, state });
+function handleOf(path: string, { handle, state, reason }: RawOpened): Handle {
+  if (handle !== undefined) return handle;
+  throw new NixlTelemetryError('RING_UNAVAILABLE', `${path} is ${state}: ${reason}`, { path, state });
 }

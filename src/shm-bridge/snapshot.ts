@@ -1,30 +1,28 @@
-import type { RawSnapshot, RawSums } from './addon.js';
+/** Decodes the addon's words into the public snapshot. */
+import type { AgentLife, AgentSnapshot, AgentTally, EventTally, HistogramTally, TransferTally } from '../tally.js';
+import { checkVersion, type RawSnapshot, type RawTotals } from './addon.js';
 import { type RawTally, transferBounds } from './raw-tally.js';
-import type {
-  AgentLife,
-  AgentSnapshot,
-  EventTally,
-  HistogramTally,
-  ObservedTally,
-  PlaceStatus,
-  Snapshot,
-  TransferTally,
-} from './types.js';
+import type { PlaceStatus, Snapshot } from './types.js';
 
+/** In the order of the enumeration Life in native/agent.h. */
 const LIVES: readonly AgentLife[] = ['unknown', 'alive', 'dead'];
 const NO_TYPE = 0xffff_ffff;
 
-/** Reads the addon's 64-bit words one after another, as putAgent() and putTally() in native/addon wrote them. */
+/** Reads 64-bit words in the order in which putAgent() and putTally() in native/addon wrote them. */
 class WordReader {
   readonly #bigints: BigUint64Array;
   readonly #halves: Uint32Array;
   readonly #doubles: Float64Array;
+  readonly #strings: Iterator<string>;
   #at = 0;
 
-  constructor(words: ArrayBuffer) {
+  /** @throws NixlTelemetryError ADDON_MISSING if another build wrote the words */
+  constructor({ words, strings }: RawTotals) {
     this.#bigints = new BigUint64Array(words);
     this.#halves = new Uint32Array(words);
     this.#doubles = new Float64Array(words);
+    this.#strings = strings[Symbol.iterator]();
+    checkVersion(this.count());
   }
 
   /** Exact to 2^53: counts, sizes and ids. */
@@ -60,100 +58,86 @@ class WordReader {
     for (let i = 0; i < counts.length; i++) counts[i] = this.count();
     return { bounds, counts };
   }
+
+  text(): string {
+    return this.#strings.next().value as string;
+  }
 }
 
 /** A place of a source's options. */
 export type Place = Pick<PlaceStatus, 'given' | 'path' | 'isGlob'>;
 
-/** Turns what the addon handed over into the public snapshot. */
 export function decodeSnapshot(raw: RawSnapshot, tally: RawTally, given: readonly Place[]): Snapshot {
-  const words = new WordReader(raw.words);
-  const strings = raw.strings[Symbol.iterator]();
-  const text = () => strings.next().value as string;
+  const words = new WordReader(raw);
   const agents: AgentSnapshot[] = [];
-  for (let i = 0; i < raw.agents; i++) agents.push(decodeAgent(words, text, tally));
+  for (let i = 0; i < raw.agents; i++) agents.push(decodeAgent(words, tally));
   const { takenMs, problems, problemCount, openDirectories, collector } = raw;
   const places = given.map((place, i) => ({ ...place, ...raw.places[i]! }));
   return { takenMs, agents, problems, problemCount, openDirectories, places, collector };
 }
 
-function decodeAgent(words: WordReader, text: () => string, tally: RawTally): AgentSnapshot {
-  const agent = text();
-  const directory = text();
-  const path = text();
-  const id = words.count();
-  const wireVersion = words.count();
-  const capacity = words.count();
-  const life = LIVES[words.count()] as AgentLife;
+/** Properties are evaluated in the order of the words. */
+function decodeAgent(words: WordReader, tally: RawTally): AgentSnapshot {
+  const agent = {
+    agent: words.text(),
+    directory: words.text(),
+    path: words.text(),
+    id: words.count(),
+    wireVersion: words.count(),
+    capacity: words.count(),
+    life: LIVES[words.count()] as AgentLife,
+  };
   const pid = words.count();
   const startTimeMs = words.double();
   const lastEventMs = words.double();
   const flags = words.count();
-  const pending = words.count();
-  const peakPending = words.count();
-  const foundFull = words.count();
-  const foundFullMs = words.double();
-  const restarts = words.count();
-  const resyncs = words.count();
-  const foreignMoves = words.count();
   return {
-    id,
-    agent,
-    directory,
-    path,
-    wireVersion,
-    capacity,
-    life,
+    ...agent,
     ...(pid === 0 ? {} : { pid }),
     startTimeMs,
     ...(lastEventMs === 0 ? {} : { lastEventMs }),
     exported: (flags & 1) !== 0,
-    pending,
-    peakPending,
-    foundFull,
-    foundFullMs,
-    restarts,
-    resyncs,
-    foreignMoves,
     suspect: (flags & 2) !== 0,
     memoryApproximate: (flags & 4) !== 0,
-    ...decodeSums(words, text, tally),
+    foundAtDrain: words.count(),
+    peakFound: words.count(),
+    foundFull: words.count(),
+    foundFullMs: words.double(),
+    restarts: words.count(),
+    resyncs: words.count(),
+    foreignMoves: words.count(),
+    ...decodeSums(words, tally),
   };
 }
 
-/** What the addon handed over of one tally alone. */
-export function decodeTally(raw: RawSums, tally: RawTally): ObservedTally {
-  const strings = raw.strings[Symbol.iterator]();
-  return decodeSums(new WordReader(raw.words), () => strings.next().value as string, tally);
+export function decodeTally(raw: RawTotals, tally: RawTally): AgentTally {
+  return decodeSums(new WordReader(raw), tally);
 }
 
-function decodeSums(words: WordReader, text: () => string, tally: RawTally): ObservedTally {
+function decodeSums(words: WordReader, tally: RawTally): AgentTally {
   const memoryInUse = words.wide();
   const events: EventTally[] = [];
-  for (let left = words.count(); left > 0; left--) events.push(decodeEvent(words, text, tally));
+  for (let left = words.count(); left > 0; left--) events.push(decodeEvent(words, tally));
   const transmit = decodeTransfers(words, tally);
   const receive = decodeTransfers(words, tally);
   return { memoryInUse, events, transfers: { transmit, receive } };
 }
 
-function decodeEvent(words: WordReader, text: () => string, tally: RawTally): EventTally {
+function decodeEvent(words: WordReader, tally: RawTally): EventTally {
   const type = words.count();
   const category = words.signed();
   const flags = words.count();
-  const count = words.count();
-  const sum = words.wide();
-  const last = words.word();
-  const event: EventTally = {
+  const event: { -readonly [Key in keyof EventTally]: EventTally[Key] } = {
     category,
     known: (flags & 1) !== 0,
     overflow: (flags & 2) !== 0,
-    count,
-    sum,
-    last,
+    count: words.count(),
+    sum: words.wide(),
+    last: words.word(),
   };
   if (type !== NO_TYPE) event.type = type;
   if ((flags & 4) !== 0) event.histogram = words.histogram(tally.bounds[flags >> 8]!);
-  if ((flags & 8) !== 0) event.name = text();
+  if ((flags & 8) !== 0) event.name = words.text();
   return event;
 }
 

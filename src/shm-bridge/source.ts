@@ -1,88 +1,76 @@
+/** Sources: rings that the collector thread finds and drains. */
 import { basename, dirname, resolve } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { invalid, listOf, optionsObject } from '../arguments.js';
+import { filePath, invalid, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
-import { addon, type Handle, type RawSnapshot } from './addon.js';
-import { pathText, trueOrFalse, wholeNumber } from './checks.js';
+import type { TallyOptions } from '../tally.js';
+import { addon, type Handle, type RawSnapshot, type RawTap } from './addon.js';
 import { rawTally, type RawTally } from './raw-tally.js';
 import { decodeSnapshot, type Place } from './snapshot.js';
 import type {
   EventBatch,
-  EventQueueOptions,
+  EventTapOptions,
   Snapshot,
   SourceOptions,
-  TallyOptions,
-  TapBatch,
-  TapOptions,
   TapStats,
+  TypeBatch,
+  TypeTapOptions,
 } from './types.js';
 
-/** How long a drain waits for the collector's thread, milliseconds: only a frozen disk or debugger takes as long. */
+/** Limit of a drain, milliseconds: only a frozen disk or a debugger delays the collector thread that long. */
 const DRAIN_LIMIT_MS = 2000;
-/** A drain takes less than this as a rule; a timer would be late for it. */
+/** Usual upper bound of a drain. Until then drain() yields without a timer, which would be late. */
 const SHORT_DRAIN_MS = 2;
 const LONGEST_PAUSE_MS = 20;
 
-/** The number of those who take snapshots without being a reader. */
+/** Reader number of snapshots that are taken without a reader. */
 const NO_READER = 0;
 
-/** Events on their way to JavaScript, in a bounded queue. */
-export interface EventTap {
-  /** The oldest events, at most `maxEvents`. */
-  take(maxEvents: number): TapBatch;
-  /** Keeps one event in n of each agent and type; 1 keeps all. */
+/** Events on their way to JavaScript in a bounded queue. Events that do not fit are counted; metrics stay exact. */
+export interface EventTap<Batch = EventBatch> {
+  /** Returns the oldest events, at most `maxEvents`. */
+  take(maxEvents: number): Batch;
+  /** Keeps one event in n of each agent and key; 1 keeps all. */
   setSampling(n: number): void;
   stats(): TapStats;
   close(): void;
 }
 
-/** All raw events, in a bounded queue. What did not fit is counted in stats(), and metrics do not depend on it. */
-export interface EventQueue {
-  /** The oldest events, at most `maxEvents`. */
-  take(maxEvents: number): EventBatch;
-  stats(): TapStats;
-  close(): void;
-}
-
-/** One who takes snapshots at an interval of its own. */
+/** Takes snapshots at its own interval. */
 export interface SnapshotReader {
-  /** Everything so far; throws SOURCE_CLOSED after the source's close(). */
+  /** Returns the totals so far. @throws NixlTelemetryError SOURCE_CLOSED after the source's close() */
   snapshot(): Snapshot;
   close(): void;
 }
 
-/** Directories and globs whose rings are found and drained by the process's collector thread until close(). */
+/** Directories and globs. The collector thread of this process finds and drains their rings until close(). */
 export interface RingSource {
-  /** Everything so far; throws SOURCE_CLOSED after close(). */
+  /** Returns the totals so far. @throws NixlTelemetryError SOURCE_CLOSED after close() */
   snapshot(): Snapshot;
-  /** A dead agent stays, beyond its TTL, until each open reader has had its last values (but at most ten minutes). */
+  /** Keeps dead agents beyond their TTL until each open reader has their last values, but at most ten minutes. */
   openReader(): SnapshotReader;
-  /**
-   * Looks for new rings and drains all of them now, and waits for it: typically well under a millisecond, and at most
-   * `limitMs`, default 2000.
-   */
+  /** Finds new rings, drains all rings, and waits: usually below a millisecond, at most `limitMs` (default 2000). */
   drainNow(limitMs?: number): void;
-  /** The same without holding up the event loop. Resolves after two seconds where the collector's thread is held up. */
+  /** drainNow() without blocking the event loop. Resolves after two seconds if the collector thread is blocked. */
   drain(): Promise<void>;
-  /** The tap that was asked for in the options, until it is closed. */
-  readonly tap: EventTap | undefined;
-  /** A further tap: of what is drained from now on. */
-  openTap(options: TapOptions): EventTap;
-  /** The queue that was asked for in the options, until it is closed. */
-  readonly events: EventQueue | undefined;
-  /** A further queue: of what is drained from now on. */
-  openEvents(options?: EventQueueOptions): EventQueue;
+  /** Tap of the option `eventTap`, until it is closed. */
+  readonly eventTap: EventTap | undefined;
+  /** Tap of the option `typeTap`, until it is closed. */
+  readonly typeTap: EventTap<TypeBatch> | undefined;
+  /** Opens a further tap of all events that are drained from now on. */
+  openEventTap(options?: EventTapOptions): EventTap;
+  /** Opens a further tap of some types that are drained from now on. */
+  openTypeTap(options: TypeTapOptions): EventTap<TypeBatch>;
   close(): void;
   readonly closed: boolean;
 }
 
 /**
- * Begins to find and drain rings. Reading takes the events out of the rings: one consumer per ring.
- *
+ * Starts to find and drain rings. Draining consumes their events: a ring has one consumer.
  * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING
  */
 export function openSource(options: SourceOptions): RingSource {
-  const { tally, owners } = optionsObject('options', options, OPTIONS);
+  const { tally, owners, eventTap, typeTap } = optionsObject('options', options, OPTIONS);
   const { drainIntervalMs = 20, deadTtlMs = 30_000, idleTtlMs = 0, force = false } = options;
   const raw = rawTally(tally);
   const places = placesOf(options);
@@ -95,13 +83,13 @@ export function openSource(options: SourceOptions): RingSource {
     owners: owners && listOf('owners', owners, (name, user) => wholeNumber(name, user, 0, 2 ** 32 - 2)),
     tally: raw,
   };
-  const taps: [readonly number[] | 'all', number][] = [];
-  if (options.tap !== undefined) {
-    const { types, capacity } = checkedTap(options.tap, tally);
-    taps.push([types, capacity]);
-  }
-  if (options.events !== undefined) taps.push(['all', queueCapacity(options.events)]);
-  return new NativeSource(addon().openSource(settings, taps), options, raw, places);
+  const eventTaps = eventTap === undefined ? [] : [eventTapOf(eventTap)];
+  const typeTaps = typeTap === undefined ? [] : [typeTapOf(typeTap, tally)];
+  const { source, taps } = addon().openSource(settings, [...eventTaps, ...typeTaps]);
+  return new NativeSource(source, tally, raw, places, {
+    event: taps[eventTaps.length - 1],
+    type: typeTap === undefined ? undefined : taps.at(-1),
+  });
 }
 
 const OPTIONS = [
@@ -113,30 +101,34 @@ const OPTIONS = [
   'force',
   'owners',
   'tally',
-  'tap',
-  'events',
+  'eventTap',
+  'typeTap',
 ] as const;
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
-function checkedTap(options: TapOptions, tally: TallyOptions): Required<TapOptions> {
-  const { types, capacity } = optionsObject('tap', options, ['types', 'capacity']);
+function eventTapOf(options: EventTapOptions): RawTap {
+  const { capacity } = optionsObject('eventTap', options, ['capacity']);
+  return ['all', tapCapacity('eventTap', capacity)];
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID */
+function typeTapOf(options: TypeTapOptions, tally: TallyOptions): RawTap {
+  const { types, capacity } = optionsObject('typeTap', options, ['types', 'capacity']);
   const most = Math.min(63, tally.types.length - 1);
-  listOf('tap.types', types, (name, type) => wholeNumber(name, type, 0, most));
-  return { types, capacity: queueCapacity(capacity === undefined ? {} : { capacity }) };
+  listOf('typeTap.types', types, (name, type) => wholeNumber(name, type, 0, most));
+  return [types, tapCapacity('typeTap', capacity)];
 }
 
-function queueCapacity(options: EventQueueOptions): number {
-  const { capacity = 65_536 } = optionsObject('events', options, ['capacity']);
-  return wholeNumber('tap capacity', capacity, 1, 1_048_576);
+function tapCapacity(name: string, capacity = 65_536): number {
+  return wholeNumber(`${name}.capacity`, capacity, 1, 1_048_576);
 }
 
-function placesOf(options: SourceOptions): Place[] {
+function placesOf({ directories = [], globs = [] }: SourceOptions): Place[] {
   const places: Place[] = [];
-  const { directories = [], globs = [] } = options;
-  for (const given of listOf('directories', directories, pathText)) {
+  for (const given of listOf('directories', directories, filePath)) {
     places.push({ given, path: resolve(given), isGlob: false });
   }
-  for (const given of listOf('globs', globs, pathText)) {
+  for (const given of listOf('globs', globs, filePath)) {
     const directory = dirname(given);
     if (/[*?[]/.test(directory)) throw invalid(`globs has ${given}: only its last part may have * and ?`);
     places.push({ given, path: resolve(directory, basename(given)), isGlob: true });
@@ -145,59 +137,43 @@ function placesOf(options: SourceOptions): Place[] {
   throw invalid('directories and globs are both empty: name at least one place');
 }
 
-/** Directory, and pattern of the file names in it. */
+/** Returns a directory, and the pattern of file names in it. */
 function rawPlace({ path, isGlob }: Place): [string, string] {
   return isGlob ? [dirname(path), basename(path)] : [path, ''];
 }
 
-/** The snapshot before the first one, while the collector's thread is held up. */
-const NOTHING_YET: RawSnapshot = {
-  takenMs: 0,
-  agents: 0,
-  words: new ArrayBuffer(0),
-  strings: [],
-  problems: [],
-  problemCount: 0,
-  openDirectories: [],
-  places: [],
-  collector: { drainIntervalMs: 0, ticks: 0, lateTicks: 0, maxLagMs: 0, lastLagMs: 0, sinceTickMs: 0 },
-};
-
 class NativeSource implements RingSource {
   #handle: Handle | undefined;
-  #tap: EventTap | undefined;
-  #events: EventQueue | undefined;
-  readonly #options: SourceOptions;
+  #eventTap: EventTap | undefined;
+  #typeTap: EventTap<TypeBatch> | undefined;
+  readonly #options: TallyOptions;
   readonly #tally: RawTally;
   readonly #places: readonly Place[];
   #last: RawSnapshot | undefined;
-  /** A drain that was waited for in vain. */
+  /** A drain that timed out. */
   #unserved: number | undefined;
 
   constructor(
-    { source, taps }: { source: Handle; taps: Handle[] },
-    options: SourceOptions,
+    source: Handle,
+    options: TallyOptions,
     tally: RawTally,
     places: readonly Place[],
+    taps: { readonly event: Handle | undefined; readonly type: Handle | undefined },
   ) {
     this.#handle = source;
     this.#options = options;
     this.#tally = tally;
     this.#places = places;
-    if (options.tap !== undefined) {
-      this.#tap = this.#eventTap(source, taps.shift()!, () => (this.#tap = undefined));
-    }
-    if (options.events !== undefined) {
-      this.#events = this.#eventQueue(source, taps.shift()!, () => (this.#events = undefined));
-    }
+    this.#eventTap = taps.event && tapOf(source, taps.event, takeEvents, () => (this.#eventTap = undefined));
+    this.#typeTap = taps.type && tapOf(source, taps.type, takeTypes, () => (this.#typeTap = undefined));
   }
 
-  get tap(): EventTap | undefined {
-    return this.#tap;
+  get eventTap(): EventTap | undefined {
+    return this.#eventTap;
   }
 
-  get events(): EventQueue | undefined {
-    return this.#events;
+  get typeTap(): EventTap<TypeBatch> | undefined {
+    return this.#typeTap;
   }
 
   get closed(): boolean {
@@ -217,15 +193,17 @@ class NativeSource implements RingSource {
     };
   }
 
+  /** While the collector thread is blocked, repeats the last snapshot with the age of the thread's last tick. */
   #snapshotFor(reader: number): Snapshot {
     const found = addon().snapshot(this.#open(), reader);
     if (typeof found !== 'number') {
       this.#last = found;
       return decodeSnapshot(found, this.#tally, this.#places);
     }
-    const last = this.#last ?? { ...NOTHING_YET, takenMs: Date.now() };
-    const places = this.#last === undefined ? [] : this.#places;
-    return decodeSnapshot({ ...last, collector: { ...last.collector, sinceTickMs: found } }, this.#tally, places);
+    if (this.#last === undefined) return emptySnapshot(found);
+    const { collector } = this.#last;
+    const last = { ...this.#last, collector: { ...collector, sinceTickMs: found } };
+    return decodeSnapshot(last, this.#tally, this.#places);
   }
 
   drainNow(limitMs = DRAIN_LIMIT_MS): void {
@@ -235,9 +213,9 @@ class NativeSource implements RingSource {
 
   async drain(): Promise<void> {
     this.#open();
-    const isHeldUp = this.#unserved !== undefined && !addon().isDrainServed(this.#unserved);
+    const isBlocked = this.#unserved !== undefined && !addon().isDrainServed(this.#unserved);
     const request = addon().requestDrain();
-    if (isHeldUp) return; // another has waited for it already
+    if (isBlocked) return; // an earlier call has waited for it
     const beganMs = performance.now();
     for (let pauseMs = 1; !this.closed && !addon().isDrainServed(request);) {
       const waitedMs = performance.now() - beganMs;
@@ -250,37 +228,19 @@ class NativeSource implements RingSource {
     }
   }
 
-  openTap(options: TapOptions): EventTap {
-    const { types, capacity } = checkedTap(options, this.#options.tally);
+  openEventTap(options: EventTapOptions = {}): EventTap {
     const source = this.#open();
-    return this.#eventTap(source, addon().openTap(source, types, capacity), () => {});
+    return tapOf(source, addon().openTap(source, ...eventTapOf(options)), takeEvents);
   }
 
-  openEvents(options: EventQueueOptions = {}): EventQueue {
+  openTypeTap(options: TypeTapOptions): EventTap<TypeBatch> {
     const source = this.#open();
-    return this.#eventQueue(source, addon().openTap(source, 'all', queueCapacity(options)), () => {});
+    return tapOf(source, addon().openTap(source, ...typeTapOf(options, this.#options)), takeTypes);
   }
 
   close(): void {
     if (this.#handle !== undefined) addon().closeSource(this.#handle);
     this.#handle = undefined;
-  }
-
-  #eventQueue(source: Handle, tap: Handle, onClose: () => void): EventQueue {
-    return {
-      take: (maxEvents) => addon().takeEvents(tap, wholeNumber('maxEvents', maxEvents, 1, 1_048_576)),
-      stats: () => addon().tapStats(tap),
-      close: closeOnce(source, tap, onClose),
-    };
-  }
-
-  #eventTap(source: Handle, tap: Handle, onClose: () => void): EventTap {
-    return {
-      take: (maxEvents) => addon().takeTapped(tap, wholeNumber('maxEvents', maxEvents, 1, 1_048_576)),
-      setSampling: (n) => addon().setSampling(tap, wholeNumber('sampling', n, 1, 2 ** 40)),
-      stats: () => addon().tapStats(tap),
-      close: closeOnce(source, tap, onClose),
-    };
   }
 
   #open(): Handle {
@@ -289,12 +249,38 @@ class NativeSource implements RingSource {
   }
 }
 
-function closeOnce(source: Handle, tap: Handle, onClose: () => void): () => void {
+/** Snapshot before the first one, while the collector thread is blocked. */
+function emptySnapshot(sinceTickMs: number): Snapshot {
+  return {
+    takenMs: Date.now(),
+    agents: [],
+    problems: [],
+    problemCount: 0,
+    openDirectories: [],
+    places: [],
+    collector: { drainIntervalMs: 0, ticks: 0, lateTicks: 0, maxLagMs: 0, sinceTickMs },
+  };
+}
+
+const takeEvents = (tap: Handle, most: number): EventBatch => addon().takeEvents(tap, most);
+const takeTypes = (tap: Handle, most: number): TypeBatch => addon().takeTapped(tap, most);
+
+function tapOf<Batch>(
+  source: Handle,
+  tap: Handle,
+  take: (tap: Handle, most: number) => Batch,
+  onClose: () => void = () => {},
+): EventTap<Batch> {
   let closed = false;
-  return () => {
-    if (closed) return;
-    closed = true;
-    addon().closeTap(source, tap);
-    onClose();
+  return {
+    take: (maxEvents) => take(tap, wholeNumber('maxEvents', maxEvents, 1, 1_048_576)),
+    setSampling: (n) => addon().setSampling(tap, wholeNumber('sampling', n, 1, 2 ** 40)),
+    stats: () => addon().tapStats(tap),
+    close() {
+      if (closed) return;
+      closed = true;
+      addon().closeTap(source, tap);
+      onClose();
+    },
   };
 }

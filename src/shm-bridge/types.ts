@@ -1,15 +1,23 @@
 /**
- * The bridge's public types: bytes, counts and states. No metric names and no OpenTelemetry in this room.
- * Times ending in `Ms` are milliseconds since the Unix epoch unless they say otherwise.
+ * Public types of the bridge: bytes, counts and states. This room knows no metric names and no OpenTelemetry.
+ * Times ending in `Ms` are milliseconds since the Unix epoch unless a field states otherwise.
  */
+import type { AgentSnapshot, TallyOptions } from '../tally.js';
 
-/** What opening a ring found. Only `ready` rings are drained; `busy` and `initializing` are tried again. */
+export type {
+  AgentLife,
+  AgentSnapshot,
+  AgentTally,
+  EventTally,
+  HistogramTally,
+  TallyOptions,
+  TransferTally,
+} from '../tally.js';
+
+/** Result of opening a ring. Only `ready` rings are drained; `busy` and `initializing` rings are retried. */
 export type RingState = 'absent' | 'initializing' | 'ready' | 'incompatible' | 'corrupt' | 'busy' | 'denied';
 
-/** `dead` only after a process that wrote the ring was seen and is gone; `unknown` where that cannot be seen. */
-export type AgentLife = 'alive' | 'dead' | 'unknown';
-
-/** One event as it stands in a slot. Which fields exist depends on the wire version. */
+/** One event, as stored in a slot. The wire version determines which fields exist. */
 export interface RingEvent {
   /** Microseconds since the Unix epoch (wire version 1). */
   timestampUs?: bigint;
@@ -19,16 +27,16 @@ export interface RingEvent {
   type?: number;
   /** Event name, at most 32 bytes; bytes that are not UTF-8 become \xNN (wire version 1). */
   name?: string;
-  /** The operation's reading, never a running total: bytes, requests or microseconds by type. */
+  /** Reading of one operation, never a running total: bytes, requests or microseconds by type. */
   value: bigint;
 }
 
-/** What events have in common. Which fields exist depends on the wire version, as in RingEvent. */
+/** Fields that events of one kind share. The wire version determines which exist, as in RingEvent. */
 export interface RingEventKind {
   category?: number;
   type?: number;
   name?: string;
-  /** Whether `timestampsUs` says something about these events. */
+  /** True if these events have a time in `timestampsUs`. */
   timestamped: boolean;
 }
 
@@ -36,95 +44,20 @@ export interface RingEventKind {
 export interface RingEventColumns {
   length: number;
   kinds: RingEventKind[];
-  /** Where the event's kind stands in `kinds`. */
+  /** Index into `kinds`. */
   kindOf: Uint32Array;
   values: BigUint64Array;
   /** Microseconds since the Unix epoch (wire version 1). */
   timestampsUs: BigUint64Array;
 }
 
-/** Counts per bucket: `counts[i]` holds values <= `bounds[i]`, the last count everything above. */
-export interface HistogramTally {
-  bounds: readonly number[];
-  counts: readonly number[];
+/** State of a file or directory, and the reason for it in words; the reason is empty when ready. */
+export interface RingStatus {
+  state: RingState;
+  reason: string;
 }
 
-/** What one event key of one agent added up to since the tally began. */
-export interface EventTally {
-  /** The type number, where the key is one. Absent for named events that the event table does not know. */
-  type?: number;
-  /** The name, where the key is one. */
-  name?: string;
-  /** NIXL's category number; -1 for the overflow key. */
-  category: number;
-  /** True when the event table that was given to the source has this key. */
-  known: boolean;
-  /** True for the one key that takes whatever came after 256 unknown keys. */
-  overflow: boolean;
-  count: number;
-  /** Exact. */
-  sum: bigint;
-  last: bigint;
-  /** Of events of category PERFORMANCE (microseconds), and of those that were given bounds. */
-  histogram?: HistogramTally;
-}
-
-/** Finished transfers of one direction, put together from consecutive events. */
-export interface TransferTally {
-  count: number;
-  /** Bytes. */
-  size: HistogramTally & { sum: bigint };
-  /** Microseconds. */
-  duration: HistogramTally & { sum: bigint };
-  /** Bytes per second; transfers that took 0 us are left out. */
-  throughput: HistogramTally & { sum: number };
-}
-
-/** One agent: everything that its ring told since `startTimeMs`. */
-export interface AgentSnapshot {
-  /** Unique in this process and never used again: the key for delta state. */
-  id: number;
-  /** File name below its source's directory, `/` between folders. */
-  agent: string;
-  directory: string;
-  path: string;
-  wireVersion: number;
-  capacity: number;
-  life: AgentLife;
-  /** The process that writes the ring, where it can be seen. */
-  pid?: number;
-  /** When the sums stood at 0. */
-  startTimeMs: number;
-  /** When a drain last found an event; undefined before the first one. */
-  lastEventMs?: number;
-  /** False while the ring was found empty and no process was seen behind it: list it, do not export it. */
-  exported: boolean;
-  /** Events in the ring at the last look (0 to capacity - 1). */
-  pending: number;
-  /** Most events that a drain found in the ring in the last 15 to 30 seconds. */
-  peakPending: number;
-  /** Drains that found the ring full: events may have been refused then, and the ring does not count those. */
-  foundFull: number;
-  /** Milliseconds that it may have been full, at most: from the drains before to those that found it so. */
-  foundFullMs: number;
-  /** Times the agent came back under this name. */
-  restarts: number;
-  /** Times the place in the ring had to be found anew: restarts, damage, another's mark. */
-  resyncs: number;
-  /** Times read_pos was moved by someone else. */
-  foreignMoves: number;
-  /** True once the numbers may be off: a foreign consumer, or a restart outside of the protocol's assumption. */
-  suspect: boolean;
-  /** Bytes registered minus deregistered in this incarnation, never below 0. */
-  memoryInUse: bigint;
-  /** True when events of this incarnation were missed, so that memoryInUse may be off. */
-  memoryApproximate: boolean;
-  /** Every known type (at 0 if not seen), then the keys that turned up. */
-  events: EventTally[];
-  transfers: { transmit: TransferTally; receive: TransferTally };
-}
-
-/** A file in a source that is no ring that can be drained, or a place where there is none, and why. */
+/** A file in a source that cannot be drained, or a place without rings. */
 export interface RingProblem {
   path: string;
   /** `relative` and `no_rings` are states of places. */
@@ -132,121 +65,96 @@ export interface RingProblem {
   reason: string;
 }
 
-/** One of the directories and globs that a source was given. */
-export interface PlaceStatus {
+/** One of the directories and globs that a source was given. State: `corrupt` if the path is not a directory. */
+export interface PlaceStatus extends RingStatus {
   given: string;
-  /** The same as an absolute path. */
+  /** `given` as an absolute path. */
   path: string;
   isGlob: boolean;
-  /** Of the directory: `ready` when it can be read, `corrupt` when it is no directory. */
-  state: RingState;
-  /** Empty when ready; else what was found, in words. */
-  reason: string;
   /** Files that could be rings. */
   files: number;
-  /** One of them was a ring, now or before. */
+  /** True if one of the files is or was a ring. */
   hadRings: boolean;
 }
 
-/** The background thread's own state. One per process, shared by all sources. */
+/** State of the background thread: one per process, shared by all sources. */
 export interface CollectorStats {
   /**
-   * The interval in force: the smallest that any source asked for. While no ring had an event for a second it is doubled, to
-   * 50 at most.
+   * Interval in force: the smallest of all sources, doubled to at most 50 while no ring had an event for a second.
    */
   drainIntervalMs: number;
   ticks: number;
   /** Ticks that began more than one interval late. */
   lateTicks: number;
-  /** Longest time between the beginnings of two ticks, milliseconds. */
+  /** Longest time between the starts of two ticks, milliseconds. */
   maxLagMs: number;
-  /** Time between the last tick and the one before it, milliseconds. */
-  lastLagMs: number;
-  /** Time since the last tick began, milliseconds: much more than the interval when the thread does not get to run. */
+  /** Time since the start of the last tick, milliseconds: much more than the interval if the thread is blocked. */
   sinceTickMs: number;
 }
 
-/** Cumulative, and consumed by nobody: any number of readers agree. */
+/** Cumulative totals. Taking a snapshot consumes nothing, so any number of readers agree. */
 export interface Snapshot {
   takenMs: number;
   agents: AgentSnapshot[];
-  /** At most 1000; `problemCount` is the whole number. */
+  /** At most 1000; `problemCount` counts all. */
   problems: RingProblem[];
   problemCount: number;
-  /** Directories (or with folders) in which any user may put rings: writable by all, and `owners` not given. */
+  /** Directories in which any user may create rings: they or their folders are world-writable, `owners` is unset. */
   openDirectories: string[];
-  /** In the order in which they were given: directories, then globs. */
+  /** In the order of the options: directories, then globs. */
   places: PlaceStatus[];
   collector: CollectorStats;
 }
 
-/** What the tally must know of events: the mapping's table, reduced to numbers. */
-export interface TallyOptions {
-  /**
-   * Indexed by type number, without gaps. `names`: how wire version 1 spells it. `bounds`: of its histogram; default:
-   * `durationBoundsUs` in category PERFORMANCE, in others it has none.
-   */
-  types: readonly { category: number; names: readonly string[]; bounds?: readonly number[] }[];
-  /**
-   * Histograms of events that `types` does not have. `name` may hold `*` and `?`; what is left out matches anything. The
-   * first that matches counts; where none does, those of category PERFORMANCE have one over `durationBoundsUs`.
-   */
-  histograms?: readonly { type?: number; name?: string; category?: number; bounds: readonly number[] }[];
-  /** Upper bounds, strictly increasing, positive; fractions allowed. Microseconds. */
-  durationBoundsUs: readonly number[];
-  /** Bytes. */
-  sizeBounds: readonly number[];
-  /** Bytes per second. */
-  throughputBounds: readonly number[];
-}
-
 export interface SourceOptions {
-  /** Directories whose files are rings, searched to depth 3. They need not exist yet. */
+  /** Directories that contain rings, searched to depth 3. They need not exist yet. */
   directories?: readonly string[];
   /** Paths with `*` and `?` in their last part. */
   globs?: readonly string[];
   /**
-   * 1 to 10000; default 20. Keep it at most a fifth of the agents' flush interval: it is doubled, to 50 at most, while
-   * nothing moves.
+   * 1 to 10000; default 20. Keep it at most a fifth of the agents' flush interval. It is doubled, to 50 at most, while no
+   * event arrives.
    */
   drainIntervalMs?: number;
-  /** How long a dead agent's last values stay after its death; default 30000. */
+  /** Time that a dead agent's last values are kept after its death; default 30000. */
   deadTtlMs?: number;
-  /** Drop agents whose life is unknown after this long without an event; default: never. */
+  /** Drops agents of unknown life after this time without an event; default: never. */
   idleTtlMs?: number;
-  /**
-   * Also read rings of this source on NFS, 9p, virtiofs and FUSE, where shared mappings may not be coherent; default
-   * false.
-   */
+  /** Reads rings on NFS, 9p, virtiofs and FUSE, too, where shared mappings may not be coherent; default false. */
   force?: boolean;
-  /** User ids: only files that one of them owns are rings. Default: anyone's. */
+  /** User ids. Only files of these users are rings. Default: files of any user. */
   owners?: readonly number[];
   tally: TallyOptions;
-  /** A tap that is there before the first ring is drained: it sees every event that the sums hold. */
-  tap?: TapOptions;
-  /** A queue of all events as they are, from the first one on. */
-  events?: EventQueueOptions;
+  /** Tap of some types, opened before the first ring is drained: it sees every event that the sums hold. */
+  typeTap?: TypeTapOptions;
+  /** Tap of all events, opened before the first ring is drained. */
+  eventTap?: EventTapOptions;
 }
 
-export interface EventQueueOptions {
+export interface EventTapOptions {
   /** Most events that wait for JavaScript, 1 to 1048576; default 65536. */
   capacity?: number;
 }
 
-/** Raw events, column by column: entry i of each array is one event. In the order of each ring. */
+export interface TypeTapOptions extends EventTapOptions {
+  /** Known type numbers to keep. */
+  types: readonly number[];
+}
+
+/** Events of an EventTap, column by column: entry i of each array is one event. In the order of each ring. */
 export interface EventBatch {
   length: number;
   /** AgentSnapshot.id. */
   agentIds: Float64Array;
-  /** Where the event's key stands in AgentSnapshot.events. */
+  /** Index of the event's key in AgentSnapshot.events. */
   keys: Uint32Array;
   values: BigUint64Array;
-  /** Microseconds since the Unix epoch: the event's own in wire version 1, else when it was drained. */
+  /** Microseconds since the Unix epoch: the event's time in wire version 1, otherwise the time of the drain. */
   timesUs: Float64Array;
 }
 
-/** Events that crossed to JavaScript, column by column: entry i of each array is one event. */
-export interface TapBatch {
+/** Events of a TypeTap, column by column: entry i of each array is one event. */
+export interface TypeBatch {
   length: number;
   /** AgentSnapshot.id. */
   agentIds: Float64Array;
@@ -255,100 +163,68 @@ export interface TapBatch {
   values: Float64Array;
 }
 
-export interface TapOptions {
-  /** Known type numbers to keep. */
-  types: readonly number[];
-  /** Most events that wait for JavaScript, 1 to 1048576; default 65536. */
-  capacity?: number;
-}
-
 export interface TapCounts {
-  /** Events of the asked types since the tap was opened. */
+  /** Events of the requested types since the tap was opened. */
   seen: number;
-  /** Of those, put into the queue. */
+  /** Events of `seen` that were queued. */
   kept: number;
-  /** Of those, passed over on purpose, by sampling. */
+  /** Events of `seen` that sampling left out. */
   sampledOut: number;
-  /** Of those, lost because the queue was full. */
+  /** Events of `seen` that were lost because the queue was full. */
   overflowed: number;
 }
 
 export interface TapStats extends TapCounts {
-  /** The same by type number, of taps that asked for types. */
+  /** Counts per type number. Empty for an EventTap of all events. */
   types: readonly (TapCounts & { readonly type: number })[];
 }
 
-/** What opening or looking at one ring says. */
-export interface RingInfo {
-  state: RingState;
-  /** Empty when ready; else what was found, in words. */
-  reason: string;
-  wireVersion: number;
-  capacity: number;
-  slotBytes: number;
-}
-
-/** What stands in a ring's header. The numbers are there when it is ready. */
-export interface RingInspection {
-  state: RingState;
-  /** Empty when ready; else what was found, in words. */
-  reason: string;
+/** Header of a ring. The numbers are present if it is ready. */
+export interface RingInspection extends RingStatus {
   wireVersion?: number;
   capacity?: number;
   slotBytes?: number;
   /** Slot indices. */
   writePos?: number;
   readPos?: number;
-  /** Events in the ring, not yet consumed. */
+  /** Unread events in the ring. */
   pending?: number;
   /** True while a consumer of this package has its mark in it. */
   consumed?: boolean;
 }
 
-export interface RingStats extends RingInfo {
-  /** Events in the ring, not yet consumed. */
+export interface RingStats extends RingStatus {
+  wireVersion: number;
+  capacity: number;
+  slotBytes: number;
+  /** Unread events in the ring. */
   pending: number;
-  /** Events that this handle's ring has consumed since it was opened. */
+  /** Events consumed since the ring was opened in this process. */
   drained: bigint;
   restarts: number;
   foreignMoves: number;
   suspect: boolean;
 }
 
-export interface ObserveResult<Events = RingEvent[]> {
-  events: Events;
-  /** The producer went round since the last look: events before these are missing. */
+interface Observation extends RingStatus {
+  /** True if the producer lapped the observer since the previous call: events before these are missing. */
   lapped: boolean;
-  /** The ring is full and stands still: nobody drains it, and the agent drops what is new. */
+  /** True if the ring is full and not drained: the agent drops new events. */
   stalled: boolean;
-  /** The agent came back in this file since the last look. */
+  /** True if the agent restarted in this file since the previous call. */
   restarted: boolean;
-  state: RingState;
-  /** Empty when ready; else what was found, in words. */
-  reason: string;
 }
 
-/** What one look of a tallying observer found. Capacity and the like are there when the ring is ready. */
-export interface ObservedRing {
-  state: RingState;
-  /** Empty when ready; else what was found, in words. */
-  reason: string;
-  /** Events since the last look. */
+export interface ObserveResult<Events = RingEvent[]> extends Observation {
+  events: Events;
+}
+
+/** Result of TallyingObserver.observe(). The optional numbers are present if the ring is ready. */
+export interface ObservedRing extends Observation {
+  /** Events since the previous call. */
   found: number;
-  /** As in ObserveResult. */
-  lapped: boolean;
-  stalled: boolean;
-  restarted: boolean;
   wireVersion?: number;
   capacity?: number;
-  /** Events in the ring that nobody consumed. */
+  /** Unread events in the ring. */
   pending?: number;
-}
-
-/** What an agent's events added up to, as far as they were seen. */
-export interface ObservedTally {
-  /** As in AgentSnapshot. */
-  memoryInUse: bigint;
-  events: EventTally[];
-  transfers: { transmit: TransferTally; receive: TransferTally };
 }

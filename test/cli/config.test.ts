@@ -31,7 +31,7 @@ attributes:
     source: { pattern: '(?<role>prefill|decode)', group: role }
     default: other
   - { name: rank, source: local_rank, type: integer, order: 1 }
-builders: [legacy, time, custom]
+builders: [nixl, time, custom]
 customEvents:
   - { event: queue_depth, kind: gauge, name: backend.queue.depth }
   - { event: 77, category: CUSTOM, kind: histogram, name: { nixl: a, otel: b }, bounds: [1, 2] }
@@ -48,7 +48,7 @@ const WRONG: [string, string][] = [
   ['naming: nixl\ndirectory: /a', '2:1: directory is unknown; there are $schema, directories, '],
   ['attributes:\n  - name: a\n    source: agnet', '3:5: attributes[0].source is "agnet"; allowed: one of "agent"'],
   ['attributes:\n  - name: a\n  - name: b', '2:5: attributes[0] has no "source"; it needs name, source'],
-  ['builders: [legacy, tmie]', '1:20: builders[1] is "tmie"; allowed: one of "legacy"'],
+  ['builders: [nixl, tmie]', '1:18: builders[1] is "tmie"; allowed: one of "nixl"'],
   [
     'customEvents:\n  - { event: 5, kind: gauge, name: a }',
     '2:7: customEvents[0].event is 5; allowed: a name or a glob',
@@ -61,8 +61,8 @@ const WRONG: [string, string][] = [
     'histogramBounds: { agent_tx_bytes: [1] }',
     '1:20: histogramBounds.agent_tx_bytes is unknown; there are agent_xfer_time',
   ],
-  ['builders: [legacy, time, legacy]', '1:26: builders[2] is legacy, which is there twice'],
-  ['builders: [./a.mjs, legacy, ./a.mjs]', '1:29: builders[2] is ./a.mjs, which is there twice'],
+  ['builders: [nixl, time, nixl]', '1:24: builders[2] is nixl, which is there twice'],
+  ['builders: [./a.mjs, nixl, ./a.mjs]', '1:27: builders[2] is ./a.mjs, which is there twice'],
   [
     'customEvents:\n  - { event: e, kind: gauge, name: agent_xfer_time }',
     '2:30: customEvents[0].name is agent_xfer_time, which is there already',
@@ -292,7 +292,7 @@ describe('a configuration file', () => {
     ['{\n  // why\n}', '2:3: not JSON: expected a key, in double quotes; comments are allowed in YAML only'],
     ['{ "naming": "nixl",\n  "naming": "otel" }', '2:3: the key "naming" stands here twice'],
     ['{\n  "serve": {\n    "port": -1 } }', '3:5: serve.port is -1; allowed: a whole number, from 0 to 65535'],
-    ['{"builders":\n ["legacy",\n "legacy"]}', '3:2: builders[1] is legacy, which is there twice'],
+    ['{"builders":\n ["nixl",\n "nixl"]}', '3:2: builders[1] is nixl, which is there twice'],
     ['naming: nixl', '1:1: not JSON: expected a value'],
     ['', '1:1: not JSON: the file ends here'],
   ])('with the name of JSON is JSON: %j is refused', (text, message) => {
@@ -311,9 +311,9 @@ describe('a configuration file', () => {
   });
 
   it('is refused with the place of an option that no builder uses', () => {
-    const file = fileWith('hostname: h\ncustomEvents: [{ event: e, kind: gauge, name: a }]\nbuilders: [legacy]');
+    const file = fileWith('hostname: h\ncustomEvents: [{ event: e, kind: gauge, name: a }]\nbuilders: [nixl]');
     expect(() => new NixlMetricProducer({ directories: '/none', configFile: file })).toThrow(
-      `${file}:2:1: customEvents needs the builder custom, and builders has only legacy`,
+      `${file}:2:1: customEvents needs the builder custom, and builders has only nixl`,
     );
   });
 
@@ -322,14 +322,14 @@ describe('a configuration file', () => {
       producerSettings({ directories: '/none', configFile: fileWith(text) }, environment);
     const bounds = 'durationBoundsUs: [1, 2]\n';
     expect(() => open(`${bounds}builders: [agents, time]`)).toThrow(
-      '1:1: durationBoundsUs needs the builder legacy or transfers or events or custom, and builders has only agents, time',
+      '1:1: durationBoundsUs needs the builder nixl or transfers or events or custom, and builders has only agents, time',
     );
-    for (const builder of ['legacy', 'transfers', 'events', 'custom']) open(`${bounds}builders: [${builder}]`);
+    for (const builder of ['nixl', 'transfers', 'events', 'custom']) open(`${bounds}builders: [${builder}]`);
     open('builders: [agents]', { NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US: '1,2' });
   });
 
   it('is refused with the place of a module that does not exist', async () => {
-    const file = fileWith('builders:\n  - legacy\n  - ./gone.mjs\nserve: { exporter: [console, ./gone-too.mjs] }');
+    const file = fileWith('builders:\n  - nixl\n  - ./gone.mjs\nserve: { exporter: [console, ./gone-too.mjs] }');
     expect(() => optionsOf(readSettings(file))).toThrow(
       new RegExp(`^${file}:3:5: builders\\[1\\]: builder ${path.dirname(file)}/gone.mjs cannot be loaded`),
     );
@@ -349,12 +349,12 @@ describe('a configuration file', () => {
   });
 
   it('may name builders by their modules, beside it', () => {
-    const file = fileWith('builders: [legacy, ./own.mjs]');
+    const file = fileWith('builders: [nixl, ./own.mjs]');
     writeFileSync(path.join(path.dirname(file), 'own.mjs'), 'export default class { name = "own"; create() {} }');
-    expect(optionsOf(readSettings(file)).builders).toMatchObject(['legacy', { name: 'own' }]);
+    expect(optionsOf(readSettings(file)).builders).toMatchObject(['nixl', { name: 'own' }]);
     writeFileSync(path.join(path.dirname(file), 'own.cjs'), 'module.exports = { name: 1 };');
     const other = path.join(path.dirname(file), 'other.yaml');
-    writeFileSync(other, 'builders: [legacy, ./own.mjs, ./own.cjs]');
+    writeFileSync(other, 'builders: [nixl, ./own.mjs, ./own.cjs]');
     expect(() => optionsOf(readSettings(other))).toThrow(/builder .*own.cjs is none; export default/);
   });
 });
@@ -519,7 +519,7 @@ describe('who goes before whom', () => {
     const writer = new RingWriter(path.join(directory, 'prefill-0'), { wireVersion: 4 });
     const file = fileWith(`
       attributes: [{ name: role, source: { pattern: '^(?<role>\\w+)-', group: role } }]
-      builders: [legacy, ./failures.mjs]
+      builders: [nixl, ./failures.mjs]
       serve: { port: 0 }`);
     writeFileSync(
       path.join(path.dirname(file), 'failures.mjs'),
@@ -542,7 +542,7 @@ describe('who goes before whom', () => {
   it('does not let a builder whose promises reject end serve', async () => {
     const directory = temporaryDirectory();
     const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 });
-    const file = fileWith('builders: [legacy, ./async.mjs]\nserve: { port: 0 }');
+    const file = fileWith('builders: [nixl, ./async.mjs]\nserve: { port: 0 }');
     writeFileSync(
       path.join(path.dirname(file), 'async.mjs'),
       `export default {
@@ -692,7 +692,7 @@ describe('nixl-otel config', () => {
     { OTEL_METRICS_EXPORTER: 'otlp,console', OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'DELTA' },
   ])('prints %j as a file that is right and says the same', (environment) => {
     const own = fileWith(
-      'builders: [legacy, ./own.mjs]\nattributes: [{ name: a, type: list, source: { constant: &c [x] }, default: *c }]',
+      'builders: [nixl, ./own.mjs]\nattributes: [{ name: a, type: list, source: { constant: &c [x] }, default: *c }]',
     );
     writeFileSync(path.join(path.dirname(own), 'own.mjs'), 'export default { name: "own", create() {} }');
     const printed = effectiveConfig(own, environment);

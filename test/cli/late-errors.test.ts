@@ -85,7 +85,7 @@ describe('what a builder throws outside of every call', () => {
     const builder = `${atLoad} module.exports = { name: 'mine', create() { ${atCreate} } };`;
     writeFileSync(path.join(directory, 'builder.cjs'), builder);
     const config = path.join(directory, 'config.yaml');
-    writeFileSync(config, 'builders: [legacy, ./builder.cjs]\n');
+    writeFileSync(config, 'builders: [nixl, ./builder.cjs]\n');
     const serve = start(['serve', '--dir', temporaryDirectory(), '--config', config, '--port', '0']);
     await serve.says(/error: builder (mine|\S+builder.cjs) threw outside of a call/);
     const [, url] = await serve.says(/serves (http:\S+) from/);

@@ -84,7 +84,7 @@ describe('a key of the file that does nothing', () => {
   });
 
   it('may be a default, as config print writes it', async () => {
-    const { stdout } = await run(['config', 'print', fileWith('directories: /none\nbuilders: [legacy]')]);
+    const { stdout } = await run(['config', 'print', fileWith('directories: /none\nbuilders: [nixl]')]);
     expect(stdout).toContain('otlpProtocol');
     expect(await run(['config', 'check', fileWith(stdout)])).toMatchObject({ code: 0 });
   });

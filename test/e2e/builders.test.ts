@@ -94,7 +94,7 @@ describe('a builder of one’s own', () => {
     const { directory, writer } = ring(4);
     writer.push({ type: 10, value: 1 });
     writer.push({ type: 19, value: 2 });
-    const options = { attributes: ATTRIBUTES, builders: ['legacy' as const, new Failures()] };
+    const options = { attributes: ATTRIBUTES, builders: ['nixl' as const, new Failures()] };
     const producer = await producerOn(directory, options);
     const page = await scrape(producer);
     expect(page).toMatch(/^team_failures_total\{role="prefill"\} 3$/m);
@@ -130,7 +130,7 @@ describe('a builder of one’s own', () => {
       },
     };
     const failures = new Failures();
-    const producer = await producerOn(directory, { builders: [broken, failures, 'legacy'] });
+    const producer = await producerOn(directory, { builders: [broken, failures, 'nixl'] });
     for (let i = 0; i < 3; i++) {
       writer.push({ type: 8, value: 1 });
       await allDrained(directory);
@@ -185,7 +185,7 @@ describe('a builder of one’s own', () => {
     const failures = new Failures();
     const one = new NixlInstrumentation({
       directories: directory,
-      builders: ['legacy', failures],
+      builders: ['nixl', failures],
       attributes: ATTRIBUTES,
     });
     onTestFinished(() => one.disable());
@@ -206,7 +206,7 @@ describe('several readers of one instrumentation', () => {
   it('all have the builders, each in its own temporality', async () => {
     const { directory, writer } = ring(4);
     const failures = new Failures();
-    const one = new NixlInstrumentation({ directories: directory, builders: ['legacy', failures] });
+    const one = new NixlInstrumentation({ directories: directory, builders: ['nixl', failures] });
     onTestFinished(() => one.disable());
     const [cumulative, delta] = [one.metricProducer(), one.metricProducer({ temporality: 'delta' })];
     const values = async (producer: NixlMetricProducer): Promise<unknown[]> => {
@@ -230,7 +230,7 @@ describe('what went to builders', () => {
   it('is counted on when the instrumentation stops and starts again', async () => {
     const { directory, writer } = ring(4);
     const failures = new Failures();
-    const config = { directories: directory, builders: ['legacy' as const, failures] };
+    const config = { directories: directory, builders: ['nixl' as const, failures] };
     const one = new NixlInstrumentation(config);
     onTestFinished(() => one.disable());
     const producer = one.metricProducer();
@@ -279,7 +279,7 @@ describe('what a builder costs', () => {
     const events = 200_000;
     for (let i = 0; i < events; i++) expect(writer.push({ type: 0, value: 3 })).toBe(true);
     const failures = new Failures();
-    const producer = await producerOn(directory, { builders: ['legacy', failures] });
+    const producer = await producerOn(directory, { builders: ['nixl', failures] });
     const result = await producer.collect();
     expect(pointsIn(result, 'agent_tx_bytes_total')[0]?.value).toBe(3 * events);
     expect(failures.gained).toMatchObject([{ event: 'agent_tx_bytes', count: events }]);
@@ -379,7 +379,7 @@ describe('the built-in builders', () => {
   it('are the only ones when they are named', async () => {
     const { directory, writer } = ring(4);
     writer.push({ type: 0, value: 1 });
-    const metrics = metricsIn(await (await producerOn(directory, { builders: ['transfers', 'legacy'] })).collect());
+    const metrics = metricsIn(await (await producerOn(directory, { builders: ['transfers', 'nixl'] })).collect());
     const names = metrics.map(({ descriptor }) => descriptor.name).filter((name) => !name.startsWith('nixl.collector'));
     expect(names[0]).toBe('nixl.transfer.size');
     expect(names).toContain('agent_tx_bytes_total');

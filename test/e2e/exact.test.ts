@@ -31,7 +31,7 @@ describe('one ring, observed and drained, and left as it was found', () => {
       spoilPadding(file, wireVersion);
       const found = readFileSync(file);
       const observer = observeRing(file);
-      expect(observer.look().events).toEqual(events);
+      expect(observer.observe().events).toEqual(events);
       observer.close();
       expect(readFileSync(file).equals(found)).toBe(true);
       const ring = openRing(file);

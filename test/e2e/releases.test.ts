@@ -16,7 +16,7 @@ function strangersIn(file: string): string[] {
   const { state, reason } = inspectRing(file);
   if (state !== 'ready') return [reason];
   const observer = observeRing(file);
-  const { events } = observer.look();
+  const { events } = observer.observe();
   observer.close();
   // Wire version 1 has names, which plug-ins were free to choose.
   const types = events.flatMap(({ type }) => type ?? []).filter((type) => type >= EVENTS.length);

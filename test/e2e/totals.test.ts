@@ -114,7 +114,7 @@ it('what went to builders is counted on over setConfig()', async () => {
     take() {},
     observe: (gains) => gained.push(...gains.map(({ count }) => count)),
   };
-  const { one, cumulative, write } = host({ builders: ['legacy', builder] });
+  const { one, cumulative, write } = host({ builders: ['nixl', builder] });
   const delivered = async (): Promise<unknown> => (await cumulative.points('nixl.builders.events'))[0]?.value;
   write(1);
   await expect.poll(delivered).toBe(2);

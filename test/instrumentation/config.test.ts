@@ -1,4 +1,4 @@
-import { AttributeRegistry, type CategoryWord, EVERYTHING } from '../../src/mapping/index.js';
+import { AttributeRegistry, type CategoryTerm, EVERYTHING } from '../../src/mapping/index.js';
 import os from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NixlTelemetryError } from '../../src/errors.js';
@@ -39,11 +39,11 @@ describe('a wrong option', () => {
     ],
     [{ builders: [] }, /builders is \[\]; allowed: a non-empty array/],
     [
-      { builders: ['legacy'], customEvents: [{ event: 'e', kind: 'gauge', name: 'a' }] },
-      /customEvents needs the builder custom, and builders has only legacy/,
+      { builders: ['nixl'], customEvents: [{ event: 'e', kind: 'gauge', name: 'a' }] },
+      /customEvents needs the builder custom, and builders has only nixl/,
     ],
-    [{ builders: ['legacy', 'time'], sizeBounds: [1] }, /sizeBounds needs the builder transfers/],
-    [{ builders: ['events'], histogramBounds: { agent_xfer_time: [1] } }, /needs the builder legacy or transfers/],
+    [{ builders: ['nixl', 'time'], sizeBounds: [1] }, /sizeBounds needs the builder transfers/],
+    [{ builders: ['events'], histogramBounds: { agent_xfer_time: [1] } }, /needs the builder nixl or transfers/],
     [{ rankVariable: '=x' }, /rankVariable is "=x"; allowed: the name of an environment variable, without =/],
     [{ attributes: [{ name: 'a', source: { agentEnv: 'A=' } }] }, /attributes\[0\].source.agentEnv is "A="/],
     [{ globs: '/a/*/b' }, /globs is "\/a\/\*\/b"; allowed: a path with \* and \? in its last part only/],
@@ -123,9 +123,7 @@ describe('a wrong option', () => {
   it('may be cyclic', () => {
     const cyclic: unknown[] = [];
     cyclic.push(cyclic);
-    expect(wrong({ directories: cyclic }).message).toMatch(
-      /directories is an object that holds itself or cannot be read/,
-    );
+    expect(wrong({ directories: cyclic }).message).toMatch(/directories is an object that is cyclic or cannot be read/);
   });
 
   it('is shown shortened', () => {
@@ -151,7 +149,7 @@ describe('a variable', () => {
 });
 
 describe('globs of declared events', () => {
-  const warnings = (event: string, category?: CategoryWord): string[] => {
+  const warnings = (event: string, category?: CategoryTerm): string[] => {
     const said: string[] = [];
     const customEvents = [
       { event, kind: 'counter', name: 'a', ...(category === undefined ? {} : { category }) } as const,

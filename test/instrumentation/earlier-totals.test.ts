@@ -88,7 +88,7 @@ describe('what became of durations', () => {
     for (const again of [() => one.disable(), () => one.setConfig({ ...one.getConfig(), deadTtlMs: 1000 }), () => {}]) {
       one.enable();
       opener.last.agents = [sent(opener.opened.length, 1n)];
-      for (let i = 0; i < 3; i++) opener.last.tap!.push(opener.opened.length, 6, 1);
+      for (let i = 0; i < 3; i++) opener.last.typeTap!.push(opener.opened.length, 6, 1);
       again();
     }
     expect(await values('nixl.duration.events')).toEqual([9, 0, 0, 0, 0, 0]);

@@ -8,9 +8,9 @@ import type {
   HistogramTally,
   Snapshot,
   SourceOptions,
-  TapBatch,
+  TypeBatch,
   TapCounts,
-  TapOptions,
+  TypeTapOptions,
   TapStats,
   TransferTally,
 } from '../../src/shm-bridge/types.js';
@@ -67,8 +67,8 @@ export function agentSnapshot(
     life: 'alive',
     startTimeMs: START_MS,
     exported: true,
-    pending: 0,
-    peakPending: 0,
+    foundAtDrain: 0,
+    peakFound: 0,
     foundFull: 0,
     foundFullMs: 0,
     resyncs: 0,
@@ -83,7 +83,7 @@ export function agentSnapshot(
   };
 }
 
-export class InMemoryTap implements EventTap {
+export class InMemoryTap implements EventTap<TypeBatch> {
   readonly types: readonly number[];
   oneIn = 1;
   closed = false;
@@ -107,7 +107,7 @@ export class InMemoryTap implements EventTap {
     this.#queue.push([agentId, type, value]);
   }
 
-  take(maxEvents: number): TapBatch {
+  take(maxEvents: number): TypeBatch {
     const taken = this.#queue.splice(0, maxEvents);
     return {
       length: taken.length,
@@ -142,20 +142,20 @@ export class InMemorySource implements RingSource {
   problems: Snapshot['problems'] = [];
   problemCount: number | undefined;
   openDirectories: string[] = [];
-  collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, lastLagMs: 20, sinceTickMs: 3 };
+  collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, sinceTickMs: 3 };
   failure: Error | undefined;
   readonly #first: InMemoryTap | undefined;
 
-  constructor(tap?: TapOptions) {
-    if (tap !== undefined) this.#first = this.openTap(tap);
+  constructor(tap?: TypeTapOptions) {
+    if (tap !== undefined) this.#first = this.openTypeTap(tap);
   }
 
-  readonly events = undefined;
-  openEvents(): never {
+  readonly eventTap = undefined;
+  openEventTap(): never {
     throw new Error('not in memory');
   }
 
-  get tap(): InMemoryTap | undefined {
+  get typeTap(): InMemoryTap | undefined {
     return this.#first?.closed === false ? this.#first : undefined;
   }
 
@@ -180,7 +180,7 @@ export class InMemorySource implements RingSource {
     return Promise.resolve();
   }
 
-  openTap({ types }: TapOptions): InMemoryTap {
+  openTypeTap({ types }: TypeTapOptions): InMemoryTap {
     const tap = new InMemoryTap(types);
     this.taps.push(tap);
     return tap;
@@ -209,7 +209,7 @@ export class SourceOpener {
   agents: AgentSnapshot[] = [];
 
   readonly openSource = (options: SourceOptions): InMemorySource => {
-    const source = new InMemorySource(options.tap);
+    const source = new InMemorySource(options.typeTap);
     source.agents = this.agents;
     this.options.push(options);
     this.opened.push(source);

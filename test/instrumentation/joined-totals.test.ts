@@ -142,8 +142,8 @@ describe('totals go on', () => {
     for (const reader of [cumulative, delta]) await seen(reader);
     one.setConfig({ ...one.getConfig(), durationBoundsUs: [5, 50] });
     const agent = sent(2, 0);
-    agent.events[6] = { ...agent.events[6]!, count: 1, sum: 3n, histogram: histogramOf([5, 50], [3]) };
-    opener.last.agents = [agent];
+    const times6 = { ...agent.events[6]!, count: 1, sum: 3n, histogram: histogramOf([5, 50], [3]) };
+    opener.last.agents = [{ ...agent, events: agent.events.with(6, times6) }];
     const times = async (reader: ManualReader) => {
       const [point] = (await reader.points('agent_xfer_time_us')) as DataPoint<Histogram>[];
       return point!.value;
@@ -343,7 +343,7 @@ it('builders count on over disable(), enable() and setConfig(), for each reader 
     },
   };
   const [cumulative, delta] = [new ManualReader(CUMULATIVE), new ManualReader(DELTA)];
-  const one = instrumentation({ builders: ['legacy', builder] });
+  const one = instrumentation({ builders: ['nixl', builder] });
   one.setMeterProvider(providerWith(cumulative, delta));
   const own = async (reader: ManualReader) => (await reader.points('own.events')).map(({ value }) => value);
   opener.last.agents = [sent(1, 5)];

@@ -209,7 +209,7 @@ describe('options of naming nixl', () => {
   it.each([
     [{ naming: 'otel', nixlRelease: '1.4' }, 'nixlRelease 1.4 has no effect in naming otel'],
     [{ naming: 'otel', nixlLabels: 'prometheus_mp' }, 'nixlLabels prometheus_mp has no effect in naming otel'],
-    [{ builders: ['agents'], nixlRelease: '1.4' }, 'nixlRelease 1.4 has no effect without the builder legacy'],
+    [{ builders: ['agents'], nixlRelease: '1.4' }, 'nixlRelease 1.4 has no effect without the builder nixl'],
   ] as const)('%j is warned of', (config, message) => {
     instrumentation(config);
     expect(log).toEqual([{ level: 'warn', message }]);
@@ -218,7 +218,7 @@ describe('options of naming nixl', () => {
   it('are refused where they would do nothing, or give a series a label twice', () => {
     const error = { event: 21, kind: 'error', status: 'x' } as const;
     expect(() => instrumentation({ builders: ['custom'], customEvents: [error] })).toThrow(
-      'customEvents needs the builder legacy, and builders has only custom',
+      'customEvents needs the builder nixl, and builders has only custom',
     );
     const attributes = [{ name: 'local.rank', source: 'local_rank' }] as const;
     expect(() => instrumentation({ nixlLabels: 'prometheus_mp', attributes })).toThrow(

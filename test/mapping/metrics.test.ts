@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
-  type AgentReading,
-  type EventReading,
+  type AgentSnapshot,
+  type EventTally,
   eventKind,
   eventLabels,
   type Metric,
@@ -12,12 +12,12 @@ import {
   toDouble,
 } from '../../src/mapping/index.js';
 
-function event(about: Partial<EventReading> & { category: number }): EventReading {
+function event(about: Partial<EventTally> & { category: number }): EventTally {
   return { known: false, overflow: false, count: 1, sum: 7n, last: 7n, ...about };
 }
 
 /** Every known type holds its number times 1000 as its sum and its number as its last value. */
-function agent(about: Partial<AgentReading> = {}): AgentReading {
+function agent(about: Partial<AgentSnapshot> = {}): AgentSnapshot {
   const buckets = { bounds: [1], counts: [0, 0] };
   const transfer = {
     count: 1,
@@ -29,11 +29,14 @@ function agent(about: Partial<AgentReading> = {}): AgentReading {
     id: 1,
     agent: 'a',
     directory: '/d',
+    path: '/d/a',
+    wireVersion: 4,
     life: 'alive',
     startTimeMs: 1000,
     exported: true,
     capacity: 16,
-    peakPending: 3,
+    foundAtDrain: 0,
+    peakFound: 3,
     foundFull: 4,
     foundFullMs: 2500,
     resyncs: 7,
@@ -57,7 +60,7 @@ function find(name: string, naming: 'nixl' | 'otel' = 'nixl'): Metric {
   return metricsOf(naming).find((metric) => metric.name === name)!;
 }
 
-function value(name: string, of: AgentReading = agent(), naming: 'nixl' | 'otel' = 'nixl', point = 0): number {
+function value(name: string, of: AgentSnapshot = agent(), naming: 'nixl' | 'otel' = 'nixl', point = 0): number {
   const metric = find(name, naming);
   return toDouble(metric.points[point]!.read(of, 61_000) as bigint | number, metric.divisor);
 }
@@ -99,8 +102,8 @@ describe('metrics of the event table', () => {
 
 describe('metrics of an agent', () => {
   it('tell how full the ring is: it holds one event less than its capacity', () => {
-    expect(value('nixl.ring.utilization', agent({ peakPending: 15 }))).toBe(1);
-    expect(value('nixl.ring.utilization', agent({ peakPending: 0, capacity: 0 }))).toBe(0);
+    expect(value('nixl.ring.utilization', agent({ peakFound: 15 }))).toBe(1);
+    expect(value('nixl.ring.utilization', agent({ peakFound: 0, capacity: 0 }))).toBe(0);
   });
 
   it('call an agent up unless its process was seen to go', () => {

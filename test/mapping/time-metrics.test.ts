@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { type AgentReading, metricsOf, type NumberMetric } from '../../src/mapping/index.js';
+import { type AgentSnapshot, metricsOf, type NumberMetric } from '../../src/mapping/index.js';
 import { agentSnapshot } from '../instrumentation/in-memory-source.js';
 
 const DAY_MS = 86_400_000;
 const NOON = 20_000 * DAY_MS + DAY_MS / 2;
 
-function agentWith(transferUs: bigint, bytes: bigint, startTimeMs = NOON, id = 1): AgentReading {
+function agentWith(transferUs: bigint, bytes: bigint, startTimeMs = NOON, id = 1): AgentSnapshot {
   return agentSnapshot({ id, agent: 'a', startTimeMs }, { 0: [bytes], 6: [transferUs] });
 }
 
-function reader(name: string): (agent: AgentReading, takenMs: number) => number {
+function reader(name: string): (agent: AgentSnapshot, takenMs: number) => number {
   const metric = metricsOf('otel', { builders: ['time'] }).find((one) => one.name === name) as NumberMetric;
   return (agent, takenMs) => Number(metric.points[0]!.read(agent, takenMs)) / metric.divisor;
 }

@@ -26,7 +26,7 @@ if (written !== undefined) {
 const events = {};
 for (const name of readdirSync(directory).sort()) {
   const observer = observeRing(path.join(directory, name));
-  events[name] = observer.look().events;
+  events[name] = observer.observe().events;
   observer.close();
 }
 

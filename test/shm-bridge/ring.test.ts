@@ -36,8 +36,8 @@ describe('one ring', () => {
           return wireVersion === 2 ? { category: i, type: i, value } : { type: i, value };
         });
         for (const event of events) expect(writer.push(event)).toBe(true);
-        expect(seen.look().events).toEqual(events);
-        expect(inRows(columnsSeen.lookColumns().events)).toEqual(events);
+        expect(seen.observe().events).toEqual(events);
+        expect(inRows(columnsSeen.observeColumns().events)).toEqual(events);
         expect(inRows(ring.drainColumns(2))).toEqual(events.slice(0, 2));
         expect(ring.drain(2)).toEqual(events.slice(2, 4));
         expect(ring.drain()).toEqual(events.slice(4));
@@ -93,9 +93,9 @@ describe('one ring', () => {
     const path = join(temporaryDirectory(), 'agent');
     new RingWriter(path, { wireVersion: 4 }).close();
     const observer = observeRing(path);
-    expect(observer.look()).toMatchObject({ state: 'ready', reason: '' });
+    expect(observer.observe()).toMatchObject({ state: 'ready', reason: '' });
     truncateSync(path);
-    for (const seen of [observer.look(), observer.lookColumns()]) {
+    for (const seen of [observer.observe(), observer.observeColumns()]) {
       expect(seen).toMatchObject({ state: 'initializing', reason: 'the file is empty', restarted: false });
     }
   });
@@ -134,9 +134,9 @@ describe('bad input', () => {
   it('is refused with the name of the thing, its value and what is allowed', () => {
     const path = join(temporaryDirectory(), 'agent');
     expect(() => new RingWriter(path, { capacity: 3 })).toThrow(/capacity 3 is not a power of two/);
-    expect(() => new RingWriter(path, { wireVersion: 6 })).toThrow(/wireVersion is 6: .* from 1 to 5/);
+    expect(() => new RingWriter(path, { wireVersion: 6 })).toThrow(/wireVersion is 6; .* from 1 to 5/);
     expect(() => new RingWriter(join(path, 'x', 'y'))).toThrow(/cannot open .*No such file/);
-    expect(() => openRing('')).toThrow(/path is "": it must be a path/);
+    expect(() => openRing('')).toThrow(/path is ""; allowed: a path/);
     expect(() => new RingWriter(path).push({ value: -1 })).toThrow(/value is -1/);
   });
 });

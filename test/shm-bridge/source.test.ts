@@ -20,23 +20,23 @@ function backlog(directory: string, durationsUs: readonly bigint[]): void {
 test('a tap that a source is opened with sees what lay in the rings before', () => {
   const directory = temporaryDirectory();
   backlog(directory, [1n, 2n, 3n]);
-  const source = openSource({ directories: [directory], tally: tallyOptions(), tap: { types: [XFER_TIME] } });
+  const source = openSource({ directories: [directory], tally: tallyOptions(), typeTap: { types: [XFER_TIME] } });
   try {
     drainAll(source, directory);
-    expect([...source.tap!.take(10).values]).toEqual([1, 2, 3]);
-    expect(source.tap!.stats()).toMatchObject({ seen: 3, kept: 3, overflowed: 0 });
-    source.tap!.close();
-    expect(source.tap).toBeUndefined();
+    expect([...source.typeTap!.take(10).values]).toEqual([1, 2, 3]);
+    expect(source.typeTap!.stats()).toMatchObject({ seen: 3, kept: 3, overflowed: 0 });
+    source.typeTap!.close();
+    expect(source.typeTap).toBeUndefined();
   } finally {
     source.close();
   }
 });
 
 test.each([
-  [{ types: [99] }, /tap\.types\[0\] is 99/],
-  [{ types: [0], capacity: 0 }, /tap capacity is 0/],
+  [{ types: [99] }, /typeTap\.types\[0\] is 99/],
+  [{ types: [0], capacity: 0 }, /typeTap\.capacity is 0/],
 ])('refuses the tap %o before anything is read', (tap, message) => {
-  expect(() => openSource({ directories: ['/tmp'], tally: tallyOptions(), tap })).toThrow(message);
+  expect(() => openSource({ directories: ['/tmp'], tally: tallyOptions(), typeTap: tap })).toThrow(message);
 });
 
 test('a dead agent stays until every reader has had its last values', async () => {
@@ -65,9 +65,9 @@ test('the fullest that a ring was lately outlives the drain', async () => {
   // Fill is what a drain found: before the first drain nothing, then 40, and the second drain finds nothing.
   const emptied = await until(() => {
     const snapshot = source.snapshot();
-    return drained(snapshot) === 40 && snapshot.agents[0]!.pending === 0 && snapshot;
+    return drained(snapshot) === 40 && snapshot.agents[0]!.foundAtDrain === 0 && snapshot;
   });
-  expect(emptied.agents).toMatchObject([{ peakPending: 40 }]);
+  expect(emptied.agents).toMatchObject([{ peakFound: 40 }]);
 });
 
 test('a thousand new rings are found and drained together', () => {
@@ -103,10 +103,10 @@ test('sampling keeps one in n of each agent and type, whatever lies between them
     const source = openSource({
       directories: [directory],
       tally: tallyOptions(),
-      tap: { types: [XFER_TIME, POST_TIME] },
+      typeTap: { types: [XFER_TIME, POST_TIME] },
     });
     try {
-      source.tap!.setSampling(n);
+      source.typeTap!.setSampling(n);
       for (let agent = 0; agent < AGENTS; agent++) {
         const writer = new RingWriter(path.join(directory, `agent-${agent}`), { wireVersion: 4, capacity: 2048 });
         for (let i = 0; i < TRANSFERS; i++) {
@@ -115,7 +115,7 @@ test('sampling keeps one in n of each agent and type, whatever lies between them
         writer.close();
       }
       await vi.waitFor(() => expect(drained(source.snapshot())).toBe(AGENTS * TRANSFERS * 4), { timeout: 30_000 });
-      const { agentIds, types } = source.tap!.take(10_000);
+      const { agentIds, types } = source.typeTap!.take(10_000);
       const kept = new Map<string, number>();
       types.forEach((type, i) => {
         const key = `${agentIds[i]} ${type}`;
@@ -123,7 +123,7 @@ test('sampling keeps one in n of each agent and type, whatever lies between them
       });
       expect(kept.size).toBe(AGENTS * 2);
       for (const count of kept.values()) expect([Math.floor(TRANSFERS / n), Math.ceil(TRANSFERS / n)]).toContain(count);
-      const { types: counts } = source.tap!.stats();
+      const { types: counts } = source.typeTap!.stats();
       for (const { seen, sampledOut, kept: all } of counts) expect([seen, sampledOut + all]).toEqual([1440, 1440]);
       expect(counts.map(({ type }) => type)).toEqual([XFER_TIME, POST_TIME]);
     } finally {

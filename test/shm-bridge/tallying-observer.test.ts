@@ -12,14 +12,14 @@ describe('a tallying observer', () => {
     const events = eventsFor(wireVersion);
     writeRing(file, wireVersion, events, 30);
     const observer = observeTally(file, tallyOptions());
-    expect(observer.look(20)).toMatchObject({
+    expect(observer.observe(20)).toMatchObject({
       state: 'ready',
       found: 20,
       wireVersion,
       capacity: 64,
       pending: events.length,
     });
-    expect(observer.look().found + observer.look().found).toBe(events.length - 20);
+    expect(observer.observe().found + observer.observe().found).toBe(events.length - 20);
 
     const source = openTestSource([directory]);
     drainAll(source, directory);
@@ -38,9 +38,9 @@ describe('a tallying observer', () => {
     };
     write(64, [100, 20]);
     const observer = observeTally(file, tallyOptions());
-    expect(observer.look()).toMatchObject({ found: 2, restarted: false });
+    expect(observer.observe()).toMatchObject({ found: 2, restarted: false });
     write(16, [7]);
-    expect(observer.look()).toMatchObject({ found: 1, restarted: true, lapped: false });
+    expect(observer.observe()).toMatchObject({ found: 1, restarted: true, lapped: false });
     // The memory of the first life went with it.
     expect(observer.tally()).toMatchObject({ memoryInUse: 7n });
     expect(observer.tally().events[4]).toMatchObject({ count: 3, sum: 127n, last: 7n });
@@ -51,12 +51,12 @@ describe('a tallying observer', () => {
     const missing = path.join(temporaryDirectory(), 'missing');
     expect(() => observeTally(missing, tallyOptions())).toThrow(`${missing} is absent`);
     const options = { ...tallyOptions(), durationBoundsUs: [5, 5] };
-    expect(() => observeTally(missing, options)).toThrow('durationBoundsUs has 5 after 5');
+    expect(() => observeTally(missing, options)).toThrow('tally.durationBoundsUs[1] is 5; allowed: numbers above 5');
     const file = path.join(path.dirname(missing), 'agent');
     writeRing(file, 4, []);
     const observer = observeTally(file, tallyOptions());
     observer.close();
     observer.close();
-    expect(() => observer.look()).toThrow(`the ring ${file} is closed`);
+    expect(() => observer.observe()).toThrow(`the ring ${file} is closed`);
   });
 });

@@ -1,10 +1,7 @@
-/** Percentiles of what fell into the buckets of a histogram. Pure, and without imports: the live page has it too. */
+/** Percentiles of what fell into the buckets of a histogram. Pure, and imports types alone: the live page has it too. */
+import type { HistogramTally } from '../../tally.js';
 
-/** Counts per bucket: `counts[i]` holds values <= `bounds[i]`, the last count everything above. */
-export interface Buckets {
-  readonly bounds: readonly number[];
-  readonly counts: readonly number[];
-}
+export type Buckets = HistogramTally;
 
 export interface Quantile {
   readonly value: number;

@@ -89,7 +89,7 @@ interface Access {
 /** Takes nothing, so that there is always a whole batch. */
 function observing(file: string): Access {
   const observer = observeRing(file);
-  return { look: () => observer.lookColumns(BATCH_EVENTS), close: () => observer.close() };
+  return { look: () => observer.observeColumns(BATCH_EVENTS), close: () => observer.close() };
 }
 
 function consuming(file: string): Access {

@@ -83,7 +83,7 @@ export function resolveSettings(
  */
 function areLabelsIncidental(resolved: ResolvedSettings, file: WrittenSettings | undefined): boolean {
   const builders = file?.written['builders'] as readonly string[] | undefined;
-  const hasSeries = resolved.get('naming')!.value === 'nixl' && builders?.includes('legacy') !== false;
+  const hasSeries = resolved.get('naming')!.value === 'nixl' && builders?.includes('nixl') !== false;
   return !hasSeries && resolved.get('nixlLabels')!.origin === 'NIXL_TELEMETRY_EXPORTER';
 }
 

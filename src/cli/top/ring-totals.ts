@@ -42,7 +42,7 @@ export class RingTotals {
 
   /** Often: a ring that goes round between two looks is seen in part only. */
   look(nowMs: number): ObservedRing {
-    const seen = this.#observer.look();
+    const seen = this.#observer.observe();
     this.#lapped ||= seen.lapped;
     this.#stalled = seen.stalled;
     this.#wasFull ||= seen.stalled;

@@ -1,5 +1,5 @@
 /** The configured attributes and NIXL's labels of each agent, looked up once per process behind it and not once per collect. */
-import { type AgentReading, AttributeRegistry, type Attributes, type ProcessFacts } from '../../mapping/index.js';
+import { type AgentSnapshot, AttributeRegistry, type Attributes, type ProcessFacts } from '../../mapping/index.js';
 import { readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
 import { AgentInstances } from './agent-instances.js';
 
@@ -73,27 +73,27 @@ export class AgentAttributes {
   }
 
   /** Numbers the agents of each process. Needs all agents of a snapshot, before of() is called for one of them. */
-  number(agents: readonly AgentReading[]): void {
+  number(agents: readonly AgentSnapshot[]): void {
     this.#instances?.number(agents);
   }
 
   /** The same object as long as the agent's process is the same. */
-  of(agent: AgentReading): Attributes {
+  of(agent: AgentSnapshot): Attributes {
     return this.#known(agent).attributes;
   }
 
   /** Labels of NIXL's own series. The same object as long as the agent's process is the same. */
-  nixlLabelsOf(agent: AgentReading): Attributes {
+  nixlLabelsOf(agent: AgentSnapshot): Attributes {
     return this.#known(agent).nixlLabels;
   }
 
   /** False as long as the process behind the agent may still turn up and is needed. */
-  settled({ pid, startTimeMs }: AgentReading, takenMs: number): boolean {
+  settled({ pid, startTimeMs }: AgentSnapshot, takenMs: number): boolean {
     return !this.#needsProcess || pid !== undefined || takenMs - startTimeMs >= SETTLE_MS;
   }
 
   /** Forgets all others. */
-  keep(agents: readonly AgentReading[]): void {
+  keep(agents: readonly AgentSnapshot[]): void {
     if (this.#byId.size <= agents.length) return;
     const ids = new Set(agents.map(({ id }) => id));
     for (const id of this.#byId.keys()) if (!ids.has(id)) this.#byId.delete(id);
@@ -104,7 +104,7 @@ export class AgentAttributes {
     return this.#options.registry.needsProcess || this.#nixlLabels.needsProcess;
   }
 
-  #known({ id, agent, pid }: AgentReading): Known {
+  #known({ id, agent, pid }: AgentSnapshot): Known {
     if (this.#options.registry.specs.length === 0 && this.#nixlLabels.specs.length === 0) return NONE;
     const before = this.#byId.get(id);
     // A process that is gone leaves what it had: the last values of a dead agent keep their attributes.

@@ -3,10 +3,10 @@
  * are seen for the first time in one snapshot are ordered by the birth times of their files. No two agents of a process get
  * the same number, even if one of them has ended.
  */
-import type { AgentReading } from '../../mapping/index.js';
+import type { AgentSnapshot } from '../../mapping/index.js';
 import { processStart, ringBirth } from '../../shm-bridge/agent-process.js';
 
-type Agent = Pick<AgentReading, 'id' | 'agent' | 'directory' | 'pid'>;
+type Agent = Pick<AgentSnapshot, 'id' | 'agent' | 'directory' | 'pid'>;
 
 interface Process {
   /** Start time: distinguishes it from an earlier process with the same pid. */
@@ -15,7 +15,7 @@ interface Process {
 }
 
 export class AgentInstances {
-  /** By AgentReading.id. */
+  /** By AgentSnapshot.id. */
   readonly #byId = new Map<number, { readonly pid: number; readonly instance: number }>();
   readonly #byPid = new Map<number, Process>();
 

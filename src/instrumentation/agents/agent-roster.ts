@@ -1,17 +1,11 @@
 /** The agents that the instrumentation reports: the attributes of each, and who is folded into agent `other`. */
-import {
-  type AgentReading,
-  type Attributes,
-  type EventReading,
-  type Metric,
-  type Naming,
-} from '../../mapping/index.js';
+import { type AgentSnapshot, type Attributes, type EventTally, type Metric, type Naming } from '../../mapping/index.js';
 import type { AgentAttributes } from './agent-attributes.js';
 import { AgentSeries, AgentSeriesCache, type EventSeries } from './agent-series.js';
 import { FOLDED_AGENT, SeriesLimit } from './series-limit.js';
 
 export interface RosterEntry {
-  readonly agent: AgentReading;
+  readonly agent: AgentSnapshot;
   readonly series: AgentSeries;
   readonly folded: boolean;
 }
@@ -61,8 +55,8 @@ export class AgentRoster {
    * Takes the agents of a fresh snapshot; first come, first served with series. An agent whose attributes are not settled
    * yet stays out: its sums wait, and lose nothing by it.
    */
-  refresh({ agents, takenMs }: { readonly agents: readonly AgentReading[]; readonly takenMs: number }): void {
-    const exported: AgentReading[] = [];
+  refresh({ agents, takenMs }: { readonly agents: readonly AgentSnapshot[]; readonly takenMs: number }): void {
+    const exported: AgentSnapshot[] = [];
     this.#unsettled.clear();
     for (const agent of agents) {
       if (!agent.exported) continue;
@@ -83,13 +77,13 @@ export class AgentRoster {
   }
 
   /** The event's series, with the decision whether its agent can have it. */
-  event({ series, folded }: RosterEntry, index: number, event: EventReading): EventSeries {
+  event({ series, folded }: RosterEntry, index: number, event: EventTally): EventSeries {
     const one = series.event(index, event);
     one.folded ??= folded || !this.limit.admitsEvent(series.key, one.words);
     return one;
   }
 
-  #mustFold({ agent, events }: AgentReading, { key }: AgentSeries): boolean {
+  #mustFold({ agent, events }: AgentSnapshot, { key }: AgentSeries): boolean {
     // An agent that is really called "other" shares the series of the folded ones from the start: it must not appear twice.
     if (agent === FOLDED_AGENT) return true;
     let seen = 0;

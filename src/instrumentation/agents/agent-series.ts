@@ -2,10 +2,10 @@
 import {
   agentAttributes,
   type AgentIdentity,
-  type AgentReading,
+  type AgentSnapshot,
   ambiguousNames,
   type Attributes,
-  type EventReading,
+  type EventTally,
   type EventLabels,
   eventLabels,
   type Labels,
@@ -27,7 +27,7 @@ export interface EventSeries {
 
 interface KeyedSeries {
   /** The reading that the series was made for: only its key counts. */
-  readonly event: EventReading;
+  readonly event: EventTally;
   readonly series: EventSeries;
 }
 
@@ -80,7 +80,7 @@ export class AgentSeries {
     return isNixlSeries ? this.key : this.#sharedKey;
   }
 
-  event(index: number, event: EventReading): EventSeries {
+  event(index: number, event: EventTally): EventSeries {
     const atItsPlace = this.#byIndex[index];
     if (atItsPlace !== undefined && sameEvent(atItsPlace.event, event)) return atItsPlace.series;
     let keyed = this.#events.find((other) => sameEvent(other.event, event));
@@ -94,7 +94,7 @@ export class AgentSeries {
   }
 
   /** Names that differ only in bytes that are not UTF-8 read the same: two series must not. */
-  #newEvent(event: EventReading, index: number): EventSeries {
+  #newEvent(event: EventTally, index: number): EventSeries {
     let labels = eventLabels(event);
     if (this.#eventWords.has(wordsOf(labels))) labels = { ...labels, event: `${labels.event}#${index}` };
     const words = wordsOf(labels);
@@ -135,7 +135,7 @@ export class AgentSeriesCache {
   }
 
   /** Beside `agents`; agents that are not among them are forgotten. */
-  of(agents: readonly AgentReading[]): AgentSeries[] {
+  of(agents: readonly AgentSnapshot[]): AgentSeries[] {
     const ambiguous = ambiguousNames(agents);
     this.#options.agentAttributes.number(agents);
     const byId = new Map<number, AgentSeries>();
@@ -149,7 +149,7 @@ export class AgentSeriesCache {
     return all;
   }
 
-  #seriesOf(agent: AgentReading, directory: string | undefined): AgentSeries {
+  #seriesOf(agent: AgentSnapshot, directory: string | undefined): AgentSeries {
     const { naming, hostname, metrics, sticky, agentAttributes } = this.#options;
     const before = this.#byId.get(agent.id);
     if (before !== undefined && sticky) return before;

@@ -72,8 +72,8 @@ export class BuilderMetrics {
   }
 
   /** What a source must be opened with. */
-  get wants(): Pick<SourceOptions, 'events'> {
-    return this.processor.takesEvents ? { events: {} } : {};
+  get wants(): Pick<SourceOptions, 'eventTap'> {
+    return this.processor.takesEvents ? { eventTap: {} } : {};
   }
 
   /** Before start(): the SDK's provider takes no further readers. `producer`: the object that stands for it. */

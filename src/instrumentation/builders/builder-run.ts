@@ -1,6 +1,7 @@
-/** Builders at work on one source: events from its queue, gains from its snapshots. */
+/** Builders at work on one source: events from its tap, gains from its snapshots. */
 import type { Meter, Observable, ObservableResult } from '@opentelemetry/api';
-import type { EventQueue, RingSource } from '../../shm-bridge/index.js';
+import { METRIC_NIXL_BUILDERS_EVENTS } from '../../mapping/index.js';
+import type { EventTap, RingSource } from '../../shm-bridge/index.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
 import type { DiagOnce } from '../diag-once.js';
@@ -11,7 +12,7 @@ import { EventPump } from './event-pump.js';
 import type { MetricProcessor } from './metric-processor.js';
 
 const SUBJECT = 'builders';
-const EVENTS = 'nixl.builders.events';
+const EVENTS = METRIC_NIXL_BUILDERS_EVENTS;
 
 export interface BuilderRunOptions {
   readonly processor: MetricProcessor;
@@ -26,7 +27,7 @@ export class BuilderRun {
   readonly #said: DiagOnce;
   readonly #directory: EventDirectory;
   #source: RingSource | undefined;
-  #queue: EventQueue | undefined;
+  #tap: EventTap | undefined;
   #pump: EventPump | undefined;
   /** Of pumps that are gone: the counter goes on where it was. */
   readonly #earlier: EarlierTotals;
@@ -75,9 +76,9 @@ export class BuilderRun {
     this.#said.guard(SUBJECT, 'builders: flush', () => this.#pump?.flush());
     this.#said.guard(SUBJECT, 'builders: count', () => this.#keepCount());
     this.#pump?.stop();
-    this.#said.guard(SUBJECT, 'builders: queue', () => this.#queue?.close());
+    this.#said.guard(SUBJECT, 'builders: queue', () => this.#tap?.close());
     this.#observable?.removeCallback(this.#onObserve);
-    this.#pump = this.#queue = this.#source = undefined;
+    this.#pump = this.#tap = this.#source = undefined;
   }
 
   #observePump(): void {
@@ -112,9 +113,9 @@ export class BuilderRun {
     const source = this.#source;
     const processor = this.#processor;
     if (source === undefined || this.#pump !== undefined || !processor.takesEvents || !processor.hasMeter) return;
-    const queue = (this.#queue = source.events ?? source.openEvents());
+    const tap = (this.#tap = source.eventTap ?? source.openEventTap());
     this.#pump = new EventPump({
-      queue,
+      tap,
       directory: this.#directory,
       refresh: () => this.#directory.update(source.snapshot().agents),
       use: (events) => processor.take(events),

@@ -1,11 +1,11 @@
 /** Builder `comprehensive`: one counter of everything that happens, with all configured attributes. */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
 import { check, invalid, isObject, listOf, optionsObject } from '../../arguments.js';
-import { type Attributes, plainWord } from '../../mapping/index.js';
+import { type Attributes, METRIC_NIXL_COMPREHENSIVE_EVENTS, slug } from '../../mapping/index.js';
 import { checkedMeter } from './checked-meter.js';
 import type { EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
 
-const NAME = 'nixl.comprehensive.events';
+const NAME = METRIC_NIXL_COMPREHENSIVE_EVENTS;
 const DESCRIPTION = 'Events of agents, and records, with all configured attributes.';
 const MAX_NAMES = 256;
 const OPTIONS = { unit: '{event}', description: DESCRIPTION, valueType: ValueType.DOUBLE };
@@ -59,5 +59,5 @@ export class ComprehensiveBuilder implements MetricBuilder {
 }
 
 function part(value: unknown): string {
-  return plainWord(String(value)) || '_';
+  return slug(String(value)) || '_';
 }

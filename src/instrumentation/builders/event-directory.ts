@@ -1,5 +1,5 @@
 /** Whose events the queue holds, and what they are called: the queue has numbers only. */
-import { type AgentReading, type Attributes, type EventLabels, eventLabels } from '../../mapping/index.js';
+import { type AgentSnapshot, type Attributes, type EventLabels, eventLabels } from '../../mapping/index.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
 import type { EventGain } from './metric-builder.js';
 
@@ -11,17 +11,17 @@ export interface KnownEvent extends EventLabels {
 export class EventDirectory {
   readonly #attributes: AgentAttributes;
   /** As the last snapshot had them; and the one before, whose events may still be queued. */
-  #agents: ReadonlyMap<number, AgentReading> = new Map();
-  #before: ReadonlyMap<number, AgentReading> = new Map();
+  #agents: ReadonlyMap<number, AgentSnapshot> = new Map();
+  #before: ReadonlyMap<number, AgentSnapshot> = new Map();
   #words = new Map<number, EventLabels[]>();
   /** As of the last call of gains(). */
-  #counted: ReadonlyMap<number, AgentReading> = new Map();
+  #counted: ReadonlyMap<number, AgentSnapshot> = new Map();
 
   constructor(attributes: AgentAttributes) {
     this.#attributes = attributes;
   }
 
-  update(agents: readonly AgentReading[]): void {
+  update(agents: readonly AgentSnapshot[]): void {
     this.#before = this.#agents;
     this.#agents = new Map(agents.map((agent) => [agent.id, agent]));
     if (this.#words.size <= 2 * agents.length) return;
@@ -36,7 +36,7 @@ export class EventDirectory {
   }
 
   /** What came on top since the last call, by agent and event. */
-  gains(agents: readonly AgentReading[]): EventGain[] {
+  gains(agents: readonly AgentSnapshot[]): EventGain[] {
     const gains: EventGain[] = [];
     for (const agent of agents) {
       const before = this.#counted.get(agent.id);
@@ -53,12 +53,12 @@ export class EventDirectory {
     return gains;
   }
 
-  #reading(id: number): AgentReading | undefined {
+  #reading(id: number): AgentSnapshot | undefined {
     return this.#agents.get(id) ?? this.#before.get(id);
   }
 
   /** Keys are only ever appended, so what a place is called never changes. */
-  #wordsOf({ id, events }: AgentReading, key: number): EventLabels | undefined {
+  #wordsOf({ id, events }: AgentSnapshot, key: number): EventLabels | undefined {
     let words = this.#words.get(id);
     if (words === undefined) this.#words.set(id, (words = []));
     const event = events[key];

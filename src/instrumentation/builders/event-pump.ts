@@ -1,5 +1,5 @@
 /** Hands the raw events of a source to builders, some at a time, so that no turn of the event loop gets long. */
-import type { EventQueue } from '../../shm-bridge/index.js';
+import type { EventTap } from '../../shm-bridge/index.js';
 import type { EventDirectory } from './event-directory.js';
 import type { AgentEvent } from './metric-builder.js';
 
@@ -10,7 +10,7 @@ const BUSY_DELAY_MS = 10;
 const IDLE_DELAY_MS = 100;
 
 export interface EventPumpOptions {
-  readonly queue: EventQueue;
+  readonly tap: EventTap;
   readonly directory: EventDirectory;
   /** Brings the directory up to date. */
   readonly refresh: () => void;
@@ -45,7 +45,7 @@ export class EventPump {
 
   /** All that is queued now; what comes in meanwhile has its next turn. */
   flush(): void {
-    const { kept } = this.#options.queue.stats();
+    const { kept } = this.#options.tap.stats();
     for (;;) {
       const taken = this.#batch();
       if (taken < BATCH_EVENTS || this.#delivered + this.#orphaned >= kept) return;
@@ -53,7 +53,7 @@ export class EventPump {
   }
 
   stats(): EventPumpStats {
-    return { delivered: this.#delivered, lost: this.#options.queue.stats().overflowed + this.#orphaned };
+    return { delivered: this.#delivered, lost: this.#options.tap.stats().overflowed + this.#orphaned };
   }
 
   /** Unref'd: telemetry must not keep a process alive that has nothing else to do. */
@@ -74,8 +74,8 @@ export class EventPump {
   }
 
   #batch(): number {
-    const { queue, directory, refresh, use } = this.#options;
-    const { length, agentIds, keys, values, timesUs } = queue.take(BATCH_EVENTS);
+    const { tap, directory, refresh, use } = this.#options;
+    const { length, agentIds, keys, values, timesUs } = tap.take(BATCH_EVENTS);
     const events: AgentEvent[] = [];
     let fresh = false;
     for (let i = 0; i < length; i++) {

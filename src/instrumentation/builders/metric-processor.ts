@@ -40,7 +40,7 @@ export function tallyBuilders(
 
 export interface MetricProcessorOptions {
   /**
-   * Only these, in this order. Names of metrics that are read off the tally, as `legacy`, are passed over: producers have
+   * Only these, in this order. Names of metrics that are read off the tally, as `nixl`, are passed over: producers have
    * those. Default: `records`.
    */
   readonly builders?: readonly (BuilderName | MetricBuilder)[];

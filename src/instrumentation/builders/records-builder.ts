@@ -3,7 +3,17 @@
  * user_error: false, gpu: ['NVIDIA A100'], time_lapsed: 12.5 }`. Any of the fields may be missing; time is in seconds.
  */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
-import { type Attributes, gpuWord, plainWord } from '../../mapping/index.js';
+import {
+  type Attributes,
+  gpuSlug,
+  METRIC_NIXL_RECORDS,
+  METRIC_NIXL_RECORDS_GPU_TIME,
+  METRIC_NIXL_RECORDS_GPUS,
+  METRIC_NIXL_RECORDS_NETWORKS,
+  METRIC_NIXL_RECORDS_TIME,
+  METRIC_NIXL_RECORDS_VERSIONS,
+  slug,
+} from '../../mapping/index.js';
 import type { EventRecord, MetricBuilder } from './metric-builder.js';
 
 interface Instruments {
@@ -31,12 +41,12 @@ export class RecordsBuilder implements MetricBuilder {
     const counter = (name: string, unit: string, description: string): Counter =>
       meter.createCounter(name, { unit, description, valueType: ValueType.DOUBLE });
     return (this.#made ??= {
-      records: counter('nixl.records', '{record}', 'Records by action and outcome: pass, fail or user_error.'),
-      versions: counter('nixl.records.versions', '{record}', 'Records by version, action and outcome.'),
-      networks: counter('nixl.records.networks', '{record}', 'Records by network, action and outcome.'),
-      time: counter('nixl.records.time', 's', 'What these records took, by action.'),
-      gpus: counter('nixl.records.gpus', '{gpu}', 'GPUs that these records name, by model.'),
-      gpuTime: counter('nixl.records.gpu.time', 's', 'GPU-seconds of these records, by model.'),
+      records: counter(METRIC_NIXL_RECORDS, '{record}', 'Records by action and outcome: pass, fail or user_error.'),
+      versions: counter(METRIC_NIXL_RECORDS_VERSIONS, '{record}', 'Records by version, action and outcome.'),
+      networks: counter(METRIC_NIXL_RECORDS_NETWORKS, '{record}', 'Records by network, action and outcome.'),
+      time: counter(METRIC_NIXL_RECORDS_TIME, 's', 'What these records took, by action.'),
+      gpus: counter(METRIC_NIXL_RECORDS_GPUS, '{gpu}', 'GPUs that these records name, by model.'),
+      gpuTime: counter(METRIC_NIXL_RECORDS_GPU_TIME, 's', 'GPU-seconds of these records, by model.'),
     });
   }
 
@@ -67,7 +77,7 @@ export function gpusIn(record: EventRecord): string[] | undefined {
 
 function countedGpus(gpu: unknown): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const name of gpusIn({ gpu }) ?? []) counts.set(gpuWord(name), (counts.get(gpuWord(name)) ?? 0) + 1);
+  for (const name of gpusIn({ gpu }) ?? []) counts.set(gpuSlug(name), (counts.get(gpuSlug(name)) ?? 0) + 1);
   return counts;
 }
 
@@ -82,5 +92,5 @@ function textOf(value: unknown): string | undefined {
 
 function wordOf(value: unknown): string | undefined {
   const text = textOf(value);
-  return text === undefined || text === '' ? undefined : plainWord(text);
+  return text === undefined || text === '' ? undefined : slug(text);
 }

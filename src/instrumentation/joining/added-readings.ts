@@ -1,16 +1,16 @@
 /** Two readings of one agent, from two tallies one after the other, as one. */
 import {
-  type AgentReading,
-  type Buckets,
+  type AgentSnapshot,
+  type HistogramTally,
   eventLike,
-  type EventReading,
-  type TransferReading,
+  type EventTally,
+  type TransferTally,
 } from '../../mapping/index.js';
 
-type Distribution<Sum> = Buckets & { readonly sum: Sum };
+type Distribution<Sum> = HistogramTally & { readonly sum: Sum };
 
 /** All that both counted. What is no count is the later one's; bounds are the later one's, too. */
-export function addedReadings<Reading extends AgentReading>(earlier: AgentReading, later: Reading): Reading {
+export function addedReadings<Reading extends AgentSnapshot>(earlier: AgentSnapshot, later: Reading): Reading {
   const events = later.events.map((event, i) => addedEvents(eventLike(earlier, i, event), event));
   const gone = earlier.events.filter((event, i) => eventLike(later, i, event) === undefined);
   return {
@@ -33,8 +33,8 @@ export function addedReadings<Reading extends AgentReading>(earlier: AgentReadin
 }
 
 /** The same counts over the bounds of another reading of this agent: bucket by bucket exact where the bounds are the same. */
-export function inBoundsOf<Reading extends AgentReading>(like: AgentReading, reading: Reading): Reading {
-  const transfers = (own: TransferReading, other: TransferReading): TransferReading => ({
+export function inBoundsOf<Reading extends AgentSnapshot>(like: AgentSnapshot, reading: Reading): Reading {
+  const transfers = (own: TransferTally, other: TransferTally): TransferTally => ({
     ...own,
     size: { ...own.size, ...rebucketed(own.size, other.size.bounds) },
     duration: { ...own.duration, ...rebucketed(own.duration, other.duration.bounds) },
@@ -54,7 +54,7 @@ export function inBoundsOf<Reading extends AgentReading>(like: AgentReading, rea
   };
 }
 
-function addedEvents(earlier: EventReading | undefined, later: EventReading): EventReading {
+function addedEvents(earlier: EventTally | undefined, later: EventTally): EventTally {
   if (earlier === undefined || earlier.count === 0) return later;
   const histogram =
     later.histogram &&
@@ -68,7 +68,7 @@ function addedEvents(earlier: EventReading | undefined, later: EventReading): Ev
   };
 }
 
-function addedTransfers(earlier: TransferReading, later: TransferReading): TransferReading {
+function addedTransfers(earlier: TransferTally, later: TransferTally): TransferTally {
   const exact = (a: Distribution<bigint>, b: Distribution<bigint>) => ({ ...addedBuckets(a, b), sum: a.sum + b.sum });
   return {
     count: earlier.count + later.count,
@@ -81,13 +81,13 @@ function addedTransfers(earlier: TransferReading, later: TransferReading): Trans
   };
 }
 
-function addedBuckets(earlier: Buckets, later: Buckets): Buckets {
+function addedBuckets(earlier: HistogramTally, later: HistogramTally): HistogramTally {
   const { counts } = rebucketed(earlier, later.bounds);
   return { bounds: later.bounds, counts: later.counts.map((count, i) => count + counts[i]!) };
 }
 
 /** Each bucket goes where its upper bound belongs: no value is lost, and each is at most one old bucket off. */
-function rebucketed({ bounds, counts }: Buckets, wanted: readonly number[]): Buckets {
+function rebucketed({ bounds, counts }: HistogramTally, wanted: readonly number[]): HistogramTally {
   if (bounds === wanted || (bounds.length === wanted.length && bounds.every((bound, i) => bound === wanted[i]))) {
     return { bounds: wanted, counts };
   }

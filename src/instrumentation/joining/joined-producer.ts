@@ -1,4 +1,5 @@
 /** Producer that the instrumentation adds to a MetricReader: honours the reader's selectors, and leaves out the rings that others report. */
+import { METRIC_NIXL_RECORDS } from '../../mapping/index.js';
 import type { CollectionResult, InstrumentType, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
 import type { Profile } from '../../settings/config.js';
@@ -90,5 +91,5 @@ export class JoinedProducer implements MetricProducer {
 
 /** Records are the service's own: no other producer has them. */
 function countsRecords({ descriptor }: MetricData): boolean {
-  return descriptor.name.startsWith('nixl.records');
+  return descriptor.name.startsWith(METRIC_NIXL_RECORDS);
 }

@@ -2,7 +2,6 @@
  * Readings that one reader got, kept as long as the reader and longer than any source: after disable() and enable(), with
  * other settings or with another provider no event is reported twice or missing.
  */
-import type { AgentReading } from '../../mapping/index.js';
 import type { AgentSnapshot } from '../../shm-bridge/types.js';
 import type { FeedSnapshot } from '../snapshot-feed.js';
 import { addedReadings, inBoundsOf } from './added-readings.js';
@@ -12,7 +11,7 @@ import { type RingReporter, THIS_COPY } from './ring-reporter.js';
 export interface LastCollect {
   readonly snapshot: FeedSnapshot;
   /** By id. */
-  readonly agents: Map<number, AgentReading>;
+  readonly agents: Map<number, AgentSnapshot>;
 }
 
 /** Reading of a tally when its source was closed. */
@@ -27,7 +26,7 @@ interface LeftOut {
   readonly reading: AgentSnapshot;
   readonly reporters: readonly RingReporter[];
   /** What this producer itself reported last of it. */
-  readonly own: AgentReading | undefined;
+  readonly own: AgentSnapshot | undefined;
 }
 
 export class ReaderMemory {
@@ -46,7 +45,7 @@ export class ReaderMemory {
   }
 
   /** Returns the readings that this producer reported last, by id, also of agents that it leaves out by now. */
-  reported(): ReadonlyMap<number, AgentReading> {
+  reported(): ReadonlyMap<number, AgentSnapshot> {
     const reported = new Map(this.previous?.agents);
     for (const id of this.#leftOut.keys()) {
       const own = this.#ownOf(id);
@@ -118,7 +117,7 @@ export class ReaderMemory {
     return addedReadings(carried.reading, agent);
   }
 
-  #ownOf(id: number): AgentReading | undefined {
+  #ownOf(id: number): AgentSnapshot | undefined {
     return this.previous?.agents.get(id) ?? this.#leftOut.get(id)?.own;
   }
 
@@ -130,7 +129,8 @@ export class ReaderMemory {
     const leftOut = this.#leftOut.get(id);
     let last = this.#ownOf(id);
     for (const reporter of leftOut?.reporters ?? this.#foundReporters) {
-      const other = reporter.copy === THIS_COPY ? (reporter.reported().get(id) as AgentReading | undefined) : undefined;
+      const other =
+        reporter.copy === THIS_COPY ? (reporter.reported().get(id) as AgentSnapshot | undefined) : undefined;
       if (other !== undefined && (last === undefined || eventsOf(last) < eventsOf(other))) last = other;
     }
     last ??= leftOut?.reading;
@@ -151,6 +151,6 @@ export class ReaderMemory {
   }
 }
 
-function eventsOf({ events }: AgentReading): number {
+function eventsOf({ events }: AgentSnapshot): number {
   return events.reduce((sum, { count }) => sum + count, 0);
 }

@@ -1,0 +1,138 @@
+/**
+ * Tally of one agent: shm-bridge reads it from native code, mapping makes metrics of it. Types, and NIXL's numbers that
+ * both rooms need. Times ending in `Ms` are milliseconds since the Unix epoch unless a field states otherwise.
+ */
+
+/** NIXL's category numbers, as in native/ring_event.h. */
+export const Category = {
+  MEMORY: 0,
+  TRANSFER: 1,
+  CONNECTION: 2,
+  BACKEND: 3,
+  ERROR: 4,
+  PERFORMANCE: 5,
+  SYSTEM: 6,
+  CUSTOM: 7,
+} as const;
+
+export type CategoryNumber = (typeof Category)[keyof typeof Category];
+
+/** Numbers of the event types that make up a transfer, as in native/ring_event.h. */
+export const TransferEvent = { TX_BYTES: 0, RX_BYTES: 1, XFER_TIME: 6, XFER_POST_TIME: 7 } as const;
+
+/** `dead`: a process that wrote the ring was seen and has ended. `unknown`: the writing process cannot be seen. */
+export type AgentLife = 'alive' | 'dead' | 'unknown';
+
+/** Counts per bucket: `counts[i]` holds values <= `bounds[i]`, the last count all values above. */
+export interface HistogramTally {
+  readonly bounds: readonly number[];
+  readonly counts: readonly number[];
+}
+
+/** Totals of one event key of one agent since the tally began. A key is a type number or a name. */
+export interface EventTally {
+  /** Type number. Absent for named events that are not in the event table. */
+  readonly type?: number;
+  /** Name, if the key is a name. */
+  readonly name?: string;
+  /** NIXL's category number; -1 for the overflow key. */
+  readonly category: number;
+  /** True if the key is in the event table that the source was opened with. */
+  readonly known: boolean;
+  /** True for the one key that collects all keys beyond 256 unknown ones. */
+  readonly overflow: boolean;
+  readonly count: number;
+  /** Exact. */
+  readonly sum: bigint;
+  readonly last: bigint;
+  /** Present for events of category PERFORMANCE (microseconds), and for events with bounds in TallyOptions. */
+  readonly histogram?: HistogramTally;
+}
+
+/** Completed transfers of one direction, assembled from consecutive events. */
+export interface TransferTally {
+  readonly count: number;
+  /** Bytes. */
+  readonly size: HistogramTally & { readonly sum: bigint };
+  /** Microseconds. */
+  readonly duration: HistogramTally & { readonly sum: bigint };
+  /** Bytes per second; transfers that took 0 us are left out. */
+  readonly throughput: HistogramTally & { readonly sum: number };
+}
+
+/** Totals of an agent's events. */
+export interface AgentTally {
+  /** Bytes registered minus deregistered in this incarnation, never below 0. */
+  readonly memoryInUse: bigint;
+  /** All known types in the order of their numbers (at 0 if not seen), then other keys in order of appearance. */
+  readonly events: readonly EventTally[];
+  readonly transfers: { readonly transmit: TransferTally; readonly receive: TransferTally };
+}
+
+/** One agent: all that was read from its ring since `startTimeMs`. */
+export interface AgentSnapshot extends AgentTally {
+  /** Unique in this process and never reused: the key for delta state. */
+  readonly id: number;
+  /** File name below its source's directory, `/` between folders. */
+  readonly agent: string;
+  readonly directory: string;
+  readonly path: string;
+  readonly wireVersion: number;
+  readonly capacity: number;
+  readonly life: AgentLife;
+  /** Process that writes the ring, if it can be seen. */
+  readonly pid?: number;
+  /** Time at which the sums were 0. */
+  readonly startTimeMs: number;
+  /** Last drain that found an event; undefined before the first one. */
+  readonly lastEventMs?: number;
+  /** False while the ring was found empty and no process was seen behind it: list it, do not export it. */
+  readonly exported: boolean;
+  /** Events that the last drain found in the ring (0 to capacity - 1). */
+  readonly foundAtDrain: number;
+  /** Most events that a drain found in the ring in the last 15 to 30 seconds. */
+  readonly peakFound: number;
+  /** Drains that found the ring full. The ring may have refused events then; it does not count those. */
+  readonly foundFull: number;
+  /** Upper bound on the time the ring was full, milliseconds: each such drain adds the time since the drain before. */
+  readonly foundFullMs: number;
+  /** Restarts of the agent under this name. */
+  readonly restarts: number;
+  /** Read position resynchronisations: restart, corruption, another consumer's mark. */
+  readonly resyncs: number;
+  /** Changes of read_pos by other consumers. */
+  readonly foreignMoves: number;
+  /** True once the numbers may be wrong: a foreign consumer, or a restart outside of the protocol's assumption. */
+  readonly suspect: boolean;
+  /** True if events of this incarnation were missed, so that memoryInUse may be wrong. */
+  readonly memoryApproximate: boolean;
+}
+
+/** Event table of a tally, reduced to numbers, and the bounds of its histograms. */
+export interface TallyOptions {
+  /**
+   * Indexed by type number, without gaps. `names`: spellings in wire version 1. `bounds`: of its histogram; default:
+   * `durationBoundsUs` in category PERFORMANCE, none in others.
+   */
+  readonly types: readonly {
+    readonly category: number;
+    readonly names: readonly string[];
+    readonly bounds?: readonly number[];
+  }[];
+  /**
+   * Histograms of events that `types` does not have. `name` may hold `*` and `?`; an absent field matches anything. The
+   * first match counts. Without a match, events of category PERFORMANCE have one over `durationBoundsUs`.
+   */
+  readonly histograms?: readonly {
+    readonly type?: number;
+    readonly name?: string;
+    readonly category?: number;
+    readonly bounds: readonly number[];
+  }[];
+  /** Upper bounds, strictly increasing, positive; fractions allowed. Microseconds. */
+  readonly durationBoundsUs: readonly number[];
+  /** Bytes. */
+  readonly sizeBounds: readonly number[];
+  /** Bytes per second. */
+  readonly throughputBounds: readonly number[];
+}

@@ -1,0 +1,150 @@
+/** The version that both languages agree on: a binary or a stream of another version is an error, not a wrong number. */
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { tallyOptions } from '../../src/mapping/index.js';
+import { addon, INTERFACE_VERSION, loadFirst, type RawSnapshot, type RawTotals } from '../../src/shm-bridge/addon.js';
+import { nativeFiles } from '../../src/shm-bridge/native-files.js';
+import { rawTally } from '../../src/shm-bridge/raw-tally.js';
+import { decodeSnapshot, decodeTally } from '../../src/shm-bridge/snapshot.js';
+import { temporaryDirectory } from '../support/live.js';
+import { eventsFor, writeRing } from '../support/rings.js';
+
+const OTHER = INTERFACE_VERSION + 1;
+const TALLY = rawTally(tallyOptions());
+
+/** Compiles a native part whose interface version is another one. */
+function otherBuild(): string {
+  const file = path.join(temporaryDirectory(), 'other.node');
+  const source = fileURLToPath(new URL('../support/other-version.c', import.meta.url));
+  const headers = fileURLToPath(new URL('../../node_modules/node-api-headers/include', import.meta.url));
+  const flags = ['-x', 'c', '-shared', '-fPIC', '-Wall', '-Werror', '-isystem', headers, `-DOTHER_VERSION=${OTHER}`];
+  execFileSync(process.env['CXX'] ?? 'c++', [...flags, '-o', file, source]);
+  return file;
+}
+
+function ring(): string {
+  const file = path.join(temporaryDirectory(), 'agent');
+  writeRing(file, 4, eventsFor(4));
+  return file;
+}
+
+/** Opens a source on the addon itself. */
+function rawSnapshot(): RawSnapshot {
+  const places: [string, string][] = [[path.dirname(ring()), '']];
+  const options = { drainIntervalMs: 20, deadTtlMs: 0, idleTtlMs: 0, force: false, owners: undefined };
+  const { source } = addon().openSource({ ...options, places, tally: TALLY }, []);
+  onTestFinished(() => addon().closeSource(source));
+  for (;;) {
+    addon().drainNow(2000);
+    const raw = addon().snapshot(source, 0);
+    if (typeof raw !== 'number' && raw.agents === 1) return raw;
+  }
+}
+
+function rawTotals(): RawTotals {
+  const { handle } = addon().openTallyingObserver(ring(), false, TALLY);
+  onTestFinished(() => addon().closeTallyingObserver(handle!));
+  return addon().tallyOf(handle!);
+}
+
+const mismatch = new RegExp(`interface version ${OTHER}, and this package needs ${INTERFACE_VERSION}: rebuild it`);
+
+test('a binary of another version is refused, and one that fits is found behind it', () => {
+  const other = otherBuild();
+  expect(() => loadFirst([other])).toThrow(mismatch);
+  expect(() => loadFirst([other])).toThrow(/other\.node: the native part has .*\n {2}build it with: /);
+  expect(() => loadFirst([other])).toThrow(expect.objectContaining({ code: 'ADDON_MISSING', path: other }) as Error);
+  const [built] = nativeFiles('nixl_otel.node');
+  expect(loadFirst([other, built!]).interfaceVersion).toBe(INTERFACE_VERSION);
+});
+
+test.each([
+  ['snapshot', rawSnapshot, (raw: RawTotals) => decodeSnapshot(raw as RawSnapshot, TALLY, [])],
+  ['tally', rawTotals, (raw: RawTotals) => decodeTally(raw, TALLY)],
+])('a %s of another version is refused', (_, take, decode) => {
+  const raw = take();
+  expect(() => decode(raw)).not.toThrow();
+  new BigUint64Array(raw.words)[0] = BigInt(OTHER);
+  expect(() => decode(raw)).toThrow(mismatch);
+});
+
+/** If it fails: increment the version in native/addon/words.h and src/shm-bridge/addon.ts, then update this test. */
+test('what crosses the border has not changed without a new version', () => {
+  const raw = rawSnapshot();
+  const kinds = TALLY.types.filter(({ bounds }) => bounds !== undefined).length;
+  const buckets = (bounds: readonly number[]): number => bounds.length + 1;
+  const events = 7 * (TALLY.types.length + 2) + kinds * buckets(TALLY.bounds[0]!);
+  const direction = [TALLY.sizeBounds, TALLY.bounds[0]!, TALLY.throughputBounds].reduce(
+    (n, all) => n + buckets(all),
+    6,
+  );
+  expect({
+    version: INTERFACE_VERSION,
+    agentWords: raw.words.byteLength / 8 - 1 - 3 - events - 2 * direction,
+    snapshot: Object.keys(raw).sort(),
+    collector: Object.keys(raw.collector).sort(),
+    exports: Object.keys(addon()).sort(),
+  }).toMatchInlineSnapshot(`
+    {
+      "agentWords": 15,
+      "collector": [
+        "drainIntervalMs",
+        "lateTicks",
+        "maxLagMs",
+        "sinceTickMs",
+        "ticks",
+      ],
+      "exports": [
+        "addReader",
+        "closeObserver",
+        "closeRing",
+        "closeSource",
+        "closeTallyingObserver",
+        "closeTap",
+        "closeWriter",
+        "drainColumns",
+        "drainNow",
+        "drainRing",
+        "findWriters",
+        "inspectRing",
+        "interfaceVersion",
+        "isDrainServed",
+        "observe",
+        "observeAndTally",
+        "observeColumns",
+        "openObserver",
+        "openRing",
+        "openSource",
+        "openTallyingObserver",
+        "openTap",
+        "openWriter",
+        "pendingOf",
+        "push",
+        "removeReader",
+        "requestDrain",
+        "ringStats",
+        "setSampling",
+        "snapshot",
+        "takeEvents",
+        "takeTapped",
+        "tallyOf",
+        "tapStats",
+        "writerLost",
+      ],
+      "snapshot": [
+        "agents",
+        "collector",
+        "openDirectories",
+        "places",
+        "problemCount",
+        "problems",
+        "strings",
+        "takenMs",
+        "words",
+      ],
+      "version": 1,
+    }
+  `);
+});
