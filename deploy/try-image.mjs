@@ -1,8 +1,8 @@
-// Does what deploy/Dockerfile says without a container engine: in a root of Debian 12 made by debootstrap, with Node from
-// npm in place of the base image's. Then runs it as its user, asks its health check, scrapes agents of the same image,
-// and stops it. Needs root, debootstrap, a network, and the tarball that `npm run prebuild && npm pack` leaves.
+// Runs the instructions of deploy/Dockerfile without a container engine: in a root of Debian 12 made by debootstrap, with
+// Node from npm in place of the base image. Then runs the image as its user, runs the health check, scrapes agents of the
+// same image, and stops it. Needs root, debootstrap, a network, and the tarball of `npm run prebuild && npm pack`.
 //
-//   node deploy/try-image.mjs [/dir]    the root: kept when it is named, and then not made again
+//   node deploy/try-image.mjs [DIR]    DIR: keeps the root there, and reuses it in the next run
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const root = kept ?? mkdtempSync(path.join(tmpdir(), 'nixl-otel-image-'));
 const run = (command, args, options = {}) =>
   execFileSync(command, args, { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8', ...options });
 
-/** What stands for `FROM node:22-slim`. */
+/** Makes a replacement for `FROM node:22-slim`. */
 function makeBase() {
   if (existsSync(path.join(root, 'usr/local/bin/node'))) return;
   run('debootstrap', ['--variant=minbase', '--include=ca-certificates', 'bookworm', root]);
@@ -28,7 +28,7 @@ function makeBase() {
   run('ln', ['-s', '../lib/node_modules/npm/bin/npm-cli.js', path.join(root, 'usr/local/bin/npm')]);
   rmSync(folder, { recursive: true });
   cpSync('/etc/resolv.conf', path.join(root, 'etc/resolv.conf'));
-  const certificates = 'etc/ssl/certs/ca-certificates.crt'; // a proxy's may be among this machine's
+  const certificates = 'etc/ssl/certs/ca-certificates.crt'; // the machine may have the certificate of a proxy
   if (existsSync(`/${certificates}`)) cpSync(`/${certificates}`, path.join(root, certificates), { dereference: true });
 }
 

@@ -1,4 +1,4 @@
-/** Attributes of your own, from a configuration file: role and rank out of the agents' names, a label of the process. */
+/** Custom attributes from a configuration file: role and rank from the agents' names, a label from their processes. */
 import { fileURLToPath } from 'node:url';
 import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
 import { printMetrics, ringDirectory, runAgents } from './support.mjs';

@@ -1,4 +1,4 @@
-/** Events that NIXL does not know: a backend's own, declared in a configuration file. Undeclared ones are counted too. */
+/** Events of a backend that NIXL does not know, declared in a configuration file. Undeclared events are counted too. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Category, NixlMetricProducer, RingWriter } from 'opentelemetry-instrumentation-nixl';

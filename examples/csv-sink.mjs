@@ -1,8 +1,8 @@
 /**
- * Every raw event into a CSV file: timestamp, category, name, value. The file is rotated by size, written in the
- * background, and never held up by: what the disk cannot take in time is dropped and counted.
+ * Writes every raw event to a CSV file: timestamp, category, name, value. Rotates the file by size and writes in the
+ * background. Never blocks: drops and counts events that the disk is too slow for.
  *
- *   node examples/csv-sink.mjs [DIR]    where the files are made and stay; without it, their beginning is printed
+ *   node examples/csv-sink.mjs [DIR]    DIR: keeps the files there; without it, prints the first lines
  */
 import { createWriteStream, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -17,10 +17,10 @@ export class CsvSink {
   dropped = 0;
   written = 0;
 
-  /** `maxBytes`: of one file; `keep`: how many full ones stay beside it; `maxQueuedBytes`: what may wait for the disk. */
+  /** `maxBytes`: size of one file; `keep`: number of full files kept; `maxQueuedBytes`: limit of bytes not yet on disk. */
   constructor(file, { maxBytes = 64 * 2 ** 20, keep = 3, maxQueuedBytes = 16 * 2 ** 20 } = {}) {
     Object.assign(this, { file, maxBytes, keep, maxQueuedBytes });
-    this.full = []; // streams that still write out what they have
+    this.full = []; // streams with bytes that are not yet on disk
   }
 
   create() {
@@ -39,7 +39,7 @@ export class CsvSink {
     if (this.bytes > this.maxBytes) this.#rotate();
   }
 
-  /** Ends when all of it is in the files. */
+  /** Resolves when the files hold all events. */
   async end() {
     const streams = [...this.full, this.stream].filter((stream) => stream !== undefined && !stream.closed);
     this.stream = undefined;
@@ -48,20 +48,20 @@ export class CsvSink {
 
   #open() {
     this.bytes = existingBytes(this.file);
-    // Opened at once: a stream by itself would do it later, and by then the name may be another file's.
+    // Opens the file at once: a stream opens it later, when the name may belong to another file.
     const stream = createWriteStream(this.file, { fd: openSync(this.file, 'a') });
-    // A full disk must not end the service: what was not written is lost, and said.
+    // A full disk must not end the service: the events are lost, and the error is printed.
     stream.on('error', (error) => console.error(`${this.file}: ${error.message}`));
     if (this.bytes === 0) stream.write(HEADER);
     return stream;
   }
 
-  /** A stream goes on writing to its file under the file's new name. */
+  /** Renames the files; a stream keeps writing to its file under the new name. */
   #rotate() {
     this.stream.end();
     this.full = [...this.full.filter((stream) => !stream.closed), this.stream];
-    for (let n = this.keep - 1; n >= 1; n--) renameIfThere(`${this.file}.${n}`, `${this.file}.${n + 1}`);
-    renameIfThere(this.file, `${this.file}.1`);
+    for (let n = this.keep - 1; n >= 1; n--) renameIfExists(`${this.file}.${n}`, `${this.file}.${n + 1}`);
+    renameIfExists(this.file, `${this.file}.1`);
     this.stream = this.#open();
   }
 }
@@ -75,7 +75,7 @@ function existingBytes(file) {
   return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-function renameIfThere(from, to) {
+function renameIfExists(from, to) {
   if (statSync(from, { throwIfNoEntry: false }) !== undefined) renameSync(from, to);
 }
 
@@ -86,11 +86,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const sink = new CsvSink(file, kept === undefined ? {} : { maxBytes: 20_000, keep: 20 });
   const producer = new NixlMetricProducer({ directories: directory, builders: ['nixl', sink] });
   await runAgents(directory);
-  await producer.collect(); // takes what is still in the rings
+  await producer.collect(); // drains the rest of the rings
   producer.close();
   await sink.end();
-  const where =
-    kept === undefined ? 'a CSV file that goes away with this program' : `${file} and the files that it was rotated to`;
+  const where = kept === undefined ? 'a CSV file that this program removes at exit' : `${file} and its rotated files`;
   console.log(`${sink.written} events in ${where}; ${sink.dropped} dropped`);
   if (kept === undefined) console.log(readFileSync(file, 'utf8').split('\n').slice(0, 5).join('\n'));
 }

@@ -1,6 +1,6 @@
 /**
- * A builder of your own: one counter of failures to alert on, by agent, whatever the error. It reads what the native tally
- * gained between two collects, so a million events cost no more than one.
+ * A custom builder: one counter of failures by agent, over all errors, to alert on. It reads the gains of the native tally
+ * between two collects, so a million events cost no more than one.
  */
 import { fileURLToPath } from 'node:url';
 import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';

@@ -1,4 +1,4 @@
-/** A service without NIXL that publishes events of its own, CUSTOM and SYSTEM, as any reader of NIXL's rings finds them. */
+/** A service without NIXL that publishes CUSTOM and SYSTEM events in a ring. Readers of NIXL's rings can read them. */
 import path from 'node:path';
 import { Category, NixlMetricProducer, RingWriter } from 'opentelemetry-instrumentation-nixl';
 import { printMetrics, ringDirectory } from './support.mjs';
@@ -6,7 +6,7 @@ import { printMetrics, ringDirectory } from './support.mjs';
 const directory = ringDirectory();
 const writer = new RingWriter(path.join(directory, 'cache-service'), { wireVersion: 1 });
 for (const hits of [17, 25]) {
-  // False would mean that the ring is full: nobody drains it, or too slowly.
+  // false: the ring is full, because no consumer drains it, or too slowly.
   if (!writer.push({ name: 'cache_hits', category: Category.CUSTOM, value: hits })) console.error('ring full');
 }
 writer.push({ name: 'resident_bytes', category: Category.SYSTEM, value: process.memoryUsage().rss });

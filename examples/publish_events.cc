@@ -1,4 +1,4 @@
-// A C++ program without NIXL that publishes events of its own, CUSTOM and SYSTEM, with the header-only writer:
+// A C++ program without NIXL that publishes CUSTOM and SYSTEM events with the header-only writer:
 //
 //   g++ -std=c++20 -I native examples/publish_events.cc -o publish_events && ./publish_events /dev/shm/nixl
 //   npx nixl-otel serve --dir /dev/shm/nixl
@@ -44,6 +44,6 @@ int main(int argc, char** argv) {
   getrusage(RUSAGE_SELF, &usage);
   bool accepted = publish(ring, "resident_bytes", nixl_otel::kSystem, static_cast<uint64_t>(usage.ru_maxrss) * 1024);
   for (const uint64_t hits : {17, 25}) accepted &= publish(ring, "cache_hits", nixl_otel::kCustom, hits);
-  std::puts(accepted ? "published 3 events" : "the ring is full: nobody drains it, or too slowly");
+  std::puts(accepted ? "published 3 events" : "the ring is full: no consumer drains it, or too slowly");
   return accepted ? 0 : 1;
 }

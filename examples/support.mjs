@@ -1,4 +1,4 @@
-/** What the examples share: agents that really move memory, and a look at the Prometheus page. */
+/** Parts that the examples share: agents that move real memory, and a scrape of the Prometheus exposition. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 
-/** Built in a checkout, or brought along by the package for this platform. */
+/** Path of the program: built in a checkout, or a binary in the package for this platform. */
 function transferSource() {
   const inPackage = (file) =>
     fileURLToPath(new URL(file, import.meta.resolve('opentelemetry-instrumentation-nixl/package.json')));
@@ -18,7 +18,7 @@ function transferSource() {
   return inPackage(`prebuilds/linux-${process.arch}-${libc}/transfer-source`);
 }
 
-/** A directory for rings that goes away with the program. */
+/** Makes a directory for rings, and removes it at exit. */
 export function ringDirectory() {
   const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-example-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
@@ -39,7 +39,7 @@ export function runAgents(directory, { names = 'agent', agents = 2, seconds = 1,
   });
 }
 
-/** Serves what this producer has to a real scrape, and prints the lines that match. */
+/** Scrapes the metrics of this producer over HTTP, and prints the matching lines. */
 export async function printMetrics(producer, pattern) {
   const port = await freePort();
   const exporter = new PrometheusExporter({

@@ -1,15 +1,89 @@
-/** What the documentation says beside what the code does. */
+/** Compares the documentation with the code, and runs its examples. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DURATION_METRICS } from '../src/instrumentation/duration-metrics.js';
 import { SELF_METRICS } from '../src/instrumentation/self-metrics.js';
+import * as api from '../src/index.js';
 import { metricsOf, RELEASES } from '../src/mapping/index.js';
+import * as rings from '../src/rings.js';
 import { SETTINGS } from '../src/cli/serve/setting-rows.js';
-import { ROOT, start, temporaryDirectory } from './cli/command.js';
+import { ROOT, RunningCommand, start, temporaryDirectory } from './cli/command.js';
+import { freePort } from './servers/server.js';
+import { until } from './support/until.js';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
+
+/** The metrics of both namings, of the collector, of `serve`, of instruments of the API and of custom builders. */
+const METRICS = [
+  { name: 'nixl.builders.events', kind: 'counter' },
+  ...metricsOf('nixl'),
+  ...metricsOf('otel'),
+  ...SELF_METRICS,
+  ...DURATION_METRICS,
+];
+
+const MOST_README_WORDS = 1200;
+
+/** test/matrix/services.test.ts runs the example with NodeSDK, which is no dependency of this repository. */
+describe('README.md', () => {
+  const text = read('README.md');
+
+  it(`has at most ${MOST_README_WORDS} words`, () => {
+    expect(text.split(/\s+/).length).toBeLessThanOrEqual(MOST_README_WORDS);
+  });
+
+  it('has the example with NodeSDK in its top third', () => {
+    const end = text.indexOf('```', text.indexOf('new NodeSDK('));
+    expect(end).toBeGreaterThan(0);
+    expect(text.slice(0, end).split('\n').length).toBeLessThanOrEqual(text.split('\n').length / 3);
+  });
+});
+
+describe('docs/metrics.md', () => {
+  const text = read('docs/metrics.md');
+
+  it.each([...new Set(METRICS.map(({ name }) => name))])('has %s', (name) => expect(text).toContain(`\`${name}\``));
+});
+
+describe('docs/ways-in.md', () => {
+  it('has a service with a producer that serves metrics', async () => {
+    const [example] = codeOf('docs/ways-in.md').filter((code) => code.includes('new NixlMetricProducer('));
+    const directory = temporaryDirectory();
+    const writer = new rings.RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+    writer.push({ type: 0, value: 42n });
+    writer.close();
+    const port = await freePort();
+    const code = example!
+      .replace("'/dev/shm/nixl'", JSON.stringify(directory))
+      .replace("host: '127.0.0.1',", `$& port: ${port},`);
+    const service = new RunningCommand(process.execPath, [serviceFile(code)]);
+    await until(async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/metrics`).catch(() => undefined);
+      return (await response?.text())?.includes('agent_name="agent"} 42');
+    });
+    service.child.kill('SIGTERM');
+    expect(await service.ended).toMatchObject({ code: 0, stderr: '' });
+  });
+});
+
+/** The examples in JavaScript of a page. */
+function codeOf(page: string): string[] {
+  return [...read(page).matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!);
+}
+
+/** Writes a program into a folder in which this package is installed. */
+function serviceFile(code: string): string {
+  const directory = temporaryDirectory();
+  const modules = path.join(directory, 'node_modules');
+  mkdirSync(modules);
+  symlinkSync(path.join(ROOT, 'node_modules/@opentelemetry'), path.join(modules, '@opentelemetry'));
+  symlinkSync(ROOT, path.join(modules, 'opentelemetry-instrumentation-nixl'));
+  const file = path.join(directory, 'service.mjs');
+  writeFileSync(file, code);
+  return file;
+}
 
 describe('docs/settings.md', () => {
   const rows = read('docs/settings.md').split('\n');
@@ -32,7 +106,7 @@ describe('docs/migrating.md', () => {
 });
 
 describe('docs/write-an-exporter.md', () => {
-  it('has a template that works as it stands', async () => {
+  it('has a template that runs unchanged', async () => {
     const [, template] = /```js\n([\s\S]*?)```/.exec(read('docs/write-an-exporter.md'))!;
     const file = path.join(temporaryDirectory(), 'my-exporter.mjs');
     writeFileSync(file, template!);
@@ -50,7 +124,7 @@ describe.each(['docs/faults.md', 'SECURITY.md'])('%s', (file) => {
     .flatMap((line) => /\| `((?:native\/)?test\/\S+)`([^|]*)\|/.exec(line) ?? [])
     .map((text) => text.trim());
 
-  it('names tests that there are', () => {
+  it('names tests that exist', () => {
     expect(rows.length).toBeGreaterThan(30);
     for (let i = 0; i < rows.length; i += 3) {
       const [, testFile, name] = rows.slice(i, i + 3);
@@ -60,26 +134,25 @@ describe.each(['docs/faults.md', 'SECURITY.md'])('%s', (file) => {
 });
 
 describe('docs/loss.md', () => {
-  it('names metrics that there are', () => {
-    const ofBuilders = { name: 'nixl.builders.events', kind: 'counter' };
-    const metrics = [ofBuilders, ...metricsOf('nixl'), ...metricsOf('otel'), ...SELF_METRICS, ...DURATION_METRICS];
-    const onPage = metrics.map(({ name, kind }) => {
+  it('names metrics that exist', () => {
+    const exposed = METRICS.map(({ name, kind }) => {
       const text = name.replaceAll('.', '_');
       return kind === 'counter' && !text.endsWith('_total') ? `${text}_total` : text;
     });
     const labels = ['nixl_ring_state', 'nixl_duration_outcome'];
     const named = read('docs/loss.md').match(/\b(nixl|agent)_\w+/g)!;
     expect(named.length).toBeGreaterThan(20);
-    expect(named.filter((name) => !onPage.includes(name) && !labels.includes(name))).toEqual([]);
+    expect(named.filter((name) => !exposed.includes(name) && !labels.includes(name))).toEqual([]);
   });
 });
+
 const PAGES = [
   'README.md',
   ...readdirSync(path.join(ROOT, 'docs'))
     .filter((file) => file.endsWith('.md'))
     .map((file) => `docs/${file}`),
 ];
-/** Everything that can be said or named: the sources, in which a sentence may go over two string literals. */
+/** Sources of all messages and names. A test needs a whole sentence in one string literal. */
 const SOURCES = ['src', 'native', 'bench']
   .flatMap((folder) =>
     readdirSync(path.join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
@@ -87,31 +160,40 @@ const SOURCES = ['src', 'native', 'bench']
   .filter((file) => /\.(ts|mjs|cc|h)$/.test(file) && !file.includes('/build/'))
   .map(read)
   .join('\n');
-const isSaid = (text: string): boolean => SOURCES.includes(text);
+const isInSources = (text: string): boolean => SOURCES.includes(text);
 
 describe.each(PAGES)('%s', (page) => {
   const text = read(page);
 
-  it('links to what is there', () => {
+  it('links to files and headings that exist', () => {
     for (const { link, target, anchor } of linksOf(page)) {
       expect(existsSync(path.join(ROOT, target)), link).toBe(true);
       if (anchor !== undefined) expect(anchorsOf(read(target)), link).toContain(anchor);
     }
   });
 
+  it('imports what the package exports', () => {
+    const exported = { '': Object.keys(api), '/rings': Object.keys(rings) };
+    const pattern = /import \{ (.*) \} from 'opentelemetry-instrumentation-nixl(|\/rings)'/g;
+    for (const [, names, entry] of text.matchAll(pattern)) {
+      expect(exported[entry as keyof typeof exported]).toEqual(expect.arrayContaining(names!.split(', ')));
+    }
+  });
+
   it('names metrics and flags that exist', () => {
     const dotted = [...text.matchAll(/\bnixl(?:\.[a-z_]+)+\b/g)].map(([name]) => name);
-    for (const name of dotted) expect(isSaid(`'${name}`), name).toBe(true);
+    for (const name of dotted) expect(isInSources(`'${name}`), name).toBe(true);
     const events = [...text.matchAll(/\bagent_(?:[a-z]+_?)+(?=[{`[(,:)\s])/g)].map(([name]) => name);
     for (const name of events) {
-      if (!['agent_name'].includes(name)) expect(isSaid(name.replace(/_(bucket|sum|count)$/, '')), name).toBe(true);
+      if (!['agent_name'].includes(name))
+        expect(isInSources(name.replace(/_(bucket|sum|count)$/, '')), name).toBe(true);
     }
     const flags = [...text.matchAll(/(?<=[`\s])--[a-z][a-z-]+/g)].map(([flag]) => flag);
-    for (const flag of flags) if (!FOREIGN_FLAGS.has(flag)) expect(isSaid(flag), flag).toBe(true);
+    for (const flag of flags) if (!FOREIGN_FLAGS.has(flag)) expect(isInSources(flag), flag).toBe(true);
   });
 });
 
-/** Of a page to others of ours. */
+/** Links of a page to other files of the repository. */
 function linksOf(page: string): { link: string; target: string; anchor: string | undefined }[] {
   const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!);
   return links
@@ -125,7 +207,7 @@ function linksOf(page: string): { link: string; target: string; anchor: string |
 describe('the package', () => {
   const npm = ['pack', '--dry-run', '--json', '--ignore-scripts'];
   const packed = JSON.parse(execFileSync('npm', npm, { cwd: ROOT, stdio: 'pipe', encoding: 'utf8' })) as object;
-  // An array in some versions of npm, by the package's name in others.
+  // Some versions of npm print an array, others an object keyed by the package's name.
   const { files } = (Object.values(packed) as { files: { path: string }[] }[])[0]!;
   const names = files.map((file) => file.path);
 
@@ -136,10 +218,10 @@ describe('the package', () => {
   });
 });
 
-/** Of Node and of Docker. */
+/** Flags of Node and Docker. */
 const FOREIGN_FLAGS = new Set(['--import', '--pid']);
 
-/** As GitHub makes them of headings. */
+/** Anchors that GitHub derives from headings. */
 function anchorsOf(markdown: string): string[] {
   return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading!
@@ -157,8 +239,8 @@ describe('docs/troubleshooting.md', () => {
     [...row.split(' | ')[0]!.matchAll(/`([^`]+)`/g)].map(([, message]) => message!),
   );
 
-  it.each(messages)('explains what is really said: %s', (message) => {
-    expect(isSaid(message)).toBe(true);
+  it.each(messages)('explains a message of the code: %s', (message) => {
+    expect(isInSources(message)).toBe(true);
   });
 
   it('explains something', () => expect(messages.length).toBeGreaterThan(20));

@@ -88,7 +88,7 @@ describe('examples/', () => {
     expect(page).toMatch(/^nixl_records_gpu_time_total\{gpus="3_NVIDIA_A100_2_NVIDIA_V100_1",gpu="NVIDIA_A100"\} 60$/m);
   });
 
-  it('csv-sink.mjs: every event once, over the files that it was rotated to', async () => {
+  it('csv-sink.mjs: every event once, over all rotated files', async () => {
     const directory = temporaryDirectory();
     const [, written] = /^(\d+) events in .*; 0 dropped\n$/.exec(await outputOf('csv-sink.mjs', directory))!;
     const files = readdirSync(directory);
@@ -104,7 +104,7 @@ describe('examples/', () => {
 
   it('csv-sink.mjs without a directory: shows how the file begins, as it does not stay', async () => {
     const [said, header, ...rows] = (await outputOf('csv-sink.mjs')).trim().split('\n');
-    expect(said).toMatch(/^[1-9]\d* events in a CSV file that goes away with this program; 0 dropped$/);
+    expect(said).toMatch(/^[1-9]\d* events in a CSV file that this program removes at exit; 0 dropped$/);
     expect(header).toBe('timestamp,category,name,value');
     expect(rows).toHaveLength(4);
   });

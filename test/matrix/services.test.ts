@@ -1,9 +1,9 @@
 /** Services as their authors write and install them: what npm gives them by itself, on the Nodes of their line. */
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
-import { RunningCommand, temporaryDirectory, until, valueOf } from '../cli/command.js';
+import { ROOT, RunningCommand, temporaryDirectory, until, valueOf } from '../cli/command.js';
 import { freePort } from '../servers/server.js';
 import { Project } from '../support/package.js';
 import { type Cell, CELLS, nameOf, packages, programsOf } from './cells.js';
@@ -72,6 +72,11 @@ function rings(): string {
 test.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('a service of its line: %s', async (_, cell) => {
   const project = await install(cell, ['api', 'sdk-node', 'exporter-prometheus']);
   await showsTheMetrics(cell, project, (port, directory) => [`sdk-${cell.otel}.mjs`, port, directory]);
+  const [, example] = /```js\n([\s\S]*?)```/.exec(readFileSync(path.join(ROOT, 'README.md'), 'utf8'))!;
+  await showsTheMetrics(cell, project, (port, directory) => {
+    project.write('telemetry.mjs', example!.replace('port: 9464', `port: ${port}`).replace('/dev/shm/nixl', directory));
+    return ['--import', './telemetry.mjs', 'plain.mjs'];
+  });
 });
 
 test.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('an SDK that a file describes: %s', async (_, cell) => {
