@@ -1,10 +1,13 @@
 // Debian's libstdc++.a is compiled for glibc 2.36. These are the functions that it or we take from libc and that glibc
 // 2.17 or musl lack. Hidden: nobody else in the process gets to see them.
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <new>
 
 #include "prebuild/futex_condition.h"
@@ -39,6 +42,26 @@ pthread_key_t atThreadEndKey() {
   return key;
 }
 
+struct ObjectSearch {
+  uintptr_t address;
+  dl_find_object* result;
+};
+
+int findObject(dl_phdr_info* object, size_t, void* data) {
+  const auto* search = static_cast<ObjectSearch*>(data);
+  bool isInside = false;
+  void* frames = nullptr;
+  for (size_t i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) & segment = object->dlpi_phdr[i];
+    const uintptr_t begin = object->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && search->address - begin < segment.p_memsz) isInside = true;
+    if (segment.p_type == PT_GNU_EH_FRAME) frames = reinterpret_cast<void*>(begin);
+  }
+  if (!isInside || frames == nullptr) return 0;
+  search->result->dlfo_eh_frame = frames;
+  return 1;
+}
+
 }  // namespace
 
 extern "C" {
@@ -46,8 +69,12 @@ extern "C" {
 // glibc 2.32. libstdc++ skips atomic operations where it is true; false is always right.
 __attribute__((visibility("hidden"))) char __libc_single_threaded = 0;
 
-// glibc 2.35. Not found: libgcc's unwinder then asks dl_iterate_phdr.
-__attribute__((visibility("hidden"))) int _dl_find_object(void*, void*) { return -1; }
+// glibc 2.35. Debian's libgcc has no other way to unwind: without an answer each C++ exception ends the process. It
+// reads nothing of the result but the frames.
+__attribute__((visibility("hidden"))) int _dl_find_object(void* address, dl_find_object* result) noexcept {
+  ObjectSearch search{reinterpret_cast<uintptr_t>(address), result};
+  return ::dl_iterate_phdr(findObject, &search) == 1 ? 0 : -1;
+}
 
 // musl has it under its plain name only. libgcc asks whether an arm64 machine has the newer atomic instructions.
 __attribute__((visibility("hidden"))) unsigned long __getauxval(unsigned long type) { return ::getauxval(type); }
