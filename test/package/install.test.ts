@@ -1,6 +1,7 @@
 /** Installed as users do: no compiler, no scripts, other package managers, other versions of Node. */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { Project, READS_A_RING, tool, unpack, WHAT_IT_PRINTS } from '../support/package.js';
@@ -82,6 +83,15 @@ test('without a binary that fits, one error says what was tried and what to run'
   const said = await project.node('rings.mjs');
   expect(said).toMatch(/^ADDON_MISSING no native part for linux-x64-glibc could be loaded; tried\n/);
   expect(said).toMatch(/prebuilds\/linux-x64-glibc\/nixl_otel\.node: not there\n {2}build it with: make -C ".*native"/);
+});
+
+test('exceptions in the binaries reach their handlers', async () => {
+  const prebuilds = path.join(await unpack(tarball), 'prebuilds/linux-x64-glibc');
+  const addon = createRequire(import.meta.url)(path.join(prebuilds, 'nixl_otel.node')) as { openSource(): void };
+  expect(() => addon.openSource()).toThrow(Error);
+  const { status, stderr } = spawnSync(path.join(prebuilds, 'transfer-source'), ['--rate', 'x'], { encoding: 'utf8' });
+  expect(stderr).toMatch(/^transfer-source: --rate is "x": use a number/);
+  expect(status).toBe(2);
 });
 
 /** README states what an installation takes; this is the part of it that is ours. */

@@ -11,9 +11,17 @@ import { MACHINES } from './machines.js';
 
 const WIRE_VERSIONS = [1, 2, 3, 4, 5];
 
+/** Prints the platform of the binary that is loaded, and an exception that it throws in C++. */
 const WHICH_BINARY = `
 import { readFileSync } from 'node:fs';
-console.log(/prebuilds\\/(\\S+)\\/nixl_otel\\.node/.exec(readFileSync('/proc/self/maps', 'latin1'))[1]);
+import { createRequire } from 'node:module';
+const [file, platform] = /\\/\\S*prebuilds\\/(\\S+)\\/nixl_otel\\.node/.exec(readFileSync('/proc/self/maps', 'latin1'));
+console.log(platform);
+try {
+  createRequire(import.meta.url)(file).openSource();
+} catch (error) {
+  console.log(error instanceof Error);
+}
 `;
 
 const tarball = inject('tarball');
@@ -41,7 +49,7 @@ describe.each(MACHINES)('$platform', ({ platform, needs, runtime }) => {
     async () => {
       const { project: service, run } = await project();
       service.write('service.mjs', READS_A_RING + WHICH_BINARY);
-      expect(run('service.mjs')).toBe(`${WHAT_IT_PRINTS}${platform}\n`);
+      expect(run('service.mjs')).toBe(`${WHAT_IT_PRINTS}${platform}\ntrue\n`);
 
       const at = (name: string): string => path.join(service.directory, name);
       for (const name of ['here', 'there', 'copies']) mkdirSync(at(name));
