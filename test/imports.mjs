@@ -31,7 +31,7 @@ const ROOMS = {
   'cli/page/browser': ['ground', 'cli/figures', 'cli/page', 'uplot'],
   // The commands.
   'cli/config': [...COMMAND, 'yaml'],
-  'cli/demo': [...COMMAND, 'cli/serve'], // serves the rings of its own agents
+  'cli/demo': [...COMMAND, 'cli/serve'], // is serve with agents
   'cli/list': COMMAND,
   'cli/read': COMMAND,
   'cli/serve': [...COMMAND, 'cli/page'],

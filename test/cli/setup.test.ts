@@ -186,7 +186,7 @@ describe('setup.mjs', () => {
     expect(readFileSync(at('npm.log'), 'utf8')).toMatch(/^(ci .*\n){3}$/);
   });
 
-  it('compiles anew after packages were installed, whose types may have changed', async () => {
+  it('compiles anew after an installation of packages, because types may have changed', async () => {
     await setup();
     mkdirSync(at('bin'));
     put('bin/npm', '#!/bin/sh\ncp package-lock.json node_modules/.package-lock.json\n');

@@ -1,4 +1,4 @@
-/** Installed as users do: no compiler, no scripts, other package managers, other versions of Node. */
+/** Installations by users: no compiler, no scripts, other package managers, other versions of Node. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +7,7 @@ import { expect, inject, test } from 'vitest';
 import { Project, READS_A_RING, tool, unpack, WHAT_IT_PRINTS } from '../support/package.js';
 
 const NAME = 'opentelemetry-instrumentation-nixl';
-/** What the registry calls it, and the file in it that is run. */
+/** Name in the registry, and the program in the package. */
 type Tool = [spec: string, inside: string];
 
 const NPM_11: Tool = ['npm@11.21.2', 'npm/bin/npm-cli.js'];
@@ -72,7 +72,7 @@ test('the ring API alone loads no OpenTelemetry', async () => {
   expect(await project.node('rings.mjs')).toBe('0 5\n');
 });
 
-test('without a binary that fits, one error says what was tried and what to run', async () => {
+test('without a fitting binary, one error names the tried files and the command to run', async () => {
   const project = new Project();
   await project.npm(await tool(...NPM_11), 'install', tarball);
   rmSync(path.join(project.directory, 'node_modules', NAME, 'prebuilds'), { recursive: true });
@@ -94,7 +94,7 @@ test('exceptions in the binaries reach their handlers', async () => {
   expect(status).toBe(2);
 });
 
-/** README states what an installation takes; this is the part of it that is ours. */
+/** Sizes of this package without its dependencies, as in the README. */
 const MOST_PACKED_BYTES = 2e6;
 const MOST_INSTALLED_BYTES = 5e6;
 

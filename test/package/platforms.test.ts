@@ -1,4 +1,4 @@
-/** The binaries of the other platforms: they read what is written here, write what is read here, and show the same. */
+/** The binaries of other platforms read rings written here, write rings read here, and report the same metrics. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -58,7 +58,7 @@ describe.each(MACHINES)('$platform', ({ platform, needs, runtime }) => {
       const asText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
       service.write('events.json', JSON.stringify(events, asText));
 
-      // What each writes is the same, byte for byte.
+      // Both write the same bytes.
       const shownHere = await service.node('reads-everything.mjs', 'here', 'events.json');
       const shownThere = run('reads-everything.mjs', 'there', 'events.json');
       expect(shownThere).toBe(shownHere);
@@ -66,7 +66,7 @@ describe.each(MACHINES)('$platform', ({ platform, needs, runtime }) => {
         expect(readFileSync(path.join(at('there'), name))).toEqual(readFileSync(path.join(at('here'), name)));
       }
 
-      // What an agent left here is read there: wrapped round, with garbage in its padding.
+      // There it reads rings of agents here: wrapped round, with garbage in the padding.
       for (const version of WIRE_VERSIONS) {
         const file = path.join(at('copies'), `v${version}`);
         writeRing(file, version, eventsFor(version), 40);
