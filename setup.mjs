@@ -1,310 +1,160 @@
-// Makes a checkout ready to run: packages from npm, the native part, the TypeScript. Called before `npm start` and
-// `npm test`, so it does only what is not done yet, and on a fresh clone it has nothing but Node to stand on.
-//
+// Makes a checkout ready to run: packages from npm, the native part, the TypeScript. `npm start` and `npm test` call it,
+// so it does only what is missing. A fresh clone needs Node, npm, make and a C++ compiler.
 //   node setup.mjs              everything
 //   node setup.mjs --no-build   only checks the tools and installs the packages
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { rmdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import fs from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const ROOT = fileURLToPath(new URL('.', import.meta.url)); // import.meta.dirname is newer than the check below
-const at = (...parts) => path.join(ROOT, ...parts);
+process.chdir(fileURLToPath(new URL('.', import.meta.url)));
 
-const MIN_NODE = [20, 19];
-const INSTALL_TOOLS = [
-  'Debian, Ubuntu:  apt-get install make g++',
-  'Fedora, RHEL:    dnf install make gcc-c++',
-  'Alpine:          apk add make g++',
-];
+const say = (line) => console.log(`setup: ${line}`);
 
-class SetupError extends Error {}
-
-function say(line) {
-  console.log(`setup: ${line}`);
+function fail(message, code = 1) {
+  console.error(`setup: ${message}`);
+  process.exit(code);
 }
 
-/** Runs to the end with nothing on stdin. What it printed is shown only if it fails: a step is one line. */
-function run(command, args, { failure } = {}) {
-  const options = { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 64 << 20, encoding: 'utf8' };
-  const { status, signal, error, stdout, stderr } = spawnSync(command, args, options);
-  if (failure !== undefined && status !== 0) {
-    process.stderr.write(`${stdout ?? ''}${stderr ?? ''}`);
-    throw new SetupError(`${failure} (${error?.message ?? signal ?? `exit code ${status}`})`);
-  }
-  return { ok: status === 0, missing: error?.code === 'ENOENT' };
-}
-
-// --- What is needed
+// --- Requirements
 
 function checkPlatform() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major < MIN_NODE[0] || (major === MIN_NODE[0] && minor < MIN_NODE[1])) {
-    throw new SetupError(`Node.js ${MIN_NODE.join('.')} or later is needed; this is ${process.versions.node}`);
+  if (major < 20 || (major === 20 && minor < 19)) {
+    fail(`Node.js 20.19 or later is needed; this is ${process.versions.node}`);
   }
   if (process.platform !== 'linux') {
-    throw new SetupError(`Linux is needed (NIXL agents and their rings live there); this is ${process.platform}`);
+    fail(`Linux is needed, for NIXL agents and their rings; this is ${process.platform}`);
   }
 }
-
-const CXX20_PROGRAM = '#include <stop_token>\n#include <thread>\nint main() { std::jthread([] {}).join(); }\n';
 
 function checkTools() {
-  const problems = [];
-  if (run('make', ['--version']).missing) problems.push('make is missing');
-  const compiler = findCompiler();
-  if (compiler.problem) problems.push(compiler.problem);
+  const problems = [isInstalled('make') ? undefined : 'make is missing', compilerProblem()].filter(Boolean);
   if (problems.length === 0) return;
-  throw new SetupError(
-    [`cannot build the native part: ${problems.join('; ')}`, ...INSTALL_TOOLS.map((line) => `  ${line}`)].join('\n'),
-  );
+  fail(`cannot build the native part: ${problems.join('; ')}
+  Debian, Ubuntu:  apt-get install make g++
+  Fedora, RHEL:    dnf install make gcc-c++
+  Alpine:          apk add make g++`);
 }
 
-/** The Makefile looks for the same ones in the same order. */
-function findCompiler() {
-  const asked = process.env.CXX;
-  const commands = asked ? [asked] : ['g++', 'clang++', 'c++'];
-  const found = commands.find((command) => !runWords(command, ['--version']).missing);
-  if (found === undefined) {
-    return {
-      problem: asked ? `the compiler of CXX, ${asked}, is missing` : 'a C++ compiler (g++ or clang++) is missing',
-    };
+/** Checks the compiler that the Makefile chooses: CXX, perhaps of two words (`ccache g++`), or the first one found. */
+function compilerProblem() {
+  const asked = process.env.CXX?.trim();
+  const compiler = (asked ? [asked] : ['g++', 'clang++', 'c++']).find(isInstalled);
+  if (compiler === undefined) {
+    return asked ? `the compiler of CXX, ${asked}, is missing` : 'a C++ compiler (g++ or clang++) is missing';
   }
-  const flags = ['-std=c++20', '-pthread', '-fsyntax-only', '-x', 'c++', '-'];
-  const { status } = spawnSync(...words(found, flags), { input: CXX20_PROGRAM, stdio: ['pipe', 'ignore', 'ignore'] });
-  return status === 0 ? {} : { problem: `${found} does not compile C++20 (g++ 11 and later do)` };
+  const [program, ...args] = `${compiler} -std=c++20 -pthread -fsyntax-only -x c++ -`.split(/\s+/);
+  const input = '#include <stop_token>\n#include <thread>\nint main() { std::jthread([] {}).join(); }\n';
+  const { status } = spawnSync(program, args, { input, stdio: ['pipe', 'ignore', 'ignore'] });
+  return status === 0 ? undefined : `${compiler} does not compile C++20 (g++ 11 and later do)`;
 }
 
-/** CXX may be two words: `ccache g++`. */
-function words(command, args) {
-  const [program, ...first] = command.trim().split(/\s+/);
-  return [program, [...first, ...args]];
+function isInstalled(command) {
+  const [program, ...args] = `${command} --version`.split(/\s+/);
+  return spawnSync(program, args, { stdio: 'ignore' }).error?.code !== 'ENOENT';
 }
 
-function runWords(command, args) {
-  return run(...words(command, args));
-}
+// --- Steps
 
-// --- The steps: each knows whether it is done
-
-/** Compares what npm says it installed with what the lock file wants, so that an install by hand counts as well. */
 const packages = {
+  label: 'installing packages (npm ci)',
+  command: ['npm', 'ci', '--include=dev', '--no-audit', '--no-fund'],
+
+  /** Compares the lock file with npm's record of the last installation, which may be one by hand. */
   isDone() {
-    if (!existsSync(at('package-lock.json'))) return true; // a published package: npm has installed what it needs
-    if (!existsSync(at('node_modules/.package-lock.json'))) return false; // npm writes it last
-    const wanted = lockedPackages('package-lock.json');
-    const installed = lockedPackages('node_modules/.package-lock.json');
+    const wanted = JSON.parse(fs.readFileSync('package-lock.json', 'utf8')).packages;
+    const installed = installedPackages();
     return Object.entries(wanted).every(([name, { version, integrity, optional, devOptional }]) => {
       const found = installed[name];
       if (name === '' || (found === undefined && (optional || devOptional))) return true;
       return found?.version === version && found.integrity === integrity;
     });
   },
-  do() {
-    say('installing packages (npm ci)');
-    const failure = 'npm ci failed';
-    run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { failure });
-  },
+  /** The next compilation checks all types: tsc does not notice that those of a package have changed. */
+  end: () => ['dist', 'dist/cli/page'].forEach((folder) => remove(`${folder}/.tsbuildinfo`)),
 };
 
-function lockedPackages(file) {
-  return JSON.parse(readFileSync(at(file), 'utf8')).packages ?? {};
+function installedPackages() {
+  try {
+    return JSON.parse(fs.readFileSync('node_modules/.package-lock.json', 'utf8')).packages;
+  } catch {
+    return {}; // absent, or incomplete where npm was killed
+  }
 }
 
 const native = {
-  isDone() {
-    return run('make', ['-C', 'native', '--question']).ok;
-  },
-  do() {
-    say('building the native part (make)');
-    const jobs = `-j${os.availableParallelism()}`;
-    run('make', ['-C', 'native', '--silent', jobs], { failure: 'the native part does not build' });
-  },
+  label: 'building the native part (make)',
+  command: ['make', '-C', 'native', '--silent', `-j${os.availableParallelism?.()}`],
+
+  isDone: () => spawnSync('make', ['-C', 'native', '--question'], { stdio: 'ignore' }).status === 0,
 };
 
-/**
- * Starting tsc costs a second even when there is nothing to do, so a fingerprint of its input decides. Sizes and times
- * stand for the files' content; the list notices files that are gone.
- */
 const typescript = {
+  label: 'compiling TypeScript (tsc)',
+  command: [process.execPath, 'node_modules/typescript/bin/tsc', '--build', 'tsconfig.json', 'src/cli/page/browser'],
+
   isDone() {
-    if (!existsSync(at('src'))) return true; // a published package: it carries dist
-    return readIfThere(STAMP) === typescriptInput() && isAllBuilt();
+    if (!isDistWhole() || !assets().every(isCopied)) return false;
+    const [node, ...args] = this.command;
+    const { status, stdout } = spawnSync(node, [...args, '--dry'], { encoding: 'utf8' });
+    return status === 0 && !stdout.includes('A non-dry build would');
   },
-  do() {
-    say('compiling TypeScript (tsc)');
-    const failure = 'the TypeScript does not compile';
-    rmSync(STAMP, { force: true });
-    if (!isAllBuilt()) {
-      // They believe that what they wrote once is still there.
-      for (const file of ['dist/.tsbuildinfo', 'dist/cli/page/.tsbuildinfo']) rmSync(at(file), { force: true });
-    }
-    const input = typescriptInput();
-    for (const project of PROJECTS) {
-      run(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', project], { failure });
-    }
-    removeOrphans();
-    for (const asset of assets()) copyFileSync(at('src', asset), at('dist', asset));
-    writeFileSync(STAMP, input);
-  },
+  /** tsc keeps the output of a deleted source, which would be imported and published, and does not miss an output. */
+  begin: () => isDistWhole() || remove('dist'),
+  end: () => assets().forEach((file) => fs.copyFileSync(`src/${file}`, `dist/${file}`)),
 };
 
-const STAMP = at('dist/.build-stamp');
-/** What runs in Node, and what runs in a browser. */
-const PROJECTS = ['tsconfig.json', 'src/cli/page/browser/tsconfig.json'].filter((file) => existsSync(at(file)));
-
-function sources() {
-  return below('src', /(?<!\.d)\.ts$/);
+function isDistWhole() {
+  const outputs = filesIn('src', /(?<!\.d)\.ts$/).map((file) => file.replace(/\.ts$/, '.js'));
+  return outputs.sort().join() === filesIn('dist', /\.js$/).sort().join();
 }
 
-/** Of the live page: served as they stand. */
-function assets() {
-  return below('src', /\.(html|css|svg)$/);
+/** Files of the live page that browsers get as they are. */
+const assets = () => filesIn('src', /\.(html|css|svg)$/);
+const isCopied = (file) =>
+  fs.existsSync(`dist/${file}`) && fs.readFileSync(`src/${file}`).equals(fs.readFileSync(`dist/${file}`));
+
+function filesIn(folder, pattern) {
+  return fs.existsSync(folder) ? fs.readdirSync(folder, { recursive: true }).filter((file) => pattern.test(file)) : [];
 }
 
-function below(folder, pattern) {
-  return readdirSync(at(folder), { recursive: true })
-    .filter((file) => pattern.test(file))
-    .sort();
-}
+const remove = (path) => fs.rmSync(path, { recursive: true, force: true });
 
-function isAllBuilt() {
-  return [...sources(), ...assets()].every((source) => existsSync(at('dist', source.replace(/\.ts$/, '.js'))));
-}
+// --- Order
 
-function typescriptInput() {
-  const read = [...sources(), ...assets()].map((file) => `src/${file}`);
-  const files = [...PROJECTS, 'package.json', 'package-lock.json', ...read];
-  const hash = createHash('sha256');
-  for (const file of files) {
-    const info = statSync(at(file), { throwIfNoEntry: false });
-    hash.update(`${file}\0${info?.size}\0${info?.mtimeMs}\n`);
+/** Waits for its turn. @returns a descriptor: the lock is released when every process that inherits it has ended. */
+function lock() {
+  const file = fs.openSync('setup.mjs', 'r+');
+  const flock = (...flags) => spawnSync('flock', [...flags, '3'], { stdio: ['ignore', 'inherit', 'inherit', file] });
+  const { status, error } = flock('-n');
+  if (error) {
+    say('flock (of util-linux or busybox) is missing: start no second setup before this one has ended');
+  } else if (status !== 0) {
+    say('waiting for another setup');
+    flock('-x');
   }
-  return hash.digest('hex');
+  return file;
 }
 
-/** What a deleted or renamed source left in dist would still be found by imports, and be published. */
-function removeOrphans() {
-  const kept = new Set([...sources().map((source) => source.replace(/\.ts$/, '')), ...assets()]);
-  for (const file of readdirSync(at('dist'), { recursive: true })) {
-    const stem = file.replace(/\.(d\.ts|js|js\.map)$/, '');
-    const isOutput = stem !== file || /\.(html|css|svg)$/.test(file);
-    if (isOutput && !kept.has(stem)) rmSync(at('dist', file));
-  }
+function run({ label, command: [program, ...args] }, lockFile) {
+  say(label);
+  const { status, signal, error } = spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit', lockFile] });
+  if (status !== 0) fail(`${label} failed (${error?.message ?? signal ?? `exit code ${status}`})`);
 }
 
-function readIfThere(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-// --- One at a time
-
-/**
- * A symbolic link whose target is the holder: made in one step, with its content. The start time tells a process from
- * a later one that got the same number.
- */
-const LOCK = at('native/build/.setup-lock');
-const TAKEOVER = `${LOCK}.takeover`;
-const POLL_MS = 100;
-
-async function lock() {
-  mkdirSync(path.dirname(LOCK), { recursive: true });
-  const me = holderOf(process.pid);
-  for (let waited = false; ; waited = true) {
-    try {
-      symlinkSync(me, LOCK);
-      process.once('exit', () => rmSync(LOCK, { force: true }));
-      return;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-    }
-    const holder = lockHolder();
-    if (holder === undefined) continue;
-    if (isGone(holder)) {
-      removeStale(holder);
-      continue;
-    }
-    if (!waited) say(`waiting for another setup (process ${holder.split(':')[0]})`);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-}
-
-/** `pid:start time`, or undefined where there is no such process. */
-function holderOf(pid) {
-  const stat = readIfThere(`/proc/${pid}/stat`);
-  // The name in brackets may hold spaces and brackets: field 22 is the 20th after the last one.
-  return stat && `${pid}:${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`;
-}
-
-function lockHolder() {
-  try {
-    return readlinkSync(LOCK);
-  } catch {
-    return undefined;
-  }
-}
-
-function isGone(holder) {
-  return holderOf(holder.split(':')[0]) !== holder;
-}
-
-/** Two that found the same dead holder must not remove each other's new lock: one looks and removes at a time. */
-function removeStale(holder) {
-  try {
-    mkdirSync(TAKEOVER);
-  } catch {
-    const info = statSync(TAKEOVER, { throwIfNoEntry: false });
-    if (info && Date.now() - info.mtimeMs > 10_000) rmSync(TAKEOVER, { recursive: true, force: true }); // died in it
-    return;
-  }
-  try {
-    if (lockHolder() === holder) unlinkSync(LOCK);
-  } finally {
-    rmdirSync(TAKEOVER);
-  }
-}
-
-// --- In order
-
-async function main(args) {
-  const unknown = args.find((arg) => arg !== '--no-build');
-  if (unknown !== undefined) {
-    console.error(`setup: there is no flag ${unknown}; usage: node setup.mjs [--no-build]`);
-    return 2;
-  }
-  checkPlatform();
-  const build = !args.includes('--no-build');
-  const steps = build ? [packages, native, typescript] : [packages];
-  // Before the download: nobody should wait for it to be told that there is no compiler.
-  if (!build || !native.isDone()) checkTools();
-  if (steps.every((step) => step.isDone())) return 0;
-  await lock();
+const args = process.argv.slice(2);
+const unknown = args.find((arg) => arg !== '--no-build');
+if (unknown !== undefined) fail(`there is no flag ${unknown}; usage: node setup.mjs [--no-build]`, 2);
+checkPlatform();
+if (!native.isDone()) checkTools(); // before the download, which takes longer
+const steps = args.includes('--no-build') ? [packages] : [packages, native, typescript];
+if (!steps.every((step) => step.isDone())) {
+  const lockFile = lock();
   for (const step of steps) {
-    if (!step.isDone()) step.do(); // asked again: another setup may have done it meanwhile
+    if (step.isDone()) continue; // perhaps another setup did it meanwhile
+    step.begin?.();
+    run(step, lockFile);
+    step.end?.();
   }
-  return 0;
-}
-
-try {
-  process.exitCode = await main(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof SetupError)) throw error;
-  console.error(`setup: ${error.message}`);
-  process.exitCode = 1;
 }

@@ -1,8 +1,8 @@
-/** A producer and a consumer on two cores: native/bench/concurrent_bench.cc does the work. */
+/** A producer and a consumer on two cores, by native/bench/concurrent_bench.cc. */
 import { nativeRows, round } from './support/measure.mjs';
 
 export const title =
-  'producer and consumer on two cores; alone: nobody drains; pop: a plain loop as in NIXL; bursts of 4095 into 4096 slots';
+  'producer and consumer on two cores; alone: without a consumer; pop: a plain loop as in NIXL; bursts of 4095 into 4096 slots';
 
 export function run({ quick }) {
   return nativeRows('concurrent_bench', [quick ? 1 : 7]);

@@ -1,4 +1,4 @@
-/** Ring to tally: native/bench/drain_bench.cc does the work. */
+/** Ring to tally, by native/bench/drain_bench.cc. */
 import { nativeRows, round } from './support/measure.mjs';
 
 export const title = 'nanoseconds per event, whole transfers in the ring; pop is a plain loop as in NIXL';

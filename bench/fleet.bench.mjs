@@ -1,11 +1,11 @@
 /**
- * What a fleet sends to its backend. The pages of 1 and of 64 agents are measured; their difference, over 63, is what
- * one agent adds, the rest is what a host has without agents. A fleet is hosts times that: nothing is shared.
+ * Bytes that a fleet sends to its backend. The exports of 1 and of 64 agents are measured. Their difference, divided by
+ * 63, is the share of one agent; the rest is that of a host without agents. A fleet is a multiple: hosts share nothing.
  */
 import { inDirectory, round, stagesOf } from './support/measure.mjs';
 import { writersIn } from './support/transfers.mjs';
 
-export const title = 'a fleet at its backend, computed from measured pages; scraped every 15 s, or pushed every 60 s';
+export const title = 'a fleet at its backend, computed from measured exports; scraped every 15 s, or pushed every 60 s';
 
 const FEW = 1;
 const MANY = 64;

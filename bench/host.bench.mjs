@@ -1,4 +1,4 @@
-/** What the package costs a service between two collections, beside an empty Node process under the same agents. */
+/** Costs of the package in a service between two collections, beside an empty Node process under the same agents. */
 import { Bursts, FULL_RATE, IDLE, NIXL_DEFAULT } from './support/bursts.mjs';
 import { inDirectory, quantile, round } from './support/measure.mjs';
 import { Probed } from './support/probed.mjs';

@@ -1,6 +1,6 @@
 /**
- * What is lost while the event loop stands still. Agents flush as much as NIXL's default ring holds, as often as NIXL
- * does by default; one half of them is read by the package's collector, the other by a timer in JavaScript.
+ * Losses while the event loop is blocked. Agents flush as many events as NIXL's default ring holds, at NIXL's default
+ * interval. The package's collector reads one half of them, a timer in JavaScript the other.
  */
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -44,12 +44,12 @@ async function lossOf(blockedS, root) {
   return { blockedS, collector: lost(toCollector, byCollector), timer: lost(toTimer, byTimer) };
 }
 
-/** What was refused by a full ring, and what was written and never read. */
+/** Counts the events that a full ring refused, and those written but never read. */
 function lost({ written, refused }, read) {
   return { made: written + refused, refused, unread: written - read };
 }
 
-/** As a program would do it that has no thread for it. */
+/** Drains on the event loop, like a program without a thread for it. */
 class TimerDrain {
   #rings;
   #read = 0;
@@ -72,7 +72,7 @@ class TimerDrain {
   }
 }
 
-/** As work that does not return to the event loop does it. */
+/** Blocks the event loop, like synchronous work. */
 function block(ms) {
   const end = performance.now() + ms;
   while (performance.now() < end);

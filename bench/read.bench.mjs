@@ -1,4 +1,4 @@
-/** What `nixl-otel read` prints per second, to /dev/null, from a big ring that it looks on at. */
+/** Events per second that `nixl-otel read` prints to /dev/null while it observes a large ring. */
 import { execFileSync } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
@@ -26,7 +26,7 @@ export function run({ quick }) {
       fullRing(small, wireVersion, 8);
       for (const format of quick ? ['json'] : FORMATS) {
         const read = (ring) => nodeMs([MAIN, 'read', '--format', format, ring], ['ignore', nothing, 'ignore']);
-        // In pairs: what else the machine does changes from second to second.
+        // In pairs: the other load of the machine changes from second to second.
         const pairs = [];
         for (let run = 0; run <= runs; run++) pairs.push({ startMs: read(small), wholeMs: read(file) });
         const startMs = quantile(pairs.slice(1).map((pair) => pair.startMs));

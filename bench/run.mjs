@@ -1,7 +1,7 @@
-// `npm run bench [-- NAME ...] [--json | --markdown | --update] [--quick]`: builds what the benches need and runs them all,
-// or those that are named. Medians of several runs after a warm-up, beside yardsticks that are measured in the same run:
-// figures of two machines cannot be compared, ratios can. --update puts the tables into docs/performance.md; --quick says
-// only whether the benches work.
+// `npm run bench [-- NAME ...] [--json | --markdown | --update] [--quick]`: builds the native programs and runs all
+// benches, or the named ones. Figures are medians of several runs after a warm-up, beside yardsticks of the same run:
+// ratios of two machines can be compared, figures cannot. --update writes the tables into docs/performance.md. --quick
+// only checks that the benches work.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -49,7 +49,7 @@ for (const name of positionals.length > 0 ? positionals : benches) {
   if (values.update) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), name, markdownTable(table)));
 }
 
-/** A cell that says nothing is a bench that is broken. */
+/** Throws for a cell without a number: the bench is broken. */
 function checked(columns) {
   for (const [column, cell] of Object.entries(columns)) {
     if (typeof cell === 'string' ? /NaN|undefined/.test(cell) : !Number.isFinite(cell)) {

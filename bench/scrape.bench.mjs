@@ -1,10 +1,10 @@
-/** A scrape of serve, as Prometheus does it, and what its stages and the same export over OTLP take. */
+/** A scrape of serve like that of Prometheus, its stages, and the same export over OTLP. */
 import { inDirectory, quantile, round, stagesOf } from './support/measure.mjs';
 import { Probed } from './support/probed.mjs';
 import { scrape } from './support/scrape.mjs';
 import { pushTransfers, writersIn } from './support/transfers.mjs';
 
-export const title = 'a scrape of serve, milliseconds; busy: four scrapers, each again as soon as it was answered';
+export const title = 'a scrape of serve, milliseconds; busy: four scrapers without pauses';
 
 const SCRAPERS = 4;
 
@@ -18,10 +18,10 @@ export async function run({ quick }) {
 
 async function measure(agents, directory, quick) {
   const writers = writersIn(directory, agents);
-  // About as long for each number of agents.
+  // Takes about as long for each number of agents.
   const scrapes = quick ? 5 : Math.max(20, Math.min(400, Math.round(6_400 / agents)));
   const stages = stagesOf(directory, agents, quick ? 5 : Math.min(100, scrapes));
-  // What was read above is gone from the rings: written anew, so that serve finds as much.
+  // Refills the rings, which were drained above: serve finds as many events.
   for (const writer of writers) pushTransfers(writer, 400);
   const serve = await Probed.serve(directory);
   try {

@@ -1,4 +1,4 @@
-/** What it takes to start: imports, the first agents attached, serve ready; beside an empty Node process. */
+/** Times to start: imports, --version, the first agents attached; beside an empty Node process. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { inDirectory, MAIN, medianOf, nodeMs, round } from './support/measure.mjs';
@@ -36,7 +36,7 @@ export async function run({ quick }) {
   return rows;
 }
 
-/** In a process of its own, which has the package loaded by then. */
+/** Measures in a separate process, after it has loaded the package. */
 function attachMs(directory, agents) {
   return Number(execFileSync(process.execPath, [ATTACH, directory, String(agents)], { encoding: 'utf8' }));
 }

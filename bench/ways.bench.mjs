@@ -1,4 +1,4 @@
-/** Share of the transfers that is in the histograms of a service, for each way in which NIXL metrics come into it. */
+/** Share of the transfers in the histograms of a service, for each way to add NIXL metrics to it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
@@ -46,7 +46,7 @@ async function measured(way, directory, rate, transfers) {
     const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const load = spawn(TRANSFER_SOURCE, [...args, '--copy-free'], { stdio: ['ignore', 'ignore', 'inherit'] });
     await once(load, 'close');
-    await sleep(1000); // what lies in a queue has its turn
+    await sleep(1000); // for queued events
     const samples = await scrape();
     const sum = (name) => samples.reduce((all, one) => (one.name === name ? all + one.value : all), 0);
     const requests = sum('agent_tx_requests_num_total') + sum('agent_rx_requests_num_total');
@@ -56,7 +56,7 @@ async function measured(way, directory, rate, transfers) {
   }
 }
 
-/** Name and value of each series on a page. */
+/** Name and value of each series of an exposition. */
 function samplesIn(page) {
   const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return lines.map((line) => ({ name: /^\w+/.exec(line)[0], value: Number(line.slice(line.lastIndexOf(' '))) }));

@@ -1,8 +1,8 @@
-// Looks into the binaries in prebuilds/: the right machine, no library but libc, no symbol newer than the glibc we promise,
-// none that musl lacks. Prints one line per platform; exit code 1 when something is wrong or there is no binary at all.
+// Checks the binaries in prebuilds/: the right machine, no library but libc, no symbol newer than the promised glibc, none
+// that musl lacks. Prints one line per platform. The exit code is 1 after a problem, or without any binary.
 //
-//   node packaging/check-prebuilds.mjs          those that are there
-//   node packaging/check-prebuilds.mjs --all    and every platform must be there
+//   node packaging/check-prebuilds.mjs          the existing binaries
+//   node packaging/check-prebuilds.mjs --all    requires every platform
 import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -10,9 +10,9 @@ import { OLDEST_GLIBC, PLATFORMS, PREBUILDS } from './platforms.mjs';
 
 const MACHINES = { x64: 'X86-64', arm64: 'AArch64' };
 const GLIBC = /^(libc\.so\.6|libpthread\.so\.0|libdl\.so\.2|libm\.so\.6|ld-linux-[-\w]+\.so\.[12])$/;
-/** Of a program only: a process that loads the addon has it already. */
+/** For programs only: a process that loads the addon has loaded its C library before. */
 const MUSL = /^libc\.musl-(x86_64|aarch64)\.so\.1$/;
-/** What glibc has and musl has not, of what a C++ program tends to take. */
+/** Functions that C++ programs often use, and that glibc has but musl lacks. */
 const NOT_IN_MUSL =
   /(_chk|64)$|^(__isoc23_|__libc_(?!start_main)|__fx|__xstat|__lxstat|__newlocale|arc4random|_dl_find_object|pthread_(cond|mutex)_clock)|^__(getauxval|cxa_thread_atexit_impl)$/;
 
@@ -32,11 +32,11 @@ function problemsOf(file, platform) {
   problems.push(...needed.filter((name) => !allowed(name)).map((name) => `needs ${name}`));
   for (const [, bind, symbol] of readelf('--dyn-syms', file).matchAll(/ (GLOBAL|WEAK) +\S+ +UND (\S+)/g)) {
     const [name, version] = symbol.split(/@+/);
-    if (name.startsWith('pthread_cond_')) problems.push(`needs ${name}: waits would be of two kinds`);
+    if (name.startsWith('pthread_cond_')) problems.push(`needs ${name}: two implementations of waits would mix`);
     const glibc = /^GLIBC_([\d.]+)$/.exec(version ?? '')?.[1];
     if (glibc && newer(glibc, OLDEST_GLIBC)) problems.push(`needs ${symbol}`);
     if (libc === 'glibc' && !version && bind === 'GLOBAL' && !name.startsWith('napi_'))
-      problems.push(`${name} is nowhere`);
+      problems.push(`${name} is undefined`);
     if (libc === 'musl' && bind === 'GLOBAL' && !name.startsWith('napi_') && NOT_IN_MUSL.test(name))
       problems.push(`${name} is not in musl`);
   }
@@ -68,5 +68,5 @@ for (const platform of PLATFORMS) {
   );
   console.log(`prebuilds: ${platform}: ${sizes.join(', ')}`);
 }
-if (found === 0) console.error('prebuilds: there is none; make them with: npm run prebuild');
+if (found === 0) console.error('prebuilds: there is no binary; make them with: npm run prebuild');
 process.exitCode = found === 0 || wrong > 0 ? 1 : 0;

@@ -1,10 +1,9 @@
-// Makes prebuilds/: the binaries that the package carries, one folder per platform, and the headers to build it elsewhere.
+// Makes prebuilds/: the binaries of the package, one folder per platform, and the headers to build it elsewhere.
 //
 //   node packaging/prebuild.mjs                     every platform
 //   node packaging/prebuild.mjs linux-x64-glibc     some
 //
-// Needs make and Debian's g++ and g++-aarch64-linux-gnu (12 or later), on any Debian machine, and npm: the old glibc to link
-// against comes from there.
+// Needs make, Debian's g++ and g++-aarch64-linux-gnu (12 or later), and npm, from which the old glibc for linking comes.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -12,7 +11,7 @@ import path from 'node:path';
 import { PLATFORMS, PREBUILDS, ROOT } from './platforms.mjs';
 
 const SYSROOTS = path.join(ROOT, 'native/build/sysroots');
-/** glibc 2.17 for both, with its licence beside it; nothing of it goes into our binaries but start-up code. */
+/** glibc 2.17 for both, with its licence. Only its start-up code becomes a part of the binaries. */
 const TOOLCHAINS = {
   x64: { name: 'x86_64-unknown-linux-gnu', from: '@napi-rs/cross-toolchain-x64-target-x86_64@1.0.0' },
   arm64: { name: 'aarch64-unknown-linux-gnu', from: '@napi-rs/cross-toolchain-x64-target-aarch64@1.0.3' },
@@ -35,7 +34,7 @@ function fetchSysroot({ name, from }) {
   rmSync(folder, { recursive: true });
 }
 
-/** What `make` needs in an installed package, and the licences that come with it. */
+/** Copies the headers that `make` needs in an installed package, with their licences. */
 function copyHeaders() {
   const parts = {
     'node-addon-api': ['napi.h', 'napi-inl.h', 'napi-inl.deprecated.h', 'LICENSE.md', 'package.json'],

@@ -1,5 +1,5 @@
-// The load: agents that stay, agents that come back in place again and again, and waves of new ones that end or are
-// killed. Each tells at its end what it wrote; those that are killed cannot.
+// Load of agents: some stay, some restart in place repeatedly, and waves of new ones end or are killed. Each reports its
+// totals at its end, unless it is killed.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -12,7 +12,7 @@ export class Agents {
   #running = new Set();
   #stopping = false;
   #waves = [];
-  /** By name: what the agents that have ended say of themselves. */
+  /** Reports of the ended agents, by name. */
   ended = new Map();
   totals = { written: 0, refused: 0, wiped: 0, restarts: 0 };
   killed = 0;
@@ -22,7 +22,7 @@ export class Agents {
     this.#directory = directory;
   }
 
-  /** Three quarters of them stay, an eighth comes back in place, an eighth are waves. */
+  /** Starts three quarters that stay, an eighth that restarts in place, and an eighth as waves. */
   start(agents, seconds) {
     const few = Math.max(1, Math.floor(agents / 8));
     const steady = agents - 2 * few;
@@ -32,7 +32,7 @@ export class Agents {
     this.#waves = [this.#waveAfterWave('wave', few), this.#killedOnes()];
   }
 
-  /** When all have ended, by themselves or by being asked to. */
+  /** Ends the agents that still run, and waits for all. */
   async end() {
     this.#stopping = true;
     for (const child of this.#running) child.kill('SIGTERM');
@@ -41,7 +41,7 @@ export class Agents {
 
   async #waveAfterWave(name, agents) {
     for (let i = 0; !this.#stopping; i++) {
-      // Every wire version in turn, and a name that was never there before.
+      // Each wire version in turn, and a new name each time.
       const flags = ['--agents', agents, '--seconds', WAVE_SECONDS, '--rate', 50, '--wire-version', 1 + (i % 5)];
       await this.#run(`${name}-${i}`, flags).finished;
     }

@@ -1,4 +1,4 @@
-// An OTLP receiver of the worst kind: it takes, refuses, drops the connection and never answers, in turn.
+// A faulty OTLP receiver: in turn it accepts, refuses, drops the connection and never answers.
 import { createServer } from 'node:http';
 
 export async function startMoodyReceiver() {

@@ -1,6 +1,6 @@
-// `npm run soak -- --minutes 10 [--agents 64]`: `serve` under load for so long, with four exporters of which three fail,
-// an event loop that is blocked for 3 s now and then, agents that come, go, come back in place and are killed, and a
-// scrape every second. Prints what it sees, and ends with exit code 1 when an event was lost or something grew.
+// `npm run soak -- --minutes 10 [--agents 64]`: runs `serve` under load for that time. Three of its four exporters fail,
+// its event loop is sometimes blocked for 3 s, agents start, end, restart in place and are killed, and each second there
+// is a scrape. Prints its observations. The exit code is 1 when an event was lost, or when memory or descriptors grew.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -45,7 +45,7 @@ try {
   await serve.start(directory, receiver.url);
   const begun = performance.now();
   const end = begun + minutes * 60_000;
-  agents.start(agentCount, Math.ceil(minutes * 60) + 3600); // they are told when to end
+  agents.start(agentCount, Math.ceil(minutes * 60) + 3600); // ended explicitly
   console.log('  time   agents        read   MiB   fds  scrape ms  late ticks  lag s  full  suspect');
   for (let nextRow = begun; performance.now() < end; await pause(SCRAPE_MS)) {
     await look();
@@ -54,7 +54,7 @@ try {
     printRow(performance.now() - begun);
   }
   await agents.end();
-  // What the agents wrote last is in their rings, and they are dead: one scrape after the last drain has it all.
+  // The agents are dead, and their last events are in the rings: a scrape after the last drain has all of them.
   for (const until = performance.now() + SETTLE_MS; performance.now() < until; await pause(SCRAPE_MS)) await look();
   printRow(performance.now() - begun);
   exitCode = await serve.stop();
@@ -68,14 +68,14 @@ const { written, refused, wiped, restarts } = agents.totals;
 const memory = growth(samples, 'residentMiB');
 const descriptors = growth(samples, 'descriptors');
 console.log(`
-agents          ${agents.ended.size} that ended by themselves, ${agents.killed} that were killed with -9, ${restarts} restarts in place
-written         ${written} events by those that ended
-read            ${known} of them; ${serve.readInAll} with those of the killed ones
+agents          ${agents.ended.size} ended, ${agents.killed} killed with -9, ${restarts} restarts in place
+written         ${written} events by the ended agents
+read            ${known} of them; ${serve.readInAll} with the killed agents
 dropped         ${refused} by the producers (ring full), ${wiped} wiped by restarts
-lost            ${lost}; counted without being written: ${invented}
+lost            ${lost}; counted but never written: ${invented}
 memory          ${memory.before.toFixed(1)} MiB in the second quarter, ${memory.after.toFixed(1)} in the last (medians${canJudgeGrowth(minutes) ? '' : '; too short to judge'})
 descriptors     ${descriptors.before} and ${descriptors.after}
-slowest scrape  ${serve.slowestScrapeMs.toFixed(0)} ms, with the event loop blocked for 3 s now and then
+slowest scrape  ${serve.slowestScrapeMs.toFixed(0)} ms, with the event loop sometimes blocked for 3 s
 OTLP receiver   ${JSON.stringify(receiver.seen)}`);
 
 const found = complaints({ agents, serve, samples, exitCode, minutes });

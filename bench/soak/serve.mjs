@@ -1,4 +1,4 @@
-// The process under test, and what can be seen of it from outside: its page, its memory, its descriptors.
+// The process under test, seen from outside: its metrics, its memory, its descriptors.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -7,11 +7,11 @@ const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 const SCRAPE_LIMIT_MS = 20_000;
 
 export class Serve {
-  /** By agent's name: its events, as of the last page that had it. A dead agent leaves the page. */
+  /** Events by agent, from the last exposition with the agent: it omits dead agents later. */
   read = new Map();
-  /** Agents whose numbers were marked as suspect. */
+  /** Agents with numbers marked as suspect. */
   suspects = new Set();
-  /** Of the last page. */
+  /** Sums of the last exposition, by metric. */
   page = new Map();
   slowestScrapeMs = 0;
   #child;
@@ -87,7 +87,7 @@ export class Serve {
     return readdirSync(`/proc/${this.#child.pid}/fd`).length;
   }
 
-  /** Its exit code. */
+  /** Ends it. @returns its exit code. */
   stop() {
     this.#child?.kill('SIGTERM');
     return this.#ended;

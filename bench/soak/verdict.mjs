@@ -1,11 +1,11 @@
-// What was lost, and whether anything grew.
+// Verdict: lost events, and growth of memory and descriptors.
 
-/** Per agent: events in its ring that nobody counted, and events that were counted too often. */
+/** Sums over the agents: events in rings that were not counted, and events that were counted too often. */
 export function accounts(ended, read) {
   const sum = { lost: 0, invented: 0, worst: '' };
   for (const [name, { written, wiped }] of ended) {
     const counted = read.get(name) ?? 0;
-    // What a restart wiped may have been counted before it: at most `written`, at least that without `wiped`.
+    // Events that a restart wiped may have been counted before: at most `written`, at least that without `wiped`.
     const lost = Math.max(0, written - wiped - counted);
     const invented = Math.max(0, counted - written);
     sum.lost += lost;
@@ -18,10 +18,10 @@ export function accounts(ended, read) {
 const MORE_MIB = 24;
 const MORE_SHARE = 1.15;
 const MORE_DESCRIPTORS = 16;
-/** A heap takes minutes to find its size. */
+/** A heap reaches its size after minutes. */
 const MINUTES_TO_JUDGE = 5;
 
-/** The median of the last quarter against that of the second one: the first is for warming up. */
+/** Medians of the second and of the last quarter: the first quarter warms up. */
 export function growth(samples, key) {
   const quarter = Math.floor(samples.length / 4);
   const median = (from, to) => {
@@ -35,12 +35,12 @@ export function canJudgeGrowth(minutes) {
   return minutes >= MINUTES_TO_JUDGE;
 }
 
-/** The complaints; none if all is well. */
+/** Lists the failures. */
 export function complaints({ agents, serve, samples, exitCode, minutes }) {
   const found = [...agents.failures];
   const { lost, invented, worst } = accounts(agents.ended, serve.read);
   if (lost > 0) found.push(`${lost} events were lost (${worst})`);
-  if (invented > 0) found.push(`${invented} events were counted that nobody wrote (${worst})`);
+  if (invented > 0) found.push(`${invented} events were counted but never written (${worst})`);
   if (exitCode !== 0) found.push(`serve ended with ${exitCode}`);
   if (serve.suspects.size > 0) found.push(`suspect numbers of ${[...serve.suspects].join(', ')}`);
   const memory = growth(samples, 'residentMiB');

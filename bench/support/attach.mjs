@@ -1,4 +1,4 @@
-// `node attach.mjs DIRECTORY AGENTS`: milliseconds from making a producer until a collect has all agents.
+// `node attach.mjs DIRECTORY AGENTS`: milliseconds from the creation of a producer to a collection with all agents.
 import { NixlMetricProducer } from '../../dist/index.js';
 
 const [directory, agents] = process.argv.slice(2);

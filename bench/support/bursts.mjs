@@ -1,9 +1,9 @@
-/** Agents in a process of their own that flush as NIXL's do: native/bench/bursts.cc. */
+/** A process with agents that flush like NIXL's: native/bench/bursts.cc. */
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { benchProgram } from './measure.mjs';
 
-/** What an agent can write at NIXL's defaults: 4096 slots, of which one stays empty, every 100 ms. */
+/** The most that an agent writes at NIXL's defaults: 4096 slots, of which one stays empty, every 100 ms. */
 export const NIXL_DEFAULT = { capacity: 4096, events: 4095, intervalMs: 100 };
 /** A large ring and a short flush: 2.5 million events per second and agent. */
 export const FULL_RATE = { capacity: 65_536, events: 25_000, intervalMs: 10 };
@@ -25,17 +25,17 @@ export class Bursts {
       lines.on('line', (line) => line.startsWith('{') && resolve(JSON.parse(line)));
       child.once('close', (code) => reject(new Error(`bursts ended with ${code}`)));
     });
-    bursts.#lastLine.catch(() => {}); // whoever stops it gets it
+    bursts.#lastLine.catch(() => {}); // stop() reports it
     await Promise.race([ready, bursts.#lastLine]);
     return bursts;
   }
 
-  /** The first flush comes now. */
+  /** Begins with the first flush. */
   begin() {
     this.#child.stdin.write('begin\n');
   }
 
-  /** Ends it; returns how many events were written, and how many a full ring refused. */
+  /** Ends the agents. @returns the numbers of events that were written, and that full rings refused. */
   stop() {
     this.#child.stdin.end();
     return this.#lastLine;

@@ -1,6 +1,6 @@
-/** Tables as Prettier would lay them out, and their place on a page. */
+/** Tables in Prettier's layout, and their place in a Markdown file. */
 
-/** Of rows by name, each an object of columns by name. */
+/** Makes a table of rows by name, each an object of columns by name. */
 export function markdownTable(rows) {
   const columns = [...new Set([...rows.values()].flatMap((row) => Object.keys(row)))];
   const lines = [
@@ -16,7 +16,7 @@ export function markdownTable(rows) {
   return [head, rule, ...body].map(asText).join('\n');
 }
 
-/** The page with another table under the heading: in place of the first one there. */
+/** Replaces the first table below the heading. */
 export function withTable(page, heading, table) {
   const begin = page.indexOf(`\n## ${heading}\n`);
   if (begin < 0) throw new Error(`the page has no heading "## ${heading}"`);

@@ -1,4 +1,4 @@
-/** What the benches share: medians, a place for rings, an empty Node process as the yardstick. */
+/** Shared by the benches: medians, a directory for rings, an empty Node process as the yardstick. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const MAIN = path.join(ROOT, 'dist/cli/main.js');
 
-/** The value below which `share` of them lie; the median by default. */
+/** Value above a share of the values; the median by default. */
 export function quantile(values, share = 0.5) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
@@ -20,7 +20,7 @@ export function benchProgram(name) {
   return path.join(ROOT, 'native/build/bench', name);
 }
 
-/** What a native bench prints: a row in each line. */
+/** Rows that a native bench prints, one in each line. */
 export function nativeRows(name, args = []) {
   return execFileSync(benchProgram(name), args.map(String), { encoding: 'utf8' })
     .trim()
@@ -30,13 +30,13 @@ export function nativeRows(name, args = []) {
 
 const STAGES = fileURLToPath(new URL('stages.mjs', import.meta.url));
 
-/** What each stage of a scrape and of an export takes for the agents of a directory, and the bytes that come of it. */
+/** Times of the stages of a scrape and of an export for the agents of a directory, and the resulting bytes. */
 export function stagesOf(directory, agents, runs) {
   const args = [STAGES, directory, agents, runs].map(String);
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
 }
 
-/** Calls `work` with a directory where rings really lie, in memory, and removes it afterwards. */
+/** Calls `work` with a directory in memory, where agents have their rings, and removes it afterwards. */
 export async function inDirectory(work) {
   const directory = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'nixl-otel-bench-'));
   const remove = () => rmSync(directory, { recursive: true, force: true });
@@ -49,14 +49,14 @@ export async function inDirectory(work) {
   }
 }
 
-/** The median of what `measure` returns, after one run that warms up. */
+/** Median of the results of `measure`, after one run that warms up. */
 export async function medianOf(runs, measure) {
   const values = [];
   for (let run = 0; run <= runs; run++) values.push(await measure());
   return quantile(values.slice(1));
 }
 
-/** Milliseconds that a Node process takes which is given these arguments. */
+/** Milliseconds of a whole Node process with these arguments. */
 export function nodeMs(args, stdio = 'ignore') {
   const begun = performance.now();
   execFileSync(process.execPath, args, { stdio });

@@ -1,5 +1,5 @@
-// `node --import probe.mjs ...` with an IPC channel: measures the process that it is loaded into when its parent asks.
-// Time on the CPU comes from the kernel, in nanoseconds: process.threadCpuUsage() is not in Node 20.
+// `node --import probe.mjs ...` with an IPC channel: measures its process when the parent asks. CPU time is the kernel's,
+// in nanoseconds: Node 20 has no process.threadCpuUsage().
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
@@ -10,7 +10,7 @@ const wholeCpuMs = () => {
 };
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Shares of one core in per cent, over the time. */
+/** Shares of one core, in per cent, over the given time. */
 async function cpu(ms) {
   const before = { main: onCpuMs(), whole: wholeCpuMs(), at: performance.now() };
   await sleep(ms);
@@ -18,7 +18,7 @@ async function cpu(ms) {
   return { mainCpu: (100 * (onCpuMs() - before.main)) / passed, cpu: (100 * (wholeCpuMs() - before.whole)) / passed };
 }
 
-/** Not at the same time as the CPU: the histogram's timer costs some itself. Milliseconds. */
+/** Delays of the event loop. Not measured together with the CPU: the histogram's timer itself costs some. */
 async function delay(ms) {
   const histogram = monitorEventLoopDelay({ resolution: 1 });
   histogram.enable();
@@ -27,7 +27,7 @@ async function delay(ms) {
   return { delayP50Ms: histogram.percentile(50) / 1e6, delayP99Ms: histogram.percentile(99) / 1e6 };
 }
 
-/** From begin() to end(): milliseconds that the event loop worked, in all and at most without a timer's turn. */
+/** Milliseconds that the event loop worked between begin() and end(): in all, and the most without a timer's turn. */
 let before;
 let blocks;
 const TIMER_MS = 1;

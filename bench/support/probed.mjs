@@ -1,4 +1,4 @@
-/** A Node process that can be asked what it costs: probe.mjs is loaded into it. */
+/** A Node process that reports its costs: probe.mjs is loaded into it. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { MAIN } from './measure.mjs';
@@ -9,10 +9,10 @@ const SERVICE = fileURLToPath(new URL('service.mjs', import.meta.url));
 export class Probed {
   #child;
   #ended;
-  /** Of the page of metrics that serve has. */
+  /** Address of the metrics of serve. */
   url;
 
-  /** `nixl-otel serve` as anyone starts it. */
+  /** Starts `nixl-otel serve`. */
   static async serve(directory, flags = []) {
     const probed = new Probed(MAIN, ['serve', '--dir', directory, '--port', '0', ...flags]);
     probed.url = await new Promise((resolve, reject) => {
@@ -27,7 +27,7 @@ export class Probed {
     return probed;
   }
 
-  /** A service that does nothing else: `empty`, or with the package in it. */
+  /** Starts a service without other work: `empty`, or with the package in it. */
   static async service(kind, directory, agents) {
     const probed = new Probed(SERVICE, [kind, directory, String(agents)]);
     probed.#child.stderr.pipe(process.stderr);
@@ -45,7 +45,7 @@ export class Probed {
     return (await this.#next('answer')).answer;
   }
 
-  /** At once: nothing that it still might do is measured. */
+  /** Kills it: the rest of its work is not measured. */
   async stop() {
     this.#child.kill('SIGKILL');
     await this.#ended;

@@ -1,10 +1,10 @@
-/** A scrape as Prometheus does it: over a connection that stays, packed. */
+/** Scrapes like those of Prometheus: compressed, over a kept connection. */
 import http from 'node:http';
 import { gunzipSync } from 'node:zlib';
 
 const agent = new http.Agent({ keepAlive: true });
 
-/** How long it took, what came over the wire, and what was in it. */
+/** Scrapes once. @returns the time, the bytes over the wire, and the agents in the exposition. */
 export async function scrape(url) {
   const begun = performance.now();
   const packed = await get(url);

@@ -1,5 +1,5 @@
-// `node service.mjs KIND DIRECTORY AGENTS`: a service that does nothing of its own. KIND is `empty`, or `instrumentation`:
-// with NixlInstrumentation and a MeterProvider. Says over IPC when it is ready.
+// `node service.mjs KIND DIRECTORY AGENTS`: a service without other work. KIND is `empty`, or `instrumentation`: with
+// NixlInstrumentation and a MeterProvider. It reports over IPC when it is ready.
 const [kind, directory, agentsText] = process.argv.slice(2);
 
 const kinds = {
@@ -18,7 +18,7 @@ const kinds = {
       meterProvider,
       instrumentations: [new NixlInstrumentation({ directories: directory })],
     });
-    // Until all agents are in what it reports: from then on it does what it does for ever.
+    // Waits until it reports all agents: from then on its work does not change.
     for (;;) {
       const { resourceMetrics } = await reader.collect();
       const up = resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics);

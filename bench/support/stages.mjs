@@ -1,5 +1,5 @@
-// `node stages.mjs DIRECTORY AGENTS RUNS`: what each stage of a scrape or an export takes for the agents of a directory,
-// milliseconds, medians, with the bytes of each page, as one line of JSON. A process of its own: garbage is its own.
+// `node stages.mjs DIRECTORY AGENTS RUNS`: prints one line of JSON with the median milliseconds of each stage of a scrape
+// or an export of the agents of a directory, and with its bytes. A separate process collects only its garbage.
 import { NixlMetricProducer } from '../../dist/index.js';
 import { openSource } from '../../dist/rings.js';
 import { pageText } from '../../dist/cli/http/page-text.js';
@@ -26,7 +26,7 @@ function timed(stage, work) {
   return result;
 }
 
-/** With what others had of the time in between. */
+/** Times asynchronous work, other work in between included. */
 async function timedUntil(stage, work) {
   const begun = performance.now();
   const result = await work();
@@ -58,19 +58,14 @@ for (let run = 0; run < runs + 3; run++) {
 }
 const gzipped = (bytes) => gzipSync(bytes, { level: 1 }).length;
 const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-const points = metrics.scopeMetrics
-  .flatMap(({ metrics }) => metrics)
-  .reduce((n, { dataPoints }) => n + dataPoints.length, 0);
 console.log(
   JSON.stringify({
     series: lines.length,
     buckets: lines.filter((line) => /^\w+_bucket\{/.test(line)).length,
-    points,
     ...Object.fromEntries(Object.entries(times).map(([stage, values]) => [stage, quantile(values)])),
     pageBytes: Buffer.byteLength(page),
     pageGzipBytes: gzipped(page),
     jsonBytes: json.length,
-    jsonGzipBytes: gzipped(json),
     protobufBytes: protobuf.length,
     protobufGzipBytes: gzipped(protobuf),
   }),

@@ -1,4 +1,4 @@
-/** Rings with real-looking transfers in them, written by the public RingWriter. */
+/** Rings with realistic transfers, written by the public RingWriter. */
 import path from 'node:path';
 import { RingWriter } from '../../dist/rings.js';
 
@@ -14,7 +14,7 @@ const EVENTS = [
 ];
 const STARTED_US = 1_700_000_000_000_000;
 
-/** The same numbers each time: from 0 to 1. */
+/** Generator of the same numbers in each run, from 0 to 1. */
 function randomNumbers(state = 1) {
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -22,7 +22,7 @@ function randomNumbers(state = 1) {
   };
 }
 
-/** Spread over its usual range, as sizes and times are. */
+/** Log-normal number, like sizes and times of transfers. */
 function spread(random, median, sigma) {
   const normal = Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
   return Math.ceil(median * Math.exp(sigma * normal));
@@ -43,7 +43,7 @@ export function pushTransfers(writer, count, seed = 1) {
   }
 }
 
-/** A ring that is filled up to its end but for what is no whole transfer. Returns how many events are in it. */
+/** Fills a ring with whole transfers. @returns the number of events. */
 export function fullRing(file, wireVersion, capacity) {
   const writer = new RingWriter(file, { wireVersion, capacity });
   pushTransfers(writer, capacity - 1);
@@ -52,7 +52,7 @@ export function fullRing(file, wireVersion, capacity) {
   return pending;
 }
 
-/** Small rings of so many agents, with some transfers in each. Whoever closes the writers ends the agents. */
+/** Makes small rings of agents, with some transfers in each. Closing the writers ends the agents. */
 export function writersIn(directory, agents) {
   return Array.from({ length: agents }, (_, i) => {
     const writer = new RingWriter(path.join(directory, `agent-${i}`), { wireVersion: 4, capacity: 512 });

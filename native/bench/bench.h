@@ -1,5 +1,5 @@
-// What the native benches share: a clock, medians, a ring with real-looking transfers in it, and the plain pop loop
-// that NIXL's own consumers are, as the yardstick.
+// Shared by the native benches: a clock, medians, a ring with realistic transfers, and a plain pop loop like that of
+// NIXL's consumers as the yardstick.
 
 #pragma once
 
@@ -39,14 +39,14 @@ inline double median(std::vector<double> values) {
 struct TemporaryDirectory {
   std::string path;
   TemporaryDirectory() {
-    // Where rings really lie: in memory.
+    // In memory, like the rings of agents.
     std::string name = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + std::string("/nixl-otel-bench-XXXXXX");
     path = ::mkdtemp(name.data());
   }
   ~TemporaryDirectory() { std::filesystem::remove_all(path); }
 };
 
-// Both tallies that NIXL's event table asks for: 20 known types, the names of version 1, NIXL's bounds for times.
+// Tally by NIXL's event table: 20 known types, the names of version 1, NIXL's bounds for times.
 inline TallyOptions tallyOptions() {
   TallyOptions options;
   options.typeCategories = {kTransfer,    kTransfer, kTransfer, kTransfer, kMemory, kMemory, kPerformance,
@@ -66,8 +66,8 @@ inline TallyOptions tallyOptions() {
   return options;
 }
 
-// The four events of one finished transfer after another, sizes and times spread over their usual ranges. Many enough
-// that no branch predictor learns them by heart.
+// The four events of each finished transfer, with sizes and times spread over their usual ranges. They are too many for
+// a branch predictor to learn.
 inline std::vector<RingEvent> transferEvents(size_t transfers = 1 << 14) {
   std::mt19937_64 random(1);
   std::lognormal_distribution<double> size(13, 2);
@@ -112,8 +112,7 @@ class MappedRing {
 
   const std::byte* slots() const { return slots_; }
 
-  // One event: an acquire load and a release store, as NIXL's pop does it. The slot's size is known when it is
-  // compiled.
+  // Pops one event with an acquire load and a release store, like NIXL's pop. The slot's size is a constant.
   template <size_t kSlotBytes>
   bool pop(std::byte* out) {
     auto readPos = field(layout_.header.readPos);
@@ -124,7 +123,7 @@ class MappedRing {
     return true;
   }
 
-  // Event by event until the ring is empty; returns the sum of their values.
+  // Pops until the ring is empty. Returns the sum of the values.
   uint64_t popAll() { return layout_.slot.size == 16 ? popEach<16>() : popEach<56>(); }
 
  private:

@@ -1,10 +1,10 @@
-// The load that benches put on a consumer: agents that flush as NIXL's do, without the work of agents. Every ring gets
-// EVENTS events at once every INTERVAL milliseconds, the rings one after another over the interval.
+// Load for consumers in benches: flushes like those of NIXL's agents, without the agents' work. Each ring gets EVENTS
+// events at once every INTERVAL milliseconds; the rings take turns within the interval.
 //
 //   bursts DIR AGENTS WIRE_VERSION CAPACITY EVENTS INTERVAL
 //
-// Prints `ready` when the rings are there, then waits for a line on stdin to begin and for stdin to be closed to end,
-// and says what it wrote and what full rings refused as one line of JSON.
+// Prints `ready` when the rings exist. A line on stdin begins the load, the end of stdin ends it. Then it prints one
+// line of JSON: the events written, and the events refused by full rings.
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -21,7 +21,7 @@ using namespace nixl_otel::bench;
 
 namespace {
 
-// Waits for the time, or until something comes on stdin; false at its end.
+// Waits for the time, or for input on stdin. Returns false at the end of stdin.
 bool waitUntil(double ns) {
   const double leftNs = std::max(0.0, ns - nowNs());
   const timespec left{static_cast<time_t>(leftNs / 1e9), static_cast<long>(leftNs) % 1'000'000'000};

@@ -1,6 +1,6 @@
-// A producer on one core and a consumer on another: what the consumer costs the producer, and how much goes through.
-// The consumer is a plain pop loop as in NIXL, or the collector with all that belongs to it. One JSON line per case;
-// bench/concurrent.bench.mjs makes the table. `concurrent_bench RUNS`.
+// A producer on one core and a consumer on another: the consumer's cost for the producer, and the throughput. The
+// consumer is a plain pop loop as in NIXL, or the whole collector. One JSON line per case; bench/concurrent.bench.mjs
+// makes the table. `concurrent_bench RUNS`.
 
 #include <sched.h>
 
@@ -19,14 +19,14 @@ using namespace nixl_otel::bench;
 
 namespace {
 
-constexpr uint64_t kBurst = 4095;  // what an agent flushes at most
+constexpr uint64_t kBurst = 4095;  // the most events of one flush of an agent
 constexpr uint64_t kBursts = 200;
 constexpr uint64_t kSmall = 4096;
 constexpr uint64_t kLarge = 65536;
 constexpr double kSustainedNs = 400e6;
 constexpr uint64_t kDrainIntervalNs = 1'000'000;
 
-// Threads that are started later stay there, too.
+// Threads that are started later inherit it.
 void runOn(int cpu) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -34,7 +34,7 @@ void runOn(int cpu) {
   ::sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
-// The mean without the slowest twentieth, during which the kernel ran something else on this core.
+// Mean without the slowest twentieth, during which the kernel ran other work on this core.
 double typical(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   values.resize(values.size() - values.size() / 20);
@@ -55,7 +55,7 @@ struct Producer {
   void waitEmpty() {
     while (writer.pending() != 0) std::this_thread::yield();
   }
-  // Bursts into a ring that was emptied, at any time between two drains: nanoseconds for a push.
+  // Bursts into an empty ring, at any time between two drains: nanoseconds for a push.
   double pushNs(const std::function<void()>& empty) {
     std::vector<double> bursts;
     for (uint64_t i = 0; i < kBursts; ++i) {
@@ -70,7 +70,7 @@ struct Producer {
     empty();
     return typical(std::move(bursts));
   }
-  // As fast as the ring takes it: million events per second.
+  // As fast as the ring accepts events: millions per second.
   double sustained() {
     const double begun = nowNs();
     uint64_t pushed = 0;
@@ -99,7 +99,7 @@ class Popper {
   std::jthread thread_;
 };
 
-// The collector, at an interval shorter than the default, so that drains fall into bursts.
+// The collector, with a shorter interval than the default: drains overlap bursts.
 class Collecting {
  public:
   Collecting(const std::string& directory, std::chrono::milliseconds interval) {
@@ -140,7 +140,7 @@ Figures measure(int32_t version, int runs,
   return {medianOf(kSmall, true), medianOf(kLarge, false)};
 }
 
-// Nobody on the other core: the producer's own core empties the ring, between the bursts.
+// Without a consumer: the producer's core empties the ring between the bursts.
 double pushAlone(int32_t version, int runs) {
   const TemporaryDirectory directory;
   const std::string path = directory.path + "/ring";

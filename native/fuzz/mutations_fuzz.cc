@@ -1,6 +1,6 @@
-// A producer, a consumer and a vandal take turns on one file. While only the first two were at work since the ring was
-// last made, every event must count once, in order, with its value. After the vandal anything may count, but nothing
-// may crash; and when an agent comes back in place, all is exact again.
+// A producer, a consumer and a vandal take turns on one file. Before the vandal's first step on a ring each event must
+// count once, in order, with its value. Afterwards any count is right, but nothing may crash. After a restart in place
+// all is exact again.
 
 #include "fuzzing.h"
 #include "ring_writer.h"
@@ -54,7 +54,7 @@ class World {
 
  private:
   void push(uint64_t events) {
-    // A mapping whose file was cut under it would fault here, as it does in an agent: that is not our concern.
+    // After a cut of the file the producer's mapping would fault here, as in an agent. The test does not cover that.
     struct stat info;
     if (!writer_.open() || wrecked_ || ::stat(path_.c_str(), &info) != 0) return;
     for (uint64_t i = 0; i < events; ++i) {
@@ -103,8 +103,8 @@ class World {
     ++checked_;
   }
 
-  // The agent comes back in place. It pushes no sooner than the next drain has ended, by the protocol's assumption, and
-  // what was pending is gone.
+  // The agent restarts in place and wipes the pending events. By the protocol's assumption it pushes only after the
+  // next drain.
   void rebuild(uint8_t choice) {
     writer_.close();
     const int32_t version = 1 + choice % 5;
@@ -116,7 +116,7 @@ class World {
     expected_.clear();
     checked_ = 0;
     drain(UINT64_MAX);
-    // A second look: the first may have met what the vandal left, and a reader is opened only when there is a ring.
+    // A second drain: the first may have met the vandal's bytes, and a reader opens only on a ring.
     drain(UINT64_MAX);
     EXPECT(reader_ != nullptr && honest_);
   }
@@ -159,13 +159,13 @@ class World {
   static inline ChunkBuffer buffer_;
   Tally tally_{fuzzPlan()};
   std::vector<TappedEvent> tapped_;
-  std::vector<uint64_t> expected_;  // since the ring was made
+  std::vector<uint64_t> expected_;  // since the ring's creation
   size_t checked_ = 0;
   uint64_t counted_ = 0;
   uint64_t nextValue_ = 1;
-  bool honest_ = false;   // only the producer and the consumer were at work since the ring was made
-  bool fresh_ = false;    // made, and not yet looked at
-  bool wrecked_ = false;  // the vandal was at work
+  bool honest_ = false;   // no step of the vandal since the ring's creation
+  bool fresh_ = false;    // created, and not yet drained
+  bool wrecked_ = false;  // after a step of the vandal
 };
 
 }  // namespace

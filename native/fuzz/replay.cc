@@ -1,5 +1,4 @@
-// A fuzz target without libFuzzer: runs its corpus once, so that the targets are built and the corpus is tested with
-// any compiler.
+// Runs the corpus of a fuzz target once, without libFuzzer: any compiler builds the target and tests the corpus.
 
 #include <cstdint>
 #include <cstdio>

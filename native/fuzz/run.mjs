@@ -1,6 +1,6 @@
-// `npm run fuzz -- --seconds 60`: builds the fuzz targets and runs each for so long, from the small corpus that is kept
-// here and whatever earlier runs on this machine found. What fails is written to native/build/fuzz and can be run again
-// by giving its path: `npm run fuzz -- --target mutations native/build/fuzz/crash-...`.
+// `npm run fuzz -- --seconds 60`: builds the fuzz targets and runs each for that time. It begins with the corpus in this
+// folder and the findings of earlier runs on this machine. Failing inputs are written to native/build/fuzz. To repeat
+// one, name its path: `npm run fuzz -- --target mutations native/build/fuzz/crash-...`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -46,7 +46,7 @@ for (const target of values.target ? [values.target] : targets) {
   fuzz(path.join(build, `${target}_fuzz`), [...limits, '-print_final_stats=1', '-verbosity=0', ...what]);
 }
 
-// Of what libFuzzer says only the figures, unless it found something.
+// Runs libFuzzer and prints its figures, after a failure all of its output.
 function fuzz(program, args) {
   const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 30 });
   const figures = /number_of_executed_units|average_exec_per_sec|peak_rss_mb/;

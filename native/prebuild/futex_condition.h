@@ -1,5 +1,5 @@
-// A condition variable on a futex, whose waits may follow any clock. pthread_cond_clockwait came with glibc 2.30, and
-// what older ones and musl have instead wants the clock at initialisation, which std::condition_variable does not do.
+// A condition variable on a futex whose waits may follow any clock. pthread_cond_clockwait exists since glibc 2.30. The
+// functions of older versions and of musl take the clock at initialisation, where std::condition_variable sets none.
 #pragma once
 
 #include <errno.h>
@@ -14,14 +14,14 @@
 
 namespace nixl_otel::futex_condition {
 
-// Counts notifications. Zero at first, as PTHREAD_COND_INITIALIZER is.
+// Counts notifications. Zero at first, like PTHREAD_COND_INITIALIZER.
 using Word = uint32_t;
 
-// `mutex` is held by the caller, before and after. `until`: on `clock` (CLOCK_MONOTONIC or CLOCK_REALTIME), or null for
-// ever. Returns 0, also for no reason, or ETIMEDOUT.
+// Requires: the caller holds `mutex`, and holds it again afterwards. `until` is on `clock` (CLOCK_MONOTONIC or
+// CLOCK_REALTIME); null waits without end. Returns ETIMEDOUT or 0, which may be spurious.
 inline int wait(Word* word, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
-  // Relaxed: the mutex orders it. Who notifies changed what we wait for under that mutex, so either we saw the change
-  // before we came here, or the count moves after this load and the kernel does not let us sleep.
+  // Relaxed: the mutex orders it. The notifier changes the awaited state under that mutex. Either this thread has seen
+  // the change before, or the count moves after this load and the kernel does not let the thread sleep.
   const Word seen = __atomic_load_n(word, __ATOMIC_RELAXED);
   ::pthread_mutex_unlock(mutex);
   const int operation = FUTEX_WAIT_BITSET_PRIVATE | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
@@ -31,7 +31,8 @@ inline int wait(Word* word, pthread_mutex_t* mutex, clockid_t clock, const times
   return late ? ETIMEDOUT : 0;
 }
 
-// All, also where one is asked for: whoever began to wait meanwhile must not take the turn of one who waited already.
+// Wakes all, for a single notification as well: a thread that began to wait later must not use up the wake-up of an
+// earlier one.
 inline void wake(Word* word) {
   __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
   ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX);

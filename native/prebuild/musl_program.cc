@@ -1,5 +1,5 @@
-// What makes a shared object a program of musl's: the path of the loader, which is the C library as well. Linked as a
-// shared object because only there may functions of the C library stay open without one to link against.
+// Turns a shared object into a program for musl by the path of its loader, which is the C library as well. The link
+// makes a shared object because only those may leave functions of the C library undefined.
 
 #if defined(__x86_64__)
 #define LOADER "/lib/ld-musl-x86_64.so.1"
@@ -11,7 +11,7 @@ extern "C" {
 
 __attribute__((section(".interp"), used, retain)) extern const char nixlOtelLoader[] = LOADER;
 
-// glibc's start-up code hands them over; musl calls constructors by itself and does not look at them.
+// glibc's start-up code passes them on; musl ignores them and calls constructors by itself.
 __attribute__((visibility("hidden"))) void __libc_csu_init() {}
 __attribute__((visibility("hidden"))) void __libc_csu_fini() {}
 }

@@ -1,22 +1,25 @@
-// Debian's libstdc++.a is compiled for glibc 2.36. These are the functions that it or we take from libc and that glibc
-// 2.17 or musl lack. Hidden: nobody else in the process gets to see them.
+// Functions that glibc 2.17 or musl lack, and that this code or Debian's libstdc++.a, compiled for glibc 2.36, takes
+// from libc. Hidden: no other library of the process sees them.
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <new>
 
 #include "prebuild/futex_condition.h"
 
 namespace {
 
-// std::condition_variable leaves the first word of one zero, and nobody but the functions below looks into it.
+// std::condition_variable initialises the first word to zero. Only the functions below use it.
 nixl_otel::futex_condition::Word* wordOf(pthread_cond_t* condition) {
   return reinterpret_cast<nixl_otel::futex_condition::Word*>(condition);
 }
 
-// What thread_local objects want done when their thread ends, newest first.
+// Destructors of thread_local objects, to be run at the end of their thread, newest first.
 struct AtThreadEnd {
   void (*run)(void*);
   void* object;
@@ -39,6 +42,26 @@ pthread_key_t atThreadEndKey() {
   return key;
 }
 
+struct ObjectSearch {
+  uintptr_t address;
+  dl_find_object* result;
+};
+
+int findObject(dl_phdr_info* object, size_t, void* data) {
+  const auto* search = static_cast<ObjectSearch*>(data);
+  bool isInside = false;
+  void* frames = nullptr;
+  for (size_t i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) & segment = object->dlpi_phdr[i];
+    const uintptr_t begin = object->dlpi_addr + segment.p_vaddr;
+    if (segment.p_type == PT_LOAD && search->address - begin < segment.p_memsz) isInside = true;
+    if (segment.p_type == PT_GNU_EH_FRAME) frames = reinterpret_cast<void*>(begin);
+  }
+  if (!isInside || frames == nullptr) return 0;
+  search->result->dlfo_eh_frame = frames;
+  return 1;
+}
+
 }  // namespace
 
 extern "C" {
@@ -46,14 +69,18 @@ extern "C" {
 // glibc 2.32. libstdc++ skips atomic operations where it is true; false is always right.
 __attribute__((visibility("hidden"))) char __libc_single_threaded = 0;
 
-// glibc 2.35. Not found: libgcc's unwinder then asks dl_iterate_phdr.
-__attribute__((visibility("hidden"))) int _dl_find_object(void*, void*) { return -1; }
+// glibc 2.35. Debian's libgcc has no other way to unwind: without an answer each C++ exception ends the process. It
+// reads nothing of the result but the frames.
+__attribute__((visibility("hidden"))) int _dl_find_object(void* address, dl_find_object* result) noexcept {
+  ObjectSearch search{reinterpret_cast<uintptr_t>(address), result};
+  return ::dl_iterate_phdr(findObject, &search) == 1 ? 0 : -1;
+}
 
-// musl has it under its plain name only. libgcc asks whether an arm64 machine has the newer atomic instructions.
+// musl has only the plain name. libgcc asks for the newer atomic instructions of arm64.
 __attribute__((visibility("hidden"))) unsigned long __getauxval(unsigned long type) { return ::getauxval(type); }
 
-// glibc 2.18. The library that holds the destructor is never unloaded (-z nodelete), so its handle is not needed. On
-// the main thread nothing is run: at the end of the process only memory would be given back.
+// glibc 2.18. The handle is unused: the library with the destructor is never unloaded (-z nodelete). On the main thread
+// no destructor runs: at the end of the process it would only free memory.
 __attribute__((visibility("hidden"))) int __cxa_thread_atexit_impl(void (*run)(void*), void* object, void*) {
   const pthread_key_t key = atThreadEndKey();
   auto* entry = new (std::nothrow) AtThreadEnd{run, object, static_cast<AtThreadEnd*>(::pthread_getspecific(key))};
@@ -66,7 +93,7 @@ __attribute__((visibility("hidden"))) ssize_t getrandom(void* bytes, size_t size
   return ::syscall(SYS_getrandom, bytes, size, flags);
 }
 
-// glibc 2.30 has the wait by a clock; with it, all that touches a condition must be ours.
+// glibc 2.30 has the wait by a clock. Replacing it requires to replace all functions of conditions.
 __attribute__((visibility("hidden"))) int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                                                  clockid_t clock, const timespec* until) {
   return nixl_otel::futex_condition::wait(wordOf(condition), mutex, clock, until);

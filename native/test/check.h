@@ -1,9 +1,9 @@
-// The smallest test harness that does: no framework to install, and every test program also runs under sanitizers.
+// Minimal test harness: no framework to install, and each test program also runs under sanitizers.
 //
 //   TEST(drainsWhatWasPushed) { CHECK_EQ(count, 3u); }
 //   int main() { return check::run("ring_reader_test"); }
 //
-// A failed CHECK is noted and the test goes on; REQUIRE leaves the test.
+// After a failed CHECK the test continues; REQUIRE ends it.
 
 #pragma once
 
@@ -31,7 +31,7 @@ inline std::vector<Test>& tests() {
   return all;
 }
 
-// Only the first complaint of a test is kept: the ones after it are mostly its consequences.
+// Keeps only the first failure of a test: later ones are mostly its consequences.
 inline std::string& complaint() {
   static std::string text;
   return text;
@@ -72,7 +72,7 @@ inline bool holds(bool condition, const char* text, const std::string& more, con
   return condition;
 }
 
-// Sanitizers slow everything down: the long tests do less of the same under them.
+// Sanitizers are slow: under them the long tests do less of the same.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #else

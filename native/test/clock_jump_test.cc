@@ -20,7 +20,7 @@ constexpr time_t kDay = 86'400;
 
 }  // namespace
 
-// In place of the C library's, for everything in this program. Visible, so that the C++ library's clocks ask it, too.
+// Replaces the C library's function in the whole program. Visible: the C++ library's clocks call it as well.
 extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* now) noexcept {
   const long result = ::syscall(SYS_clock_gettime, clock, now);
   if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += wallClockOffset.load();
@@ -47,9 +47,9 @@ TEST(agentsStayAndEveryEventCountsWhileTheClockJumps) {
     agent.write(10);
     expected += 10;
     CHECK_EQ(watching.counted(), expected);
-    untilTicks(300, [&] { watching.agents(); });  // lives are looked at meanwhile
+    untilTicks(300, [&] { watching.agents(); });  // the collector checks lives meanwhile
     CHECK(watching.alive("agent"));
-    // A ring that is made now is found, and is not taken for an old one for good.
+    // The collector finds a ring that is made now, and does not take it for an old one for good.
     const std::string name = "made-at-" + std::to_string(jump);
     AgentProcess other(directory / name);
     other.write(5);

@@ -1,5 +1,5 @@
-// The collector when the machine or the directory fails it: descriptors run out, files are swapped for other things,
-// directories go and come back. Beside each trouble there is a ring whose every event must count.
+// The collector in a failing machine or directory: descriptors run out, other things replace files, directories vanish
+// and reappear. Beside each fault there is a ring of which every event must count.
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// Until it goes, this process may open no more than `more` further files.
+// While it exists, this process may open no more than `more` further files.
 struct FewDescriptors {
   explicit FewDescriptors(rlim_t more) {
     ::getrlimit(RLIMIT_NOFILE, &before);
@@ -41,7 +41,7 @@ TEST(anAgentIsNotTakenForDeadBecauseNoDescriptorIsLeft) {
   until([&] { return watching.alive("agent"); });
   {
     const FewDescriptors none(0);
-    untilTicks(600, [&] { watching.agents(); });  // lives are looked at twice a second
+    untilTicks(600, [&] { watching.agents(); });  // the collector checks lives twice a second
     agent.write(5);
     CHECK_EQ(watching.counted(), 15u);
     CHECK_EQ(watching.agents(), 1u);
@@ -63,7 +63,7 @@ TEST(aRingThatNoDescriptorIsLeftForWaitsUntilThereIsOne) {
     const FewDescriptors none(0);
     untilTicks(100);
     CHECK_EQ(watching.counted(), 0u);
-    // The directory cannot be read, or the ring cannot be opened: whichever came first.
+    // The directory cannot be read, or the ring cannot be opened: the first of the two.
     CHECK_WITH(watching.problem().find("Too many open files") != std::string::npos, watching.problem());
   }
   until([&] { return watching.counted() == 7; });
@@ -110,7 +110,7 @@ TEST(tenThousandOtherFilesHideNoRing) {
   until([&] { return watching.problems().size() == 10'000; });
 }
 
-// However many folders they lie in; and those that were not looked at are as soon as others went.
+// The number of their folders does not matter. When some files are removed the collector opens those beyond the limit.
 TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
   const TemporaryDirectory directory;
   constexpr size_t kHalf = DirectoryTree::kMaxEntries / 2;
@@ -130,7 +130,7 @@ TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
   tree.refresh();
   CHECK_EQ(tree.files().size(), DirectoryTree::kMaxEntries - 2);
   CHECK_EQ(tree.problems().at(directory.path), problem);
-  // Of the folder that was read whole: the other one does not change.
+  // The files of the completely read folder: the other folder does not change.
   const auto inOne = [](const FoundFile& file) { return file.agent.starts_with("one/"); };
   const auto ofOne = static_cast<size_t>(std::count_if(tree.files().begin(), tree.files().end(), inOne));
   const std::string folder = directory / (ofOne == kHalf + 10 ? "one" : "two");
@@ -150,7 +150,7 @@ TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
   CHECK(tree.problems().empty());
 }
 
-// Where the file system keeps so large a stamp: in nanoseconds it would be a multiple of 2^64, as 0 is.
+// On file systems that keep so large a stamp: in nanoseconds it would be a multiple of 2^64, like 0.
 TEST(aDirectoryWithAnImpossibleStampIsReadAgain) {
   const TemporaryDirectory directory;
   DirectoryTree tree(directory.path, "");
@@ -164,7 +164,7 @@ TEST(aDirectoryWithAnImpossibleStampIsReadAgain) {
   }
 }
 
-// The swap shows in the parent, or, after the parent was read, only when the folder is entered.
+// The collector sees the swap in the parent or, when the parent was read before, on entering the folder.
 TEST(aFolderThatWasSwappedForALinkIsNotEntered) {
   for (const bool afterTheParentWasRead : {false, true}) {
     const TemporaryDirectory directory;
@@ -219,7 +219,7 @@ TEST(aDirectoryThatIsMissingDeletedAndMadeAgainIsFollowed) {
     push(ring, 1, 20);
     until([&] { return watching.counted() == 30 * life - 10; });
     std::filesystem::remove_all(directory);
-    push(ring, 21, 10);  // whoever has it mapped writes on
+    push(ring, 21, 10);  // the process that maps it continues to write
     CHECK_EQ(watching.counted(), 30 * life);
   }
 }
@@ -251,7 +251,7 @@ TEST(whatTakesTheNameOfARingIsReportedAndTheRingDrainedToItsEnd) {
     until([&] { return watching.counted("agent") == expected + 10; });
     REQUIRE_EQ(::unlink(path.c_str()), 0);
     if (replacement.make() != 0) {
-      CHECK(errno == EPERM);  // devices are root's to make
+      CHECK(errno == EPERM);  // only root makes devices
       expected += 10;
       continue;
     }
@@ -281,7 +281,7 @@ TEST(aRingThatIsRenamedGoesOnUnderItsFirstName) {
   CHECK_EQ(watching.problem(), "busy: it is drained already, as " + (directory / "before"));
 }
 
-// While it is away another file has its name: no ring, or one that is drained, too, as the same agent.
+// Meanwhile another file has its name: no ring, or a ring that is drained as well, as the same agent.
 TEST(aRingThatGetsItsNameBackIsNotInItsOwnWay) {
   for (const bool anotherRing : {false, true}) {
     const TemporaryDirectory directory;
@@ -306,14 +306,14 @@ TEST(aRingThatGetsItsNameBackIsNotInItsOwnWay) {
     push(ring, 11, 5);
     until([&] { return watching.problem().empty(); });
     CHECK_EQ(watching.counted("agent"), anotherRing ? 18u : 15u);
-    // A name that goes and comes makes the directory be read again.
+    // A name that is removed and made again causes a read of the directory.
     ::close(::open((directory / "next").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
     until([&] { return !watching.problem().empty(); });
     CHECK_EQ(watching.problem(), std::string("initializing: the file is empty"));
   }
 }
 
-// Whichever of its names is found first, and whichever goes: as long as one is left it is the same agent.
+// It is the same agent as long as one of its names is left. Neither the first name found nor the removed one matters.
 TEST(aRingWithTwoNamesCountsOnce) {
   const TemporaryDirectory directory;
   RingWriter ring;
@@ -347,7 +347,7 @@ TEST(anAttachedRingThatCannotBeDrainedAnyMoreIsReported) {
   CHECK_EQ(watching.problem(), std::string());
 }
 
-// How long it was full is at most the time between two drains, and more than nothing.
+// The time it was full is above zero and at most the time between two drains.
 TEST(aRingThatIsFoundFullIsCountedAndTimed) {
   const TemporaryDirectory directory;
   Watching watching(directory.path);

@@ -1,6 +1,5 @@
-// Rings are attached and let go by the collector while everything that other threads may ask of it runs against that:
-// snapshots, problems, statistics, taps and whole sources that come and go. For ThreadSanitizer above all; and every
-// event is counted, once.
+// The collector attaches and releases rings while other threads use all of its calls: snapshots, problems, statistics,
+// taps, and sources that open and close. Mainly for ThreadSanitizer; and each event counts once.
 
 #include <atomic>
 
@@ -16,7 +15,7 @@ namespace {
 constexpr uint64_t kLives = check::kSanitized ? 30 : 60;
 constexpr uint64_t kEvents = 50;
 
-// One after another, until they are told to end.
+// Runs the calls one after another until the stop.
 class Repeating {
  public:
   explicit Repeating(std::function<void()> action)
@@ -38,17 +37,17 @@ class Repeating {
   std::thread thread_;
 };
 
-// How an agent's file goes on: a new file under the name, the same file rebuilt in place, the name gone for good.
+// Next life of an agent's file: a new file under the name, the same file rebuilt in place, or none.
 enum class Next { kReplaced, kRebuilt, kGone };
 
-// Lives of one agent after another, each drained to its end before the next begins.
+// Runs the lives of one agent in sequence. Each is drained to its end before the next begins.
 void live(Watching& watching, const std::string& directory, const std::string& name, Next next,
           std::atomic<uint64_t>& written) {
   for (uint64_t life = 0; life < kLives; ++life) {
     const std::string path = directory + "/" + name + (next == Next::kGone ? std::to_string(life) : "");
     RingWriter ring;
     if (!ring.create(path, life % 2 == 0 ? 4 : 1, 64).empty()) std::abort();
-    watching.drain();  // a new agent pushes no sooner than one flush interval later
+    watching.drain();  // a new agent pushes one flush interval later at the earliest
     push(ring, 1, kEvents);
     written += kEvents;
     until([&] { return ring.pending() == 0; });

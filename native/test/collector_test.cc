@@ -1,4 +1,4 @@
-// The collector with real rings and threads: exact under load, while snapshots, sources and taps come and go.
+// The collector with real rings and threads: exact under load, while snapshots, sources and taps open and close.
 #include "collector.h"
 
 #include <unistd.h>
@@ -34,7 +34,7 @@ uint64_t counted(Source& source) {
   return sum;
 }
 
-// Pushes until `events` were accepted, waiting where the ring is full.
+// Pushes until `events` were accepted, and waits while the ring is full.
 void produce(RingWriter& ring, uint64_t events) {
   RingEvent event;
   for (uint64_t i = 0; i < events;) {
@@ -103,7 +103,7 @@ TEST(aRingThatIsReplacedGoesOnUnderItsName) {
     while (ring.pending() != 0) collector.drainNow(milliseconds(1000));
   }
   CHECK_EQ(counted(*source), 250u);
-  // What the lives before had registered went with them.
+  // Memory that earlier lives registered ended with them.
   collector.snapshot(*source, 0, [](const SourceAgent&, const AgentStatus&, const Tally& tally) {
     CHECK(tally.memoryInUse() == 4096);
   });

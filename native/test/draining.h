@@ -1,4 +1,4 @@
-// A ring that a test drains by hand, and stores into its header behind everybody's back.
+// A ring that a test drains by hand, and direct stores into its header.
 
 #pragma once
 
@@ -58,7 +58,7 @@ T load(const std::string& path, off_t offset) {
   return value;
 }
 
-// Pushes these values, each of which must find room, and returns them.
+// Pushes these values, each of which must fit, and returns them.
 inline std::vector<uint64_t> push(nixl_otel::RingWriter& ring, uint64_t first, uint64_t count) {
   std::vector<uint64_t> pushed;
   for (uint64_t value = first; value < first + count; ++value) {

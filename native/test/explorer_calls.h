@@ -1,4 +1,4 @@
-// What RingReader does around the protocol: opening, draining, and taking over a ring of another geometry.
+// RingReader's calls around the protocol: opening, draining, and reattaching after the geometry changed.
 
 #pragma once
 

@@ -1,5 +1,5 @@
-// The consumer's side of the simulated ring: what the real DrainProtocol runs on. Every access asks the search what
-// happens first.
+// The consumer's side of the simulated ring, on which the real DrainProtocol runs. Before each access the search
+// decides the steps of the others.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace explorer {
 
-struct Hung {};  // thrown when a call does not come to an end
+struct Hung {};  // thrown when a call does not end
 
 class SimulatedRing;
 
@@ -24,11 +24,11 @@ void noteReadPosPast(Look& look, bool past) {
   if constexpr (requires { look.readPosPast; }) look.readPosPast = past;
 }
 
-// What RingReader is to a real ring: the protocol, and the geometry that it was attached to.
+// Counterpart of RingReader: the protocol, and the geometry at the time of attaching.
 struct Consumer {
   nixl_otel::DrainProtocol<SimulatedRing> protocol;
   nixl_otel::DrainStats before;
-  int32_t trueMark = 0;  // what a blind consumer believes to stand in expected_version
+  int32_t trueMark = 0;  // expected_version as a blind consumer assumes it
   uint16_t serial = 0;
   uint8_t capacity = 0;
   uint8_t version = 0;
@@ -50,8 +50,8 @@ inline Consumer newConsumer() {
 }
 
 class SimulatedRing {
-  // Assumption A: a rebuild that has begun to store has ended by a pause's end. (One that has only truncated the file
-  // may stay there: what lies between is system calls.)
+  // Assumption A: a rebuild that has begun to store ends before a pause does. (One that has only truncated the file may
+  // stop there: system calls follow.)
   bool pauseMayEnd() const {
     if (!setting_.assumptionA || !w_.rebuilding || w_.stored == 0) return true;
     if (!setting_.visibleIsEnough) return false;
@@ -68,7 +68,7 @@ class SimulatedRing {
       if (setting_.costLimit != 0 && w_.cost >= setting_.costLimit) moves.count = 0;
       const bool mayGoOn = touches.reads != kPausePlace || pauseMayEnd();
       if (!mayGoOn && !setting_.visibleIsEnough) {
-        // Nobody looks before the rebuild is done: any order will do.
+        // The consumer reads only after the rebuild: any order will do.
         const Moves all = possibleMoves(w_, setting_);
         make(w_, setting_, all.list[all.count - 1], c_.open);
         block = Block();
@@ -105,11 +105,11 @@ class SimulatedRing {
 
   const Setting& setting() const { return setting_; }
 
-  // From here on nobody but the consumer moves.
+  // From here on only the consumer moves.
   void freezeOthers() { frozen_ = true; }
 
-  // What a state is: what the consumer's code was given since the call began (its locals follow from that), and the
-  // world.
+  // Digest of a state: the values that the consumer's code has read since the call began (its locals follow from them),
+  // and the world.
   void beginCall(uint64_t what) {
     history_ = Digest();
     history_.addBytes(c_);
@@ -130,7 +130,7 @@ class SimulatedRing {
                        (seen.expected == seen.version || nixl_otel::isMark(seen.expected));
     look.whole = holds && seen.readPos <= seen.mask;
     noteReadPosPast(look, holds && !look.whole);
-    // What does not hold together is not handed on: then the fields it is made of need not be told apart.
+    // An inconsistent header is not returned: its fields then need not make a state of their own.
     if (holds) {
       look.relaid = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
       look.version = seen.version;
@@ -172,7 +172,7 @@ class SimulatedRing {
   bool swapReadPos(uint64_t from, uint64_t to) {
     return at("swap read_pos", Footprint{kSwapPlace, kReadPosPlace}, [&] {
       if (w_.readPos != from) return false;
-      // What was read from the living ring is ours from here on. (What was left of a ring that is gone is excused.)
+      // From here on the events read from the living ring must count. (Events left in a former ring are excused.)
       w_.inFlight |= w_.ofIncarnation & justRead_;
       justRead_ = 0;
       w_.readPos = static_cast<uint8_t>(to);
@@ -192,7 +192,7 @@ class SimulatedRing {
     }
     return done;
   }
-  // A pause that is not over yet, so that the drain ends and another one goes on, is a longer pause: it ends.
+  // A drain that ends during a pause, continued by another drain, equals a longer pause: it ends.
   bool pauseForRebuild(bool) {
     at("pause", Footprint{kPausePlace, 0}, [] { return 0; });
     return true;

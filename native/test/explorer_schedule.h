@@ -1,5 +1,5 @@
-// Depth-first search over schedules by replay: a run of straight-line consumer code asks at every memory access what
-// happens first; the answers are a vector, and the next run repeats all but the last answers.
+// Depth-first search over schedules by replay. A run of the consumer's straight-line code asks at each memory access
+// for the steps before it. The answers are a vector; the next run repeats all but the last answers.
 
 #pragma once
 
@@ -10,8 +10,7 @@
 
 namespace explorer {
 
-// Two independent 64-bit hashes stand for a state. With 10^8 states the chance that two of them are taken for one is
-// below 10^-22.
+// A state's digest: two independent 64-bit hashes. With 10^8 states the chance of a collision is below 10^-22.
 struct Digest {
   uint64_t a = 0x9E3779B97F4A7C15u;
   uint64_t b = 0xD1B54A32D192ED03u;
@@ -41,7 +40,7 @@ struct Digest {
 class DigestSet {
  public:
   DigestSet() : table_(1 << 12) {}
-  // True if it was not there before.
+  // Returns true when the digest is new.
   bool insert(Digest d) {
     if (d.a == 0) d.a = 1;  // 0 marks a free place
     if (++count_ * 2 > table_.size()) grow();
@@ -75,7 +74,7 @@ class DigestSet {
   size_t count_ = 0;
 };
 
-struct AlreadyExplored {};  // thrown out of the consumer's code: a state that an earlier run has been in
+struct AlreadyExplored {};  // thrown out of the consumer's code in a state that an earlier run has reached
 
 class Choices {
  public:
@@ -85,7 +84,7 @@ class Choices {
     if (!replaying()) made_.push_back({0, static_cast<uint8_t>(options)});
     return made_[cursor_++].answer;
   }
-  // The next vector in depth-first order. False when there is none.
+  // Moves to the next vector in depth-first order. Returns false after the last.
   bool advance() {
     cursor_ = 0;
     while (!made_.empty() && made_.back().answer + 1 == made_.back().options) made_.pop_back();

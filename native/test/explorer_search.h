@@ -13,12 +13,12 @@
 
 namespace explorer {
 
-// How a schedule came out, once the producer is done and the consumer found the ring empty twice.
+// Result of a schedule, once the producer has ended and the consumer has found the ring empty twice.
 struct Ending {
   uint8_t wrong = 0;  // bits of Wrong, kGapMissed left out
   bool gapMissed = false;
   bool suspect = false;
-  uint8_t rebuilds = 0;     // that began while the consumer was attached
+  uint8_t rebuilds = 0;     // begun while the consumer was attached
   uint8_t allRebuilds = 0;  // and before
   uint32_t restarts = 0;
 };
@@ -26,14 +26,14 @@ struct Ending {
 struct Report {
   size_t states = 0;   // distinct states, at memory accesses and between calls
   size_t runs = 0;     // executions of the consumer's code, most of them cut off at a known state
-  size_t endings = 0;  // distinct states in which everything may stop
+  size_t endings = 0;  // distinct states in which all sides may stop
   size_t wrong = 0;
   size_t wrongUnflagged = 0;
   size_t flagged = 0;
   size_t gapsMissed = 0;
   std::map<std::pair<int, int>, size_t> restartsOfRebuilds;  // {rebuilds, restarts counted} -> endings
   bool hung = false;
-  std::string schedule;  // of the first ending that was objected to
+  std::string schedule;  // of the first wrong ending
 
   std::string line(const char* name) const {
     char text[300];
@@ -47,7 +47,7 @@ using Objection = std::function<bool(const Ending&)>;
 
 class Search {
  public:
-  // Stops at the first ending that is objected to, and keeps its schedule.
+  // Stops at the first wrong ending, and keeps its schedule.
   Search(const Setting& setting, Objection objection) : setting_(setting), objection_(std::move(objection)) {}
 
   Report run() {
@@ -63,7 +63,7 @@ class Search {
     Consumer c;
     size_t parent;
   };
-  // What may happen between two calls: an index of possibleMoves(), or a call.
+  // Action between two calls: an index of possibleMoves(), or a call.
   static constexpr int kCalls = 100;
 
   void add(const World& w, const Consumer& c, size_t parent) {
@@ -156,7 +156,7 @@ class Search {
     if (objection_ && report_.schedule.empty() && objection_(ending)) report_.schedule = schedule(index, ending);
   }
 
-  // The schedule that led to a node, step by step: the way there is found again between each node and its parent.
+  // Returns the schedule that led to a node. A search between each node and its parent finds the steps again.
   std::string schedule(size_t index, const Ending& ending) {
     std::vector<size_t> path;
     for (size_t i = index; i != 0; i = nodes_[i].parent) path.insert(path.begin(), i);

@@ -1,4 +1,4 @@
-// What the producer and a foreign consumer may do next. One step is one memory access.
+// Next steps of the producer and of a foreign consumer. One step is one memory access.
 
 #pragma once
 
@@ -22,9 +22,9 @@ struct Moves {
   void add(Step step, Store store = kVersion0) { list[count++] = {step, store}; }
 };
 
-// Memory locations as bits, to tell which steps of two sides can be exchanged without anybody noticing. The last two
-// are no memory: a pause's end depends on the rebuild's stores (assumption A), and the oracle excuses events at a
-// rebuild's begin that a swap before it would have made ours.
+// Memory locations as bits: steps of two sides that share no bit can be exchanged without a visible difference. The
+// last two are no memory. A pause's end depends on the rebuild's stores (assumption A). At a rebuild's begin the oracle
+// excuses events that a swap before it would have made ours.
 enum Place : uint16_t {
   kSizePlace = 1,
   kVersionPlace = 2,
@@ -69,10 +69,9 @@ inline Footprint footprint(const World& before, Move move) {
   return {kEverywhere, kEverywhere};
 }
 
-// The others' steps between two accesses of the consumer. Many schedules differ only in the order of steps that do not
-// touch each other; of those the one is run in which the consumer comes last. So a step is worthwhile here only if it
-// depends on the access before it, or on a step of this block. (What could come before a call's first access could come
-// before the call.)
+// The others' steps between two accesses of the consumer. Many schedules differ only in the order of independent steps;
+// of those only the one with the consumer last is run. A step is worthwhile here only when it depends on the access
+// before it, or on a step of this block. (A step possible before a call's first access is possible before the call.)
 class Block {
  public:
   Block() : anything_(true) {}
@@ -90,8 +89,8 @@ class Block {
   }
 
   void add(const World& w, Move move) {
-    // The stores of a rebuild are in no order, except that a location's own are, and version=V comes after the
-    // constructor's. Everything else that the producer does is.
+    // The stores of a rebuild are unordered, with two exceptions: stores to one location, and version=V after those of
+    // the constructor. All other steps of the producer are ordered.
     const bool lastStore = (w.stored | bit(move.store)) == 0xFF || move.store == kVersionV;
     if (move.step != Step::kStore || !w.rebuilding || lastStore) anything_ = true;
     if (move.store == kExpected0) expected0_ = true;
@@ -107,9 +106,9 @@ class Block {
   bool expected0_ = false;
 };
 
-// The order of a rebuild's stores is the compiler's: any that is not held back may come next. The version is stored
-// with release order after everything that the header's constructor stores; expected_version is a plain store, which
-// may be hoisted before all of them, and its 0 may be left out.
+// The compiler orders the stores of a rebuild: any store that is not held back may be next. The version is stored with
+// release order after all stores of the header's constructor. expected_version is a plain store: the compiler may hoist
+// it before all of them, and omit its 0.
 inline bool storeMayComeNext(const World& w, const Setting& setting, Store store) {
   const uint8_t constructor = bit(kVersion0) | bit(kCapacity) | bit(kMask) | bit(kWritePos0) | bit(kReadPos0);
   if (w.stored & bit(store)) return false;
@@ -147,7 +146,7 @@ inline Moves possibleMoves(const World& w, const Setting& setting) {
   return moves;
 }
 
-// A producer may be stopped dead by its end at any access, also between a slot's store and write_pos's.
+// A producer's process may end at any access, also between the stores of a slot and of write_pos.
 inline void beginRebuild(World& w, bool consumerOpen) {
   excuseWhatIsLeft(w);
   w.rebuilding = 1;
@@ -183,7 +182,7 @@ inline void storeHeader(World& w, const Setting& setting, Store store) {
       break;
     case kVersionV:
       w.version = setting.version[w.incarnation];
-      w.stored |= bit(kVersion0) | bit(kExpected0);  // what was not stored by now was optimised away
+      w.stored |= bit(kVersion0) | bit(kExpected0);  // a store that is still missing was optimised away
       break;
     case kExpectedV:
       w.expected = setting.version[w.incarnation];
@@ -217,7 +216,7 @@ inline void push(World& w) {
   }
 }
 
-// NIXL's pop: read_pos is loaded, the slot copied, the next position stored without looking again.
+// NIXL's pop: loads read_pos, copies the slot, stores the next position without reading it again.
 inline void foreign(World& w) {
   if (w.foreignHas) {
     w.readPos = (w.foreignAt + 1) & w.mask;
@@ -239,7 +238,8 @@ inline void make(World& w, const Setting& setting, Move move, bool consumerOpen)
     case Step::kTruncate: {
       beginRebuild(w, consumerOpen);
       const uint8_t slots = setting.capacity[w.incarnation];
-      for (int i = slots; i < kMaxCapacity; ++i) w.slots[i] = 0;  // cut off, and zeros when the file grows again
+      for (int i = slots; i < kMaxCapacity; ++i)
+        w.slots[i] = 0;  // removed by the cut, and zeros when the file grows again
       w.fileSlots = slots;
       return;
     }

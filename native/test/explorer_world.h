@@ -14,25 +14,25 @@ namespace explorer {
 
 inline constexpr int kMaxCapacity = 4;
 
-// What is explored: who may do what, and how often.
+// Limits of an exploration: the steps of each side, and how often.
 struct Setting {
   const char* name = "";
   uint8_t capacity[3] = {4, 4, 4};  // of the first incarnation and of each later one
   uint8_t version[3] = {4, 4, 4};
-  uint8_t pushes[3] = {3, 2, 2};  // at most so many tries per incarnation
-  uint8_t rebuilds = 1;           // at most so many, at any time
+  uint8_t pushes[3] = {3, 2, 2};  // most tries per incarnation
+  uint8_t rebuilds = 1;           // most rebuilds, at any time
   uint8_t foreignPops = 0;
   bool foreignWaits = false;  // until the consumer has ended its first drain
   uint8_t startPos = 0;       // both positions at the start: a ring that was in use before
   bool assumptionA = true;
   bool visibleIsEnough = false;  // A weakened: a pause may also end in a rebuild that shows (version 0 and so on)
   bool assumptionB = true;
-  bool calmFirst = false;          // each drain tries to do without pauses, and only then may make some
-  bool blind = false;              // the consumer is not shown that its mark or the version went away
-  bool inspectBackwards = false;   // in which order a look at the header copies its fields
+  bool calmFirst = false;          // each drain first tries without pauses
+  bool blind = false;              // the consumer never sees that its mark or the version is gone
+  bool inspectBackwards = false;   // order in which a read of the header copies its fields
   bool versionZeroElided = false;  // the compiler left out the store of version 0 as well
-  uint8_t budgets[2] = {100, 1};   // what a drain call may take; 0: no second choice
-  uint8_t costLimit = 0;           // 0: none. Otherwise stop after so many steps and calls (to find a short schedule)
+  uint8_t budgets[2] = {100, 1};   // budgets of a drain call; 0: no second choice
+  uint8_t costLimit = 0;           // 0: none. Otherwise the most steps and calls (to find a short schedule)
 };
 
 // The header stores of a rebuild, as bits of World::stored.
@@ -67,7 +67,7 @@ struct World {
   uint8_t foreignAt = 0;
   uint8_t foreignLeft = 0;
 
-  // What assumption B speaks of.
+  // Subject of assumption B.
   uint8_t drainCall = 0;      // a drain call is running
   uint8_t rebuildInCall = 0;  // it overlaps a rebuild
   uint8_t rebuildBeganInCall = 0;
@@ -75,10 +75,10 @@ struct World {
   // The oracle.
   uint8_t lastCounted = 0;
   uint8_t wrong = 0;
-  uint8_t rebuildsWhileOpen = 0;  // that began while the consumer was attached
+  uint8_t rebuildsWhileOpen = 0;  // begun while the consumer was attached
   uint8_t cost = 0;
   uint8_t lastChunkGap = 0;
-  uint8_t drained = 0;         // a drain call came to its end: from here on the consumer knows the ring
+  uint8_t drained = 0;         // a drain call has ended: from here on the consumer knows the ring
   uint16_t counted = 0;        // by us; all of these are bit sets of values
   uint16_t inFlight = 0;       // swapped out of the living ring, not yet counted
   uint16_t excused = 0;        // un-consumed when a rebuild began
@@ -104,7 +104,7 @@ inline World startWorld(const Setting& setting) {
 
 // ---- Oracle ----
 
-// The consumer counts these events. Values were pushed in rising order, so whatever it counts must rise as well.
+// The consumer counts these events. Values were pushed in rising order: the counted ones must rise as well.
 inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gapAfter) {
   for (uint32_t i = 0; i < count; ++i) {
     const uint8_t value = values[i];
@@ -114,7 +114,7 @@ inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gap
     }
     if (w.counted & valueBit(value)) w.wrong |= kDouble;
     if (value < w.lastCounted) w.wrong |= kDisorder;
-    // Nobody may take the events around a refused one for consecutive ones.
+    // The events around a refused one must not pass for consecutive ones.
     const bool gapKnown = i == 0 && w.lastChunkGap;
     if (value == w.lastCounted + 1 && (w.refusedAfter & valueBit(w.lastCounted)) && !gapKnown) w.wrong |= kGapMissed;
     w.counted |= valueBit(value);
@@ -124,15 +124,15 @@ inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gap
   w.lastChunkGap = gapAfter;
 }
 
-// The old ring's events that nobody took may be gone from here on. One whose slot was read and whose swap succeeded on
-// the living ring is ours to count, whatever comes.
+// From here on unread events of the old ring are excused. Events that were read, with a successful swap on the living
+// ring, must count.
 inline void excuseWhatIsLeft(World& w) {
   w.excused |= w.ofIncarnation & static_cast<uint16_t>(~(w.counted | w.inFlight));
   w.ofIncarnation = 0;
   w.refusedAfter = 0;
 }
 
-// Once nothing more can come: events that were counted by nobody and are not excused.
+// After the end: events that are neither counted nor excused.
 inline uint16_t lostEvents(const World& w) { return w.written & static_cast<uint16_t>(~(w.counted | w.excused)); }
 
 }  // namespace explorer

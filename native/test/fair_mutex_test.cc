@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// A thread that waits for the mutex, appends its name to `order` under it, and lets go of it.
+// A thread that waits for the mutex, appends its name to `order` under it, and releases it.
 class Waiting {
  public:
   Waiting(FairMutex& mutex, int name, std::vector<int>& order)
@@ -44,7 +44,7 @@ class Waiting {
 
 }  // namespace
 
-// As the collector's thread does with a ring that is never empty.
+// Like the collector's thread with a ring that is never empty.
 TEST(aThreadThatTakesItAgainAtOnceComesAfterThoseThatWait) {
   for (int i = 0; i < 100; ++i) {
     FairMutex mutex;

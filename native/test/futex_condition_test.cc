@@ -1,4 +1,4 @@
-// The condition variable of the prebuilt binaries: no wake-up is lost, and a wait ends by the clock that it was given.
+// The condition variable of the prebuilt binaries: it loses no wake-up, and a wait ends by the given clock.
 
 #include "prebuild/futex_condition.h"
 
@@ -61,7 +61,7 @@ TEST(aWaitEndsByTheClockThatItWasGiven) {
     for (; result == 0; ++wakeUps) result = futex_condition::wait(&turns.changed, &turns.mutex, clock, &until);
     CHECK_EQ(result, ETIMEDOUT);
     CHECK(isPast(clock, until));
-    CHECK(wakeUps < 5);  // in one piece, but for signals
+    CHECK(wakeUps < 5);  // one wait, apart from signals
     CHECK_EQ(::pthread_mutex_trylock(&turns.mutex), EBUSY);
     ::pthread_mutex_unlock(&turns.mutex);
   }

@@ -1,5 +1,5 @@
-// Calls while the collector's thread is held up, as by a frozen disk: at a directory that it looks at, with the
-// collector's lock held, or at a ring that it reads, with an agent's lock held.
+// Calls while the collector's thread is held up, as by a frozen disk. It waits either for a directory, with the
+// collector's lock held, or for a ring, with an agent's lock held.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -43,11 +43,11 @@ void passRing(int fd) {
   if (text.ends_with("/2")) pass(Place::kSecond);
 }
 
-// Two rings, 1 and 2, which are drained in this order.
+// Two rings, 1 and 2, drained in this order.
 struct TwoRings {
   explicit TwoRings(milliseconds deadTtl = milliseconds(30'000)) : watching(directory.path, deadTtl) {
     if (!first.create(directory / "1", 4, 64).empty() || !second.create(directory / "2", 4, 64).empty()) std::abort();
-    until([&] { return watching.agents() == 2; });  // one may have been looked at while it was made
+    until([&] { return watching.agents() == 2; });  // the collector may have seen one during its creation
   }
   ~TwoRings() { place = Place::kNone; }
   void holdAt(Place where) {
@@ -74,7 +74,7 @@ struct TwoRings {
 
 }  // namespace
 
-// In place of the C library's, for everything in this program.
+// Replaces the C library's function in the whole program.
 extern "C" __attribute__((visibility("default"))) int stat(const char* path, struct stat* info) noexcept {
   pass(Place::kDirectory);
   return ::fstatat(AT_FDCWD, path, info, 0);
@@ -126,7 +126,7 @@ TEST(aSourceThatIsClosedLeavesNoTapBehind) {
   CHECK_EQ(tap.use_count(), 2);  // the closed source's
 }
 
-// It would keep dead agents for ten minutes, as it never reads.
+// A reader that never reads: it would keep dead agents for ten minutes.
 TEST(aReaderThatIsClosedBeforeItWasReallyOpenedIsGone) {
   TwoRings rings(milliseconds(0));
   Collector& collector = Collector::instance();
@@ -167,7 +167,7 @@ TEST(aReaderWhoseSnapshotFailedStillGetsTheLastValuesOfADeadAgent) {
   WaitBudget none{milliseconds(0), milliseconds(0), 0};
   CHECK(!collector.snapshot(*watching.source, reader, [](const auto&, const auto&, const auto&) {}, none));
   place = Place::kNone;
-  untilTicks(600);  // lives are looked at twice a second
+  untilTicks(600);  // the collector checks lives twice a second
   CHECK(rings.knows("0"));
   collector.snapshot(*watching.source, reader, [](const auto&, const auto&, const auto&) {});
   until([&] { return !rings.knows("0"); });

@@ -1,4 +1,4 @@
-// Every bucket that is found through the table is the one that comparing with all bounds gives.
+// The table finds the same bucket as a comparison with all bounds, for each value.
 #include "histogram.h"
 
 #include <random>
@@ -22,13 +22,13 @@ const std::vector<double> kBounds[] = {
     spaced(1, 2, 63),
     spaced(0.3, 1.1, 300),       // one or two in a cell of the table
     {1000, 1001, 1002, 1002.5},  // all in one
-    {100, 1024, 1025.5, 1e6},    // crowded in a single place
+    {100, 1024, 1025.5, 1e6},    // all in one place of the table
     {1.5, 0x1p53, 0x1p53 + 2, 0x1.fffffffffffffp63},
     {1e18, 1.7e19, 1.8e19, 1.81e19},  // in the last cells that whole numbers have
     {5, 1e300},
 };
 
-// Whole numbers on both sides of all bounds, and any.
+// Whole numbers on both sides of all bounds, and random ones.
 std::vector<uint64_t> numbersAround(const std::vector<double>& bounds) {
   std::vector<uint64_t> numbers{0, 1, 2, UINT64_MAX - 1, UINT64_MAX};
   for (const double bound : bounds) {

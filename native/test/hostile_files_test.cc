@@ -1,5 +1,5 @@
-// Files that somebody makes in order to keep the collector from the others: rings that never become empty, and names
-// that stand for another file every few milliseconds. Beside them a ring whose every event must count, and in time.
+// Files that an attacker makes to keep the collector from the others: rings that never become empty, and names of a new
+// file every few milliseconds. Beside them a ring of which every event must count, and in time.
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t kLargest = 1u << 24;
 
-// Rings of the largest size that are full again whenever somebody took something out of them.
+// Rings of the largest size that are full again after each drain.
 class EndlessRings {
  public:
   explicit EndlessRings(const std::vector<std::string>& paths) {
@@ -57,7 +57,7 @@ class EndlessRings {
   std::thread writer_;
 };
 
-// As Watching::counted(), without a drain before it.
+// Like Watching::counted(), without a drain before.
 uint64_t countedSoFar(Watching& watching, const std::string& agent = "") {
   uint64_t sum = 0;
   watching.look([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
@@ -74,7 +74,7 @@ void makeEmptyFiles(const TemporaryDirectory& directory, size_t count) {
   }
 }
 
-// Descriptors of this process that belong to files in this directory.
+// Counts the descriptors of this process for files in this directory.
 size_t descriptorsIn(const std::string& directory) {
   size_t count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
@@ -86,13 +86,14 @@ size_t descriptorsIn(const std::string& directory) {
 
 }  // namespace
 
-// In place of the C library's, for everything in this program: every look at a file asks once what it lies on.
+// Replaces the C library's function in the whole program. The collector asks once per check of a file for its file
+// system.
 extern "C" __attribute__((visibility("default"))) int fstatfs(int fd, struct statfs* info) noexcept {
   ++looks;
   return static_cast<int>(::syscall(SYS_fstatfs, fd, info));
 }
 
-// Files that came lately are looked at again and again: not before the last one was for the first time.
+// The collector checks recent files repeatedly, but only after the first check of the last one.
 TEST(aNewRingWhoseNameSortsLastHasItsTurn) {
   const TemporaryDirectory directory;
   constexpr size_t kFiles = 10'000;
@@ -106,7 +107,7 @@ TEST(aNewRingWhoseNameSortsLastHasItsTurn) {
   CHECK_WITH(looks < kFiles * 3 / 2, std::to_string(looks) + " looks");
 }
 
-// As many files as there may be would take a second.
+// The largest number of files would take a second.
 TEST(whoAsksForADrainDoesNotWaitForEveryNewFile) {
   const TemporaryDirectory directory;
   constexpr size_t kFiles = 65'000;
@@ -126,7 +127,7 @@ TEST(ringsThatNeverBecomeEmptyKeepNobodyWaiting) {
   until([&] { return watching.counted("healthy") == 1; });
   const EndlessRings endless({directory / "endless-1", directory / "endless-2"});
   until([&] { return countedSoFar(watching) > 1'000'000; });
-  // Without being asked: while one burst waits, a few turns of the others, and not their ends.
+  // Unasked: while one burst waits, the others get a few turns, and not their ends.
   for (int i = 0; i < 10; ++i) {
     const uint64_t before = countedSoFar(watching);
     push(ring, 1, 200);
@@ -134,21 +135,21 @@ TEST(ringsThatNeverBecomeEmptyKeepNobodyWaiting) {
     const uint64_t meanwhile = countedSoFar(watching) - before;
     CHECK_WITH(meanwhile < kLargest / 4, std::to_string(meanwhile) + " events of the others");
   }
-  // Asked, it answers.
+  // Asked: it answers.
   for (uint64_t i = 1; i <= 3; ++i) {
     push(ring, 1, 100);
     CHECK(Collector::instance().drainNow(std::chrono::milliseconds(10'000)));
     CHECK_EQ(ring.pending(), 0u);
   }
   CHECK_EQ(watching.counted("healthy"), 2301u);
-  // And who comes late is found.
+  // It finds a late ring as well.
   AgentProcess late(directory / "late");
   late.write(10);
   until([&] { return watching.alive("late"); });
   CHECK_EQ(watching.counted("late"), 10u);
 }
 
-// What takes pauses to look into is left for later where there is no time: nothing is taken, and nothing is changed.
+// Without time, a drain that needs pauses is left for later: it reads no event and changes nothing.
 TEST(aDrainThatMayNotPauseLeavesARestlessRingAsItIs) {
   Stepping stepping(64);
   const auto readPos = [&] { return load<uint64_t>(stepping.path, kHeaderA.readPos); };
@@ -190,7 +191,7 @@ TEST(aDrainThatMayNotPauseLeavesARestlessRingAsItIs) {
 
 namespace {
 
-// Rings whose positions somebody moves all the time. All of them together take a hundred pauses and more.
+// Rings whose positions an attacker moves all the time. Together they need a hundred pauses and more.
 class RestlessRings {
  public:
   explicit RestlessRings(const TemporaryDirectory& directory) {
@@ -226,7 +227,7 @@ class RestlessRings {
 
 }  // namespace
 
-// Whoever keeps many rings restless does not keep the others waiting.
+// Many rings that need pauses do not keep the others waiting.
 TEST(ringsWhosePositionsNeverRestComeAfterTheCalmOnes) {
   const TemporaryDirectory directory;
   RestlessRings restless(directory);
@@ -245,7 +246,7 @@ TEST(ringsWhosePositionsNeverRestComeAfterTheCalmOnes) {
   CHECK_WITH(ms < 20 * 50, std::to_string(ms) + " ms for what takes 20 ticks");
 }
 
-// Nor those that have more to give than a turn takes.
+// Nor do rings with more events than a turn drains.
 TEST(ringsWhosePositionsNeverRestLeaveHalfOfTheTimeToFullOnes) {
   const TemporaryDirectory directory;
   RestlessRings restless(directory);
@@ -267,7 +268,7 @@ TEST(ringsWhosePositionsNeverRestLeaveHalfOfTheTimeToFullOnes) {
   CHECK_WITH(ticks < 40 || check::kSanitized, std::to_string(ticks) + " ticks");
 }
 
-// write_pos is at the lap's end whenever it is looked at first, and one further on after the pause that this costs.
+// write_pos is at the lap's end at each first read, and one further after the pause that this costs.
 TEST(aRingThatIsAlwaysAtTheEndOfItsLapCostsFewPauses) {
   Stepping stepping(4096);
   push(stepping.writer, 1, 10);
@@ -290,8 +291,8 @@ TEST(aRingThatIsAlwaysAtTheEndOfItsLapCostsFewPauses) {
   CHECK_EQ(stepping.count, 4096u);
 }
 
-// Who wrote a file that has lost its name cannot always be seen, so it is drained for a while. But not any number of
-// them.
+// The writer of a file without a name is not always visible, so the collector drains the file for a while. It does so
+// for a limited number of files.
 TEST(aNameThatStandsForEverNewFilesTakesFewDescriptors) {
   const TemporaryDirectory directory;
   const TemporaryDirectory elsewhere;
@@ -303,7 +304,7 @@ TEST(aNameThatStandsForEverNewFilesTakesFewDescriptors) {
     push(ring, 1, 5);
     REQUIRE_EQ(::rename((elsewhere / "next").c_str(), (directory / "agent").c_str()), 0);
     until([&] { return watching.counted() == 10 * i - 5; });
-    push(ring, 6, 5);  // and the next one comes at once
+    push(ring, 6, 5);  // and replaced at once
   }
   CHECK_EQ(watching.counted(), 10 * kFiles);
   CHECK_WITH(descriptorsIn(directory.path) <= 5, std::to_string(descriptorsIn(directory.path)) + " descriptors");

@@ -1,5 +1,5 @@
-// Rings that are let go, and what happens to them in that very moment: between their last drain and what is remembered
-// of them the collector asks about their files by name, and there these tests act.
+// Rings that change in the moment of their release. Between the last drain and the record that it keeps, the collector
+// looks up the file by name. The tests act during that call.
 
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// What to do, once, when the collector asks about this file. It acts on the collector's thread.
+// Action, once, when the collector looks up this file. It runs on the collector's thread.
 std::string watchedPath;
 std::function<void()> action;
 std::atomic<bool> armed{false};
@@ -35,7 +35,7 @@ void whenAskedAbout(const std::string& path, std::function<void()> what) {
   armed = true;
 }
 
-// Then the directory is read once, and the files in it are not asked about for that any more.
+// Afterwards the directory has been read, and reading it causes no more calls for its files.
 void settle(const TemporaryDirectory& directory) {
   const timespec longAgo[2] = {{1'000'000, 0}, {1'000'000, 0}};
   if (::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0) != 0) std::abort();
@@ -43,7 +43,7 @@ void settle(const TemporaryDirectory& directory) {
 
 }  // namespace
 
-// In place of the C library's, for everything in this program. Who asks whether a file is young is told that it is not.
+// Replaces the C library's function in the whole program. By its answers no file is young.
 extern "C" __attribute__((visibility("default"))) int stat(const char* path, struct stat* info) noexcept {
   const int result = ask(path, info, 0);
   if (result == 0) info->st_ctim.tv_sec -= 3600;
@@ -77,7 +77,7 @@ TEST(anIdleAgentThatComesBackIsSeen) {
   const TemporaryDirectory directory;
   Watching watching(directory.path, milliseconds(0));
   for (int life = 0; life < 2; ++life) {
-    AgentProcess agent(directory / "agent");  // without an event: its header stays what it was
+    AgentProcess agent(directory / "agent");  // without an event: its header does not change
     until([&] { return watching.alive("agent"); });
     agent.kill();
     until([&] { return watching.agents() == 0; });
@@ -100,7 +100,7 @@ TEST(whatComesBetweenTheLastDrainAndTheEndIsCountedAtOnce) {
   const std::string path = directory / "agent";
   RingWriter ring;
   REQUIRE_EQ(ring.create(path, 4, 64), std::string());
-  ring.close();  // nobody is seen to write it
+  ring.close();  // no visible writer
   settle(directory);
   whenAskedAbout(path, [&] { store(path, 0, uint64_t{3}); });
   Watching watching(directory.path);

@@ -1,11 +1,11 @@
 // Runs the real DrainProtocol against every schedule of a producer that pushes and rebuilds the ring at any time, in
 // every store order that a compiler may choose, on small rings.
 //
-// What is explored, exhaustively within a setting's numbers: any number of drain calls, each with any allowed budget,
-// at any time; the opening at any time; every memory access of the consumer's code as a point at which the others may
-// do any number of steps; the producer stopped dead at any access; the end of everything in every state without a
-// rebuild under way. Memory is sequentially consistent (that each side's stores are seen in order is the memory orders'
-// business).
+// Within the limits of a setting the exploration is exhaustive:
+// - any number of drain calls, each with any allowed budget, at any time; the opening at any time;
+// - any number of the others' steps before each memory access of the consumer's code;
+// - an end of the producer at any access, and of all sides in each state outside a rebuild.
+// Memory is sequentially consistent; the memory orders ensure that each side's stores are seen in order.
 
 #include "check.h"
 #include "explorer_search.h"
@@ -14,7 +14,7 @@ using namespace explorer;
 
 namespace {
 
-bool thorough = false;  // --all: also what takes long
+bool thorough = false;  // --all: long explorations as well
 
 constexpr uint8_t kFew = check::kSanitized ? 1 : 2;  // pushes before the restart
 
@@ -25,7 +25,7 @@ Setting setting(const char* name) {
   return s;
 }
 
-// A pause may end in a rebuild that shows; two pauses at each place bear that.
+// A pause may end in a visible rebuild; two pauses at each place tolerate that.
 Setting restartingTo(uint8_t from, uint8_t to, uint8_t startPos, uint8_t pushesBefore, uint8_t pushesAfter) {
   Setting s;
   s.capacity[0] = from;
@@ -39,10 +39,9 @@ Setting restartingTo(uint8_t from, uint8_t to, uint8_t startPos, uint8_t pushesB
   return s;
 }
 
-// Under assumptions A and B and with no other consumer: every number is right, and nothing is flagged.
+// Under assumptions A and B and without another consumer every number is right, and nothing is flagged.
 bool isWrong(const Ending& e) {
-  const int atOpening =
-      e.allRebuilds > e.rebuilds ? 1 : 0;  // one that was under way may or may not be seen as a restart
+  const int atOpening = e.allRebuilds > e.rebuilds ? 1 : 0;  // a rebuild under way may or may not count as a restart
   const bool restartsHold = e.restarts <= uint32_t(e.rebuilds + atOpening) && e.restarts >= uint32_t(e.rebuilds > 0);
   return e.wrong != 0 || e.suspect || !restartsHold;
 }
@@ -112,7 +111,7 @@ TEST(twoRestartsLoseOnlyWhatTheyWiped) {
 
 // ---- The explorer can fail ----
 
-// The plain swap from the old value, without a look at mark and version: read at 0, rebuild, swap 0 -> n on the new
+// The plain swap from the old value, without a check of mark and version: read at 0, rebuild, swap 0 -> n on the new
 // ring.
 TEST(withoutTheMarkTheExplorerFindsPhantoms) {
   Setting s = restartingTo(4, 4, 0, 1, 1);
@@ -122,11 +121,11 @@ TEST(withoutTheMarkTheExplorerFindsPhantoms) {
   CHECK(r.wrong > 0);
 }
 
-// ---- Outside the assumptions: figures, and that nothing hangs. What can be seen of it is flagged. ----
+// ---- Outside the assumptions: figures, and no hangs. Visible violations are flagged. ----
 
 TEST(aBrokenAssumptionDoesNotHang) {
   if (!thorough) return;
-  // A rebuild that is held up between its first stores looks like none: 5499 endings are wrong, 1550 of them unflagged.
+  // A rebuild that is held up between its first stores is invisible: 5499 endings are wrong, 1550 of them unflagged.
   Setting a = restartingTo(2, 2, 0, 1, 1);
   a.assumptionA = false;
   const Report withoutA = explore(a);
@@ -142,8 +141,8 @@ TEST(aBrokenAssumptionDoesNotHang) {
   CHECK(withoutB.wrongUnflagged < withoutB.wrong);
 }
 
-// Whatever a foreign consumer takes after our first drain is noticed, unless it takes whole laps between two of our
-// looks: then read_pos is back where we left it.
+// The protocol detects each event that a foreign consumer pops after our first drain. The exception are whole laps
+// between two of our reads: read_pos is back at our value then.
 TEST(aForeignConsumerIsNoticedIfItTakesLessThanALap) {
   Setting s = setting("");
   s.rebuilds = 0;
@@ -153,7 +152,7 @@ TEST(aForeignConsumerIsNoticedIfItTakesLessThanALap) {
   const Report r = explore(s, [](const Ending& e) { return e.wrong != 0 && !e.suspect; });
   std::printf("%s\n", r.line("capacity 4, a foreign consumer pops up to 3").c_str());
   CHECK(!r.hung);
-  CHECK(r.wrong > 0);  // what it takes is missing in our numbers: that is why they are flagged
+  CHECK(r.wrong > 0);  // popped events are missing in our numbers, which are therefore flagged
   CHECK_WITH(r.schedule.empty(), "a foreign consumer went unnoticed:\n" + r.schedule);
 }
 

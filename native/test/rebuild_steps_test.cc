@@ -1,6 +1,6 @@
-// A drain of a real file, stopped before each of its steps in turn, and the file rebuilt there by an agent that comes
-// back with an equal, a smaller or a larger ring. What the old ring lost and what the new one holds is known, so every
-// count is exact. The explorer does the same with all store orders; this is the real memory.
+// A drain of a real file stops before each of its steps in turn. There an agent restarts and rebuilds the file with an
+// equal, a smaller or a larger ring. The losses of the old ring and the content of the new one are known: every count
+// is exact. The explorer does the same with all store orders; this test uses real memory.
 
 #include <algorithm>
 
@@ -24,8 +24,8 @@ struct Outcome {
   DrainStats stats;
 };
 
-// `skipped` events were drained before, so that the drain which is stopped begins there (0: where a rebuild leaves
-// read_pos, too). The reader's own protocol stands aside: its mark is taken over. `pushesAtOnce`: against assumption B.
+// `skipped` events were drained before: the stopped drain begins there (0: the same read_pos as after a rebuild). The
+// stepped protocol replaces the reader's and takes over its mark. `pushesAtOnce` violates assumption B.
 Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped, bool pushesAtOnce = false) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -64,13 +64,13 @@ Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped, bo
   DrainOutcome result = drain();
   ring.before = [](Access) {};
   if (!outcome.rebuilt) return outcome;
-  // By assumption B the new agent pushes no sooner than now.
+  // By assumption B the new agent pushes from now on.
   if (!pushesAtOnce) push(next, 201, kNewEvents);
   if (result != DrainOutcome::kRelaid) result = drain();
   outcome.stats = protocol.stats();
   outcome.relaid = result == DrainOutcome::kRelaid;
   if (outcome.relaid) {
-    opened.reader.reset();  // which holds the lock
+    opened.reader.reset();  // it holds the lock
     Draining reopened(path);
     for (const uint64_t value : reopened.values()) outcome.values.push_back(value);
   }
@@ -102,7 +102,8 @@ void rebuildBeforeEveryStep(uint64_t capacity) {
 
 }  // namespace
 
-// What a new agent pushes at once may count twice, or old events in place of what it wiped: then the numbers say so.
+// Events that a new agent pushes at once may count twice, or old events count in place of wiped ones: the numbers are
+// then flagged.
 TEST(aNewAgentThatPushesIntoARunningDrainIsFlaggedWhereTheCountIsNotExact) {
   int wrong = 0;
   for (const uint64_t skipped : {uint64_t{0}, uint64_t{3}, uint64_t{9}}) {

@@ -1,5 +1,5 @@
-// What takes pauses to look into (a lap's end, a restart) is drained after everything else: nothing of it may be let
-// go, told or counted before that, nor twice.
+// Rings that need pauses (a lap's end, a restart) are drained after all others. They must not be released, reported or
+// counted before, nor twice.
 
 #include "agent.h"
 #include "check.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::hours kNever{24};
 
-// A tick comes only when it is asked for.
+// A tick happens only on demand.
 SourceOptions onlyAsked(const TemporaryDirectory& directory) {
   SourceOptions options = Watching::optionsFor(directory.path, std::chrono::milliseconds(30'000));
   options.drainInterval = kNever;
@@ -49,7 +49,7 @@ TEST(aReplacedRingIsNotLetGoBeforeItIsEmpty) {
   REQUIRE_EQ(next.create(path, 4, 16), std::string());
   agent.replaceRing(RingReader::open(path, false, state, reason));
 
-  // Its writer was seen, writes up to its lap's end, and is gone.
+  // The collector saw its writer, which writes up to the lap's end and ends.
   const pid_t child = ::fork();
   if (child == 0) {
     ::pause();
@@ -101,7 +101,7 @@ TEST(aRingThatIsFullAtItsLapsEndIsFoundFullOnce) {
   }
 }
 
-// Or the rest of a burst would find no room.
+// Otherwise the rest of a burst would not fit.
 TEST(aRingThatIsNearlyFullAtItsLapsEndIsLookedAtAgainSoon) {
   const TemporaryDirectory directory;
   RingWriter writer;

@@ -1,5 +1,5 @@
-// One ring that is attached and drained while its file is damaged in every way that a header and a size can be: each
-// ends with exact numbers, or with nothing and a reason.
+// An attached ring, drained while its file is damaged: each possible damage of header and size. Each ends with exact
+// numbers, or with no event and a reason.
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -23,7 +23,7 @@ constexpr off_t kMask = 32;
 
 using Values = std::vector<uint64_t>;
 
-// A ring of 64 slots out of which ten events were drained already.
+// A ring of 64 slots after a drain of ten events.
 struct DrainedRing {
   explicit DrainedRing(const TemporaryDirectory& directory) : path(directory / "agent") {
     if (!writer.create(path, 4, 64).empty()) std::abort();
@@ -68,8 +68,8 @@ TEST(aVersionThatBecomesUnknownIsReportedAndNothingIsTaken) {
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
 }
 
-// Capacity and mask are read when a ring is attached and when it was rebuilt: what is stored there otherwise is
-// nobody's business, and least of all where slots are looked for.
+// The reader takes capacity and mask on attaching and after a rebuild. Values stored there at other times have no
+// effect, least of all on the place of slots.
 TEST(aCapacityOrMaskThatIsOverwrittenMovesNothing) {
   for (const uint64_t capacity :
        {uint64_t{0}, uint64_t{1}, uint64_t{17}, uint64_t{128}, uint64_t{1} << 60, UINT64_MAX}) {
@@ -110,8 +110,8 @@ TEST(aReadPosPastTheCapacityIsReportedAndNothingIsTaken) {
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
 }
 
-// A producer is believed: after a jump the ring holds what it says. But never more than a ring can hold, and each slot
-// that is read is one of the file.
+// The reader trusts the producer: after a jump of write_pos it reads the slots up to there. It never reads more than a
+// ring can hold, and only slots in the file.
 TEST(aWritePosThatJumpsEveryTimeCostsAtMostARingEachTime) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
@@ -149,7 +149,7 @@ TEST(aFileThatGrowsStaysTheSameRing) {
   REQUIRE_EQ(::truncate(r.path.c_str(), 1 << 20), 0);
   push(r.writer, 11, 5);
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
-  // A consumer that comes later cannot know which part is the ring.
+  // A later consumer cannot know which part is the ring.
   r.ring.reset();
   const Draining late(r.path);
   CHECK_EQ(late.state, RingState::kCorrupt);
@@ -163,7 +163,7 @@ TEST(aFileCutInsideTheSlotsGivesNothingUntilItIsWholeAgain) {
   CHECK(r.ring->values().empty());
   CHECK_EQ(r.ring->last.state, RingState::kCorrupt);
   REQUIRE_EQ(::truncate(r.path.c_str(), 40 + 64 * 16), 0);
-  // The slots behind the cut are zeros now, as the file says.
+  // The slots behind the cut are zeros now, as in the file.
   CHECK(r.ring->values() == (Values{11, 12, 0, 0, 0}));
 }
 
@@ -212,14 +212,14 @@ TEST(aFileOfATerabyteIsNoRing) {
   REQUIRE_EQ(::truncate(path.c_str(), off_t{1} << 40), 0);
   const Draining ring(path);
   CHECK_EQ(ring.state, RingState::kCorrupt);
-  // Not even where its header says so.
+  // Not even with a header that claims more.
   store(path, kCapacity, (uint64_t{1} << 36));
   store(path, kMask, (uint64_t{1} << 36) - 1);
   CHECK_EQ(Draining(path).state, RingState::kCorrupt);
 }
 
-// As NIXL's agents do it: each takes its position from the header. The second one's start wipes what was pending, the
-// rest is in the ring and is counted.
+// Like NIXL's agents: each takes its position from the header. The start of the second one wipes the pending events;
+// the others are in the ring and count.
 TEST(twoProducersOnOneFileAreCountedFromTheSecondOnesStartOn) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);

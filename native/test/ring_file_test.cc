@@ -1,4 +1,4 @@
-// What opening a file finds: every state, and every way that leads to it.
+// Opening a file: every state, and every cause of it.
 #include "ring_file.h"
 
 #include <sys/file.h>
@@ -65,7 +65,7 @@ TEST(anUnknownVersionIsIncompatible) {
   for (const int32_t version : {6, 7, 999}) {
     CHECK_EQ(stateOf(wellFormed().put(16, version).put(20, version)), RingState::kIncompatible);
   }
-  // A text, say.
+  // For example a text.
   for (const int32_t version : {-1, 1000, 0x20656874}) {
     CHECK_EQ(stateOf(wellFormed().put(16, version).put(20, version)), RingState::kCorrupt);
   }
@@ -75,7 +75,7 @@ TEST(whatIsNoRegularFileIsNeverOpened) {
   const TemporaryDirectory directory;
   wellFormed().writeTo(directory / "ring");
   REQUIRE_EQ(::symlink((directory / "ring").c_str(), (directory / "link").c_str()), 0);
-  REQUIRE_EQ(::mkfifo((directory / "fifo").c_str(), 0644), 0);  // opening it would wait for ever
+  REQUIRE_EQ(::mkfifo((directory / "fifo").c_str(), 0644), 0);  // opening it would never return
   REQUIRE_EQ(::mkdir((directory / "folder").c_str(), 0755), 0);
   for (const char* name : {"link", "fifo", "folder"}) CHECK_EQ(opened(directory / name), RingState::kCorrupt);
   CHECK_EQ(opened("/dev/null"), RingState::kCorrupt);
@@ -89,12 +89,12 @@ TEST(aRingThatAnotherConsumerHoldsIsBusyAndLeftAlone) {
     const RingFile first = RingFile::open(directory / "agent", RingAccess::kDrain, false);
     CHECK_EQ(first.state, RingState::kReady);
     CHECK_EQ(opened(directory / "agent"), RingState::kBusy);
-    CHECK_EQ(opened(directory / "agent", RingAccess::kObserve), RingState::kReady);  // looking on is free
+    CHECK_EQ(opened(directory / "agent", RingAccess::kObserve), RingState::kReady);  // observing needs no lock
   }
   CHECK_EQ(opened(directory / "agent"), RingState::kReady);
 }
 
-// As nobody, whose rings these are not; who is not root cannot become nobody, and takes the rights from his own.
+// Root becomes the user `nobody`, who does not own the rings. Another user drops the rights of the files instead.
 TEST(aRingOfAnotherUserCanBeObservedOnly) {
   const TemporaryDirectory directory;
   const bool isRoot = ::geteuid() == 0;

@@ -1,4 +1,4 @@
-// Looking on at real ring files: who drains them notices nothing, laps are told, and restarts are no laps.
+// Observing real ring files: consumers are undisturbed, laps are reported, and restarts are no laps.
 
 #include "ring_observer.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kAll = 1000;
 
-// A producer in its file, a consumer, and who looks on.
+// A producer in its file, a consumer, and an observer.
 class Scene {
  public:
   explicit Scene(uint64_t capacity = 16) : path_(directory_ / "agent") {
@@ -31,7 +31,7 @@ class Scene {
     observer_ = std::make_unique<RingObserver>(RingFile::open(path_, RingAccess::kObserve, false));
   }
 
-  // Again: in the same file, as an agent does that comes back under its name, but never as fast as this.
+  // Restarts in the same file, like an agent under its old name, but faster than any agent.
   void startAgent(uint64_t capacity) {
     if (agent_ != nullptr) waitForNextFileTime();
     agent_ = std::make_unique<RingWriter>();
@@ -53,13 +53,13 @@ class Scene {
 
   Observation look(size_t most = kAll) { return observer_->look(most); }
 
-  // What writing through a mapping may do to the file's times.
+  // Sets the file's times as writing through a mapping may.
   void touch() {
     waitForNextFileTime();
     REQUIRE_EQ(::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0), 0);
   }
 
-  // Looks, and expects exactly the events with these values.
+  // Observes exactly the events with these values.
   Observation expectSeen(uint64_t from, uint64_t to) {
     const Observation seen = look();
     const std::vector<RingEvent> events = seen.events();
@@ -69,7 +69,7 @@ class Scene {
   }
 
  private:
-  // File systems take the time of a change from a clock that goes in steps of milliseconds.
+  // File systems take the time of a change from a clock with steps of milliseconds.
   void waitForNextFileTime() {
     const std::string clock = directory_ / "clock";
     struct stat ring;

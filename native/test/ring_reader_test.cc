@@ -1,4 +1,4 @@
-// Draining real files: every wire version from literal bytes, and restarts and truncations under way.
+// Draining real files: every wire version from literal bytes, and concurrent restarts and truncations.
 #include "ring_reader.h"
 
 #include <sys/stat.h>
@@ -98,7 +98,7 @@ TEST(leavesTheHeaderAsItWasFound) {
   CHECK(bytes == image.put(8, uint64_t{9}).bytes());
 }
 
-// Laps that are read in one piece, those that leave too many slots over for that, and those longer than a chunk.
+// Laps that are read in one piece, laps with too many remaining slots for that, and laps longer than a chunk.
 TEST(goesOnOverTheLapsEnd) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -122,14 +122,14 @@ TEST(takesNothingOverALapsEndThatWasCutOff) {
   const std::string path = directory / "agent";
   Image::headerA(4, 16, 16, 9, 11).writeTo(path);
   Draining ring(path);
-  REQUIRE_EQ(ring.drain(1).size(), 1u);  // from now on it only looks at the header if something is wrong
+  REQUIRE_EQ(ring.drain(1).size(), 1u);  // from now on it reads the header only after an anomaly
   REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 14), 0);
   CHECK(ring.drain().empty());
   CHECK(ring.last.outcome == DrainOutcome::kWaiting);
   CHECK_EQ(ring.reader->stats().drained, 1u);
 }
 
-// The agent comes back in place, with every combination of buffers and versions, while a reader stays attached.
+// The agent restarts in place, with every combination of buffers and versions, while a reader stays attached.
 TEST(followsRestartsToAnyCapacityAndVersion) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -155,8 +155,8 @@ TEST(followsRestartsToAnyCapacityAndVersion) {
   CHECK(!ring.reader->stats().suspect);
 }
 
-// Truncated to nothing, to inside the header and to inside the slots, thousands of times, under a reader's hands; then
-// it is a whole ring again, and that one is read to its end.
+// Thousands of truncations during drains: to nothing, to inside the header, to inside the slots. Afterwards the ring is
+// whole again and is read to its end.
 TEST(survivesTruncationAtAnyMoment) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -192,8 +192,8 @@ TEST(survivesTruncationAtAnyMoment) {
   CHECK(drained == pushed);
 }
 
-// A producer that pushes, and comes back in place again and again: never more than it wrote, never less than that minus
-// what its restarts wiped. As an agent, it pushes no sooner than one flush interval after its ring was made.
+// A producer that pushes, and restarts in place repeatedly. The reader counts no more than it wrote, and no less than
+// that minus the wiped events. Like an agent, it first pushes one flush interval after the creation of its ring.
 TEST(countsNothingTwiceOverRestartsUnderLoad) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -210,7 +210,7 @@ TEST(countsNothingTwiceOverRestartsUnderLoad) {
       wiped += left;
       RingWriter ring;
       if (!ring.create(path, 4, capacities[life % 4]).empty()) std::abort();
-      // Assumption B of the protocol: the first push comes after the end of a drain that is running now.
+      // Assumption B of the protocol: the first push follows the end of a drain that is running now.
       for (const uint64_t ended = drains; drains == ended;) std::this_thread::yield();
       for (int burst = 0; burst < 50; ++burst) {
         for (int i = 0; i < 100; ++i) {
@@ -231,7 +231,7 @@ TEST(countsNothingTwiceOverRestartsUnderLoad) {
   for (int quiet = 0; quiet < 3; quiet += done) {
     if (ring.reader == nullptr) ring.reader = RingReader::open(path, false, ring.state, ring.reason);
     for (const RingEvent& event : ring.drain()) {
-      CHECK(event.value > last);  // in order, and so none twice
+      CHECK(event.value > last);  // in order: none twice
       last = event.value;
       ++counted;
     }
@@ -248,7 +248,7 @@ TEST(countsNothingTwiceOverRestartsUnderLoad) {
 namespace {
 
 struct Gaps {
-  std::vector<uint64_t> before;  // how many events were drained when a chunk said so
+  std::vector<uint64_t> before;  // events drained before each report of a chunk
   std::vector<uint64_t> after;
   uint64_t drained = 0;
   void drain(Draining& ring, uint64_t budget = UINT64_MAX) {
@@ -268,7 +268,7 @@ uint64_t pushAll(RingWriter& writer, uint64_t events) {
 
 }  // namespace
 
-// What a full ring refused is missing behind its last event, wherever chunks and turns end.
+// Events that a full ring refused are missing after its last event, independent of chunks and turns.
 TEST(saysWhereAFullRingMayHaveRefusedEvents) {
   const TemporaryDirectory directory;
   for (const uint64_t capacity : {64, 4096, 8192, 65536}) {
@@ -281,7 +281,7 @@ TEST(saysWhereAFullRingMayHaveRefusedEvents) {
       REQUIRE_EQ(pushAll(writer, capacity + 5), capacity - 1);
       gaps.drain(ring, budget);
       if (budget != UINT64_MAX) {
-        // Full again, before the first place was come to: one more place.
+        // Full again before the reader reached the first gap: one more gap.
         REQUIRE_EQ(pushAll(writer, capacity), budget);
         gaps.drain(ring, budget);
         REQUIRE_EQ(pushAll(writer, budget - 1), budget - 1);
@@ -313,7 +313,7 @@ TEST(saysWhereAForeignConsumerTookEvents) {
   CHECK_EQ(gaps.drained, 27u);
   CHECK(gaps.before == std::vector<uint64_t>{10});
   CHECK(ring.reader->stats().suspect);
-  // What was taken from an incarnation is not missing in the next.
+  // Events read from one incarnation are not missing in the next.
   pushAll(writer, 10);
   store(path, kHeaderA.readPos, load<uint64_t>(path, kHeaderA.writePos));
   gaps.drain(ring);

@@ -1,4 +1,4 @@
-// What a writer takes for its file, and what it leaves alone.
+// Files that a writer accepts, and files that it leaves alone.
 #include "ring_writer.h"
 
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ TEST(aLinkUnderTheAgentsNameIsNotFollowed) {
   CHECK(!std::filesystem::exists(directory / "new"));
 }
 
-// Nor waits for somebody to open the other end.
+// Nor does it wait for a process at the other end.
 TEST(whatIsNoRegularFileIsRefused) {
   const TemporaryDirectory directory;
   REQUIRE_EQ(::mkfifo((directory / "fifo").c_str(), 0644), 0);
@@ -54,7 +54,7 @@ TEST(whatIsNoRegularFileIsRefused) {
 }
 
 TEST(aFileOfAnotherUserIsLeftAlone) {
-  if (::geteuid() != 0) return;  // nobody else can give files away
+  if (::geteuid() != 0) return;  // only root can give files away
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   std::ofstream(path) << kText;

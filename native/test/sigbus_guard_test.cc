@@ -1,4 +1,4 @@
-// A fault inside a claimed mapping is survived and noted; every other one goes to whoever was there before.
+// The guard survives and records a fault inside a claimed mapping. Every other fault reaches the earlier handler.
 #include "sigbus_guard.h"
 
 #include <signal.h>
@@ -43,7 +43,7 @@ TEST(aTruncatedFileReadsAsZerosAndSaysSo) {
   }
 }
 
-// As a library does that is loaded after us.
+// Like a library that is loaded after us.
 TEST(aHandlerThatCameOverOursGivesWayAgain) {
   const TemporaryDirectory directory;
   MappedFile file(directory / "ring");
@@ -79,7 +79,7 @@ TEST(eachThreadHasItsOwnClaim) {
   CHECK_EQ(survived.load(), 800);
 }
 
-// In a child, which must die of it as it would without us.
+// Runs in a child, which must die of the fault as it would without us.
 TEST(aFaultOfTheHostsStaysTheHosts) {
   const TemporaryDirectory directory;
   const pid_t child = ::fork();
@@ -100,7 +100,7 @@ TEST(aFaultOfTheHostsStaysTheHosts) {
 
 namespace {
 
-// What a handler of the host's was called with. It puts a page of zeros there, as the guard does, and goes on.
+// Arguments of the host's handler. It maps a page of zeros, as the guard does, and returns.
 volatile sig_atomic_t handled = 0;
 void* volatile faultAddress = nullptr;
 
@@ -121,12 +121,12 @@ void plain(int signal) {
   repair(faultAddress);
 }
 
-// In a child: its handler stands before the guard's does. 0: that handler got both faults of the host's, and the guard
-// the one between them.
+// Runs in a child whose handler is installed before the guard's. Returns 0 when that handler got both of the host's
+// faults, and the guard the one between them.
 int faultsUnder(const struct sigaction& handler, const std::string& directory) {
   const pid_t child = ::fork();
   if (child == 0) {
-    ::alarm(60);  // a fault that nobody repairs comes again and again
+    ::alarm(60);  // an unrepaired fault repeats without end
     ::sigaction(SIGBUS, &handler, nullptr);
     MappedFile ours(directory + "/ours");
     for (int i = 1; i <= 2; ++i) {

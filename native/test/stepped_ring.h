@@ -1,4 +1,4 @@
-// A real ring whose every access can be preceded by something, so that a drain can be stopped between any two of them.
+// A real ring with a hook before each access: a test can stop a drain between any two of them.
 
 #pragma once
 
@@ -39,7 +39,7 @@ class SteppedRing {
   nixl_otel::RingReader& reader_;
 };
 
-// An agent's ring that is attached to, and drained by the protocol step by step.
+// An agent's ring, attached and drained by the protocol step by step.
 struct Stepping {
   explicit Stepping(uint64_t capacity) : opened(made(capacity)), ring(*opened.reader) {
     if (!protocol.attach(ring, ring.inspect(), capacity, 1)) std::abort();
@@ -60,7 +60,7 @@ struct Stepping {
   SteppedRing ring;
   nixl_otel::DrainProtocol<SteppedRing> protocol;
   uint64_t count = 0;
-  std::vector<uint64_t> gapsAfter;  // behind how many events the producer may have left out some
+  std::vector<uint64_t> gapsAfter;  // counts of events after which the producer may have omitted some
 
  private:
   const std::string& made(uint64_t capacity) {

@@ -67,7 +67,7 @@ TEST(sumsDoNotWrapAt64Bits) {
   CHECK_EQ(tally.events()[kTxBytes].last, UINT64_MAX);
 }
 
-// A chunk of a drain is not so long, but who looks on folds a whole ring at once.
+// Longer than a chunk of a drain: an observer folds a whole ring at once.
 TEST(sumsOfManyLargeTransfersDoNotWrapEither) {
   constexpr uint64_t kTransfers = uint64_t{1} << 14;
   constexpr uint64_t kBytes = (uint64_t{1} << 51) - 1;
@@ -145,7 +145,7 @@ bool sameTransfers(const TransferTally& a, const TransferTally& b) {
 
 }  // namespace
 
-// Whole transfers have a path of their own; an event that comes alone never takes it.
+// Whole transfers have a separate path, which a single event never takes.
 TEST(transfersCountTheSameInOnePieceAsEventByEvent) {
   const char* names[] = {"agent_tx_bytes",        "agent_rx_bytes",          "agent_tx_requests_num",
                          "agent_rx_requests_num", "agent_memory_registered", "agent_memory_deregistered",
@@ -167,7 +167,7 @@ TEST(transfersCountTheSameInOnePieceAsEventByEvent) {
     if (random() % 8 != 0) add(kXferPostTime, value());
     add(kXferTime, value());
     add(kTxBytes + direction, value());
-    if (random() % 16 == 0) continue;  // as a full ring cuts it
+    if (random() % 16 == 0) continue;  // like the cut of a full ring
     add(kTxRequests + direction, random() % 16 == 0 ? 2 : 1);
     if (random() % 16 == 0) add(kMemoryRegistered, value());
   }

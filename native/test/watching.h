@@ -1,4 +1,4 @@
-// The collector watched from outside: a source and what it says, and agents that are processes of their own.
+// The collector from outside: a source with its reports, and agents in separate processes.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 #include "ring_event.h"
 
 #ifdef __SANITIZE_THREAD__
-// On a slow machine close() leaves the thread to end by itself, and the program may end before.
+// On a slow machine close() returns before the thread ends, and the program may end even earlier.
 extern "C" __attribute__((used, visibility("default"))) inline const char* __tsan_default_options() {
   return "report_thread_leaks=0";
 }
@@ -27,7 +27,7 @@ extern "C" __attribute__((used, visibility("default"))) inline const char* __tsa
 
 namespace nixl_otel {
 
-// A source on one directory, and what it says.
+// A source on one directory, and its reports.
 struct Watching {
   explicit Watching(const SourceOptions& options) : source(Collector::instance().open(options)) {}
   explicit Watching(const std::string& directory, std::chrono::milliseconds deadTtl = std::chrono::milliseconds(30'000))
@@ -45,7 +45,7 @@ struct Watching {
     return options;
   }
   void drain() { Collector::instance().drainNow(std::chrono::milliseconds(10'000)); }
-  // Events of all agents with this name; all agents': "".
+  // Counts the events of the agents with this name; "": of all.
   uint64_t counted(const std::string& agent = "") {
     drain();
     uint64_t sum = 0;
@@ -56,7 +56,7 @@ struct Watching {
     return sum;
   }
   void look(const Collector::Visit& visit) { Collector::instance().snapshot(*source, 0, visit); }
-  // Of one agent.
+  // Returns the snapshot of one agent.
   AgentStatus status(const std::string& agent) {
     AgentStatus found;
     look([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
@@ -82,9 +82,9 @@ struct Watching {
     return report;
   }
   std::vector<RingProblem> problems() { return report().problems; }
-  // Of the one place.
+  // Returns the state of the only place.
   PlaceStatus place() { return report().places.front(); }
-  // Of the one file, or the directory, that has a problem; "" if none has, and all of them if there are more.
+  // Returns the problem of the only file or of the directory, all if there are more, "" without one.
   std::string problem() {
     const SourceReport all = report();
     std::string text = all.places.front().reason;
@@ -94,7 +94,7 @@ struct Watching {
   std::shared_ptr<Source> source;
 };
 
-// Waits until it is so. What never comes true ends with the time limit of the test program.
+// Waits for the condition. The time limit of the test program ends a wait without end.
 inline void until(const std::function<bool()>& condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
@@ -107,7 +107,7 @@ inline void untilTicks(uint64_t more, const std::function<void()>& meanwhile = [
   });
 }
 
-// A process of its own that writes a ring: pushes so many events each time it is asked.
+// A separate process that writes a ring: it pushes the given number of events on demand.
 class AgentProcess {
  public:
   explicit AgentProcess(const std::string& path) {

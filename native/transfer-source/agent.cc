@@ -65,7 +65,7 @@ void Agent::run() {
     while (!stop_.stop_requested() && Clock::now() < runEnd_ &&
            (options_.transfers == 0 || attempts_ < options_.transfers) &&
            (options_.restarts == 0 || totals_.restarts < options_.restarts)) {
-      // Exact only when nobody drains between this line and the rebuild of the header.
+      // Exact only without a drain between this line and the rebuild of the header.
       totals_.wiped += ring_.pending();
       ring_.close();
       totals_.restarts++;
@@ -76,10 +76,10 @@ void Agent::run() {
   } catch (const std::exception& error) {
     failure_ = options_.agentName(index_) + ": " + error.what();
   }
-  mover_.reset();  // here and not in the destructor: GPU memory is freed under this thread's context
+  mover_.reset();  // not in the destructor: freeing GPU memory needs this thread's context
 }
 
-// On the agent's own thread, because a CUDA context is current per thread.
+// Runs on the agent's thread: a CUDA context is current per thread.
 void Agent::prepare() {
   if (options_.gpu) {
     auto gpu = std::make_unique<GpuMover>(options_.largestTransfer());
@@ -101,8 +101,8 @@ void Agent::createRing() {
   if (!problem.empty()) throw std::runtime_error(problem);
 }
 
-// From the agent's creation to its destruction. The buffers stay: they are the application's, which registers them
-// with each new agent.
+// Runs one life: from the agent's creation to its destruction. The buffers outlive it: they belong to the application,
+// which registers them with each new agent.
 void Agent::live() {
   StagingQueue queue(options_.stagingLimit());
   RingFlusher flusher(ring_, queue, options_.flushInterval, totals_);
@@ -127,7 +127,7 @@ void Agent::moveUntil(Clock::time_point end, StagingQueue& queue) {
     if (queue.unbounded()) queue.waitForRoom(stop_, end);
     const Clock::time_point now = Clock::now();
     if (stop_.stop_requested() || now >= end) return;
-    // The schedule is absolute, so a slow transfer is made up for; after a long stall (SIGSTOP) it starts afresh.
+    // The schedule is absolute: later transfers catch up with a slow one. After a long stall (SIGSTOP) it starts anew.
     due_ = now - due_ > std::chrono::seconds(1) ? now : due_ + gap;
     attempts_++;
     if (options_.errorsPercent > 0 && chance(options_.errorsPercent)) {
@@ -142,7 +142,7 @@ void Agent::moveUntil(Clock::time_point end, StagingQueue& queue) {
 void Agent::transfer(StagingQueue& queue) {
   const uint64_t bytes = pickSize();
   const bool read = chance(options_.readsPercent);
-  // Versions 1 to 3 stage the time to post when the transfer is posted, 4 and up with the rest when it is done.
+  // Versions 1 to 3 stage the time to post when the transfer is posted, later ones with the rest when it is done.
   const bool postApart = options_.wireVersion < 4;
 
   const Clock::time_point begin = Clock::now();
@@ -162,7 +162,7 @@ void Agent::transfer(StagingQueue& queue) {
   queue.stage(std::span(group).subspan(postApart ? 1 : 0));
 }
 
-// False when the program is to stop.
+// Returns false when the program has to stop.
 bool Agent::waitUntil(Clock::time_point due) {
   if (due > Clock::now()) {
     std::unique_lock lock(mutex_);

@@ -1,5 +1,5 @@
-// One agent: its mover thread makes transfers and stages their events, life after life; each life has its own ring
-// (in the same file), staging queue and flush thread.
+// One agent. Its mover thread makes transfers and stages their events, life after life. Each life has its own ring (in
+// the same file), staging queue and flush thread.
 
 #pragma once
 
@@ -27,8 +27,8 @@ class Agent {
   Agent(const Options& options, uint32_t index, std::stop_token stop, AgentTotals& totals);
 
   void start();
-  std::string waitReady();  // "" once the ring is there, or what went wrong
-  std::string join();       // "" or what ended it before its time
+  std::string waitReady();  // "" once the ring exists, or the problem
+  std::string join();       // "" or the problem that ended the agent early
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -1,4 +1,4 @@
-// What an agent calls its events: by type (wire versions 2 and up) and by name (version 1).
+// Names of the events: by type (wire versions 2 and up) and in the slot (version 1).
 
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace nixl_otel::transfer_source {
 
 struct EventName {
-  const char* canonical;  // versions 2 and up; what the totals print for every version
+  const char* canonical;  // of versions 2 and up; the totals of every version use it
   const char* version1;   // stored in the slot, at most 31 bytes
   Category category;      // stored by versions 1 and 2
 };

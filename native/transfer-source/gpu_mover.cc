@@ -33,7 +33,7 @@ struct CudaDriver {
   int (*getErrorName)(int result, const char** name);
 
   CudaDriver() {
-    // Never closed: the driver keeps threads of its own.
+    // Never closed: the driver has threads that go on running.
     void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       throw std::runtime_error(std::string("--gpu needs an NVIDIA driver, and there is none here: ") + ::dlerror());
@@ -100,7 +100,7 @@ void GpuMover::open() {
 }
 
 void GpuMover::close() {
-  // What is freed here is freed at the end of the program anyway: failures change no number.
+  // Failures change no number: the end of the program frees the same.
   if (stream_ != nullptr) (void)cuda_->streamSynchronize(stream_);
   if (remote_ != 0) (void)cuda_->memFree(remote_);
   if (local_ != 0) (void)cuda_->memFree(local_);
@@ -109,7 +109,7 @@ void GpuMover::close() {
   if (contextHeld_) (void)cuda_->primaryCtxRelease(device_);
 }
 
-// Host to device, device to device, back to the host: what returns must be what was sent.
+// Copies from host to device, within the device, and back: the same bytes must return.
 void GpuMover::proveRoundTrip() {
   const size_t bytes = std::min<uint64_t>(size_, 1 << 20);
   auto* host = static_cast<unsigned char*>(host_);

@@ -15,8 +15,8 @@ struct CudaDriver;  // the functions of libcuda.so.1, loaded at run time: the bu
 // A copy is posted when the driver has taken the asynchronous launch, complete when the stream is synchronised.
 class GpuMover final : public MemoryMover {
  public:
-  // Throws std::runtime_error when there is no driver, no GPU, not enough memory, or when bytes sent through the GPU
-  // do not come back as they were.
+  // Throws std::runtime_error without a driver, a GPU or enough memory, and when the GPU returns other bytes than it
+  // was sent.
   explicit GpuMover(uint64_t largestTransfer);
   ~GpuMover() override;
   uint64_t registeredBytes() const override { return 3 * size_; }
@@ -38,7 +38,7 @@ class GpuMover final : public MemoryMover {
   void* host_ = nullptr;  // page-locked, so that a launch returns before the bytes have moved
   unsigned long long local_ = 0;
   unsigned long long remote_ = 0;
-  bool withinDevice_[2] = {false, false};  // by direction: whether its next copy is device to device
+  bool withinDevice_[2] = {false, false};  // by direction: the next copy is device to device
 };
 
 }  // namespace nixl_otel::transfer_source

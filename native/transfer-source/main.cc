@@ -1,4 +1,4 @@
-// Moves real memory and writes the telemetry rings that a NIXL agent would write. --help says how.
+// Moves real memory and writes the telemetry rings that a NIXL agent would write. --help lists the flags.
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -20,14 +20,14 @@
 namespace nixl_otel::transfer_source {
 namespace {
 
-// A killed process leaves its agents without totals; the others' are still worth printing. Nothing is printed when
-// not all rings came to be.
+// A killed process leaves its agents without totals; those of the others are still printed. Without all rings nothing
+// is printed.
 int run(const Options& options) {
   using Clock = std::chrono::steady_clock;
   SignalWatch::block();
   if (options.parent != 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != static_cast<pid_t>(options.parent)) return 1;  // it was gone before the line above
+    if (::getppid() != static_cast<pid_t>(options.parent)) return 1;  // it ended before the line above
   }
   TotalsBoard board(options.agents);
   bool started = false;

@@ -22,7 +22,7 @@ std::unique_ptr<std::byte[]> allocate(uint64_t bytes) {
 
 void copyBytes(std::byte* to, const std::byte* from, uint64_t bytes) {
   std::memcpy(to, from, bytes);
-  // Nobody reads what was copied: without this the compiler would be free to leave the copy out.
+  // No code reads the copy: without this the compiler could omit it.
   asm volatile("" : : "r"(to), "r"(from) : "memory");
 }
 
@@ -31,13 +31,13 @@ void copyBytes(std::byte* to, const std::byte* from, uint64_t bytes) {
 HostMover::HostMover(uint64_t largestTransfer, bool copyFree)
     : size_(largestTransfer), copyFree_(copyFree), local_(allocate(size_)), remote_(allocate(size_)) {
   if (copyFree_) return;
-  // Touched once, so that the first transfer is not a measurement of page faults.
+  // Touched once: otherwise the first transfer would measure page faults.
   std::memset(local_.get(), 0x5a, size_);
   std::memset(remote_.get(), 0xa5, size_);
 }
 
-// A host copy has no hardware to hand it to: it is posted when its descriptor stands and its first part (at most 4 KiB
-// and at most half) has been copied.
+// A host copy has no hardware that takes it over. It counts as posted once its descriptor is written and its first part
+// (at most 4 KiB and at most half) is copied.
 void HostMover::post(Direction direction, uint64_t bytes) {
   if (copyFree_) return;
   const bool write = direction == Direction::kWrite;

@@ -1,5 +1,5 @@
-// Moves the bytes of one agent's transfers, in two steps, so that the time to post and the time to finish can both be
-// taken from the clock.
+// Moves the bytes of one agent's transfers in two steps: the clock measures both the time to post and the time to
+// finish.
 
 #pragma once
 
@@ -11,12 +11,12 @@ namespace nixl_otel::transfer_source {
 
 enum class Direction { kWrite, kRead };  // tx: local to remote; rx: remote to local
 
-// Made and used by one thread. Every step throws std::runtime_error when the memory could not be moved.
+// Belongs to one thread. Each step throws std::runtime_error when it cannot move the memory.
 class MemoryMover {
  public:
   virtual ~MemoryMover() = default;
   virtual uint64_t registeredBytes() const = 0;
-  // Hands the copy off: it has begun when this returns.
+  // Begins the copy.
   virtual void post(Direction direction, uint64_t bytes) = 0;
   // Returns when all bytes of the posted copy have arrived.
   virtual void complete() = 0;
@@ -36,7 +36,7 @@ class HostMover final : public MemoryMover {
   const bool copyFree_;
   std::unique_ptr<std::byte[]> local_;
   std::unique_ptr<std::byte[]> remote_;
-  // The posted copy's descriptor: what is still to be copied.
+  // Rest of the posted copy.
   const std::byte* from_ = nullptr;
   std::byte* to_ = nullptr;
   uint64_t left_ = 0;

@@ -51,73 +51,77 @@ std::string shortNumber(double value) {
 
 }  // namespace
 
-void refuse(const std::string& flag, std::string_view value, const std::string& allowed) {
-  throw OptionError(flag + " is \"" + std::string(value) + "\": use " + allowed);
+void OptionValue::refuse(const std::string& allowed) const {
+  throw OptionError(name + " is \"" + std::string(text) + "\": use " + allowed);
 }
 
-uint64_t wholeNumber(const std::string& flag, std::string_view value, uint64_t least, uint64_t most) {
-  const std::optional<uint64_t> parsed = parse<uint64_t>(value);
+std::string OptionValue::directory() const {
+  if (text.empty()) refuse("a directory");
+  return std::string(text);
+}
+
+// The name becomes a path below the telemetry directory and must stay below it.
+std::string OptionValue::agentName() const {
+  bool good = text.size() <= 1024;
+  for (const std::string_view part : split(text, '/')) {
+    // 240: a file name holds 255 bytes, and "-4294967295" may follow.
+    good = good && !part.empty() && part != "." && part != ".." && part.size() <= 240;
+  }
+  for (const char c : text) good = good && static_cast<unsigned char>(c) >= 0x20;
+  if (!good) refuse("a file name, or folder/name; no empty part, no \".\" or \"..\", no control characters");
+  return std::string(text);
+}
+
+uint64_t OptionValue::wholeNumber(uint64_t least, uint64_t most) const {
+  const std::optional<uint64_t> parsed = parse<uint64_t>(text);
   if (!parsed || *parsed < least || *parsed > most) {
-    refuse(flag, value, "a whole number from " + std::to_string(least) + " to " + std::to_string(most));
+    refuse("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
   return *parsed;
 }
 
-double number(const std::string& flag, std::string_view value, double least, double most) {
-  const std::optional<double> parsed = parse<double>(value);
-  // Written so that NaN, which from_chars reads, is refused.
+double OptionValue::number(double least, double most) const {
+  const std::optional<double> parsed = parse<double>(text);
+  // This form refuses NaN, which from_chars reads.
   if (!parsed || !(*parsed >= least && *parsed <= most)) {
-    refuse(flag, value, "a number from " + shortNumber(least) + " to " + shortNumber(most));
+    refuse("a number from " + shortNumber(least) + " to " + shortNumber(most));
   }
   return *parsed;
 }
 
-uint64_t ringCapacity(const std::string& flag, std::string_view value) {
-  const std::optional<uint64_t> slots = parse<uint64_t>(value);
-  if (!slots || !validCapacity(*slots)) refuse(flag, value, "a power of two from 2 to 16777216 (slots)");
+uint64_t OptionValue::ringCapacity() const {
+  const std::optional<uint64_t> slots = parse<uint64_t>(text);
+  if (!slots || !validCapacity(*slots)) refuse("a power of two from 2 to 16777216 (slots)");
   return *slots;
 }
 
-std::vector<uint64_t> ringCapacities(const std::string& flag, std::string_view value) {
+std::vector<uint64_t> OptionValue::ringCapacities() const {
   std::vector<uint64_t> capacities;
-  for (const std::string_view part : split(value, ',')) {
+  for (const std::string_view part : split(text, ',')) {
     const std::optional<uint64_t> slots = parse<uint64_t>(part);
     if (!slots || !validCapacity(*slots)) {
-      refuse(flag, value, "powers of two from 2 to 16777216 with commas between them, as 4096,1024,16384");
+      refuse("powers of two from 2 to 16777216 with commas between them, as 4096,1024,16384");
     }
     capacities.push_back(*slots);
   }
   return capacities;
 }
 
-std::vector<SizeShare> sizeMix(const std::string& flag, std::string_view value) {
+std::vector<SizeShare> OptionValue::sizeMix() const {
   std::vector<SizeShare> mix;
-  for (const std::string_view part : split(value, ',')) {
+  for (const std::string_view part : split(text, ',')) {
     const size_t colon = part.find(':');
     const std::optional<uint64_t> bytes = byteSize(part.substr(0, colon));
     const std::optional<uint64_t> weight =
         colon == std::string_view::npos ? 1 : parse<uint64_t>(part.substr(colon + 1));
     if (!bytes || !weight || *weight == 0 || *weight > 1'000'000) {
-      refuse(flag, value,
-             "size:weight pairs as 4k:70,1M:25,16M:5, sizes from 1 to 4G (k, M, G: multiples of 1024), weights from 1 "
-             "to 1000000");
+      refuse(
+          "size:weight pairs as 4k:70,1M:25,16M:5, sizes from 1 to 4G (k, M, G: multiples of 1024), weights from 1 "
+          "to 1000000");
     }
     mix.push_back({*bytes, *weight});
   }
   return mix;
-}
-
-// The name becomes a path below the telemetry directory and must stay below it.
-std::string agentName(const std::string& flag, std::string_view value) {
-  bool good = value.size() <= 1024;
-  for (const std::string_view part : split(value, '/')) {
-    // 240: a file name holds 255 bytes, and "-4294967295" may follow.
-    good = good && !part.empty() && part != "." && part != ".." && part.size() <= 240;
-  }
-  for (const char c : value) good = good && static_cast<unsigned char>(c) >= 0x20;
-  if (!good)
-    refuse(flag, value, "a file name, or folder/name; no empty part, no \".\" or \"..\", no control characters");
-  return std::string(value);
 }
 
 }  // namespace nixl_otel::transfer_source

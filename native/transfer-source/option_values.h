@@ -1,4 +1,4 @@
-// Reads the value of one flag, or says what is wrong with it.
+// Values of flags and variables.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace nixl_otel::transfer_source {
 
-// The message names the flag (or its environment variable), the value, and what is allowed.
+// The message names the flag or variable, the value, and the allowed values.
 class OptionError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -20,13 +20,21 @@ struct SizeShare {
   uint64_t weight;
 };
 
-[[noreturn]] void refuse(const std::string& flag, std::string_view value, const std::string& allowed);
+// The text after a flag, or of a variable. The methods parse it; they throw OptionError.
+struct OptionValue {
+  std::string name;  // "--rate" or "NIXL_TELEMETRY_DIR"
+  std::string_view text;
 
-uint64_t wholeNumber(const std::string& flag, std::string_view value, uint64_t least, uint64_t most);
-double number(const std::string& flag, std::string_view value, double least, double most);
-uint64_t ringCapacity(const std::string& flag, std::string_view value);
-std::vector<uint64_t> ringCapacities(const std::string& flag, std::string_view value);  // "4096,1024"
-std::vector<SizeShare> sizeMix(const std::string& flag, std::string_view value);  // "4k:70,1M:25"; weight 1 if none
-std::string agentName(const std::string& flag, std::string_view value);
+  std::string directory() const;
+  std::string agentName() const;
+  uint64_t wholeNumber(uint64_t least, uint64_t most) const;
+  double number(double least, double most) const;
+  uint64_t ringCapacity() const;
+  std::vector<uint64_t> ringCapacities() const;  // "4096,1024"
+  std::vector<SizeShare> sizeMix() const;        // "4k:70,1M:25"; the default weight is 1
+
+ private:
+  [[noreturn]] void refuse(const std::string& allowed) const;
+};
 
 }  // namespace nixl_otel::transfer_source

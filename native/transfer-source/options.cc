@@ -1,9 +1,12 @@
 #include "options.h"
 
+#include <getopt.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <string_view>
 
 #include "staging_queue.h"
 
@@ -11,68 +14,49 @@ namespace nixl_otel::transfer_source {
 
 namespace {
 
-using Text = std::string_view;
-using Name = const std::string&;
+using Value = const OptionValue&;
+using Milliseconds = std::chrono::milliseconds;
 
 struct Flag {
   const char* name;
-  const char* environment;  // NIXL's variable for the same thing, or nullptr
   bool takesValue;
-  void (*apply)(Options& options, Name name, Text value);
+  void (*apply)(Options& options, Value value);
+  const char* variable = nullptr;  // NIXL's for the same setting
 };
 
 constexpr uint64_t kMany = 1'000'000'000'000;
 
 // clang-format off
 constexpr Flag kFlags[] = {
-    {"--dir", "NIXL_TELEMETRY_DIR", true, [](Options& o, Name n, Text v) {
-      if (v.empty()) refuse(n, v, "a directory");
-      o.dir = v;
-    }},
-    {"--agents", nullptr, true, [](Options& o, Name n, Text v) { o.agents = wholeNumber(n, v, 1, 4096); }},
-    {"--processes", nullptr, true, [](Options& o, Name n, Text v) { o.processes = wholeNumber(n, v, 1, 1024); }},
-    {"--name", nullptr, true, [](Options& o, Name n, Text v) { o.name = agentName(n, v); }},
-    {"--exact-name", nullptr, false, [](Options& o, Name, Text) { o.exactName = true; }},
-    {"--rate", nullptr, true, [](Options& o, Name n, Text v) { o.rate = number(n, v, 0, 1e8); }},
-    {"--seconds", nullptr, true, [](Options& o, Name n, Text v) { o.seconds = number(n, v, 0, 1e8); }},
-    {"--transfers", nullptr, true, [](Options& o, Name n, Text v) { o.transfers = wholeNumber(n, v, 1, kMany); }},
-    {"--sizes", nullptr, true, [](Options& o, Name n, Text v) { o.sizes = sizeMix(n, v); }},
-    {"--reads", nullptr, true, [](Options& o, Name n, Text v) { o.readsPercent = number(n, v, 0, 100); }},
-    {"--errors", nullptr, true, [](Options& o, Name n, Text v) { o.errorsPercent = number(n, v, 0, 100); }},
-    {"--wire-version", nullptr, true, [](Options& o, Name n, Text v) {
-      o.wireVersion = static_cast<int32_t>(wholeNumber(n, v, 1, 5));
-    }},
-    {"--buffer-size", "NIXL_TELEMETRY_BUFFER_SIZE", true, [](Options& o, Name n, Text v) {
-      o.bufferSize = ringCapacity(n, v);
-    }},
-    {"--flush-interval", "NIXL_TELEMETRY_RUN_INTERVAL", true, [](Options& o, Name n, Text v) {
-      o.flushInterval = std::chrono::milliseconds(wholeNumber(n, v, 1, 60'000));
-    }},
-    {"--staging", nullptr, true, [](Options& o, Name n, Text v) {
-      o.staging = wholeNumber(n, v, 0, StagingQueue::kMostStaged);
-    }},
-    {"--no-final-flush", nullptr, false, [](Options& o, Name, Text) { o.finalFlush = false; }},
-    {"--restart-every", nullptr, true, [](Options& o, Name n, Text v) {
-      o.restartEvery = std::chrono::milliseconds(wholeNumber(n, v, 0, 86'400'000));
-    }},
-    {"--restart-sizes", nullptr, true, [](Options& o, Name n, Text v) { o.restartSizes = ringCapacities(n, v); }},
-    {"--restarts", nullptr, true, [](Options& o, Name n, Text v) { o.restarts = wholeNumber(n, v, 1, kMany); }},
-    {"--copy-free", nullptr, false, [](Options& o, Name, Text) { o.copyFree = true; }},
-    {"--gpu", nullptr, false, [](Options& o, Name, Text) { o.gpu = true; }},
-    {"--ready", nullptr, false, [](Options& o, Name, Text) { o.ready = true; }},
-    {"--with-parent", nullptr, true, [](Options& o, Name n, Text v) { o.parent = wholeNumber(n, v, 1, INT32_MAX); }},
-    {"--seed", nullptr, true, [](Options& o, Name n, Text v) { o.seed = wholeNumber(n, v, 0, UINT64_MAX); }},
-    {"--help", nullptr, false, [](Options& o, Name, Text) { o.help = true; }},
-    {"--version", nullptr, false, [](Options& o, Name, Text) { o.version = true; }},
+    {"dir", true, [](Options& o, Value v) { o.dir = v.directory(); }, "NIXL_TELEMETRY_DIR"},
+    {"agents", true, [](Options& o, Value v) { o.agents = v.wholeNumber(1, 4096); }},
+    {"processes", true, [](Options& o, Value v) { o.processes = v.wholeNumber(1, 1024); }},
+    {"name", true, [](Options& o, Value v) { o.name = v.agentName(); }},
+    {"exact-name", false, [](Options& o, Value) { o.exactName = true; }},
+    {"rate", true, [](Options& o, Value v) { o.rate = v.number(0, 1e8); }},
+    {"seconds", true, [](Options& o, Value v) { o.seconds = v.number(0, 1e8); }},
+    {"transfers", true, [](Options& o, Value v) { o.transfers = v.wholeNumber(1, kMany); }},
+    {"sizes", true, [](Options& o, Value v) { o.sizes = v.sizeMix(); }},
+    {"reads", true, [](Options& o, Value v) { o.readsPercent = v.number(0, 100); }},
+    {"errors", true, [](Options& o, Value v) { o.errorsPercent = v.number(0, 100); }},
+    {"wire-version", true, [](Options& o, Value v) { o.wireVersion = v.wholeNumber(1, 5); }},
+    {"buffer-size", true, [](Options& o, Value v) { o.bufferSize = v.ringCapacity(); }, "NIXL_TELEMETRY_BUFFER_SIZE"},
+    {"flush-interval", true, [](Options& o, Value v) { o.flushInterval = Milliseconds(v.wholeNumber(1, 60'000)); },
+     "NIXL_TELEMETRY_RUN_INTERVAL"},
+    {"staging", true, [](Options& o, Value v) { o.staging = v.wholeNumber(0, StagingQueue::kMostStaged); }},
+    {"no-final-flush", false, [](Options& o, Value) { o.finalFlush = false; }},
+    {"restart-every", true, [](Options& o, Value v) { o.restartEvery = Milliseconds(v.wholeNumber(0, 86'400'000)); }},
+    {"restart-sizes", true, [](Options& o, Value v) { o.restartSizes = v.ringCapacities(); }},
+    {"restarts", true, [](Options& o, Value v) { o.restarts = v.wholeNumber(1, kMany); }},
+    {"copy-free", false, [](Options& o, Value) { o.copyFree = true; }},
+    {"gpu", false, [](Options& o, Value) { o.gpu = true; }},
+    {"ready", false, [](Options& o, Value) { o.ready = true; }},
+    {"with-parent", true, [](Options& o, Value v) { o.parent = v.wholeNumber(1, INT32_MAX); }},
+    {"seed", true, [](Options& o, Value v) { o.seed = v.wholeNumber(0, UINT64_MAX); }},
+    {"help", false, [](Options& o, Value) { o.help = true; }},
+    {"version", false, [](Options& o, Value) { o.version = true; }},
 };
 // clang-format on
-
-const Flag& findFlag(Text name) {
-  for (const Flag& flag : kFlags) {
-    if (name == flag.name) return flag;
-  }
-  throw OptionError("there is no flag " + std::string(name) + ": --help lists them all");
-}
 
 void checkTogether(const Options& options) {
   if (options.dir.empty()) throw OptionError("--dir is missing: name a directory (or set NIXL_TELEMETRY_DIR)");
@@ -90,28 +74,36 @@ void checkTogether(const Options& options) {
 }  // namespace
 
 Options parseOptions(int argc, char** argv) {
+  constexpr int kFirstCode = 256;  // getopt reports an unknown `-x` by its character
+  std::vector<option> flags;
+  for (const Flag& flag : kFlags) {
+    const int code = kFirstCode + static_cast<int>(flags.size());
+    flags.push_back({flag.name, flag.takesValue ? required_argument : no_argument, nullptr, code});
+  }
+  flags.push_back({});
+
   Options options;
-  std::set<Text> given;
-  for (int i = 1; i < argc; i++) {
-    const Text argument = argv[i];
-    const size_t equals = argument.find('=');
-    const Flag& flag = findFlag(argument.substr(0, equals));
-    Text value;
-    if (equals != Text::npos) {
-      value = argument.substr(equals + 1);
-      if (!flag.takesValue) throw OptionError(std::string(flag.name) + " takes no value");
-    } else if (flag.takesValue) {
-      if (++i == argc) throw OptionError(std::string(flag.name) + " needs a value after it");
-      value = argv[i];
+  std::set<std::string_view> given;
+  // "+": in order, and up to an argument that is no flag. ":": no messages of getopt.
+  while (optind < argc) {
+    const std::string argument = argv[optind];
+    const std::string name = argument.substr(0, argument.find('='));
+    const int code = ::getopt_long(argc, argv, "+:", flags.data(), nullptr);
+    if (code == ':') throw OptionError(name + " needs a value after it");
+    if (code == '?' && optopt >= kFirstCode) throw OptionError(name + " takes no value");
+    // getopt also accepts the unique beginning of a name.
+    if (code < kFirstCode || name.substr(2) != kFlags[code - kFirstCode].name) {
+      throw OptionError("there is no flag " + name + ": --help lists them all");
     }
-    flag.apply(options, flag.name, value);
+    const Flag& flag = kFlags[code - kFirstCode];
+    flag.apply(options, {name, optarg == nullptr ? "" : optarg});
     given.insert(flag.name);
   }
   if (options.help || options.version) return options;
   for (const Flag& flag : kFlags) {
-    if (flag.environment == nullptr || given.contains(flag.name)) continue;
-    const char* value = std::getenv(flag.environment);
-    if (value != nullptr && *value != '\0') flag.apply(options, flag.environment, value);
+    if (flag.variable == nullptr || given.contains(flag.name)) continue;
+    const char* value = std::getenv(flag.variable);
+    if (value != nullptr && *value != '\0') flag.apply(options, {flag.variable, value});
   }
   checkTogether(options);
   return options;

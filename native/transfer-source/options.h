@@ -1,4 +1,4 @@
-// What the program was asked to do.
+// Settings of a run: flags, NIXL's variables, defaults.
 
 #pragma once
 
@@ -35,20 +35,20 @@ struct Options {
   bool copyFree = false;
   bool gpu = false;
   bool ready = false;
-  uint64_t parent = 0;  // pid; 0: whether it lives does not matter
+  uint64_t parent = 0;  // pid; 0: none
   uint64_t seed = 1;
   bool help = false;
   bool version = false;
 
   std::string agentName(uint32_t index) const;
   std::string ringPath(uint32_t index) const;
-  // Absent: until a signal, or until every agent came to its own end.
+  // Absent: until a signal, or until every agent has ended.
   std::optional<std::chrono::nanoseconds> runTime() const;
   uint64_t stagingLimit() const;
   uint64_t largestTransfer() const;
 };
 
-// Flags, then NIXL's environment variables for what no flag said. Throws OptionError.
+// Reads the flags, then NIXL's variables for flags that are not given. Throws OptionError.
 Options parseOptions(int argc, char** argv);
 
 extern const char* const kUsage;

@@ -26,7 +26,7 @@ void complain(const std::string& problem) { std::fprintf(stderr, "transfer-sourc
 
 [[noreturn]] void exitAtOnce(int signal) { ::_exit(128 + signal); }
 
-// Agents first, first + step, ... in this process.
+// Runs the agents first, first + step, ... in this process.
 int runAgents(const Options& options, TotalsBoard& board, uint32_t first, uint32_t step, std::stop_source& stop,
               const std::function<void()>& onReady) {
   std::vector<std::unique_ptr<Agent>> agents;
@@ -37,7 +37,7 @@ int runAgents(const Options& options, TotalsBoard& board, uint32_t first, uint32
       agents.back()->start();
     } catch (const std::system_error& error) {
       problem = options.agentName(i) + ": cannot start a thread: " + error.what();
-      agents.pop_back();  // waiting for it would be for ever
+      agents.pop_back();  // a wait for it would not end
       break;
     }
   }
@@ -69,7 +69,7 @@ class Children {
     }
   }
 
-  // Waits for all of them; the first that fails stops the others.
+  // Waits for all children. The first that fails stops the others.
   int reap() {
     int code = 0;
     for (size_t left = pids_.size(); left > 0; left--) {
@@ -78,7 +78,7 @@ class Children {
         if (errno != EINTR) return 1;
       }
       {
-        // Reaped and forgotten under the lock: stopAll never signals a pid that is somebody else's by now.
+        // Reaped and forgotten under the lock: stopAll must not signal a pid that another process has by now.
         const std::lock_guard lock(mutex_);
         ::waitpid(info.si_pid, nullptr, 0);
         for (pid_t& pid : pids_) {
@@ -88,7 +88,7 @@ class Children {
       if (info.si_code == CLD_EXITED && info.si_status == 0) continue;
       code = 1;
       if (info.si_code != CLD_EXITED) {
-        // The others go on: a killed agent is something to watch.
+        // The others continue: killing an agent is a supported experiment.
         complain("process " + std::to_string(info.si_pid) + " was killed by signal " + std::to_string(info.si_status) +
                  ": what its agents wrote is not known");
       } else {
@@ -103,8 +103,8 @@ class Children {
   std::vector<pid_t> pids_;  // 0: reaped
 };
 
-// In the child. Every signal only stops it, also the second: after Ctrl-C it may get one from the terminal and one from
-// its parent. It goes at once when the parent does.
+// Runs in the child. A second signal stops it like the first: after Ctrl-C the terminal and the parent may both send
+// one. The child ends with its parent.
 int beChild(const Options& options, TotalsBoard& board, uint32_t index, pid_t parent, int readyPipe) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) return 1;  // the parent died before the line above
@@ -116,7 +116,7 @@ int beChild(const Options& options, TotalsBoard& board, uint32_t index, pid_t pa
   });
 }
 
-// True when `count` children said that they are ready; false when one ended before that.
+// Returns true when `count` children have reported that they are ready, false when one ended before.
 bool waitReady(int pipe, uint32_t count) {
   char byte;
   while (count > 0) {
@@ -159,7 +159,7 @@ int runChildren(const Options& options, TotalsBoard& board, const std::function<
     const pid_t pid = ::fork();
     if (pid == 0) {
       ::close(ready[0]);
-      // Neither the parent's destructors nor its buffers are the child's to run or write.
+      // The child must not run the parent's destructors nor write its buffers.
       ::_exit(beChild(options, board, i, parent, ready[1]));
     }
     if (pid < 0) complain(std::string("cannot fork: ") + std::strerror(errno));

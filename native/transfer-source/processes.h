@@ -9,7 +9,7 @@
 
 namespace nixl_otel::transfer_source {
 
-// One record per agent, in memory that children forked later share.
+// One record per agent, in memory shared with later forks.
 class TotalsBoard {
  public:
   explicit TotalsBoard(uint32_t agents);  // throws std::runtime_error
@@ -19,8 +19,8 @@ class TotalsBoard {
   AgentTotals* totals_;  // lives until the program ends
 };
 
-// Both print what goes wrong on stderr and return the exit code: 0 when every agent came to its end. `onReady` is
-// called when all rings are there. Neither may be called when the process has threads already.
+// Both print problems on stderr and return the exit code: 0 when every agent ended well. They call `onReady` once all
+// rings exist. Requires: the process has no threads yet.
 int runHere(const Options& options, TotalsBoard& board, const std::function<void()>& onReady);
 int runChildren(const Options& options, TotalsBoard& board, const std::function<void()>& onReady);
 

@@ -31,8 +31,8 @@ void RingFlusher::stop(bool finalFlush) {
   thread_.request_stop();
   thread_.join();
   if (!finalFlush) return;
-  // The first flush of a life must not come early, not even when the life is short. A second is more than any drain
-  // takes; a longer interval would only hold up the end.
+  // The first flush of a life must not be early, even when the life is short. A second is longer than any drain; more
+  // would only delay the end.
   std::this_thread::sleep_until(created_ + std::min(interval_, std::chrono::milliseconds(1000)));
   flush();
 }
@@ -40,8 +40,8 @@ void RingFlusher::stop(bool finalFlush) {
 void RingFlusher::flush() {
   const uint64_t dropped = queue_.takeAll(batch_);
   for (const StagedEvent& event : batch_) {
-    // As NIXL: each event is tried, so after a consumer made room in mid-burst later events of a transfer may get in
-    // where earlier ones did not.
+    // Tries each event, as NIXL does. When a consumer makes room during the burst, later events of a transfer may enter
+    // after earlier ones were refused.
     const bool accepted = push(event.timestampUs, event.type, event.value);
     countTransfer(event.type, accepted);
   }
@@ -65,8 +65,8 @@ bool RingFlusher::push(uint64_t timestampUs, uint32_t type, uint64_t value) {
   return true;
 }
 
-// A consumer puts a transfer together from xfer_time, bytes and requests that follow each other; it can do without
-// post_time (older versions write it apart).
+// A consumer recognises a transfer by consecutive xfer_time, bytes and requests. It does not need post_time, which
+// older versions write apart.
 void RingFlusher::countTransfer(uint32_t type, bool accepted) {
   const bool bytes = type == kTxBytes || type == kRxBytes;
   const bool requests = type == kTxRequests || type == kRxRequests;

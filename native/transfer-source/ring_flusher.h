@@ -1,4 +1,4 @@
-// The flush thread of one life of an agent: every interval it pushes what is staged into the ring, in one burst.
+// The flush thread of one life of an agent. At each interval it pushes the staged events into the ring, in one burst.
 
 #pragma once
 
@@ -18,10 +18,10 @@ namespace nixl_otel::transfer_source {
 
 class RingFlusher {
  public:
-  // Starts the thread. The first flush comes one interval after the ring was made: a consumer that was draining the
-  // ring's life before this one counts on it.
+  // Starts the thread. The first flush is one interval after the ring's creation: a consumer that still drains the
+  // ring's previous life relies on that.
   RingFlusher(RingWriter& ring, StagingQueue& queue, std::chrono::milliseconds interval, AgentTotals& totals);
-  // Ends the thread; then, if asked to, flushes once more on the caller's thread.
+  // Ends the thread. With `finalFlush` it then flushes once more, on the caller's thread.
   void stop(bool finalFlush);
 
  private:
@@ -39,10 +39,10 @@ class RingFlusher {
   const Clock::time_point created_ = Clock::now();
   std::vector<StagedEvent> batch_;
   std::array<RingEvent, kEventNames.size()> slots_;  // by type: name and category are filled in once
-  int accepted_ = 0;  // of the current transfer's xfer_time, bytes, requests: how many came in, without a gap
+  int accepted_ = 0;  // consecutive events of the current transfer's xfer_time, bytes, requests in the ring
   std::mutex mutex_;
   std::condition_variable_any timer_;
-  std::jthread thread_;  // last: everything above is there before it starts and until it has ended
+  std::jthread thread_;  // last: the members above outlive it
 };
 
 }  // namespace nixl_otel::transfer_source

@@ -1,4 +1,4 @@
-// Takes SIGINT and SIGTERM on a thread of its own, where anything may be called.
+// Handles SIGINT and SIGTERM on a separate thread, where calls need not be async-signal-safe.
 
 #pragma once
 
@@ -14,7 +14,7 @@ namespace nixl_otel::transfer_source {
 
 class SignalWatch {
  public:
-  // Before the process has threads (they inherit the mask) and before it forks.
+  // Requires: no threads and no forks yet; both inherit the mask.
   static void block() {
     const sigset_t set = watched();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
@@ -36,7 +36,7 @@ class SignalWatch {
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGUSR1);  // wakes the thread at the end; from anyone else it is ignored
+    sigaddset(&set, SIGUSR1);  // wakes the thread at the end; ignored from other senders
     return set;
   }
 

@@ -1,4 +1,4 @@
-// Where an agent keeps its events between two flushes. Transfers come from the mover's thread, flushes from another.
+// Events of an agent between two flushes. The mover's thread stages transfers; another thread flushes.
 
 #pragma once
 
@@ -21,8 +21,8 @@ struct StagedEvent {
 
 class StagingQueue {
  public:
-  // An unbounded queue is NIXL's before 1.1. Here it must not eat the machine: above this many events the mover waits
-  // for the next flush instead (4 Mi events = 96 MiB, twice because of the flush's own buffer).
+  // NIXL's queue is unbounded before 1.1. Here it must not exhaust memory: above this many events the mover waits for
+  // the next flush (4 Mi events = 96 MiB, twice because the flush has a buffer as well).
   static constexpr uint64_t kMostStaged = 4u << 20;
 
   // limit 0: unbounded.
@@ -30,7 +30,7 @@ class StagingQueue {
     if (limit != 0) events_.reserve(limit);
   }
 
-  // All of the group or nothing: one transfer's events are never torn apart by a full queue.
+  // Stages all of the group or nothing: a full queue never splits a transfer.
   void stage(std::span<const StagedEvent> group) {
     const std::lock_guard lock(mutex_);
     if (events_.size() + group.size() > limit_) {
@@ -55,8 +55,8 @@ class StagingQueue {
     return dropped;
   }
 
-  // For the unbounded queue: returns at once unless kMostStaged is reached, and then when a flush has made room, at
-  // `deadline`, or on a stop. One group may still go over the mark: it is a brake, not a limit.
+  // For the unbounded queue. Returns at once below kMostStaged, otherwise when a flush has made room, at `deadline`, or
+  // on a stop. One group may exceed kMostStaged.
   void waitForRoom(std::stop_token stop, std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     if (events_.size() < kMostStaged) return;
@@ -66,9 +66,9 @@ class StagingQueue {
   bool unbounded() const { return limit_ == UINT64_MAX; }
 
   struct Counts {
-    uint64_t staged;     // ever taken in
-    uint64_t dropped;    // ever turned away
-    uint64_t remaining;  // still here
+    uint64_t staged;     // accepted, ever
+    uint64_t dropped;    // refused, ever
+    uint64_t remaining;  // staged now
   };
   Counts counts() const {
     const std::lock_guard lock(mutex_);

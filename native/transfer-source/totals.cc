@@ -12,7 +12,7 @@ struct Field {
   uint64_t AgentTotals::* member;
 };
 
-// Every number that is printed per agent and summed over all of them.
+// The numbers that are printed per agent and summed over all agents.
 constexpr Field kFields[] = {
     {"staged", &AgentTotals::staged},           {"dropped", &AgentTotals::dropped},
     {"flushed", &AgentTotals::flushed},         {"notices", &AgentTotals::notices},

@@ -1,4 +1,4 @@
-// What one agent did, over all its lives, and the JSON line that says so.
+// Totals of one agent over all its lives, and the JSON line that reports them.
 
 #pragma once
 
@@ -21,23 +21,23 @@ struct EventTotals {
   uint64_t last = 0;
 };
 
-// Plain data: with --processes it lies in memory shared by parent and child. The agent's mover and its flush thread
-// write different fields; whoever prints reads after both have ended.
+// Plain data: with --processes it is in memory that parent and child share. The agent's mover and its flush thread
+// write different fields. They are read after both have ended.
 //
 //   staged = flushed + unflushed          flushed + notices = written + refused
 struct AgentTotals {
   pid_t pid = 0;
-  bool complete = false;   // the agent came to its end; without it nothing here is to be believed
+  bool complete = false;   // the agent ended well; otherwise no field is reliable
   uint64_t staged = 0;     // events that the staging queue took
   uint64_t dropped = 0;    // events that it had no room for
   uint64_t flushed = 0;    // staged events that a flush took out
-  uint64_t notices = 0;    // events of type 20 that flushes added of their own
+  uint64_t notices = 0;    // events of type 20 that flushes added
   uint64_t written = 0;    // accepted by the ring
-  uint64_t refused = 0;    // turned away by a full ring
+  uint64_t refused = 0;    // refused by a full ring
   uint64_t unflushed = 0;  // still staged when a life ended (--no-final-flush)
   uint64_t wiped = 0;      // in the ring, not yet consumed, when a restart rebuilt it
   uint64_t restarts = 0;
-  uint64_t transfersTx = 0;  // transfers whose xfer_time, bytes and requests events were all accepted
+  uint64_t transfersTx = 0;  // transfers with accepted xfer_time, bytes and requests
   uint64_t transfersRx = 0;
   std::array<EventTotals, kEventNames.size()> events{};  // accepted by the ring
 
@@ -58,8 +58,8 @@ struct AgentReport {
 
 std::string decimal(Uint128 value);
 
-// One line, no newline. An agent that did not come to its end (its process was killed) is listed as
-// {"agent","path","pid","wireVersion","complete":false} and is in no total.
+// Returns one line without a newline. It lists an agent whose process was killed as
+// {"agent","path","pid","wireVersion","complete":false} and adds it to no total.
 std::string totalsJson(const std::vector<AgentReport>& reports, int32_t wireVersion, double seconds);
 
 }  // namespace nixl_otel::transfer_source

@@ -8,40 +8,40 @@ Moves real memory at a set rate and writes telemetry rings the way NIXL agents d
 stdout: what each agent wrote, dropped and lost. SIGINT or SIGTERM ends it early and cleanly; a second one at once.
 
 Agents
-  --dir DIR             where the rings are (NIXL_TELEMETRY_DIR); made if it is not there
+  --dir DIR             directory of the rings (NIXL_TELEMETRY_DIR); created when it does not exist
   --agents N            how many agents (default 1)
   --processes N         spread them over N processes (default 1: this one)
   --name PREFIX         agents are PREFIX-0, PREFIX-1, ... (default agent); a / in it makes a subfolder
-  --exact-name          with --agents 1: the agent's name is PREFIX as it stands
+  --exact-name          with --agents 1: the agent's name is PREFIX itself
 
 Transfers
-  --rate N              transfers per second and agent (default 100; 0: as fast as they go)
-  --seconds S           how long (default 10, or no limit with --transfers or --restarts; 0: until a signal)
+  --rate N              transfers per second and agent (default 100; 0: no pauses)
+  --seconds S           duration (default 10, or no limit with --transfers or --restarts; 0: until a signal)
   --transfers N         each agent ends after N attempted transfers
   --sizes LIST          size:weight, ... (default 4k:60,64k:30,1M:10)
   --reads PERCENT       share of transfers that read (rx) (default 25)
   --errors PERCENT      share of attempts that fail: nothing is copied, one error event is written, each of the twelve
                         types in turn (default 0)
   --gpu                 copy host to GPU, GPU to host and within the GPU (libcuda.so.1, GPU 0); without one: exit code 1
-  --copy-free           copy nothing: for flooding a reader. Times are what the clock says around nothing (about 0 us)
-  --seed N              chooses sizes and directions (default 1): the same seed, the same sequence
+  --copy-free           copy nothing, to flood a reader; the times are about 0 us
+  --seed N              determines the sequence of sizes and directions (default 1)
 
 Telemetry
   --wire-version 1..5   layout of the ring (default 4)
   --buffer-size N       slots of a ring, a power of two from 2 to 16777216 (NIXL_TELEMETRY_BUFFER_SIZE; default 4096)
   --flush-interval MS   1 to 60000 (NIXL_TELEMETRY_RUN_INTERVAL; default 100)
-  --staging N           events that fit between two flushes, more are dropped (default 4096, and unbounded with wire
-                        version 1, as NIXL's; 0: unbounded). When 4194304 are staged the mover waits for the next flush
-  --no-final-flush      lose what is staged at the end, as NIXL does. Without it the last flush comes at the end, but
-                        never sooner than one interval (at most a second) after the ring was made
+  --staging N           capacity between two flushes, in events; more are dropped (default 4096; as in NIXL unbounded
+                        with wire version 1; 0: unbounded). At 4194304 events the mover waits for the next flush
+  --no-final-flush      lose the staged events at the end, as NIXL does. Without this flag the last flush is at the
+                        end, but at least one interval (at most a second) after the creation of the ring
 
 Restarts
   --restart-every MS    each agent ends and starts again in the same file (default 0: never)
-  --restart-sizes LIST  --buffer-size of the lives after the first, taken in turn
-  --restarts N          each agent ends after N restarts, when its last life is over
+  --restart-sizes LIST  --buffer-size of the lives after the first, in turn
+  --restarts N          each agent ends after N restarts, at the end of its last life
 
-  --with-parent PID     end, as after SIGTERM, when PID does, the process that started this one
-  --ready               print the line "ready" on stdout when all rings are there
+  --with-parent PID     end as after SIGTERM when PID ends, the process that started this one
+  --ready               print the line "ready" on stdout when all rings exist
   --help, --version
 )";
 

@@ -104,8 +104,8 @@ export function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promi
   return start(args, env).ended;
 }
 
-export function startTransferSource(args: readonly string[]): RunningCommand {
-  return new RunningCommand(TRANSFER_SOURCE, args);
+export function startTransferSource(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
+  return new RunningCommand(TRANSFER_SOURCE, args, env);
 }
 
 /** Removed after the test. */

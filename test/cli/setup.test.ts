@@ -1,10 +1,13 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
+  closeSync,
   copyFileSync,
   existsSync,
   mkdirSync,
+  openSync,
   readFileSync,
-  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -13,7 +16,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Ended, ROOT, RunningCommand, temporaryDirectory } from './command.js';
 
-/** A checkout in small: our setup.mjs, a native part that is one copied file, and one TypeScript file. */
+/** A checkout in small: our setup.mjs, a native part that is one copied file, two TypeScript files and an asset. */
 let checkout: string;
 
 beforeEach(() => {
@@ -21,11 +24,15 @@ beforeEach(() => {
   copyFileSync(path.join(ROOT, 'setup.mjs'), at('setup.mjs'));
   mkdirSync(at('node_modules'));
   symlinkSync(path.join(ROOT, 'node_modules/typescript'), at('node_modules/typescript'));
-  mkdirSync(at('src'));
+  mkdirSync(at('src/cli/page/browser'), { recursive: true });
   mkdirSync(at('native/build'), { recursive: true });
   put('package.json', '{ "type": "module" }');
-  put('tsconfig.json', JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['src'] }));
+  put('package-lock.json', '{ "packages": {} }');
+  put('tsconfig.json', JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['src/*.ts'] }));
   put('src/one.ts', 'export const one = 1;\n');
+  put('src/cli/page/browser/tsconfig.json', BROWSER_CONFIG);
+  put('src/cli/page/browser/main.ts', 'export const page = 1;\n');
+  put('src/cli/page/browser/page.css', 'body {}\n');
   put('native/source', '');
   put('native/Makefile', 'build/product: source\n\t@echo built >> build/log\n\t@cp $< $@\n');
 });
@@ -39,17 +46,30 @@ const COMPILER_OPTIONS = {
   lib: ['ES5'],
   skipLibCheck: true,
 };
+const BROWSER_CONFIG = readFileSync(path.join(ROOT, 'src/cli/page/browser/tsconfig.json'), 'utf8');
 
 const at = (...parts: string[]) => path.join(checkout, ...parts);
 const put = (file: string, text: string) => writeFileSync(at(file), text);
 
-function setup(args: string[] = [], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
-  return new RunningCommand(process.execPath, ['setup.mjs', ...args], { CXX: '', ...env }, checkout).ended;
+function start(args: string[] = [], env: NodeJS.ProcessEnv = {}): RunningCommand {
+  return new RunningCommand(process.execPath, ['setup.mjs', ...args], { CXX: '', ...env }, checkout);
 }
+
+const setup = (...args: Parameters<typeof start>): Promise<Ended> => start(...args).ended;
 
 const INSTALLING = 'setup: installing packages (npm ci)\n';
 const BUILDING = 'setup: building the native part (make)\n';
 const COMPILING = 'setup: compiling TypeScript (tsc)\n';
+const WAITING = 'setup: waiting for another setup\n';
+
+/** Programs of the machine, by name: the only ones that a setup with this PATH finds. */
+function binWith(...programs: string[]): string {
+  mkdirSync(at('bin'));
+  for (const program of programs) {
+    symlinkSync(spawnSync('which', [program], { encoding: 'utf8' }).stdout.trim(), at('bin', program));
+  }
+  return at('bin');
+}
 
 describe('setup.mjs', () => {
   it('builds what is not built, and nothing twice', async () => {
@@ -58,11 +78,12 @@ describe('setup.mjs', () => {
     expect(await setup()).toMatchObject({ code: 0, stdout: '', stderr: '' });
   });
 
-  it('compiles again what changed, what is lost, and forgets what is gone', async () => {
+  it('compiles again after a change, a loss or a deletion', async () => {
     put('src/two.ts', 'export const two = 2;\n');
     await setup();
     put('src/one.ts', 'export const one = 11;\n');
     expect((await setup()).stdout).toBe(COMPILING);
+    expect(readFileSync(at('dist/one.js'), 'utf8')).toContain('one = 11');
     rmSync(at('dist/two.js'));
     expect((await setup()).stdout).toBe(COMPILING);
     expect(existsSync(at('dist/two.js'))).toBe(true);
@@ -72,17 +93,32 @@ describe('setup.mjs', () => {
     expect((await setup()).stdout).toBe('');
   });
 
-  it('shows what the compiler says, fails, and tries again the next time', async () => {
+  it('copies the assets of the live page when they change', async () => {
+    await setup();
+    put('src/cli/page/browser/page.css', 'body { color: red }\n');
+    expect((await setup()).stdout).toBe(COMPILING);
+    expect(readFileSync(at('dist/cli/page/browser/page.css'), 'utf8')).toContain('red');
+    expect((await setup()).stdout).toBe('');
+  });
+
+  it('shows the errors of the compiler, fails, and tries again the next time', async () => {
     put('src/one.ts', 'export const one: string = 1;\n');
     for (let i = 0; i < 2; i++) {
-      const { code, stderr } = await setup();
-      expect(stderr).toContain('src/one.ts(1,14)');
-      expect(stderr).toContain('setup: the TypeScript does not compile');
+      const { code, stdout, stderr } = await setup();
+      expect(stdout).toContain('src/one.ts(1,14)');
+      expect(stderr).toMatch(/^setup: compiling TypeScript \(tsc\) failed \(exit code \d\)\n$/);
       expect(code).toBe(1);
     }
   });
 
-  it('runs once when it is started twice at once', async () => {
+  it('fails when the native part does not build, and shows why', async () => {
+    put('native/Makefile', 'build/product:\n\t@echo no such header >&2; false\n');
+    const { code, stderr } = await setup();
+    expect(stderr).toMatch(/no such header\n[^]*setup: building the native part \(make\) failed \(exit code 2\)\n$/);
+    expect(code).toBe(1);
+  });
+
+  it('builds once when two start at once', async () => {
     const both = await Promise.all([setup(), setup()]);
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
     const built = both.map(({ stdout }) => stdout).join('');
@@ -90,13 +126,44 @@ describe('setup.mjs', () => {
     expect(built.split(COMPILING)).toHaveLength(2);
   });
 
-  it('takes over the lock of one that died, also when its number is in use again', async () => {
-    for (const holder of ['4194305:1', `${process.pid}:1`]) {
-      rmSync(at('dist'), { recursive: true, force: true });
-      symlinkSync(holder, at('native/build/.setup-lock'));
-      expect((await setup()).code).toBe(0);
-      expect(() => readlinkSync(at('native/build/.setup-lock'))).toThrow('ENOENT');
-    }
+  it('waits for another setup', async () => {
+    const file = openSync(at('setup.mjs'), 'r+');
+    spawnSync('flock', ['3'], { stdio: ['ignore', 'inherit', 'inherit', file] });
+    const waiting = start();
+    await waiting.says(/waiting/);
+    closeSync(file);
+    expect(await waiting.ended).toMatchObject({ code: 0, stdout: WAITING + BUILDING + COMPILING, stderr: '' });
+  });
+
+  it('waits for the make of a setup that was killed', async () => {
+    spawnSync('mkfifo', [at('begun'), at('go')]);
+    put(
+      'native/Makefile',
+      'build/product:\n\t@echo > ../begun; read line < ../go; echo built >> build/log; touch $@\n',
+    );
+    const killed = start();
+    await readOnce(at('begun'));
+    killed.child.kill('SIGKILL');
+    await once(killed.child, 'exit'); // its make still has its output
+    const next = start();
+    await next.says(/waiting/);
+    writeFileSync(at('go'), 'on\n');
+    expect(await next.ended).toMatchObject({ code: 0, stdout: WAITING + COMPILING, stderr: '' });
+    expect(readFileSync(at('native/build/log'), 'utf8')).toBe('built\n');
+  });
+
+  it('compiles anew when a killed setup left half a file', async () => {
+    await setup();
+    writeFileSync(at('dist/.tsbuildinfo'), readFileSync(at('dist/.tsbuildinfo'), 'utf8').slice(0, 40));
+    writeFileSync(at('dist/one.js'), 'expo');
+    expect(await setup()).toMatchObject({ code: 0, stdout: COMPILING, stderr: '' });
+    expect(readFileSync(at('dist/one.js'), 'utf8')).toContain('one = 1');
+  });
+
+  it('builds without flock, with a warning', async () => {
+    const { code, stdout } = await setup([], { PATH: binWith('make', 'g++', 'cp') });
+    expect(stdout).toMatch(/^setup: flock .* is missing: .*\nsetup: building/);
+    expect(code).toBe(0);
   });
 
   it('installs packages when the lock file wants others than npm has installed', async () => {
@@ -111,18 +178,31 @@ describe('setup.mjs', () => {
       expect((await setup(['--no-build'], env)).stdout).toBe('');
     }
     // npm leaves out what is optional and for another platform.
-    put('node_modules/.package-lock.json', JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.1' } } }));
+    const record = JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.1' } } });
+    put('node_modules/.package-lock.json', record);
     expect((await setup(['--no-build'], env)).stdout).toBe('');
-    expect(readFileSync(at('npm.log'), 'utf8')).toMatch(/^(ci .*\n){2}$/);
+    put('node_modules/.package-lock.json', record.slice(0, 20)); // npm was killed while it wrote
+    expect((await setup(['--no-build'], env)).stdout).toBe(INSTALLING);
+    expect(readFileSync(at('npm.log'), 'utf8')).toMatch(/^(ci .*\n){3}$/);
   });
 
-  it('shows what npm says when it fails', async () => {
+  it('compiles anew after an installation of packages, because types may have changed', async () => {
+    await setup();
+    mkdirSync(at('bin'));
+    put('bin/npm', '#!/bin/sh\ncp package-lock.json node_modules/.package-lock.json\n');
+    chmodSync(at('bin/npm'), 0o755);
+    put('package-lock.json', JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } }));
+    const env = { PATH: `${at('bin')}:${process.env['PATH']}` };
+    expect((await setup([], env)).stdout).toBe(INSTALLING + COMPILING);
+  });
+
+  it('shows the error of npm when it fails', async () => {
     mkdirSync(at('bin'));
     put('bin/npm', '#!/bin/sh\necho no network >&2\nexit 7\n');
     chmodSync(at('bin/npm'), 0o755);
-    put('package-lock.json', '{ "packages": {} }');
+    put('package-lock.json', '{ "packages": { "node_modules/a": { "version": "1.0.0" } } }');
     const { code, stderr } = await setup([], { PATH: `${at('bin')}:${process.env['PATH']}` });
-    expect(stderr).toBe('no network\nsetup: npm ci failed (exit code 7)\n');
+    expect(stderr).toBe('no network\nsetup: installing packages (npm ci) failed (exit code 7)\n');
     expect(code).toBe(1);
   });
 
@@ -133,31 +213,36 @@ describe('setup.mjs', () => {
   });
 });
 
-describe('setup.mjs without tools', () => {
-  const PLAINLY = /apt-get install make g\+\+/;
+/** Waits for a writer of the named pipe. */
+function readOnce(fifo: string): Promise<unknown> {
+  return new Promise((resolve) => spawn('cat', [fifo], { stdio: 'ignore' }).once('close', resolve));
+}
 
-  it('says that make and the compiler are missing, and how to get them', async () => {
+describe('setup.mjs without tools', () => {
+  const HELP = /apt-get install make g\+\+/;
+
+  it('names what is missing, make and the compiler, and how to install it', async () => {
     mkdirSync(at('bin'));
     const { code, stdout, stderr } = await setup([], { PATH: at('bin') });
     expect(stderr).toContain('make is missing; a C++ compiler (g++ or clang++) is missing');
-    expect(stderr).toMatch(PLAINLY);
+    expect(stderr).toMatch(HELP);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   });
 
-  it('says that the compiler of CXX is missing', async () => {
+  it('names the missing compiler of CXX', async () => {
     const { code, stderr } = await setup([], { CXX: '/no/such/compiler' });
     expect(stderr).toContain('the compiler of CXX, /no/such/compiler, is missing');
-    expect(stderr).toMatch(PLAINLY);
+    expect(stderr).toMatch(HELP);
     expect(code).toBe(1);
   });
 
-  it('says that the compiler is too old', async () => {
+  it('refuses a compiler without C++20', async () => {
     const { code, stderr } = await setup([], { CXX: 'false' });
     expect(stderr).toContain('false does not compile C++20');
     expect(code).toBe(1);
   });
 
-  it('needs none when everything is built', async () => {
+  it('needs no compiler when everything is built', async () => {
     await setup();
     expect(await setup([], { CXX: '/no/such/compiler' })).toMatchObject({ code: 0, stdout: '' });
   });

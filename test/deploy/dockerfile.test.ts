@@ -1,4 +1,4 @@
-/** The Dockerfile: a linter has nothing to say, it is not root's, and its health check tells. */
+/** The Dockerfile: no findings of a linter, a user other than root, a working health check. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -19,13 +19,13 @@ test('dockerfile-utils finds nothing, and would find a mistake', async () => {
   expect(validate(text.replace('HEALTHCHECK', 'HEALTHCHEK'))).not.toEqual([]);
 });
 
-test('it ends as a user by number, who is not root, so that Kubernetes can tell', () => {
+test('its last user is a number other than 0: Kubernetes recognises it as not root', () => {
   const users = [...text.matchAll(/^USER (\d+):(\d+)$/gm)];
   expect(users).toHaveLength(1);
   expect(Number(users[0]![1])).toBeGreaterThan(0);
 });
 
-test('its health check tells a running serve from one that is gone', async () => {
+test('its health check succeeds with a running serve, and fails without', async () => {
   const [program, ...args] = wordsOf(/HEALTHCHECK[^[]*(\[.*\])$/m);
   expect(program).toBe('node');
   const [, port] = /^EXPOSE (\d+)$/m.exec(text)!;

@@ -1,4 +1,4 @@
-/** The manifests of Kubernetes: their schema, and what they start. */
+/** The manifests of Kubernetes: their schema, and the programs that they start. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ const PACKAGES = {
   operator: ['@kubernetes-models/prometheus-operator@6.0.0', '@kubernetes-models/prometheus-operator'],
 } as const;
 
-/** The module that knows a kind: its schema, and its type. */
+/** Module with the schema and the type of a kind. */
 async function modelOf({ apiVersion, kind }: Manifest): Promise<string> {
   const [spec, name] = apiVersion.startsWith('monitoring.') ? PACKAGES.operator : PACKAGES.kubernetes;
   const manifest = await tool(spec, `${name}/package.json`);
@@ -31,7 +31,7 @@ function compile(source: string): string {
   }
 }
 
-/** A schema lets fields pass that it does not know; the compiler does not. */
+/** Program with the fields of a manifest: the compiler refuses unknown ones, which a schema accepts. */
 function fieldsOf(model: string, { kind, metadata, spec }: Manifest): string {
   return `import { ${kind} } from ${JSON.stringify(model)};
 new ${kind}(${JSON.stringify({ metadata, spec })});

@@ -40,7 +40,7 @@ export async function parsed<T>(file: string): Promise<T> {
 
 export const MANIFESTS = ['kubernetes/sidecar.yaml', 'kubernetes/daemonset.yaml', 'kubernetes/podmonitor.yaml'];
 
-/** Of the sidecar's pod and of the DaemonSet's pods. */
+/** Specifications of the sidecar's pod and of the DaemonSet's pods. */
 export async function podSpecs(): Promise<PodSpec[]> {
   const [pod, set] = await Promise.all(MANIFESTS.slice(0, 2).map((file) => parsed<Manifest>(file)));
   return [pod!.spec as PodSpec, (set!.spec as { template: { spec: PodSpec } }).template.spec];

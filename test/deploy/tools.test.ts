@@ -1,4 +1,4 @@
-/** The rest of deploy/, as the tools see it that will read it. */
+/** The rest of deploy/, checked by its tools. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -44,9 +44,9 @@ test.runIf(canMakeDirectories)('systemd-tmpfiles makes the directory that the un
   const file = at('systemd/nixl-otel.tmpfiles.conf');
   const { stderr, status } = spawnSync('systemd-tmpfiles', ['--create', `--root=${root}`, file]);
   expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
-  // Others may neither write nor look, as SECURITY.md advises.
+  // Other users may neither write nor read, as SECURITY.md advises.
   expect((statSync(path.join(root, directory!)).mode & 0o7777).toString(8)).toBe('750');
-  // The unit names the file as it is called once it is in place.
+  // The unit names the installed file.
   expect(unit).toContain('ExecStartPre=-+/usr/bin/systemd-tmpfiles --create nixl-otel.conf');
   expect(readFileSync(file, 'utf8')).toContain('/etc/tmpfiles.d/nixl-otel.conf');
 });

@@ -1,14 +1,14 @@
-/** The lines of OpenTelemetry JS, and the Nodes that each is tried on. */
+/** The major versions of OpenTelemetry JS (lines), and the Nodes for each. */
 import { tool } from '../support/package.js';
 
-/** What a service of that line asks npm for. */
+/** Version ranges in the package.json of a service of that line. */
 interface Line {
   readonly api: string;
-  /** Of the packages whose versions begin with the line's number. */
+  /** For packages with the line's number as major version. */
   readonly stable: string;
-  /** Of those that begin with 0. */
+  /** For packages with major version 0. */
   readonly experimental: string;
-  /** Of the package that starts the SDK and all instrumentations without code. */
+  /** For the package that starts the SDK and all instrumentations without code. */
   readonly auto: string;
 }
 

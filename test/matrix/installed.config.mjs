@@ -1,4 +1,4 @@
-// The config of vitest for tests of the installed package: what a test imports from src comes from the package's dist.
+// Configuration of vitest for tests of the installed package: imports from src resolve to the package's dist.
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
@@ -21,7 +21,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [
-      'test/{deploy,matrix,package,page,servers}/**', // have configs of their own
+      'test/{deploy,matrix,package,page,servers}/**', // have separate configurations
       'test/{architecture,cli/setup,docs,instrumentation/version,shm-bridge/native-files}.test.ts', // are about a checkout
     ],
     server: { deps: { inline: [new RegExp(PACKAGE)] } }, // mocks of tests must reach into it

@@ -1,4 +1,4 @@
-/** Services as their authors write and install them: what npm gives them by itself, on the Nodes of their line. */
+/** Services as their authors write and install them: the versions that npm chooses, on the Nodes of their line. */
 import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
@@ -14,7 +14,7 @@ const SERVICES = new URL('services', import.meta.url).pathname;
 const REGISTER = ['--import', 'opentelemetry-instrumentation-nixl/register'];
 const AUTO = ['--import', '@opentelemetry/auto-instrumentations-node/register'];
 
-/** First what the service had, then this package: npm says no, or all versions fit together. */
+/** Installs the service's packages, then this one: npm refuses, or all versions fit together. */
 async function install(cell: Cell, names: readonly string[]): Promise<Project> {
   const { node, npm } = await programsOf(cell);
   const project = new Project(node);
@@ -45,7 +45,7 @@ async function showsTheMetrics(
   };
   const { node } = await programsOf(cell);
   const service = new RunningCommand(node, program(port, directory), environment, project.directory);
-  await service.says(/started|serves http/); // what it does at a signal is settled by then
+  await service.says(/started|serves http/); // it handles signals by then
   const page = await until(async () => {
     if (service.child.exitCode !== null) throw new Error(service.stderr);
     const text = await fetch(`http://127.0.0.1:${port}/metrics`)
@@ -55,11 +55,11 @@ async function showsTheMetrics(
   });
   expect(valueOf(page, 'agent_xfer_time_us_sum')).toBe(10);
   service.child.kill('SIGTERM');
-  // It ends by itself: nothing of ours holds it.
+  // It ends by itself: nothing in the package keeps it running.
   expect(await service.ended).toMatchObject({ code: 0, signal: null });
 }
 
-/** Of an agent that has ended, with all that it wrote still in its ring. */
+/** Directory with the ring of an ended agent, which still has all events. */
 function rings(): string {
   const directory = temporaryDirectory();
   const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });

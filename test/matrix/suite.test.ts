@@ -1,4 +1,4 @@
-/** All tests once more, of the package as installed beside each line of OpenTelemetry. `installed.config.mjs` says how. */
+/** All tests with the package as installed beside each line of OpenTelemetry, by `installed.config.mjs`. */
 import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -8,14 +8,14 @@ import { type Cell, CELLS, nameOf, packages, programsOf } from './cells.js';
 
 const tarball = inject('tarball');
 
-/** What tests use besides the package. */
+/** Packages that tests use besides this one. */
 const OTEL = [
   ...['api', 'core', 'resources', 'sdk-metrics', 'instrumentation', 'exporter-prometheus'],
   ...['exporter-metrics-otlp-http', 'exporter-metrics-otlp-proto', 'exporter-metrics-otlp-grpc'],
 ];
 const TEST_TOOLS = ['vitest', '@grpc/grpc-js', '@grpc/proto-loader', 'typescript'];
 
-/** What tests read of the checkout; the rest they must find in the package. */
+/** Files of the checkout that tests read. The package must contain all others. */
 const COPIED = ['test', 'docs', 'examples', 'README.md'];
 
 async function installedCell(cell: Cell): Promise<Project> {

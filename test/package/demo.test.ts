@@ -26,7 +26,7 @@ test.each([
     return valueOf(text, 'agent_tx_bytes_total') > 0 && valueOf(text, 'agent_rx_bytes_total') > 0 && text;
   });
   expect(page).toContain('agent_name="agent-1"');
-  // Not to the whole group, as a terminal does: the shell that npx puts between would die of it, and hide the exit code.
+  // Not to the whole group, like a terminal: the shell between npx and the demo would end, and hide the exit code.
   process.kill(commandUnder(demo.child.pid!), 'SIGINT');
   const { code, stdout } = await demo.ended;
   const [, written, counted] = /written by the agents: ([\d,]+), counted: ([\d,]+)/.exec(stdout)!;
@@ -34,7 +34,7 @@ test.each([
   expect(code).toBe(0);
 });
 
-/** The process of nixl-otel itself: npx starts a shell, and that starts it or becomes it. */
+/** Process of nixl-otel itself. npx starts a shell, which starts it or becomes it. */
 function commandUnder(npx: number): number {
   let pid = npx;
   do pid = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());

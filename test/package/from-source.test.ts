@@ -1,4 +1,4 @@
-/** Where no binary fits: the package builds its own. It takes a minute of compiling. */
+/** A build in the installed package, for platforms without a binary. It compiles for a minute. */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import path from 'node:path';
@@ -9,7 +9,7 @@ const NAME = 'opentelemetry-instrumentation-nixl';
 
 const tarball = inject('tarball');
 
-test('what the error says to run builds it, from what the package carries', async () => {
+test('the command in the error message builds it, from the files of the package', async () => {
   const project = new Project();
   await project.npm(await tool('npm@11.21.2', 'npm/bin/npm-cli.js'), 'install', tarball);
   const inside = path.join(project.directory, 'node_modules', NAME);

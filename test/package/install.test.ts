@@ -1,12 +1,13 @@
-/** Installed as users do: no compiler, no scripts, other package managers, other versions of Node. */
-import { execFileSync } from 'node:child_process';
+/** Installations by users: no compiler, no scripts, other package managers, other versions of Node. */
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { Project, READS_A_RING, tool, unpack, WHAT_IT_PRINTS } from '../support/package.js';
 
 const NAME = 'opentelemetry-instrumentation-nixl';
-/** What the registry calls it, and the file in it that is run. */
+/** Name in the registry, and the program in the package. */
 type Tool = [spec: string, inside: string];
 
 const NPM_11: Tool = ['npm@11.21.2', 'npm/bin/npm-cli.js'];
@@ -71,7 +72,7 @@ test('the ring API alone loads no OpenTelemetry', async () => {
   expect(await project.node('rings.mjs')).toBe('0 5\n');
 });
 
-test('without a binary that fits, one error says what was tried and what to run', async () => {
+test('without a fitting binary, one error names the tried files and the command to run', async () => {
   const project = new Project();
   await project.npm(await tool(...NPM_11), 'install', tarball);
   rmSync(path.join(project.directory, 'node_modules', NAME, 'prebuilds'), { recursive: true });
@@ -84,6 +85,15 @@ test('without a binary that fits, one error says what was tried and what to run'
   expect(said).toMatch(/prebuilds\/linux-x64-glibc\/nixl_otel\.node: not there\n {2}build it with: make -C ".*native"/);
 });
 
+test('exceptions in the binaries reach their handlers', async () => {
+  const prebuilds = path.join(await unpack(tarball), 'prebuilds/linux-x64-glibc');
+  const addon = createRequire(import.meta.url)(path.join(prebuilds, 'nixl_otel.node')) as { openSource(): void };
+  expect(() => addon.openSource()).toThrow(Error);
+  const { status, stderr } = spawnSync(path.join(prebuilds, 'transfer-source'), ['--rate', 'x'], { encoding: 'utf8' });
+  expect(stderr).toMatch(/^transfer-source: --rate is "x": use a number/);
+  expect(status).toBe(2);
+});
+
 /** Upper bounds on the sizes that docs/install.md states. */
 const MOST_PACKED_BYTES = 2e6;
 const MOST_INSTALLED_BYTES = 5e6;
@@ -94,8 +104,6 @@ test('the tarball holds what users need, and stays small', async () => {
   const files = readdirSync(inside, { recursive: true, encoding: 'utf8' });
   const bytes = files.map((file) => statSync(path.join(inside, file))).reduce((sum, info) => sum + info.size, 0);
   expect(bytes).toBeLessThan(MOST_INSTALLED_BYTES);
-  expect(
-    files.filter((file) => /\.test\.|tsbuildinfo|build-stamp|\.map$|^(test|bench|src|packaging)\//.test(file)),
-  ).toEqual([]);
+  expect(files.filter((file) => /\.test\.|tsbuildinfo|\.map$|^(test|bench|src|packaging)\//.test(file))).toEqual([]);
   expect(files).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'native/Makefile', 'LICENSE']));
 });

@@ -1,4 +1,4 @@
-/** serve names the exporters that throw late on each Node that is supported, since each tracks contexts its own way. */
+/** serve names exporters that throw late, on each supported Node: they track contexts in different ways. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';

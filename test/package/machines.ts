@@ -1,5 +1,5 @@
 /**
- * Machines that this one is not, with a JavaScript runtime that loads Node-API addons. From Debian: qemu-user-static,
+ * Other kinds of machines, each with a JavaScript runtime that loads Node-API addons. From Debian: qemu-user-static,
  * libc6-arm64-cross, libstdc++6-arm64-cross, musl, and for arm64 with musl a compiler, g++-aarch64-linux-gnu.
  */
 import { execFileSync } from 'node:child_process';
@@ -12,11 +12,11 @@ const QEMU = '/usr/bin/qemu-aarch64-static';
 const GLIBC_ARM64 = '/usr/aarch64-linux-gnu';
 
 export interface Machine {
-  /** As prebuilds are named. */
+  /** Name of the folder in prebuilds. */
   readonly platform: string;
-  /** What it cannot do without. */
+  /** Files that it requires. */
   readonly needs: readonly string[];
-  /** What stands before a script, and variables. */
+  /** Words of the command before the script, and variables. */
   readonly runtime: () => Promise<Runtime>;
 }
 
@@ -52,7 +52,7 @@ export const MACHINES: readonly Machine[] = [
   },
 ];
 
-/** musl for arm64 from Debian's mirror, unpacked and not installed; apt gets a state of our own for it. */
+/** musl for arm64 from Debian's mirror, unpacked but not installed, with a separate state of apt. */
 function muslRoot(): string {
   const folder = path.join(ROOT, 'node_modules/.cache/package-tests/musl-arm64');
   const root = path.join(folder, 'root');

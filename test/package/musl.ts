@@ -1,7 +1,7 @@
 /**
- * A JavaScript runtime on musl that loads Node-API addons: npm has Bun as it is built for Alpine Linux, Debian has musl's
- * loader. What is missing is Alpine's libstdc++: the little that Bun takes of it is linked here from GCC's archive, with
- * the same help that our own musl binaries have.
+ * A JavaScript runtime on musl that loads Node-API addons. npm has the build of Bun for Alpine Linux, Debian has musl's
+ * loader. The few functions that Bun takes from Alpine's libstdc++ are linked here from GCC's archive, with the same
+ * additions as in the musl binaries of this package.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { ROOT, tool } from '../support/package.js';
 const BUN = '1.4.5';
 const NATIVE = path.join(ROOT, 'native');
 
-/** glibc has it, GCC's archive takes it; not on our binaries' way. */
+/** Function of glibc that GCC's archive takes for Bun, but not for the binaries of this package. */
 const ALSO_MISSING = `
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ extern "C" __attribute__((visibility("hidden"))) unsigned arc4random() {
 }`;
 
 export interface MuslMachine {
-  /** As npm calls it. */
+  /** Architecture in names of npm packages. */
   readonly bun: string;
   readonly compiler: string;
 }
@@ -31,7 +31,7 @@ export const MUSL_X64 = { bun: '@oven/bun-linux-x64-musl', compiler: 'x86_64-lin
 export const MUSL_ARM64 = { bun: '@oven/bun-linux-aarch64-musl', compiler: 'aarch64-linux-gnu-g++' };
 
 export async function muslRuntime({ bun, compiler }: MuslMachine): Promise<{ bun: string; libraries: string }> {
-  const program = await tool(`${bun}@${BUN}`, `${bun}/bin/bun`, '--force'); // is not for this machine
+  const program = await tool(`${bun}@${BUN}`, `${bun}/bin/bun`, '--force'); // --force: built for another machine
   const libraries = path.join(path.dirname(program), 'libraries');
   const library = path.join(libraries, 'libstdc++.so.6');
   if (!existsSync(library)) {

@@ -1,4 +1,4 @@
-/** The binaries of the other platforms: they read what is written here, write what is read here, and show the same. */
+/** The binaries of other platforms read rings written here, write rings read here, and report the same metrics. */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,9 +11,17 @@ import { MACHINES } from './machines.js';
 
 const WIRE_VERSIONS = [1, 2, 3, 4, 5];
 
+/** Prints the platform of the binary that is loaded, and an exception that it throws in C++. */
 const WHICH_BINARY = `
 import { readFileSync } from 'node:fs';
-console.log(/prebuilds\\/(\\S+)\\/nixl_otel\\.node/.exec(readFileSync('/proc/self/maps', 'latin1'))[1]);
+import { createRequire } from 'node:module';
+const [file, platform] = /\\/\\S*prebuilds\\/(\\S+)\\/nixl_otel\\.node/.exec(readFileSync('/proc/self/maps', 'latin1'));
+console.log(platform);
+try {
+  createRequire(import.meta.url)(file).openSource();
+} catch (error) {
+  console.log(error instanceof Error);
+}
 `;
 
 const tarball = inject('tarball');
@@ -41,7 +49,7 @@ describe.each(MACHINES)('$platform', ({ platform, needs, runtime }) => {
     async () => {
       const { project: service, run } = await project();
       service.write('service.mjs', READS_A_RING + WHICH_BINARY);
-      expect(run('service.mjs')).toBe(`${WHAT_IT_PRINTS}${platform}\n`);
+      expect(run('service.mjs')).toBe(`${WHAT_IT_PRINTS}${platform}\ntrue\n`);
 
       const at = (name: string): string => path.join(service.directory, name);
       for (const name of ['here', 'there', 'copies']) mkdirSync(at(name));
@@ -50,7 +58,7 @@ describe.each(MACHINES)('$platform', ({ platform, needs, runtime }) => {
       const asText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? `${value}n` : value);
       service.write('events.json', JSON.stringify(events, asText));
 
-      // What each writes is the same, byte for byte.
+      // Both write the same bytes.
       const shownHere = await service.node('reads-everything.mjs', 'here', 'events.json');
       const shownThere = run('reads-everything.mjs', 'there', 'events.json');
       expect(shownThere).toBe(shownHere);
@@ -58,7 +66,7 @@ describe.each(MACHINES)('$platform', ({ platform, needs, runtime }) => {
         expect(readFileSync(path.join(at('there'), name))).toEqual(readFileSync(path.join(at('here'), name)));
       }
 
-      // What an agent left here is read there: wrapped round, with garbage in its padding.
+      // There it reads rings of agents here: wrapped round, with garbage in the padding.
       for (const version of WIRE_VERSIONS) {
         const file = path.join(at('copies'), `v${version}`);
         writeRing(file, version, eventsFor(version), 40);

@@ -9,7 +9,7 @@ const NAME = 'opentelemetry-instrumentation-nixl';
 
 const tarball = inject('tarball');
 
-test('publint has nothing to say', async () => {
+test('publint finds nothing', async () => {
   const publint = await tool('publint@0.3.25', 'publint/src/cli.js');
   execFileSync(process.execPath, [publint, 'run', tarball, '--strict'], { stdio: 'pipe' });
 });
@@ -18,8 +18,8 @@ test('are-the-types-wrong finds nothing, for any resolution that Node 20.19 and 
   const attw = await tool('@arethetypeswrong/cli@0.18.5', '@arethetypeswrong/cli/dist/index.js');
   const args = [
     tarball,
-    '--profile=node16', // node10 knows no exports map; no Node that we support resolves so
-    // Written before require() of an ES module worked, which it does from Node 20.19 on: the next test shows it.
+    '--profile=node16', // node10 ignores the exports map; no supported Node resolves in this way
+    // The rule is older than require() of an ES module, which works since Node 20.19: see the next test.
     '--ignore-rules=cjs-resolves-to-esm',
   ];
   execFileSync(process.execPath, [attw, ...args], { stdio: 'pipe' });
@@ -43,7 +43,7 @@ test('CommonJS in TypeScript compiles against every subpath, and runs', async ()
   expect(await project.node('service.cjs')).toBe('function function object\n');
 });
 
-test('no file points to a source map that is not there', async () => {
+test('no file refers to a missing source map', async () => {
   const dist = path.join(await unpack(tarball), 'dist');
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' });
   const scripts = files.filter((file) => file.endsWith('.js'));
@@ -52,7 +52,7 @@ test('no file points to a source map that is not there', async () => {
   expect(pointing).toEqual([]);
 });
 
-test('the notices name what others own, and the licences that they point to are there', async () => {
+test('the notices name the works of others, and their licences exist', async () => {
   const inside = await unpack(tarball);
   const notices = readFileSync(path.join(inside, 'THIRD-PARTY-NOTICES.md'), 'utf8');
   const copied = readdirSync(path.join(inside, 'prebuilds/headers'));

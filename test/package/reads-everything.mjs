@@ -1,5 +1,5 @@
-// What this platform makes of rings: prints all events of each, and the metrics of all, without what differs from run to
-// run. With a third argument, the events in that file are first written to rings of every wire version.
+// Prints the events of each ring and the metrics of all as this platform reads them, without values that differ between
+// runs. With a third argument it first writes the events in that file to rings of every wire version.
 //
 //   node reads-everything.mjs DIRECTORY [EVENTS.json]
 import { readdirSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The workflow that releases: actionlint has nothing to say, and what it runs is there. */
+/** The release workflow: no findings of actionlint, and all of its scripts exist. */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';

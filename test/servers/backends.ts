@@ -1,15 +1,15 @@
-/** Prometheus and VictoriaMetrics, and what both answer in the same words: PromQL. */
+/** Prometheus and VictoriaMetrics, and their common language, PromQL. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
 import { Server } from './server.js';
 
-/** Of conditions that are waited for: so much that only what never comes fails. */
+/** Limit of waits for conditions: only a condition that never holds exceeds it. */
 export const PATIENTLY = { timeout: 60_000, interval: 100 };
 
 export interface Series {
   metric: Record<string, string>;
-  /** Every sample that was stored, in order. */
+  /** Stored samples, in order. */
   values: number[];
 }
 
@@ -29,13 +29,13 @@ export class Backend {
     }));
   }
 
-  /** The one number that it comes to; undefined while there is none. */
+  /** Returns the single number of an expression; undefined while there is none. */
   async number(expression: string): Promise<number | undefined> {
     const series = await this.query(expression);
     return series[0]?.values[0];
   }
 
-  /** Asks until it is this number. */
+  /** Repeats the expression until it has this value. */
   async answers(expression: string, number: number): Promise<void> {
     await expect.poll(() => this.number(expression), { ...PATIENTLY, message: expression }).toBe(number);
   }
@@ -70,7 +70,7 @@ export async function startVictoriaMetrics(): Promise<Backend & { pushTo: string
     args: (directory, address) => [
       `-storageDataPath=${path.join(directory, 'data')}`,
       `-httpListenAddr=${address}`,
-      // It would answer from caches and leave out what came in the last half minute.
+      // By default it answers from caches, without the last half minute.
       '-search.latencyOffset=1ms',
       '-search.disableCache',
     ],

@@ -1,4 +1,4 @@
-/** Every expression of the dashboard and of the rules, put to a real Prometheus that scrapes a real serve in either naming. */
+/** Each expression of the dashboard and of the rules, evaluated by a real Prometheus that scrapes a real serve in either naming. */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { program, Server } from './server.js';
 const exec = promisify(execFile);
 const RULES = path.join(ROOT, 'deploy/prometheus');
 const DASHBOARD = JSON.parse(readFileSync(path.join(ROOT, 'deploy/grafana/nixl-agents.json'), 'utf8')) as Dashboard;
-/** Of the choices that the dashboard offers: naming to the label that names an agent in it. */
+/** Choices of the dashboard: from a naming to its label for the agent. */
 const NAMINGS = Object.fromEntries(
   (DASHBOARD.templating.list.find(({ name }) => name === 'naming')!.query as string)
     .split(', ')
@@ -59,7 +59,7 @@ async function startPrometheus(): Promise<Backend> {
   return new Backend(server);
 }
 
-/** As Grafana does it, with everything chosen. */
+/** Replaces variables like Grafana, with all values chosen. */
 function filledIn(text: string, naming: string): string {
   const values = { naming: NAMINGS[naming]!, host: '.+', agent: '.+', __rate_interval: '10s' };
   const filled = text.replace(/\$(\w+)/g, (_, name: string) => values[name as keyof typeof values]);
@@ -67,13 +67,13 @@ function filledIn(text: string, naming: string): string {
   return filled;
 }
 
-/** About builders and NixlInstrumentation, which do not run here: rules.test.yml has series of them. */
+/** Rules for builders and NixlInstrumentation, which do not run here: rules.test.yml has their series. */
 const ELSEWHERE = ['NixlEventsPassedBy'];
 
 const hasData = (series: readonly Series[]): boolean =>
   series.some(({ values }) => values.some((value) => Number.isFinite(value)));
 
-/** What a legend says of a series, without spaces at its ends. */
+/** Text of a legend for a series, trimmed. */
 function legendOf(format: string, { metric }: Series): string {
   return format.replace(/\{\{(\w+)\}\}/g, (_, label: string) => metric[label] ?? '').trim();
 }
@@ -130,7 +130,7 @@ it('answers every expression of the dashboard and of the rules with data, in eit
   expect((await rules()).length).toBeGreaterThan(15);
   await expect.poll(async () => (await rules()).filter(({ health }) => health !== 'ok'), PATIENTLY).toEqual([]);
   for (const { name, type, query } of (await rules()).filter(({ name }) => !ELSEWHERE.includes(name))) {
-    // While all is well an alert has no data: what it compares has.
+    // Without a problem an alert has no data, but its operands have.
     const compared = type === 'alerting' ? /^(.*) (?:==|>|<) [\d.]+$/s.exec(query)![1]! : name;
     const message = `${name}: ${compared}`;
     await expect.poll(async () => hasData(await prometheus.query(compared)), { ...PATIENTLY, message }).toBe(true);

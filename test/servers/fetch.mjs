@@ -4,9 +4,9 @@
 //   node test/servers/fetch.mjs                   all of them
 //   node test/servers/fetch.mjs prometheus        some
 //
-// The machine's own mirror is asked, with a list of sources and a state of our own: apt's is left as it is. The programs
-// also run on Debian 12. Where there is no apt-get, a variable names a program (PROMETHEUS=/usr/local/bin/prometheus),
-// and it is not fetched.
+// It uses the machine's mirror with a separate list of sources and a separate state: apt's do not change. The programs
+// also run on Debian 12. Without apt-get, variables can name the programs (PROMETHEUS=/usr/local/bin/prometheus), which
+// are then not fetched.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/servers', import.meta.url));
 /**
- * Debian's Prometheus is built without its OTLP receiver, so OTLP goes to VictoriaMetrics: that of trixie (1.112) takes
+ * Debian's Prometheus is built without its OTLP receiver: OTLP goes to VictoriaMetrics. That of trixie (1.112) accepts
  * it, but skips delta sums.
  */
 const PROGRAMS = {
@@ -41,9 +41,9 @@ function run(command, args, cwd) {
   throw new FetchError(`${command} ${args.join(' ')}: ${error?.message ?? stderr.trim()}`);
 }
 
-/** Where this machine takes Debian's packages from. */
+/** Address of this machine's mirror of Debian. */
 function mirror() {
-  const format = '$(ORIGIN)|$(REPO_URI)'; // the origin is known after an update only
+  const format = '$(ORIGIN)|$(REPO_URI)'; // apt knows the origin only after an update
   const rows = run('apt-get', ['indextargets', '--format', format, 'Created-By: Packages']).split('\n');
   const uris = rows
     .filter((row) => row.startsWith('Debian|') || row.endsWith('/debian/'))
@@ -79,7 +79,7 @@ function fetch(programs, folder) {
     run('apt-get', [...options, 'download', `${name}/${suite}`], folder);
     const file = readdirSync(folder).find((file) => file.startsWith(`${name}_`) && file.endsWith('.deb'));
     run('dpkg', ['-x', file, 'unpacked'], folder);
-    // At once and whole: another run may be at it as well, and one that was ended leaves no half of a program.
+    // Atomic: another run may do the same, and an interrupted one must not leave half of a program.
     renameSync(path.join(folder, 'unpacked', inside), path.join(CACHE, program));
     console.log(`fetched ${file}`);
   }

@@ -1,4 +1,4 @@
-/** A real backend takes OTLP from a real serve, and answers with what the agents say that they wrote. */
+/** A real backend accepts OTLP from a real serve, and its answers equal the totals of the agents. */
 import { expect, it } from 'vitest';
 import { scrape, start, temporaryDirectory, valueOf } from '../cli/command.js';
 import { PATIENTLY, startVictoriaMetrics } from './backends.js';
@@ -28,8 +28,8 @@ it.each([
 
   await agents.run('--name', 'early', '--exact-name', '--wire-version', '2');
 
-  // serve pushes what it has when it is told to end. The agent stands still until the next serve has pushed its 0:
-  // for a backend that looks at values alone, only less than before is a new start.
+  // serve pushes its last values when it ends. The agent pauses until the next serve has pushed its 0: a backend that
+  // compares values recognises a new start only by a smaller one.
   await expect.poll(() => counted('steady'), PATIENTLY).toBeGreaterThan(100);
   steady.child.kill('SIGSTOP');
   expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
@@ -37,7 +37,7 @@ it.each([
   ({ serve, counted } = await startServe(directory, backend.pushTo, name));
   await backend.answers(last('steady'), 0);
 
-  // The backend is ended in between. A delta that nobody takes is lost, so all that was counted must have arrived.
+  // The backend restarts meanwhile. A delta without a receiver is lost: all counted events must have arrived before.
   await expect.poll(() => stored('meanwhile'), PATIENTLY).toBe(agents.transfersOf('meanwhile'));
   await backend.server.stop('SIGTERM');
   await serve.says(/exporter otlp failed/);

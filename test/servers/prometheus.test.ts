@@ -1,4 +1,4 @@
-/** A real Prometheus scrapes a real serve, and answers PromQL with what the agents say that they wrote. */
+/** A real Prometheus scrapes a real serve, and its answers equal the totals of the agents. */
 import { expect, it } from 'vitest';
 import { type RunningCommand, scrape, start, temporaryDirectory, valueOf } from '../cli/command.js';
 import { PATIENTLY, startPrometheus } from './backends.js';
@@ -25,7 +25,7 @@ it('answers to the unit, through restarts of serve, of Prometheus and of agents'
   await agents.run('--name', 'early', '--exact-name', '--wire-version', '2');
   await prometheus.answers(stored('early'), agents.transfersOf('early'));
 
-  // serve is killed. What it had counted and nobody had scraped would be lost with it, so the agent stands still.
+  // serve is killed, and would lose all counts since the last scrape: the agent pauses.
   steady.child.kill('SIGSTOP');
   const last = await counted('steady');
   expect(last).toBeGreaterThan(0);
@@ -36,11 +36,11 @@ it('answers to the unit, through restarts of serve, of Prometheus and of agents'
   await prometheus.answers(stored('steady'), 0);
   steady.child.kill('SIGCONT');
 
-  // Prometheus is killed, and misses what agents do meanwhile.
+  // Prometheus is killed, and misses the work of the agents meanwhile.
   await prometheus.server.stop('SIGKILL');
   for (let life = 1; life <= 2; life++) {
     await agents.run('--name', 'again', '--exact-name');
-    // A second life in the same file wipes what was not yet read of the first.
+    // A second life in the same file wipes the unread events of the first.
     await expect.poll(() => counted('again'), PATIENTLY).toBe(agents.transfersOf('again'));
   }
   await prometheus.server.startAgain();

@@ -1,10 +1,10 @@
-/** Programs that `fetch.mjs` has fetched, or that a variable names, as servers on a free port of their own. */
+/** Programs from `fetch.mjs` or a variable, as servers on a free port. */
 import { existsSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { ROOT, RunningCommand, temporaryDirectory, until } from '../cli/command.js';
 
-/** @throws when it is neither fetched nor named. */
+/** Returns the path of a program. @throws when it is neither fetched nor named. */
 export function program(name: string): string {
   const variable = name.toUpperCase().replaceAll('-', '_');
   const file = process.env[variable] ?? path.join(ROOT, 'node_modules/.cache/servers', name);
@@ -12,7 +12,7 @@ export function program(name: string): string {
   throw new Error(`${file} is not there: run node test/servers/fetch.mjs, or set ${variable} to the program's path`);
 }
 
-/** A server that can be ended and started again, on the same port and with what it has stored. */
+/** A server that can be restarted, on the same port and with its stored data. */
 export class Server {
   readonly url: string;
   readonly directory = temporaryDirectory();
@@ -46,7 +46,7 @@ export class Server {
     await this.isReady();
   }
 
-  /** GET, as JSON. @throws with what it answered when that is no success. */
+  /** Gets JSON. @throws with the answer unless it is a success. */
   async get<T>(where: string, parameters: Record<string, string> = {}): Promise<T> {
     const response = await fetch(`${this.url}${where}?${new URLSearchParams(parameters).toString()}`);
     const text = await response.text();
@@ -73,11 +73,11 @@ export class Server {
 export interface ServerOptions {
   program: string;
   args: (directory: string, address: string) => string[];
-  /** The path that answers with success once it works. */
+  /** Path that answers with success once the server works. */
   ready: string;
 }
 
-/** Servers of others cannot say which port they took. */
+/** Finds a free port: these servers cannot report a port that they choose. */
 export async function freePort(): Promise<number> {
   const reserved = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => reserved.once('listening', resolve));

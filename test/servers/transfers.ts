@@ -1,4 +1,4 @@
-/** Agents at work, and what their own last line says that a backend must answer. */
+/** Agents at work, and the answers that a backend must give by their reports. */
 import { expect } from 'vitest';
 import { startTransferSource, type RunningCommand } from '../cli/command.js';
 import type { Backend } from './backends.js';
@@ -11,10 +11,10 @@ interface AgentTotals {
   events: Record<string, { count: string; sum: string }>;
 }
 
-/** As many as there are transfers of an agent. */
+/** Metric that equals the number of an agent's transfers. */
 export const TRANSFERS = 'agent_xfer_time_us_count';
 
-/** What a series comes to over all lives of its agent: `agent-0 agent_tx_bytes_total`, `agent-0 agent_errors_total backend`. */
+/** Totals of series over all lives of an agent: `agent-0 agent_tx_bytes_total`, `agent-0 agent_errors_total backend`. */
 export type Sums = Record<string, number>;
 
 export class Agents {
@@ -62,7 +62,7 @@ export class Agents {
     this.#add(stdout);
   }
 
-  /** How many that agent has finished, in all its lives that have ended. */
+  /** Number of transfers of that agent in its ended lives. */
   transfersOf(agent: string): number {
     const transfers = this.written[`${agent} ${TRANSFERS}`];
     if (transfers === undefined) throw new Error(`${agent} has not ended, or moved nothing`);
@@ -72,7 +72,7 @@ export class Agents {
   #add(stdout: string): void {
     const { agents } = JSON.parse(stdout.trim().split('\n').at(-1)!) as { agents: AgentTotals[] };
     for (const { agent, refused, wiped, events } of agents) {
-      // A full ring or a rebuilt one would have lost some, and every comparison its meaning.
+      // A full or rebuilt ring would have lost events, and made all comparisons meaningless.
       expect({ agent, refused, wiped }).toEqual({ agent, refused: 0, wiped: 0 });
       for (const [event, { count, sum }] of Object.entries(events)) {
         const error = /^agent_err_(.*)/.exec(event)?.[1];
@@ -84,22 +84,22 @@ export class Agents {
   }
 }
 
-/** Of the series that were made at 0 and stayed there, a comparison needs no word. */
+/** Adds to a total. A series at 0 equals an absent one. */
 function add(sums: Sums, words: readonly string[], value: number): void {
   const key = words.join(' ');
   if (value !== 0) sums[key] = (sums[key] ?? 0) + value;
 }
 
-/** One series from all the samples that a backend has stored of it. */
+/** Computes the total of a series from all of its stored samples. */
 export type Total = (values: readonly number[]) => number;
 
 export const ofDeltas: Total = (values) => values.reduce((sum, value) => sum + value, 0);
 
-/** As PromQL's increase() sees it, without its guess at what lies outside of the range: less than before is a new start. */
+/** Increase as in PromQL, without the extrapolation of increase(): a smaller value is a new start. */
 export const ofCumulative: Total = (values) =>
   values.reduce((sum, value, i) => sum + (i > 0 && value >= values[i - 1]! ? value - values[i - 1]! : value), 0);
 
-/** What the backend makes of all that it was ever told, the newest included. */
+/** Totals that the backend computes from all of its samples, the newest included. */
 export async function storedIn(backend: Backend, total: Total): Promise<Sums> {
   const sums: Sums = {};
   for (const { metric, values } of await backend.query('{__name__=~"agent_.*(_total|_us_count)"}[1h]')) {

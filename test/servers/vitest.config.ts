@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/servers/**/*.test.ts'],
-    // Servers of others, which look for changes at intervals of their own.
+    // The servers detect changes at long intervals.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     fileParallelism: false,

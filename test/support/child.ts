@@ -1,8 +1,8 @@
-/** Programs of a few lines that run on the built package in a process of their own, so that what they leave can be counted. */
+/** Short programs in separate processes that use the built package: a test can count the rest that they leave. */
 import { spawn } from 'node:child_process';
 import { onTestFinished } from 'vitest';
 
-/** Where `import` finds a built file. */
+/** Address of a built file for `import`. */
 export function dist(file: string): string {
   return new URL(`../../dist/${file}`, import.meta.url).href;
 }
@@ -13,7 +13,7 @@ export interface Finished {
   stderr: string;
 }
 
-/** Runs an ES module to its end. `arg` is there as `arg`. `through`: a command that starts it. */
+/** Runs an ES module to its end, with a constant `arg`. `through`: a command that starts it. */
 export async function runProgram(
   source: string,
   arg: unknown = null,
@@ -34,7 +34,7 @@ export async function runProgram(
   return { code, ...texts };
 }
 
-/** As runProgram(); the last line that it printed is JSON. */
+/** Runs it like runProgram(). @returns its last line, parsed as JSON. */
 export async function resultOf<T>(source: string, arg: unknown = null, through: readonly string[] = []): Promise<T> {
   const { code, stdout, stderr } = await runProgram(source, arg, through);
   if (code !== 0) throw new Error(`the program ended with ${code}: ${stderr}`);

@@ -1,6 +1,6 @@
-// Preloaded into a process (LD_PRELOAD), it holds up the collector's thread, and no other, as a frozen disk does: where the
-// first byte of the file HELD_UP_FILE is 's', at its next stat() (the thread is looking for rings then), where it is 'p',
-// at its next pread() or preadv() (it is draining one), for as long as that byte stays. The second byte is 1 while it is held up.
+// Preloaded into a process (LD_PRELOAD), it holds up the collector's thread, and no other, like a frozen disk. The first
+// byte of the file HELD_UP_FILE chooses the call: 's' the next stat() (in a search for rings), 'p' the next pread() or
+// preadv() (in a drain). The thread waits until that byte changes. Meanwhile the second byte is 1.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
-/** Stops the collector thread of a real process, as a disk that does not answer would. */
+/** Stops the collector thread of a real process, like a disk that does not answer. */
 import { closeSync, openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { temporaryDirectory } from '../cli/command.js';
 import { preloadable } from './preload.js';
 
-/** Where the thread stops: `s` while it looks for rings, `p` while it drains one. */
+/** Place of the stop: `s` in a search for rings, `p` in a drain. */
 export type Place = 's' | 'p';
 
 export class CollectorStop {
@@ -22,7 +22,7 @@ export class CollectorStop {
     onTestFinished(() => closeSync(this.#fd));
   }
 
-  /** The thread stops the next time that it comes there. */
+  /** Stops the thread at its next call there. */
   hold(place: Place): void {
     writeSync(this.#fd, place, 0);
   }

@@ -1,4 +1,4 @@
-/** Exporter modules that throw outside of every call, each at another moment and place. */
+/** Exporter modules that throw outside of all calls, at different moments and places. */
 
 export const METHODS = 'export(m, done) { done({ code: 0 }) }, async forceFlush() {}, async shutdown() {}';
 

@@ -10,7 +10,7 @@ import { until } from './until.js';
 
 export const transferSourcePath = fileURLToPath(new URL('../../native/build/transfer-source', import.meta.url));
 
-/** The last line that transfer-source prints, as far as tests read it. */
+/** Last line of transfer-source, as far as tests read it. */
 export interface Totals {
   agents: { agent: string; written: number; wiped: number; restarts: number }[];
   totals: {
@@ -39,7 +39,7 @@ export function openTestSource(
   return source;
 }
 
-/** The rings below these directories that hold events which no consumer has taken yet. */
+/** Returns the rings below these directories that have pending events. */
 function notEmpty(directories: readonly string[]): string[] {
   const files = directories.flatMap((directory) =>
     readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) => join(directory, name)),
@@ -48,14 +48,14 @@ function notEmpty(directories: readonly string[]): string[] {
 }
 
 /**
- * Waits until a consumer, in any process, has emptied all rings below these directories: on a busy machine one drain
- * that is asked for may end before. What was taken is in the consumer's next snapshot.
+ * Waits until a consumer, in any process, has emptied all rings below these directories: on a busy machine a requested
+ * drain may end before. The consumer's next snapshot has the events.
  */
 export async function allDrained(...directories: string[]): Promise<void> {
   await until(() => notEmpty(directories).length === 0);
 }
 
-/** Drains until it is so, without a turn of the event loop. @throws after a minute, which vitest could not end */
+/** Drains until the condition holds, without a turn of the event loop. @throws after a minute: vitest cannot end it */
 export function drainUntil(source: RingSource, holds: () => boolean): void {
   const deadlineMs = performance.now() + 60_000;
   do {
@@ -64,7 +64,7 @@ export function drainUntil(source: RingSource, holds: () => boolean): void {
   } while (!holds());
 }
 
-/** As allDrained(), without a turn of the event loop. */
+/** Waits like allDrained(), without a turn of the event loop. */
 export function drainAll(source: RingSource, ...directories: string[]): void {
   drainUntil(source, () => notEmpty(directories).length === 0);
 }

@@ -25,7 +25,7 @@ export interface NixlPage {
 export const RANK = '3';
 export const HOST = 'vm';
 
-/** Of `agent_errors_total`. */
+/** Labels `status` of `agent_errors_total`. */
 // prettier-ignore
 export const STATUSES = [
   'not_posted', 'invalid_param', 'backend', 'not_found', 'mismatch', 'not_allowed', 'repost_active', 'unknown',

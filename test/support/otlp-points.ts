@@ -1,11 +1,11 @@
-/** A push, as JSON has it and as protobuf is read into the same words, taken apart into points. */
+/** Points of a push, from JSON or from protobuf in the form of JSON. */
 
 export interface OtlpPoint {
   metric: string;
   attributes: Record<string, string>;
-  /** Of sums and gauges. */
+  /** For sums and gauges. */
   value?: number;
-  /** Of histograms. */
+  /** For histograms. */
   histogram?: { count: number; sum: number; bounds: number[]; buckets: number[] };
 }
 

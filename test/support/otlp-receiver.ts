@@ -1,4 +1,4 @@
-/** Backends that take OTLP as JSON or protobuf over HTTP, or over grpc, and keep what they got. */
+/** Backends that accept OTLP, as JSON or protobuf over HTTP or over grpc, and store the pushes. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -13,9 +13,9 @@ export type { OtlpPoint } from './otlp-points.js';
 
 export interface OtlpReceiver {
   url: string;
-  /** Of the last push. */
+  /** Returns the points of the last push. */
   points: () => OtlpPoint[];
-  /** Of every push, as they came. */
+  /** Headers of all pushes, in order. */
   headers: Record<string, unknown>[];
 }
 
@@ -36,7 +36,7 @@ const { 'opentelemetry.proto.collector.metrics.v1.MetricsService': service } = l
 ) as unknown as Record<string, grpc.ServiceDefinition>;
 const fromProtobuf = service!['Export']!.requestDeserialize as (bytes: Buffer) => JsonPush;
 
-/** With TLS, only clients with the certificate are let in. */
+/** Starts one. With TLS it accepts only clients with the certificate. */
 export async function startOtlpReceiver({ tls = false, host = '127.0.0.1' } = {}): Promise<OtlpReceiver> {
   const pushes: JsonPush[] = [];
   const headers: Record<string, unknown>[] = [];
@@ -73,7 +73,7 @@ function secrets() {
   return { cert: certificate, key, ca: certificate, requestCert: true, rejectUnauthorized: true };
 }
 
-/** As startOtlpReceiver(), over grpc. */
+/** Starts one like startOtlpReceiver(), over grpc. */
 export async function startGrpcReceiver({ tls = false, host = '127.0.0.1' } = {}): Promise<OtlpReceiver> {
   const pushes: JsonPush[] = [];
   const headers: Record<string, unknown>[] = [];

@@ -1,4 +1,4 @@
-/** Packs the checkout once for all files of a run: `inject('tarball')` says where the package is. */
+/** Packs the checkout once for all files of a run: `inject('tarball')` is the path of the package. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** The package as its users get it: packed, and installed into projects of their own without a compiler in sight. */
+/** The package as users get it: packed, and installed into separate projects without a compiler. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import { RunningCommand } from '../cli/command.js';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** What tests fetch once: other npms, other Nodes. */
+/** Tools that tests fetch once: other npms, other Nodes. */
 const TOOLS = path.join(ROOT, 'node_modules/.cache/package-tests');
 
 const exec = promisify(execFile);
@@ -23,7 +23,7 @@ function freshDirectory(name = 'project'): string {
   return directory;
 }
 
-/** The files of a tarball, without anything that it depends on. @returns the folder of package.json. */
+/** Unpacks a tarball, without its dependencies. @returns the folder of package.json. */
 export async function unpack(tarball: string): Promise<string> {
   const directory = freshDirectory('unpacked');
   await exec('tar', ['-xzf', tarball, '-C', directory]);
@@ -42,14 +42,14 @@ export async function tool(spec: string, inside: string, ...flags: string[]): Pr
   return file;
 }
 
-/** What npm and vitest set for this run is not for the projects; certificates and proxies are. */
+/** Environment for the projects: without npm's and vitest's variables, with certificates and proxies. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   const isOurs = (name: string): boolean =>
     /^(npm_|vitest|force_color|node_env|node_options|nixl_|otel_|ci$)/i.test(name);
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs(name)));
 }
 
-/** An empty project. Whatever it runs finds the given Node, a shell and nothing else on its PATH. */
+/** An empty project. The PATH of its programs has the given Node, a shell and nothing else. */
 export class Project {
   readonly directory: string;
   readonly #path: string;
@@ -68,19 +68,19 @@ export class Project {
     writeFileSync(path.join(this.directory, file), text);
   }
 
-  /** @returns what it printed on stdout; @throws with stdout and stderr when it fails. */
+  /** @returns its stdout; @throws with stdout and stderr when it fails. */
   async node(...args: string[]): Promise<string> {
     const env = { ...ownEnvironment(), PATH: this.#path };
     const { stdout } = await exec(this.#node, args, { cwd: this.directory, env, maxBuffer: 16 << 20 });
     return stdout;
   }
 
-  /** The same, left running, as from a terminal. */
+  /** Starts it like a terminal, and leaves it running. */
   start(...args: string[]): RunningCommand {
     return new RunningCommand(this.#node, args, { ...ownEnvironment(), PATH: this.#path }, this.directory, true);
   }
 
-  /** As node(), with all other programs of the machine on its PATH. @throws with what it printed when it fails. */
+  /** Runs it like node(), with all programs of the machine on its PATH. @throws with its output when it fails. */
   async run(...args: string[]): Promise<string> {
     const env = { ...ownEnvironment(), PATH: `${this.#path}:${process.env['PATH']}`, NO_COLOR: '1' };
     try {
@@ -97,7 +97,7 @@ export class Project {
   }
 }
 
-/** A service that reads a ring and prints what a scrape would show. */
+/** A service that reads a ring and prints its metrics. */
 export const READS_A_RING = `
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** A process that writes rings as an agent's process does, and lives until it is killed. */
+/** A process that writes rings like an agent's, and lives until it is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';
@@ -15,7 +15,7 @@ export interface RingOrder {
   }[];
 }
 
-/** Makes the rings in this order. Each further line on its stdin is one more order. */
+/** Makes the rings in this order. Each later line on its stdin is one more order. */
 const PROGRAM = `
   import { createInterface } from 'node:readline';
   const { RingWriter } = await import(process.argv[1]);

@@ -1,17 +1,17 @@
-/** Rings as agents leave them: every event type, values at the edges, wrapped round, full, with garbage in their padding. */
+/** Rings like those of agents: all event types, extreme values, wrapped round, full, with garbage in the padding. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { EVENTS } from '../../src/mapping/index.js';
 import { openRing, type RingEvent, RingWriter, type WriteEvent } from '../../src/shm-bridge/index.js';
 
-/** What doubles cannot tell apart, and what does not fit the usual number types. */
+/** Edge values: equal as doubles, or beyond the usual number types. */
 const VALUES = [0n, 1n, 10n, 11n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
 
-/** Every event type twice, each time with other values. */
+/** All event types twice, with different values. */
 const everyType = [...EVENTS, ...EVENTS].map(({ type }, i) => ({ type, value: VALUES[i % VALUES.length]! }));
 const unknownTypes = [21, 4_000_000_000].map((type, i) => ({ type, value: VALUES[7 + i]! }));
 
-/** As `everyType`, in the words of wire version 1, and what backends send beside them in all eight categories. */
+/** Events of `everyType` by the names of wire version 1, and events of backends in all eight categories. */
 const everyName = everyType.map(({ type, value }, i) => {
   const { event, wireVersion1Name, category } = EVENTS[type]!;
   return { name: wireVersion1Name ?? event, category, timestampUs: BigInt(i), value };
@@ -23,14 +23,14 @@ const backendNames = [0, 1, 2, 3, 4, 5, 6, 7].map((category) => ({
   value: VALUES[category + 1]!,
 }));
 
-/** What a ring of this wire version can say, at the edges of what it can hold. */
+/** Returns events that a ring of this wire version can hold, with edge values. */
 export function eventsFor(wireVersion: number): (WriteEvent & RingEvent)[] {
   if (wireVersion === 1) return [...everyName, ...backendNames];
   if (wireVersion > 2) return [...everyType, ...unknownTypes];
   return [...everyType, ...unknownTypes].map((e) => ({ ...e, category: EVENTS[e.type]?.category ?? 7 }));
 }
 
-/** A ring that was emptied `skipped` slots further on before these events were written, so that they wrap round. */
+/** Writes the events to a ring whose positions were `skipped` before: they wrap round. */
 export function writeRing(file: string, wireVersion: number, events: readonly WriteEvent[], skipped = 0): void {
   const writer = new RingWriter(file, { wireVersion, capacity: 64 });
   const drain = openRing(file);
@@ -43,7 +43,7 @@ export function writeRing(file: string, wireVersion: number, events: readonly Wr
   writer.close();
 }
 
-/** As many of the events, over and over, as a ring of 64 slots takes. */
+/** Repeats the events up to the capacity of a ring with 64 slots. */
 export function fullRing(wireVersion: number): (WriteEvent & RingEvent)[] {
   const events = eventsFor(wireVersion);
   return Array.from({ length: 63 }, (_, i) => events[i % events.length]!);
@@ -52,7 +52,7 @@ export function fullRing(wireVersion: number): (WriteEvent & RingEvent)[] {
 export const header = (wireVersion: number) =>
   wireVersion === 5 ? { size: 512, readPos: 256 } : { size: 40, readPos: 8 };
 
-/** Fills what no field of a slot uses, as real rings have it: a producer copies whole structs, padding and all. */
+/** Writes garbage into the padding of slots, as in real rings: a producer copies whole structs. */
 export function spoilPadding(file: string, wireVersion: number): void {
   if (wireVersion === 2) return; // has no padding
   const bytes = readFileSync(file);

@@ -1,6 +1,6 @@
 /** Waiting for a condition. */
 
-/** Asks again until it is so; the test's own time limit ends it. */
+/** Repeats the check until it holds. The time limit of the test ends it. */
 export async function until<T>(ask: () => Promise<T | undefined | false> | T | undefined | false): Promise<T> {
   for (;;) {
     const answer = await ask();

@@ -1,5 +1,5 @@
-// Preloaded into a process (LD_PRELOAD), it moves the wall clock of that process, and of nothing else, by so many
-// seconds as the 8 bytes at the start of the file WALL_CLOCK_FILE say at the moment (int64, native byte order).
+// Preloaded into a process (LD_PRELOAD), it moves the wall clock of that process, and of no other. The first 8 bytes of
+// the file WALL_CLOCK_FILE are the current distance in seconds (int64, native byte order).
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

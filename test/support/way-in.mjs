@@ -1,5 +1,5 @@
-// A service in which NIXL metrics come in by one of the ways that there are: argv has the way, the directory of the rings,
-// milliseconds of each 100 that the event loop is blocked, and where the package is. It prints its port, and ends with SIGTERM.
+// A service with NIXL metrics by one of the ways in. Arguments: the way, the directory of the rings, milliseconds of each
+// 100 that the event loop is blocked, and the path of the package. It prints its port, and ends after SIGTERM.
 import { metrics } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
@@ -20,7 +20,7 @@ const reader = new PrometheusExporter({
   metricProducers: producers[way]?.() ?? [],
 });
 const provider = new MeterProvider({ readers: [reader] });
-// Without the fields of the SDK, as a provider of another make.
+// Without the fields of the SDK, like a provider of another vendor.
 const hidden = { getMeter: (...about) => provider.getMeter(...about) };
 if (way === '/register') metrics.setGlobalMeterProvider(provider);
 else instrumentation?.setMeterProvider(way === 'instruments of the API' ? hidden : provider);

@@ -1,4 +1,4 @@
-// Keeps the event loop of its host for 3 s now and then, as a garbage collection or work that is not asynchronous does.
+// Blocks the event loop of its host for 3 s in some exports, like a garbage collection or synchronous work.
 const EVERY = 10;
 const BLOCK_MS = 3000;
 const never = new Int32Array(new SharedArrayBuffer(4));

@@ -1,4 +1,4 @@
-// A service that knows nothing of telemetry.
+// A service without telemetry.
 import { createServer } from 'node:http';
 
 const server = createServer((_, response) => response.end('hello\n')).listen(0, '127.0.0.1');

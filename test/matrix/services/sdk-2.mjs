@@ -1,4 +1,4 @@
-// A service as one writes it for OpenTelemetry 2: the instrumentation, and the reader that NodeSDK takes alone.
+// A service for OpenTelemetry 2: the instrumentation, and the single reader of its NodeSDK.
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import { NixlInstrumentation } from 'opentelemetry-instrumentation-nixl';
@@ -10,4 +10,4 @@ const sdk = new NodeSDK({
 });
 sdk.start();
 process.once('SIGTERM', () => void sdk.shutdown());
-await import('./plain.mjs'); // what it is for
+await import('./plain.mjs'); // the service's work

@@ -1,4 +1,4 @@
-// A service as one writes it for OpenTelemetry 3: readers in a list, and logs from the API itself.
+// A service for OpenTelemetry 3: readers in a list, and logs from the API itself.
 import { logs } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { NodeSDK } from '@opentelemetry/sdk-node';
@@ -19,4 +19,4 @@ const sdk = new NodeSDK({
 sdk.start();
 logs.getLogger('a-service').emit({ body: 'started' });
 process.once('SIGTERM', () => void sdk.shutdown().then(() => instrumentation.disable()));
-await import('./plain.mjs'); // what it is for
+await import('./plain.mjs'); // the service's work

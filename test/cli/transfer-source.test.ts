@@ -1,0 +1,64 @@
+/** Flags of transfer-source: what it refuses, in which words. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { expect, it } from 'vitest';
+import { startTransferSource, temporaryDirectory } from './command.js';
+
+const WHOLE = 'a whole number from';
+const FLAGS = '--help lists them all';
+
+it.each<[args: string[], message: string]>([
+  [[], '--dir is missing: name a directory (or set NIXL_TELEMETRY_DIR)'],
+  [['--dir', ''], '--dir is "": use a directory'],
+  [['--dir'], '--dir needs a value after it'],
+  [['--dir', 'x', '--ready=1'], '--ready takes no value'],
+  [['--speed', '9'], `there is no flag --speed: ${FLAGS}`],
+  [['--speed=9'], `there is no flag --speed: ${FLAGS}`],
+  [['--rat', '9'], `there is no flag --rat: ${FLAGS}`], // the beginning of --rate
+  [['--restart', '9'], `there is no flag --restart: ${FLAGS}`], // of three
+  [['-r'], `there is no flag -r: ${FLAGS}`],
+  [['here'], `there is no flag here: ${FLAGS}`],
+  [['--', 'here'], `there is no flag --: ${FLAGS}`],
+  [['--agents', '0'], `--agents is "0": use ${WHOLE} 1 to 4096`],
+  [['--agents=-1'], `--agents is "-1": use ${WHOLE} 1 to 4096`],
+  [['--agents', '--ready'], `--agents is "--ready": use ${WHOLE} 1 to 4096`],
+  [['--rate', 'nan'], '--rate is "nan": use a number from 0 to 100000000'],
+  [['--reads', '100.5'], '--reads is "100.5": use a number from 0 to 100'],
+  [['--seed', '18446744073709551616'], `--seed is "18446744073709551616": use ${WHOLE} 0 to 18446744073709551615`],
+  [['--wire-version', '6'], `--wire-version is "6": use ${WHOLE} 1 to 5`],
+  [['--buffer-size', '1000'], '--buffer-size is "1000": use a power of two from 2 to 16777216 (slots)'],
+  [['--restart-sizes', '64,65'], '--restart-sizes is "64,65": use powers of two from 2 to 16777216 with commas'],
+  [['--sizes', '4k:0'], '--sizes is "4k:0": use size:weight pairs'],
+  [['--sizes', '5G'], '--sizes is "5G": use size:weight pairs'],
+  [['--name', '../x'], '--name is "../x": use a file name, or folder/name'],
+  [['--dir', 'x', '--processes', '2'], '--processes is 2: use at most one per agent (--agents 1)'],
+  [['--dir', 'x', '--agents', '2', '--exact-name'], '--exact-name goes with --agents 1 only'],
+  [['--dir', 'x', '--gpu', '--copy-free'], '--gpu and --copy-free exclude each other'],
+  [['--dir', 'x', '--restarts', '1'], '--restarts and --restart-sizes need --restart-every'],
+])('refuses %j', async (args, message) => {
+  const { code, stdout, stderr } = await startTransferSource(args).ended;
+  expect(stderr.startsWith(`transfer-source: ${message}`), stderr).toBe(true);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+});
+
+it('names the variable of a wrong value, which a flag overrides', async () => {
+  const dir = temporaryDirectory();
+  const env = { NIXL_TELEMETRY_BUFFER_SIZE: '1000', NIXL_TELEMETRY_DIR: dir };
+  const { code, stderr } = await startTransferSource([], env).ended;
+  expect(stderr).toContain('NIXL_TELEMETRY_BUFFER_SIZE is "1000": use a power of two');
+  expect(code).toBe(2);
+  const flags = ['--buffer-size=64', '--transfers', '1', '--sizes=4k', '--exact-name', '--name', 'folder/one'];
+  expect(await startTransferSource(flags, env).ended).toMatchObject({ code: 0, stderr: '' });
+  expect(existsSync(path.join(dir, 'folder/one'))).toBe(true);
+});
+
+it('prints its flags and its version, whatever else is missing', async () => {
+  const help = await startTransferSource(['--help']).ended;
+  expect(help.stdout).toMatch(/^Usage: transfer-source --dir DIR \[flags\]\n/);
+  expect(help.code).toBe(0);
+  const version = await startTransferSource(['--version']).ended;
+  expect(version).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^transfer-source \d+\.\d+\.\d+, /) as string,
+  });
+});
