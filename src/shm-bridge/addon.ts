@@ -116,7 +116,6 @@ export function addon(): Addon {
 
 /** @throws NixlTelemetryError ADDON_MISSING, with each path and the reason why it was not loaded. */
 export function loadFirst(paths: readonly string[]): Addon {
-  const require = createRequire(import.meta.url);
   const tried: string[] = [];
   let cause: unknown;
   for (const path of paths) {
@@ -125,7 +124,7 @@ export function loadFirst(paths: readonly string[]): Addon {
       continue;
     }
     try {
-      const found = require(path) as Addon;
+      const found = createRequire(path)(path) as Addon;
       checkVersion(found.interfaceVersion);
       return found;
     } catch (error) {

@@ -25,11 +25,11 @@ describe('an allowlist', () => {
     expect(selected('agent_*_bytes', '!agent_rx_bytes')).toEqual(['agent_tx_bytes']);
   });
 
-  it('tells which entries match nothing that is known', () => {
+  it('lists the entries that match no known event', () => {
     expect(allowlist(['agent_tx_bytes', 'agent_tx_byte', '!typo']).unmatched).toEqual(['agent_tx_byte', '!typo']);
   });
 
-  it('selects all series of an event, and of its own only', () => {
+  it('selects all series of an event, and no others', () => {
     const names = (...entries: string[]) => metricsOf('nixl', { events: allowlist(entries) }).map(({ name }) => name);
     const bytes = names('agent_tx_bytes');
     expect(bytes).toEqual(

@@ -54,7 +54,7 @@ describe('an attribute', () => {
     expect(resolve({ ...spec, default: 'none' })).toBe('none');
   });
 
-  it('comes from a record too, but from none of its prototype', () => {
+  it('can come from a record, but not from its prototype', () => {
     const record = { version: 2, success: true, gpu: GPUS };
     const subject = { hostname: 'h', environment: {}, record, gpus: record.gpu };
     expect(resolve({ source: { record: 'version' }, type: 'integer' }, subject)).toBe(2);
@@ -66,7 +66,7 @@ describe('an attribute', () => {
 });
 
 describe('attributes', () => {
-  it('come in their order, those without one last', () => {
+  it('are sorted by order, those without one last', () => {
     const spec = (name: string, order?: number): AttributeSpec => ({
       name,
       source: { constant: 1 },
@@ -76,7 +76,7 @@ describe('attributes', () => {
     expect(Object.keys(registry.resolve(SUBJECT))).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('say what they need of the agent process', () => {
+  it('report what they need of the agent process', () => {
     const about = (source: AttributeSpec['source']): AttributeRegistry =>
       new AttributeRegistry([{ name: 'x', source }]);
     expect(about('agent').needsProcess).toBe(false);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CATEGORIES, EVENTS, metricsOf, NAMINGS, tallyOptions } from '../../src/mapping/index.js';
 
-/** As a Prometheus exporter spells a metric, with all series names that it turns into. */
+/** Returns all series names of a metric in the spelling of a Prometheus exporter. */
 function prometheusNames(name: string, kind: string): string[] {
   const base = name.replace(/[^a-z0-9_]/gi, '_').replace(/_{2,}/g, '_');
   if (kind === 'histogram') return [base, `${base}_count`, `${base}_sum`, `${base}_bucket`];

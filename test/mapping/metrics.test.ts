@@ -16,7 +16,7 @@ function event(about: Partial<EventTally> & { category: number }): EventTally {
   return { known: false, overflow: false, count: 1, sum: 7n, last: 7n, ...about };
 }
 
-/** Every known type holds its number times 1000 as its sum and its number as its last value. */
+/** Each known type has its number times 1000 as its sum, and its number as its last value. */
 function agent(about: Partial<AgentSnapshot> = {}): AgentSnapshot {
   const buckets = { bounds: [1], counts: [0, 0] };
   const transfer = {
@@ -94,19 +94,19 @@ describe('metrics of the event table', () => {
     expect(find('nixl.errors', 'otel').points[11]!.labels).toEqual({ status: 'no_telemetry' });
   });
 
-  it('still find a type in a tally that has it at another place', () => {
+  it('find a type at another index of the tally', () => {
     const { events } = agent();
     expect(value('agent_rx_bytes_total', agent({ events: [...events].reverse() }))).toBe(1000);
   });
 });
 
 describe('metrics of an agent', () => {
-  it('tell how full the ring is: it holds one event less than its capacity', () => {
+  it('report the fill ratio: a ring holds one event less than its capacity', () => {
     expect(value('nixl.ring.utilization', agent({ peakFound: 15 }))).toBe(1);
     expect(value('nixl.ring.utilization', agent({ peakFound: 0, capacity: 0 }))).toBe(0);
   });
 
-  it('call an agent up unless its process was seen to go', () => {
+  it('report an agent as up unless its process is known to have ended', () => {
     const up = (['alive', 'unknown', 'dead'] as const).map((life) => value('nixl.agent.up', agent({ life })));
     expect(up).toEqual([1, 1, 0]);
   });
@@ -117,13 +117,13 @@ describe('metrics of an agent', () => {
     expect(value('nixl.agent.idle', agent({ lastEventMs: 62_000 }))).toBe(0);
   });
 
-  it('count what the table does not know', () => {
+  it('count events outside of the table', () => {
     const events = [...agent().events, event({ category: 3, name: 'x', count: 4 }), event({ category: -1, count: 2 })];
     expect(value('nixl.events.unknown', agent({ events }))).toBe(6);
     expect(value('nixl.events.unknown')).toBe(0);
   });
 
-  it('pass on the rest as it is', () => {
+  it('report the rest unchanged', () => {
     expect(value('nixl.ring.full')).toBe(4);
     expect(value('nixl.ring.full_time')).toBe(2.5);
     expect(value('nixl.ring.resyncs')).toBe(7);
@@ -136,7 +136,7 @@ describe('metrics of an agent', () => {
 });
 
 describe('events by key', () => {
-  it('are labelled with the words of NIXL', () => {
+  it('are labelled with the names of NIXL', () => {
     expect(eventLabels(event({ category: 1, type: 0, known: true }))).toEqual({
       category: 'NIXL_TELEMETRY_TRANSFER',
       event: 'agent_tx_bytes',
@@ -147,7 +147,7 @@ describe('events by key', () => {
     });
   });
 
-  it('have a name also when nothing is known of them', () => {
+  it('have a name if they are unknown', () => {
     expect(eventLabels(event({ category: 99, type: 33 }))).toEqual({ category: 'BAD_CATEGORY', event: 'type_33' });
     expect(eventLabels(event({ category: -1, name: 'x' })).category).toBe('BAD_CATEGORY');
     expect(eventLabels(event({ category: -1, overflow: true }))).toEqual({ category: 'overflow', event: 'overflow' });
@@ -175,7 +175,7 @@ describe('events by key', () => {
     expect(events.applies(event({ category: 1 }))).toBe(true);
   });
 
-  it('have a last value but for the overflow, and a distribution where they have no metric of their own', () => {
+  it('have a last value except for the overflow, and a distribution without a dedicated metric', () => {
     const buckets = { bounds: [1], counts: [0, 1] };
     const last = find('nixl.event.last').perEvent!;
     expect(last.applies(event({ category: 3, name: 'x' }))).toBe(true);

@@ -15,7 +15,7 @@ function reader(name: string): (agent: AgentSnapshot, takenMs: number) => number
 }
 
 describe('rates', () => {
-  it('are of the time since the last look, the first one since the start', () => {
+  it('cover the time since the previous collection, the first one since the start', () => {
     const busy = reader('nixl.time.busy');
     expect(busy(agentWith(500_000n, 0n), NOON + 1000)).toBe(0.5);
     expect(busy(agentWith(2_500_000n, 0n), NOON + 2000)).toBe(2);
@@ -24,12 +24,12 @@ describe('rates', () => {
     expect(throughput(agentWith(0n, 4096n), NOON + 2000)).toBe(2048);
   });
 
-  it('are the same when one moment is looked at twice', () => {
+  it('are the same in two readings of one collection', () => {
     const busy = reader('nixl.time.busy');
     for (let i = 0; i < 2; i++) expect(busy(agentWith(500_000n, 0n), NOON + 1000)).toBe(0.5);
   });
 
-  it('are each agent’s own, and begin anew for one that was away', () => {
+  it('are separate per agent, and restart for one that was absent', () => {
     const busy = reader('nixl.time.busy');
     busy(agentWith(1_000_000n, 0n, NOON, 1), NOON + 1000);
     expect(busy(agentWith(500_000n, 0n, NOON, 2), NOON + 1000)).toBe(0.5);
@@ -40,7 +40,7 @@ describe('rates', () => {
 });
 
 describe('the time of today', () => {
-  it('begins at midnight with what came after the last look', () => {
+  it('restarts at midnight from the last collection before', () => {
     const today = reader('nixl.time.today');
     const midnight = NOON + DAY_MS / 2;
     expect(today(agentWith(3_000_000n, 0n), NOON + 1000)).toBe(3);
@@ -49,7 +49,7 @@ describe('the time of today', () => {
     expect(today(agentWith(9_000_000n, 0n), midnight + 1000)).toBe(4);
   });
 
-  it('holds nothing of days that nobody looked at', () => {
+  it('has nothing of days without a collection', () => {
     expect(reader('nixl.time.today')(agentWith(7_000_000n, 0n), NOON + DAY_MS)).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-/** Whatever agents write, and however it is cut into drains: what was counted is what a few plain lines count. */
+/** Compares the tally of random events, in random drains, with a reference of a few plain lines. */
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import fc from 'fast-check';
@@ -23,17 +23,17 @@ interface Written {
   readonly value: bigint;
 }
 
-/** What happens to a ring between two looks. A restart comes when the ring is empty, so it wipes nothing. */
+/** Writes between two drains. A restart finds the ring empty, so it wipes no event. */
 type Step = readonly Written[] | 'restart';
 
-/** The type, if the event is one that the table has; else undefined. */
+/** Returns the type of an event of the table, otherwise undefined. */
 function knownType(wireVersion: number, { type, name, category }: Written): number | undefined {
   const row = wireVersion === 1 ? EVENTS.find((row) => (row.wireVersion1Name ?? row.event) === name) : EVENTS[type];
   const stored = wireVersion <= 2;
   return row !== undefined && (!stored || row.category === category) ? row.type : undefined;
 }
 
-/** The reference. A key for each event, and what its values added up to. */
+/** Reference: the totals of each event by key. */
 function reference(wireVersion: number, events: readonly Written[]) {
   const sums = new Map<string, { count: number; sum: bigint; last: bigint }>();
   for (const event of events) {
@@ -46,7 +46,7 @@ function reference(wireVersion: number, events: readonly Written[]) {
   return sums;
 }
 
-/** The same of a snapshot: the keys that were seen. */
+/** Totals of a snapshot by key, without keys that were not seen. */
 function counted({ events }: AgentSnapshot) {
   const seen = events.filter(({ count }) => count > 0);
   return new Map(
@@ -62,7 +62,7 @@ const POST_TIME = 7;
 const REGISTERED = 4;
 const DEREGISTERED = 5;
 
-/** Transfers by direction: a duration, its bytes and one request, with nothing in between. */
+/** Transfers by direction: a duration, its bytes and one request, consecutively. */
 function transfersIn(types: readonly (number | undefined)[], values: readonly bigint[]) {
   const found = [
     { count: 0, bytes: 0n, us: 0n },
@@ -110,7 +110,7 @@ const name = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'ab_:"\\ {}\n'), maxLength: 31 }),
 );
 const event = fc.record({ type, name, category: fc.integer({ min: -2, max: 9 }), value });
-/** As agents write it, with the category that belongs to the type: single events, and whole transfers. */
+/** Events as agents write them, with the category of their type: single ones, and whole transfers. */
 const usual = (type: number, value: bigint): Written => {
   const { wireVersion1Name, event, category } = EVENTS[type]!;
   return { type, name: wireVersion1Name ?? event, category, value };
@@ -137,7 +137,7 @@ const burst = fc
   .map((parts) => parts.flat().slice(0, CAPACITY - 2));
 const step = fc.oneof({ weight: 6, arbitrary: burst }, fc.constant<Step>('restart'));
 
-test('counts, sums, last values, durations, transfers and memory are what a few plain lines make of the same events', () => {
+test('counts, sums, last values, durations, transfers and memory equal the reference', () => {
   const directory = temporaryDirectory();
   const file = path.join(directory, 'agent');
   const tally = tallyOptions();

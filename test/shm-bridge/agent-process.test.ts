@@ -25,7 +25,7 @@ function procWith(environment: Record<string, string>): string {
 }
 
 describe('an agent process', () => {
-  it('tells the variables that were asked for, and no others', () => {
+  it('has the requested variables, and no others', () => {
     const proc = procWith({ LOCAL_RANK: '3', SECRET: 'token', URL: 'a=b' });
     expect(readAgentProcess(7, ['LOCAL_RANK', 'URL', 'NOT_SET'], proc)).toEqual({
       pid: 7,
@@ -46,7 +46,7 @@ describe('an agent process', () => {
     expect(readAgentProcess(7, [], procWith({ CUDA_VISIBLE_DEVICES: devices }))?.gpus).toEqual(gpus);
   });
 
-  it('is really read from /proc, and quietly not there when it is gone', async () => {
+  it('is read from /proc, and undefined without an error once it has ended', async () => {
     const child = spawn('sleep', ['600'], { env: { LOCAL_RANK: '5' } });
     onTestFinished(() => void child.kill('SIGKILL'));
     await new Promise((resolve) => child.once('spawn', resolve));

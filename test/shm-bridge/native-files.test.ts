@@ -12,11 +12,11 @@ test.each([
   ['7f00 r-xp 0 00:00 0 /usr/lib/x86_64-linux-musl/libc.so\n', 'musl'],
   ['7f00 r-xp 0 00:00 0 /lib64/libc-2.28.so\n', 'glibc'],
   ['', 'glibc'],
-])('the C library is told from the mappings %j', (maps, expected) => {
+])('the C library follows from the mappings %j', (maps, expected) => {
   expect(libc(maps)).toBe(expected);
 });
 
-test('an own build comes before the binary that the package brought', () => {
+test('a local build precedes the binary of the package', () => {
   const platform = `linux-${process.arch}-${libc()}`;
   expect(nativeFiles('nixl_otel.node', '/p/')).toEqual([
     '/p/native/build/nixl_otel.node',
@@ -24,7 +24,7 @@ test('an own build comes before the binary that the package brought', () => {
   ]);
 });
 
-test('a file that does not load is passed over, and one error tells of all', () => {
+test('a file that does not load is skipped, and one error lists all files', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const broken = path.join(folder, 'broken.node');

@@ -6,7 +6,7 @@ import { RingWriter } from '../../src/shm-bridge/index.js';
 import { temporaryDirectory } from '../support/live.js';
 
 describe('a writer', () => {
-  it('refuses a link that was put under its name, and leaves alone what it leads to', () => {
+  it('refuses a link under its name, and does not touch the target', () => {
     const directory = temporaryDirectory();
     const [target, link] = [join(directory, 'target'), join(directory, 'agent')];
     writeFileSync(target, 'something else');
@@ -22,11 +22,11 @@ describe('a writer', () => {
     expect(readFileSync(target, 'utf8')).toBe('something else');
   });
 
-  // In a process of its own, which must not die of it.
+  // In a separate process, which must survive it.
   it.each([
     ['to nothing', 0],
     ['inside its slots', 4096],
-  ])('outlives its file being truncated %s, says so, and a new one writes it again', (_, bytes) => {
+  ])('survives a truncation of its file %s, reports it, and a new writer reuses the file', (_, bytes) => {
     const path = join(temporaryDirectory(), 'agent');
     const bridge = JSON.stringify(new URL('../../dist/shm-bridge/index.js', import.meta.url).href);
     const script = `
@@ -52,7 +52,7 @@ describe('a writer', () => {
     expect(JSON.parse(child.stdout)).toEqual(['none', 500, false, false, 0, lost, true, 1, 'none', 3]);
   });
 
-  it('outlives it where it only asks what is pending', () => {
+  it('survives it in a call of pending alone', () => {
     const path = join(temporaryDirectory(), 'agent');
     const bridge = JSON.stringify(new URL('../../dist/shm-bridge/index.js', import.meta.url).href);
     const script = `

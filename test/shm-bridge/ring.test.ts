@@ -11,7 +11,7 @@ import {
 } from '../../src/shm-bridge/index.js';
 import { openTestSource, temporaryDirectory } from '../support/live.js';
 
-/** Columns as drain() would give them. */
+/** Converts columns to the events of drain(). */
 function inRows({ length, kinds, kindOf, values, timestampsUs }: RingEventColumns): RingEvent[] {
   return Array.from({ length }, (_, i) => {
     const { timestamped, ...kind } = kinds[kindOf[i]!]!;
@@ -23,7 +23,7 @@ const VALUES = [0n, 1n, 2n ** 32n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
 
 describe('one ring', () => {
   for (const wireVersion of [1, 2, 3, 4, 5]) {
-    it(`gives back what was written, in order and exact, wire version ${wireVersion}`, () => {
+    it(`returns the written events in order and exactly, wire version ${wireVersion}`, () => {
       const path = join(temporaryDirectory(), 'agent');
       const writer = new RingWriter(path, { wireVersion, capacity: 8 });
       const ring = openRing(path);
@@ -44,7 +44,7 @@ describe('one ring', () => {
       }
       expect(ring.stats()).toMatchObject({ state: 'ready', wireVersion, capacity: 8, pending: 0, drained: 18n });
       ring.close();
-      // Left as it was found: version and expected_version are equal again.
+      // Restored: version and expected_version are equal again.
       const header = readFileSync(path);
       expect([header.readInt32LE(16), header.readInt32LE(20)]).toEqual([wireVersion, wireVersion]);
       writer.close();
@@ -89,7 +89,7 @@ describe('one ring', () => {
     await expect.poll(() => out).toBe('holds\n10\n');
   });
 
-  it('says to whoever looks on that it was truncated, and why nothing comes', () => {
+  it('reports a truncation to observers, with the reason', () => {
     const path = join(temporaryDirectory(), 'agent');
     new RingWriter(path, { wireVersion: 4 }).close();
     const observer = observeRing(path);
@@ -100,7 +100,7 @@ describe('one ring', () => {
     }
   });
 
-  it('says what a file is that is no ring', async () => {
+  it('reports why a file is not a ring', async () => {
     const dir = temporaryDirectory();
     const at = (name: string) => join(dir, name);
     writeFileSync(at('empty'), '');
@@ -131,7 +131,7 @@ describe('one ring', () => {
 });
 
 describe('bad input', () => {
-  it('is refused with the name of the thing, its value and what is allowed', () => {
+  it('is refused with the name, the value and the allowed values', () => {
     const path = join(temporaryDirectory(), 'agent');
     expect(() => new RingWriter(path, { capacity: 3 })).toThrow(/capacity 3 is not a power of two/);
     expect(() => new RingWriter(path, { wireVersion: 6 })).toThrow(/wireVersion is 6; .* from 1 to 5/);

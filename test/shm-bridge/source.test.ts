@@ -1,4 +1,4 @@
-/** Sources: taps that miss nothing, readers that are waited for, many rings at once. */
+/** Sources: complete taps, readers that delay the end of dead agents, many rings at once. */
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
@@ -10,14 +10,14 @@ import { until } from '../support/until.js';
 
 const XFER_TIME = 6;
 
-/** A ring with these durations in it, that nobody has read yet. */
+/** Writes a ring with these unread durations. */
 function backlog(directory: string, durationsUs: readonly bigint[]): void {
   const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
   for (const value of durationsUs) expect(writer.push({ type: XFER_TIME, value })).toBe(true);
   writer.close();
 }
 
-test('a tap that a source is opened with sees what lay in the rings before', () => {
+test('a tap in the options sees the events that were in the rings before', () => {
   const directory = temporaryDirectory();
   backlog(directory, [1n, 2n, 3n]);
   const source = openSource({ directories: [directory], tally: tallyOptions(), typeTap: { types: [XFER_TIME] } });
@@ -32,23 +32,41 @@ test('a tap that a source is opened with sees what lay in the rings before', () 
   }
 });
 
+test('taps of all events and of some types are independent of each other', () => {
+  const directory = temporaryDirectory();
+  backlog(directory, [1n, 2n, 3n, 4n]);
+  const taps = { eventTap: {}, typeTap: { types: [0] } };
+  const source = openSource({ directories: [directory], tally: tallyOptions(), ...taps });
+  try {
+    source.eventTap!.setSampling(2);
+    drainAll(source, directory);
+    expect(source.eventTap!.take(10)).toMatchObject({ length: 2 });
+    expect(source.eventTap!.stats()).toMatchObject({ seen: 4, kept: 2, sampledOut: 2, types: [] });
+    expect(source.typeTap!.stats()).toMatchObject({ seen: 0, types: [{ type: 0 }] });
+    source.eventTap!.close();
+    expect([source.eventTap, source.typeTap !== undefined]).toEqual([undefined, true]);
+  } finally {
+    source.close();
+  }
+});
+
 test.each([
   [{ types: [99] }, /typeTap\.types\[0\] is 99/],
   [{ types: [0], capacity: 0 }, /typeTap\.capacity is 0/],
-])('refuses the tap %o before anything is read', (tap, message) => {
+])('refuses the tap %o before it reads a ring', (tap, message) => {
   expect(() => openSource({ directories: ['/tmp'], tally: tallyOptions(), typeTap: tap })).toThrow(message);
 });
 
-test('a dead agent stays until every reader has had its last values', async () => {
+test('a dead agent stays until every reader has its last values', async () => {
   const directory = temporaryDirectory();
   const source = openTestSource([directory], { deadTtlMs: 0 });
   const [fast, slow] = [source.openReader(), source.openReader()];
   const agent = startTransferSource(['--dir', directory, '--agents', '1', '--seconds', '0']);
-  // One that is gone before its process was seen has an unknown life for ever.
+  // The life of an agent stays unknown if its process ends before it was seen.
   await until(() => fast.snapshot().agents[0]?.life === 'alive');
   const { totals } = JSON.parse((await agent.stop()).stdout.trim().split('\n').at(-1)!) as Totals;
   await until(() => fast.snapshot().agents[0]?.life === 'dead');
-  // Long enough for the collector to look at all lives again, twice.
+  // Long enough for the collector to check all lives twice more.
   const { ticks } = fast.snapshot().collector;
   await until(() => fast.snapshot().collector.ticks > ticks + 60);
   const last = slow.snapshot();
@@ -58,11 +76,11 @@ test('a dead agent stays until every reader has had its last values', async () =
   slow.close();
 });
 
-test('the fullest that a ring was lately outlives the drain', async () => {
+test('the peak of a ring outlives the drain', async () => {
   const directory = temporaryDirectory();
   backlog(directory, new Array<bigint>(40).fill(1n));
   const source = openTestSource([directory]);
-  // Fill is what a drain found: before the first drain nothing, then 40, and the second drain finds nothing.
+  // The first drain finds 40 events, the second one none.
   const emptied = await until(() => {
     const snapshot = source.snapshot();
     return drained(snapshot) === 40 && snapshot.agents[0]!.foundAtDrain === 0 && snapshot;
@@ -82,11 +100,11 @@ test('a thousand new rings are found and drained together', () => {
   expect(drained(source.snapshot())).toBe(1000);
 });
 
-test('an agent whose file has no name any more, and whose process cannot be seen, is dropped after the dead TTL', async () => {
+test('an agent with an unlinked file and an invisible process is dropped after the dead TTL', async () => {
   const directory = temporaryDirectory();
   const file = path.join(directory, 'agent');
   const source = openTestSource([directory], { deadTtlMs: 100 });
-  // This process writes it, and its own mappings do not count.
+  // This process writes it: its own mappings do not count.
   const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });
   for (let i = 0; i < 5; i++) writer.push({ type: XFER_TIME, value: 1n });
   await until(() => drained(source.snapshot()) === 5);
@@ -96,7 +114,7 @@ test('an agent whose file has no name any more, and whose process cannot be seen
   writer.close();
 });
 
-test('sampling keeps one in n of each agent and type, whatever lies between them, for every n to 16', async () => {
+test('sampling keeps one in n of each agent and type, independent of other events, for every n to 16', async () => {
   const [POST_TIME, AGENTS, TRANSFERS] = [7, 3, 480];
   for (let n = 1; n <= 16; n++) {
     const directory = temporaryDirectory();

@@ -6,7 +6,7 @@ import { drainAll, openTestSource, temporaryDirectory } from '../support/live.js
 import { eventsFor, writeRing } from '../support/rings.js';
 
 describe('a tallying observer', () => {
-  it.each([1, 2, 3, 4, 5])('adds up what a source adds up, wire version %d', (wireVersion) => {
+  it.each([1, 2, 3, 4, 5])('has the totals of a source, wire version %d', (wireVersion) => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'agent');
     const events = eventsFor(wireVersion);
@@ -29,7 +29,7 @@ describe('a tallying observer', () => {
     observer.close();
   });
 
-  it('goes on over a restart in the same file', () => {
+  it('continues after a restart in the same file', () => {
     const file = path.join(temporaryDirectory(), 'agent');
     const write = (capacity: number, values: number[]): void => {
       const writer = new RingWriter(file, { wireVersion: 4, capacity });
@@ -41,13 +41,13 @@ describe('a tallying observer', () => {
     expect(observer.observe()).toMatchObject({ found: 2, restarted: false });
     write(16, [7]);
     expect(observer.observe()).toMatchObject({ found: 1, restarted: true, lapped: false });
-    // The memory of the first life went with it.
+    // Memory in use restarts with the agent.
     expect(observer.tally()).toMatchObject({ memoryInUse: 7n });
     expect(observer.tally().events[4]).toMatchObject({ count: 3, sum: 127n, last: 7n });
     observer.close();
   });
 
-  it('says which ring it cannot have, and what it was given', () => {
+  it('reports an unavailable ring and a wrong argument by name', () => {
     const missing = path.join(temporaryDirectory(), 'missing');
     expect(() => observeTally(missing, tallyOptions())).toThrow(`${missing} is absent`);
     const options = { ...tallyOptions(), durationBoundsUs: [5, 5] };
