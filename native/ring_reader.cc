@@ -31,13 +31,13 @@ uint16_t randomSerial() {
 }
 
 HeaderPeek toPeek(const HeaderFields& header) {
-  HeaderPeek look;
-  look.whole = header.state == RingState::kReady;
-  look.version = header.version;
-  look.mark = header.expectedVersion;
-  look.writePos = header.writePos;
-  look.readPos = header.readPos;
-  return look;
+  HeaderPeek peek;
+  peek.whole = header.state == RingState::kReady;
+  peek.version = header.version;
+  peek.mark = header.expectedVersion;
+  peek.writePos = header.writePos;
+  peek.readPos = header.readPos;
+  return peek;
 }
 
 }  // namespace
@@ -152,16 +152,16 @@ HeaderPeek RingReader::inspect() {
   const HeaderFields header = readHeader(fd());
   waitingFor_ = header.state == RingState::kReady ? RingState::kInitializing : header.state;
   reason_ = header.state == RingState::kReady ? "its header is being rebuilt" : header.reason;
-  HeaderPeek look = toPeek(header);
-  look.readPosPast = header.state == RingState::kCorrupt && header.layout != nullptr &&
+  HeaderPeek peek = toPeek(header);
+  peek.readPosPast = header.state == RingState::kCorrupt && header.layout != nullptr &&
                      header.writePos < header.capacity && header.readPos >= header.capacity &&
                      (header.expectedVersion == header.version || isMark(header.expectedVersion));
-  if (look.whole || look.readPosPast) {
-    look.geometryChanged = header.layout != layout_ || header.capacity != capacity_;
-    look.sameHeader = header.layout->header.size == layout_->header.size;
+  if (peek.whole || peek.readPosPast) {
+    peek.geometryChanged = header.layout != layout_ || header.capacity != capacity_;
+    peek.sameHeader = header.layout->header.size == layout_->header.size;
   }
   pauseFromNs_ = monotonicNs();
-  return look;
+  return peek;
 }
 
 template <typename T>

@@ -1,5 +1,5 @@
-// What the native benches share: a clock, medians, a ring with real-looking transfers in it, and the plain pop loop
-// that NIXL's own consumers are, as the yardstick.
+// Parts of the native benches: a clock, medians, a ring of realistic transfers, and as a yardstick the plain pop loop
+// of NIXL's consumers.
 
 #pragma once
 
@@ -39,7 +39,7 @@ inline double median(std::vector<double> values) {
 struct TemporaryDirectory {
   std::string path;
   TemporaryDirectory() {
-    // Where rings really lie: in memory.
+    // In memory, as real rings are.
     std::string name = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + std::string("/nixl-otel-bench-XXXXXX");
     path = ::mkdtemp(name.data());
   }

@@ -140,7 +140,7 @@ Figures measure(int32_t version, int runs,
   return {medianOf(kSmall, true), medianOf(kLarge, false)};
 }
 
-// Nobody on the other core: the producer's own core empties the ring, between the bursts.
+// No consumer on the other core: the producer's core empties the ring between the bursts.
 double pushAlone(int32_t version, int runs) {
   const TemporaryDirectory directory;
   const std::string path = directory.path + "/ring";
