@@ -1,29 +1,29 @@
-// One agent as the collector knows it: the ring at its path, what the ring's events added up to, and whether anybody
-// still writes it. The collector's thread drains; any thread takes snapshots.
+// One agent in the collector: the ring at its path, the tallies of its events, and the state of its writer.
+//
+// Thread safety: the collector's thread drains, any thread takes snapshots. Each method locks the agent.
 
 #pragma once
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "collector_locks.h"
+#include "event_tap.h"
 #include "fair_mutex.h"
 #include "ring_reader.h"
 #include "tally.h"
-#include "tap.h"
 #include "writer_search.h"
 
 namespace nixl_otel {
 
-using Clock = std::chrono::steady_clock;
-
 enum class Life : uint8_t { kUnknown = 0, kAlive = 1, kDead = 2 };
 
 // The highest value of the last 15 to 30 seconds. A ring is emptied every few milliseconds, also right before metrics
-// are read: what it held at that moment says nothing.
+// are read, so the latest value means little.
 class RecentPeak {
  public:
   void note(uint64_t value, Clock::time_point now) {
@@ -43,7 +43,7 @@ class RecentPeak {
   uint64_t current_ = 0;
 };
 
-// Everything about an agent but its sums.
+// State of an agent, without its sums.
 struct AgentStatus {
   int32_t wireVersion = 0;
   uint64_t capacity = 0;
@@ -51,76 +51,74 @@ struct AgentStatus {
   pid_t pid = 0;
   double lastEventMs = 0;  // wall clock; 0: none yet
   bool exported = false;
-  uint64_t fill = 0;      // events that the last drain found
-  uint64_t peakFill = 0;  // the most that a drain found lately, see RecentPeak
-  double fullMs = 0;      // at most so long was the ring full: from the drains before those that found it so
+  uint64_t foundAtDrain = 0;  // events that the last drain found
+  uint64_t peakFound = 0;     // the most that a recent drain found, see RecentPeak
+  double fullMs = 0;          // upper bound on the time the ring was full
   DrainStats drains;
 };
 
-// A tally and the taps that are fed together with it.
+// A tally and its taps. Guarded by the agent's lock.
 struct TallySlot {
   Tally tally;
-  std::vector<std::shared_ptr<Tap>> taps;
+  std::vector<std::shared_ptr<EventTap>> taps;
   uint32_t users = 0;  // sources that asked for this tally
 };
 
 class Agent {
  public:
-  Agent(std::string path, std::unique_ptr<RingReader> reader);
+  Agent(std::string path, std::unique_ptr<RingReader> reader) REQUIRES(collectorThread);
 
   const std::string& path() const { return path_; }
 
-  // --- the collector's thread only ---
-
   struct DrainReport {
-    bool moved = false;     // there were events
-    bool more = false;      // its turn is over, but not its events
-    bool crowded = false;   // more than half full when looked at
-    bool settling = false;  // a new ring, to be looked at again after a pause
-    bool restless = false;  // to be drained with patience
+    bool moved = false;       // there were events
+    bool more = false;        // the budget is used up, the events are not
+    bool nearlyFull = false;  // a ring was found more than half full
+    bool settling = false;    // a new ring: drain again after a pause
+    bool needsPause = false;  // drain again with pauses allowed
   };
-  DrainReport drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, Patience patience);
+  DrainReport drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, PausePolicy pauses)
+      REQUIRES(collectorThread);
 
-  // Another file stands at the path now: its events go on where the old one's end. The old one is still drained, as
-  // whoever writes it may go on.
-  void replaceRing(std::unique_ptr<RingReader> reader);
+  // Attaches the file that replaced the path's ring. The replaced ring is still drained: its writer may continue.
+  void replaceRing(std::unique_ptr<RingReader> reader) REQUIRES(collectorThread);
 
-  bool holds(const FileId& file) const;
-  size_t rings() const { return readers_.size(); }
-  FileId file() const;
-  const RingReader& reader() const { return *readers_.back().reader; }
+  bool holds(const FileId& file) const REQUIRES(collectorThread);
+  size_t rings() const REQUIRES(collectorThread) { return ownRings().size(); }
+  FileId file() const REQUIRES(collectorThread) { return ownRings().back().reader->id(); }
 
-  // Files whose writer is not known, and what a search of all processes found.
-  bool wantsWriter() const;
-  void searched(const std::map<FileId, ProcessId>& found);
-  // Looks after the process that was seen; `thoroughly`: whether it still maps a ring that stands still.
-  void checkLife(Clock::time_point now, ProcessLooks& looks, bool thoroughly);
+  // True if the writer of a ring is unknown or gone.
+  bool lacksWriter() const REQUIRES(collectorThread);
+  // Takes over the result of a complete search for writers.
+  void noteWriters(const std::map<FileId, ProcessId>& found) REQUIRES(collectorThread);
+  // Notes a writer that is gone. `withMaps`: also one that no longer maps a ring that stands still.
+  void checkLife(Clock::time_point now, ProcessProbes& probes, bool withMaps) REQUIRES(collectorThread);
 
-  // Whether it may be forgotten: dead and its last values told, or without a sign of life for longer than `idleTtl` (0:
-  // never). `toldUntil`: when the slowest of all readers last read.
+  // True if the agent can be dropped: it is dead and its last values were read, or it showed no sign of life for
+  // `idleTtl` (0: never). `readUntil`: last read of the slowest reader.
   bool expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
-               Clock::time_point toldUntil) const;
+               Clock::time_point readUntil) const REQUIRES(collectorThread);
 
-  // Found empty, and nothing was ever seen behind it, nor did a search for its writer leave any doubt unsearched.
-  bool neverUsed() const;
-  // Closes the ring, leaving its header as it was found, and says what that header is now. The last thing to be called.
-  HeaderFields release();
+  // True if the ring was found empty and a complete search saw no writer.
+  bool neverUsed() const REQUIRES(collectorThread);
+  // Restores the header and returns it as it is then. No method may be called afterwards.
+  HeaderFields release() REQUIRES(collectorThread);
 
-  // --- any thread ---
+  // --- any thread; with a budget: false if the thread held the lock for longer ---
 
   std::shared_ptr<TallySlot> acquireTally(const std::shared_ptr<const TallyPlan>& plan);
   void releaseTally(const std::shared_ptr<TallySlot>& slot);
-  // Held while the ring is drained. All below want it held.
-  std::unique_lock<FairMutex> lockLater() const { return std::unique_lock(mutex_, std::defer_lock); }
-
-  // kReady, or why the ring at the path cannot be drained at present.
-  RingState trouble(std::string& reason) const;
-  void addTap(TallySlot& slot, const std::shared_ptr<Tap>& tap);
-  void removeTap(TallySlot& slot, const std::shared_ptr<Tap>& tap);
-  // `visit(status, tally)`.
+  bool addTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
+  bool removeTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
+  // kReady, or the reason why the ring at the path cannot be drained.
+  bool trouble(RingState& state, std::string& reason, WaitBudget& budget) const;
+  // Calls visit(status, tally).
   template <typename Visit>
-  void read(const TallySlot& slot, Visit&& visit) const {
+  bool read(const TallySlot& slot, WaitBudget& budget, Visit&& visit) const {
+    FairLock lock(mutex_, std::defer_lock);
+    if (!lock.lockWithin(budget)) return false;
     visit(status(), slot.tally);
+    return true;
   }
 
  private:
@@ -129,37 +127,40 @@ class Agent {
     uint32_t incarnation = 0;
     ProcessId writer;
     bool writerSeen = false;
-    bool gone = false;  // the writer was seen and is gone
-    bool dry = false;   // the last drain left nothing, as far as anybody can tell
+    bool gone = false;   // the writer was seen and is gone
+    bool empty = false;  // after the last drain
     Clock::time_point lastMoved{};
     Clock::time_point lastDrain{};
     uint64_t foundFull = 0;
   };
 
-  AgentStatus status() const;
-  void fold(Attached& attached, const RingReader::Chunk& chunk);
-  void enterIncarnation(Attached& attached, uint32_t incarnation);
-  bool maySpare(const Attached& replaced, Clock::time_point now) const;
-  void noteFull(Attached& attached, Clock::time_point now);
-  void noteTrouble(const DrainResult& result);
-  bool stillWrites(const Attached& attached, Clock::time_point now, ProcessLooks& looks, bool thoroughly) const;
-  Life life() const;
+  AgentStatus status() const REQUIRES(mutex_);
+  void fold(Attached& attached, const RingReader::Chunk& chunk) REQUIRES(mutex_);
+  void enterIncarnation(Attached& attached, uint32_t incarnation) REQUIRES(mutex_);
+  bool canRetire(const Attached& replaced, Clock::time_point now) const REQUIRES(mutex_);
+  void noteFull(Attached& attached, Clock::time_point now) REQUIRES(mutex_);
+  bool isWriting(const Attached& attached, Clock::time_point now, ProcessProbes& probes, bool withMaps) const;
+  Life life() const REQUIRES(mutex_);
+  // The collector's thread alone changes rings_: it may read them without the lock.
+  const std::vector<Attached>& ownRings() const REQUIRES(collectorThread) NO_THREAD_SAFETY_ANALYSIS { return rings_; }
 
   const std::string path_;
   mutable FairMutex mutex_;
-  std::vector<Attached> readers_;  // the last one is the path's; others were replaced and run dry
-  std::vector<std::shared_ptr<TallySlot>> tallies_;
-  std::vector<TappedEvent> tapped_;
-  RecentPeak peakFill_;
-  RingState trouble_ = RingState::kReady;
-  Clock::duration fullTime_{0};
-  DrainStats retired_;  // what readers that are closed by now had counted
-  uint32_t replacements_ = 0;
-  double lastEventMs_ = 0;
-  Clock::time_point lastEvent_;
-  Clock::time_point diedAt_{};
-  bool moved_ = false;
-  uint32_t searches_ = 0;  // complete ones since the ring was attached
+  std::vector<Attached> rings_ GUARDED_BY(mutex_);  // the last one is the path's; it replaced the others
+  std::vector<std::shared_ptr<TallySlot>> tallies_ GUARDED_BY(mutex_);
+  std::vector<TappedEvent> tapped_ GUARDED_BY(mutex_);
+  RecentPeak peakFound_ GUARDED_BY(mutex_);
+  RingState trouble_ GUARDED_BY(mutex_) = RingState::kReady;
+  Clock::duration fullTime_ GUARDED_BY(mutex_){0};
+  DrainStats retired_ GUARDED_BY(mutex_);  // of readers that are closed
+  uint32_t replacements_ GUARDED_BY(mutex_) = 0;
+  double lastEventMs_ GUARDED_BY(mutex_) = 0;
+  Clock::time_point lastEvent_ GUARDED_BY(mutex_);
+  Clock::time_point diedAt_ GUARDED_BY(mutex_){};
+  bool moved_ GUARDED_BY(mutex_) = false;
+  uint32_t searches_ GUARDED_BY(mutex_) = 0;  // complete ones since the ring was attached
 };
+
+using AgentMap = std::map<std::string, std::shared_ptr<Agent>>;  // by path
 
 }  // namespace nixl_otel

@@ -1,133 +1,98 @@
-// Calls of other threads that need the collector's locks. The thread holds these while it reads files, and a file
-// system, a debugger or the machine may hold it up there for any time. So each call has a deadline; what it could not
-// do until then is deferred, and the thread does it when it runs again.
-
-#include <algorithm>
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <mutex>
-#include <thread>
-#include <utility>
-#include <vector>
+// Calls of other threads that need the collector's locks. The thread holds these while it reads files, and may be held
+// up there for any time. So each call has a time limit. The thread makes the calls that timed out at its next step.
 
 #include "collector.h"
 
 namespace nixl_otel {
 
-WaitBudget Collector::budget(Clock::duration limit) const {
-  const uint64_t step = steps_;
-  return {limit, awaitedStep_ == step ? Clock::duration{0} : limit, step};
-}
-
-bool Collector::lockWithin(std::unique_lock<FairMutex>& lock, WaitBudget& budget) {
-  if (lock.try_lock()) return true;
-  if (budget.limit == WaitBudget::kForEver) {
-    lock.lock();
-    return true;
+// A call is not made before those that are deferred: a source must be opened before it is closed.
+void Collector::makeOrDefer(WaitBudget& budget, const Call& call) {
+  FairLock lock(collectorMutex, std::defer_lock);
+  if (lock.lockWithin(budget)) {
+    if (deferred_.isEmpty() || !deferred_.add(call)) call(budget);
+    return;
   }
-  const Clock::time_point begun = Clock::now();
-  const bool isLocked = lock.try_lock_until(begun + budget.left);
-  budget.left -= std::min(budget.left, Clock::now() - begun);
-  if (!isLocked) noteHeldUp(budget);
-  return isLocked;
+  if (deferred_.add(call)) return;
+  lock.lock();
+  call(budget);
 }
 
-// A call has waited in vain. Where the thread has moved meanwhile, or the limit was short, it is not held up.
-void Collector::noteHeldUp(const WaitBudget& budget) {
-  if (budget.limit >= kPatience) awaitedStep_ = budget.step;
-}
-
-// Does the work with mutex_ held: now, or at the thread's next step where it does not let go of it. Not before what is
-// deferred already: what was opened must be so before it is closed.
-void Collector::whenFree(WaitBudget& budget, Work work) {
-  std::unique_lock lock(mutex_, std::defer_lock);
-  if (!lockWithin(lock, budget) || hasDeferred()) {
-    if (defer(work)) return;
-    if (!lock.owns_lock()) lock.lock();
-  }
-  work(budget);
-}
-
-// False: no thread runs that would do it, nor one that could hold on to a lock.
-bool Collector::defer(Work work) {
-  const std::lock_guard lock(deferredMutex_);
-  if (deferring_) deferred_.push_back(std::move(work));
-  return deferring_;
-}
-
-bool Collector::hasDeferred() {
-  const std::lock_guard lock(deferredMutex_);
-  return !deferred_.empty();
-}
-
-// False: there is work left.
-bool Collector::stopDeferring() {
-  const std::lock_guard lock(deferredMutex_);
-  deferring_ = !deferred_.empty();
-  return !deferring_;
-}
-
-// Of the thread, with mutex_ held.
-void Collector::runDeferred() {
-  std::vector<Work> works;
-  {
-    const std::lock_guard lock(deferredMutex_);
-    works.swap(deferred_);
-  }
+void Collector::makeDeferredCalls() {
   WaitBudget forEver;
-  for (const Work& work : works) work(forEver);
-  for (const auto& source : leaving_) unlinkAll(*source);
+  for (const Call& call : deferred_.take()) call(forEver);
+  for (const auto& source : leaving_) source->unlinkAll();
   leaving_.clear();
 }
 
-std::shared_ptr<Tap> Collector::openTap(const std::shared_ptr<Source>& source, const TapWants& wants, size_t capacity) {
-  auto tap = std::make_shared<Tap>(wants, capacity);
+bool Collector::drainNow(std::chrono::milliseconds limit) {
+  WaitBudget budget = progress_.budget(limit);
+  const uint64_t request = ++drainRequests_;
+  FairLock lock(collectorMutex, std::defer_lock);
+  if (!lock.lockWithin(budget) || !running_) return false;
+  wake_.notify_all();
+  const auto served = [this, request]() REQUIRES(collectorMutex) { return isServed(request) || !running_; };
+  if (ticked_.wait_for(collectorMutex, budget.left, served)) return true;
+  budget.noteTimeout();
+  return false;
+}
+
+uint64_t Collector::requestDrain() {
+  const uint64_t request = ++drainRequests_;
+  // With the lock: the thread must not miss the request between its check for one and its sleep.
+  FairLock lock(collectorMutex, std::defer_lock);
+  WaitBudget budget = patience();
+  const bool isLocked = lock.lockWithin(budget);
+  static_cast<void>(isLocked);  // a thread that is held up does not sleep
+  wake_.notify_all();
+  return request;
+}
+
+std::shared_ptr<EventTap> Collector::openTap(const std::shared_ptr<Source>& source, const TapWants& wants,
+                                             size_t capacity) {
+  auto tap = std::make_shared<EventTap>(wants, capacity);
   WaitBudget limit = patience();
-  whenFree(limit, [=, this](WaitBudget& budget) {
-    source->taps_.push_back(tap);
-    onEach(*source, budget, [tap](Agent& agent, TallySlot& slot) { agent.addTap(slot, tap); });
+  makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
+    source->addTap(tap);
+    changeTaps(*source, budget,
+               [tap](Agent& agent, TallySlot& slot, WaitBudget& left) { return agent.addTap(slot, tap, left); });
   });
   return tap;
 }
 
-void Collector::closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<Tap>& tap) {
+void Collector::closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<EventTap>& tap) {
   WaitBudget limit = patience();
-  whenFree(limit, [=, this](WaitBudget& budget) {
-    std::erase(source->taps_, tap);
-    onEach(*source, budget, [tap](Agent& agent, TallySlot& slot) { agent.removeTap(slot, tap); });
+  makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
+    source->removeTap(tap);
+    changeTaps(*source, budget,
+               [tap](Agent& agent, TallySlot& slot, WaitBudget& left) { return agent.removeTap(slot, tap, left); });
   });
 }
 
-// mutex_ is held. An agent that the thread holds on to for longer has its turn at the thread's next step.
-void Collector::onEach(Source& source, WaitBudget& budget, const std::function<void(Agent&, TallySlot&)>& work) {
+// Changes the taps of each agent. If the thread holds an agent's lock for longer, it makes the change at its next step.
+void Collector::changeTaps(Source& source, WaitBudget& budget, const ChangeTaps& change) {
   // No structured binding: clang before 16 cannot capture one.
-  for (const auto& entry : source.agents_) {
-    const auto& seen = entry.second;
-    auto lock = seen.agent->lockLater();
-    if (lockWithin(lock, budget)) {
-      work(*seen.agent, *seen.slot);
-      continue;
-    }
-    const auto later = [seen, work](WaitBudget&) {
-      auto free = seen.agent->lockLater();
-      free.lock();
-      work(*seen.agent, *seen.slot);
+  for (const auto& entry : source.agents()) {
+    const SourceAgent& seen = entry.second;
+    if (change(*seen.agent, *seen.slot, budget)) continue;
+    const Call later = [seen, change](WaitBudget&) {
+      WaitBudget forEver;
+      change(*seen.agent, *seen.slot, forEver);
     };
-    if (!defer(later)) later(budget);
+    WaitBudget unused;
+    if (!deferred_.add(later)) later(unused);
   }
 }
 
 uint32_t Collector::addReader(const std::shared_ptr<Source>& source) {
-  const uint32_t reader = source->nextReader_++;
+  const uint32_t reader = source->newReader();
   WaitBudget limit = patience();
-  whenFree(limit, [source, reader](WaitBudget&) { source->lastRead_.emplace(reader, Clock::time_point{}); });
+  makeOrDefer(limit, [source, reader](WaitBudget&) REQUIRES(collectorMutex) { source->addReader(reader); });
   return reader;
 }
 
 void Collector::removeReader(const std::shared_ptr<Source>& source, uint32_t reader) {
   WaitBudget limit = patience();
-  whenFree(limit, [source, reader](WaitBudget&) { source->lastRead_.erase(reader); });
+  makeOrDefer(limit, [source, reader](WaitBudget&) REQUIRES(collectorMutex) { source->removeReader(reader); });
 }
 
 }  // namespace nixl_otel

@@ -16,13 +16,13 @@
 namespace nixl_otel {
 namespace {
 
-// Kernels stamp mtime with the time of the last timer tick, up to 10 ms ago: a change in the same tick as our look
-// leaves the same stamp. A stamp younger than this is not trusted to be the last one.
+// Kernels stamp mtime with the time of the last timer tick, up to 10 ms ago. A change in the same tick as our read
+// leaves the same stamp, so a younger stamp may not be the last one.
 constexpr double kStampGrainSeconds = 0.1;
 
 bool same(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
-// A stamp may be any number, and so many seconds in nanoseconds, or their difference, more than an integer holds.
+// In doubles: a stamp may be any number, and its nanoseconds or a difference may overflow an integer.
 double secondsBetween(const timespec& a, const timespec& b) {
   const double seconds = static_cast<double>(b.tv_sec) - static_cast<double>(a.tv_sec);
   return seconds + static_cast<double>(b.tv_nsec - a.tv_nsec) / 1e9;
@@ -43,7 +43,7 @@ const char* problemOf(unsigned char kind) {
   }
 }
 
-// File systems that do not tell the kind in the directory entry are asked per file.
+// Some file systems do not report the kind in the directory entry.
 unsigned char kindOf(int directory, const dirent* entry) {
   if (entry->d_type != DT_UNKNOWN) return entry->d_type;
   struct stat info;
@@ -84,7 +84,7 @@ bool DirectoryTree::covers(const std::string& path, std::string& agent) const {
 
 bool DirectoryTree::visit(const std::string& path, const std::string& prefix, int depth) {
   struct stat info;
-  // The directory itself may be a link (that is the operator's choice); what lies below it may not.
+  // The directory itself may be a link, which is the operator's choice. Folders below may not.
   if ((depth == 0 ? ::stat(path.c_str(), &info) : ::lstat(path.c_str(), &info)) != 0) {
     if (depth == 0) fail(errno);
     return false;
@@ -107,12 +107,11 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
     timespec now;
     ::clock_gettime(CLOCK_REALTIME, &now);
     folder.changed = info.st_mtim;
-    // (A stamp in the future says nothing about now.)
+    // A stamp in the future is no proof either.
     folder.settled = std::abs(secondsBetween(info.st_mtim, now)) > kStampGrainSeconds;
     changed |= read(folder, path, prefix, depth);
   }
-  if (folder.cut)
-    problems_[directory_] = "more than " + std::to_string(kMaxEntries) + " files; the rest is not looked at";
+  if (folder.cut) problems_[directory_] = "more than " + std::to_string(kMaxEntries) + " files; the rest is ignored";
   for (const std::string& name : folder.folders) changed |= visit(path + "/" + name, prefix + name + "/", depth + 1);
   return changed;
 }
@@ -129,7 +128,7 @@ bool DirectoryTree::read(Folder& folder, const std::string& path, const std::str
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth == 0 ? 0 : O_NOFOLLOW));
   DIR* directory = fd < 0 ? nullptr : ::fdopendir(fd);
   if (directory == nullptr) {
-    // (What lies below may have been removed or replaced meanwhile.)
+    // A folder below may have been removed or replaced meanwhile.
     const bool raced = depth != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
     if (depth == 0) {
       fail(errno);
@@ -162,45 +161,12 @@ bool DirectoryTree::read(Folder& folder, const std::string& path, const std::str
   ::closedir(directory);
   bool changed = files.size() != folder.files.size() || folders != folder.folders;
   for (size_t i = 0; !changed && i < files.size(); ++i) changed = files[i].path != folder.files[i].path;
-  // The same name may be another file now, which only its inode tells: say changed once the stamp has come to rest.
+  // The same name may be another file, which only its inode shows: report one more change once the stamp is settled.
   changed |= folder.settled;
   folder.files = std::move(files);
   folder.folders = std::move(folders);
   entries_ = kMaxEntries - room + folder.entries();
   return changed;
-}
-
-std::string toUtf8(const std::string& bytes) {
-  std::string out;
-  out.reserve(bytes.size());
-  for (size_t i = 0; i < bytes.size();) {
-    const auto lead = static_cast<unsigned char>(bytes[i]);
-    const size_t length = lead < 0x80                   ? 1
-                          : lead >= 0xC2 && lead < 0xE0 ? 2
-                          : lead >= 0xE0 && lead < 0xF0 ? 3
-                          : lead >= 0xF0 && lead < 0xF5 ? 4
-                                                        : 0;
-    bool good = length != 0 && i + length <= bytes.size();
-    for (size_t k = 1; good && k < length; ++k) good = (static_cast<unsigned char>(bytes[i + k]) & 0xC0) == 0x80;
-    if (good && length == 3) {
-      const auto next = static_cast<unsigned char>(bytes[i + 1]);
-      good = !(lead == 0xE0 && next < 0xA0) && !(lead == 0xED && next >= 0xA0);  // overlong; surrogates
-    }
-    if (good && length == 4) {
-      const auto next = static_cast<unsigned char>(bytes[i + 1]);
-      good = !(lead == 0xF0 && next < 0x90) && !(lead == 0xF4 && next >= 0x90);  // overlong; above U+10FFFF
-    }
-    if (good) {
-      out.append(bytes, i, length);
-      i += length;
-    } else {
-      char escaped[5];
-      std::snprintf(escaped, sizeof escaped, "\\x%02X", lead);
-      out += escaped;
-      ++i;
-    }
-  }
-  return out;
 }
 
 }  // namespace nixl_otel

@@ -1,5 +1,5 @@
-// Many events, column by column: what events have in common (type, category, name) stands once among the kinds, and
-// each event has a place there. So that JavaScript makes one object for each kind and none for each event.
+// Events in columns. Type, category and name are stored once per kind, and each event has the index of its kind:
+// JavaScript makes one object per kind and none per event.
 
 #pragma once
 
@@ -46,7 +46,7 @@ class EventColumns {
   const std::vector<uint64_t>& timestampsUs() const { return timestampsUs_; }
 
  private:
-  // All that tells kinds apart. Without padding: it is hashed and compared as bytes.
+  // Identity of a kind. Without padding: it is hashed and compared as bytes.
   struct Key {
     uint64_t words[6];
     bool operator==(const Key&) const = default;

@@ -1,68 +1,122 @@
-// A mutex that goes to those who wait for it in the order in which they came, and a wait for it may have an end.
+// A mutex that serves threads in the order of their arrival, and a lock whose wait has a time limit.
 //
-// The collector's thread takes an agent's lock again as soon as it has let go of it, as long as the ring has more. Of a
-// std::mutex a thread that waits would be woken each time to find it taken.
+// The collector's thread relocks an agent right after unlocking it while the ring has more events. With a std::mutex, a
+// waiting thread would wake each time to find the mutex taken again.
 
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <vector>
+
+#include "mutex.h"
+#include "thread_annotations.h"
+#include "wait_budget.h"
 
 namespace nixl_otel {
 
-// For std::unique_lock and std::lock_guard. The time limits need a steady clock only.
-class FairMutex {
+// Also for std::lock_guard and std::condition_variable_any. Trivially destructible: one of them is a global, and
+// threads may still use it while the process exits.
+class CAPABILITY("mutex") FairMutex {
  public:
-  void lock() {
-    std::unique_lock guard(mutex_);
-    if (takeFree()) return;
-    Waiter own;
-    waiters_.push_back(&own);
-    own.woken.wait(guard, [&] { return own.isOwner; });
+  void lock() ACQUIRE() {
+    MutexLock guard(mutex_);
+    if (takeIfFree()) return;
+    Waiter self;
+    append(self);
+    self.woken.wait(guard.waitable(), [&] { return self.isOwner; });
   }
 
-  bool try_lock() {
-    const std::lock_guard guard(mutex_);
-    return takeFree();
+  bool try_lock() TRY_ACQUIRE(true) {
+    const MutexLock guard(mutex_);
+    return takeIfFree();
   }
 
-  bool try_lock_until(std::chrono::steady_clock::time_point end) {
-    std::unique_lock guard(mutex_);
-    if (takeFree()) return true;
-    Waiter own;
-    waiters_.push_back(&own);
-    if (own.woken.wait_until(guard, end, [&] { return own.isOwner; })) return true;
-    std::erase(waiters_, &own);
+  bool try_lock_until(Clock::time_point end) TRY_ACQUIRE(true) {
+    MutexLock guard(mutex_);
+    if (takeIfFree()) return true;
+    Waiter self;
+    append(self);
+    if (self.woken.wait_until(guard.waitable(), end, [&] { return self.isOwner; })) return true;
+    remove(self);
     return false;
   }
 
-  void unlock() {
-    const std::lock_guard guard(mutex_);
-    isTaken_ = !waiters_.empty();
+  void unlock() RELEASE() {
+    const MutexLock guard(mutex_);
+    isTaken_ = first_ != nullptr;
     if (!isTaken_) return;
-    Waiter& next = *waiters_.front();
-    waiters_.erase(waiters_.begin());
+    Waiter& next = *first_;
+    first_ = next.next;
     next.isOwner = true;
-    next.woken.notify_one();  // with `guard` held: the waiter lives on the stack of a thread that needs it to go on
+    next.woken.notify_one();  // with `guard` held: the waiter is on the stack of a thread that then returns
   }
 
  private:
   struct Waiter {
     std::condition_variable woken;
     bool isOwner = false;
+    Waiter* next = nullptr;
   };
 
-  // mutex_ is held.
-  bool takeFree() {
+  bool takeIfFree() REQUIRES(mutex_) {
     if (isTaken_) return false;
     return isTaken_ = true;
   }
 
-  std::mutex mutex_;  // of what is below; held for a moment only
-  bool isTaken_ = false;
-  std::vector<Waiter*> waiters_;  // the one that has waited longest first
+  void append(Waiter& waiter) REQUIRES(mutex_) {
+    Waiter** end = &first_;
+    while (*end != nullptr) end = &(*end)->next;
+    *end = &waiter;
+  }
+
+  void remove(Waiter& waiter) REQUIRES(mutex_) {
+    Waiter** at = &first_;
+    while (*at != &waiter) at = &(*at)->next;
+    *at = waiter.next;
+  }
+
+  Mutex mutex_;  // held for a moment only
+  bool isTaken_ GUARDED_BY(mutex_) = false;
+  Waiter* first_ GUARDED_BY(mutex_) = nullptr;  // the longest waiting thread
+};
+
+class SCOPED_CAPABILITY FairLock {
+ public:
+  explicit FairLock(FairMutex& mutex) ACQUIRE(mutex) : mutex_(mutex), isHeld_(true) { mutex_.lock(); }
+  FairLock(FairMutex& mutex, std::defer_lock_t) EXCLUDES(mutex) : mutex_(mutex) {}
+  ~FairLock() RELEASE() {
+    if (isHeld_) mutex_.unlock();
+  }
+  FairLock(const FairLock&) = delete;
+  FairLock& operator=(const FairLock&) = delete;
+
+  void lock() ACQUIRE() {
+    mutex_.lock();
+    isHeld_ = true;
+  }
+  void unlock() RELEASE() {
+    isHeld_ = false;
+    mutex_.unlock();
+  }
+  // Returns false if the budget ran out first.
+  bool lockWithin(WaitBudget& budget) TRY_ACQUIRE(true) {
+    isHeld_ = mutex_.try_lock();
+    if (isHeld_) return true;
+    if (!budget.isLimited()) {
+      lock();
+      return true;
+    }
+    const Clock::time_point begin = Clock::now();
+    isHeld_ = mutex_.try_lock_until(begin + budget.left);
+    budget.spend(Clock::now() - begin);
+    if (!isHeld_) budget.noteTimeout();
+    return isHeld_;
+  }
+
+ private:
+  FairMutex& mutex_;
+  bool isHeld_ = false;
 };
 
 }  // namespace nixl_otel

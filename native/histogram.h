@@ -1,8 +1,8 @@
-// Counts per bucket over given upper bounds: bucket i takes values <= bounds[i], the last one what is above them all.
+// Buckets over given upper bounds: bucket i takes values <= bounds[i], the last one takes values above all bounds.
 //
-// Finding the bucket is most of what a tally does, and which bucket comes next no branch predictor knows. So a table
-// says for the value's leading bits where to begin, and one comparison without a branch decides between that bucket and
-// the next. Bounds that lie closer than the table's cells cost a loop, and nothing else.
+// Finding buckets is most of a tally's work, and no branch predictor knows the next one. So a table maps the value's
+// leading bits to a first bucket, and one comparison without a branch decides between that and the next. Bounds closer
+// than the table's cells cost a loop.
 
 #pragma once
 
@@ -17,8 +17,8 @@ namespace nixl_otel {
 // A sum of u64 readings that cannot wrap: 2^64 readings of the largest value still fit.
 using WideSum = unsigned __int128;
 
-// The bits of doubles that are 0 or more are ordered as their values are. The exponent and three bits behind it make
-// eight cells of every power of two.
+// The bits of doubles from 0 on are ordered as their values are. The exponent and the next three bits divide every
+// power of two into eight cells.
 inline constexpr uint32_t kCellShift = 49;
 inline uint64_t cellOf(double value) { return std::bit_cast<uint64_t>(value) >> kCellShift; }
 
@@ -28,20 +28,20 @@ class BucketTable {
   // `smallestOf[c]` is the smallest key in cell c.
   BucketTable(std::vector<uint64_t> thresholds, const std::vector<uint64_t>& smallestOf)
       : thresholds_(std::move(thresholds)) {
-    thresholds_.push_back(UINT64_MAX);  // no key is above it: the last bucket ends every search
+    thresholds_.push_back(UINT64_MAX);  // not below any key: ends every search at the last bucket
     cells_.reserve(smallestOf.size() + 1);
     for (const uint64_t smallest : smallestOf) {
       const auto at = std::lower_bound(thresholds_.begin(), thresholds_.end(), smallest);
       cells_.push_back({*at, static_cast<uint64_t>(at - thresholds_.begin())});
     }
-    cells_.push_back({UINT64_MAX, thresholds_.size() - 1});  // behind them all: no key is there
-    for (size_t c = 0; c + 1 < cells_.size(); ++c) crowded_ |= cells_[c + 1].first > cells_[c].first + 1;
+    cells_.push_back({UINT64_MAX, thresholds_.size() - 1});  // sentinel
+    for (size_t c = 0; c + 1 < cells_.size(); ++c) hasSharedCells_ |= cells_[c + 1].first > cells_[c].first + 1;
   }
 
   size_t find(uint64_t key, uint64_t cell) const {
     const Cell& begin = cells_[cell];
     size_t i = begin.first + (key > begin.threshold);
-    if (crowded_) [[unlikely]]
+    if (hasSharedCells_) [[unlikely]]
       while (key > thresholds_[i]) ++i;
     return i;
   }
@@ -49,17 +49,17 @@ class BucketTable {
   size_t buckets() const { return thresholds_.size(); }
 
  private:
-  // The first threshold that a key in it may be above, and where that stands: side by side, as both are always needed.
+  // The first threshold that a key of the cell may exceed, and its index. Side by side: both are always needed.
   struct Cell {
     uint64_t threshold;
     uint64_t first;
   };
   std::vector<Cell> cells_;
   std::vector<uint64_t> thresholds_;
-  bool crowded_ = false;  // some cells have more than one in them
+  bool hasSharedCells_ = false;  // a cell holds more than one threshold
 };
 
-// Of whole numbers. An integer is <= a bound if it is <= the bound's floor, so all comparing is done in integers.
+// Buckets of integers. An integer is <= a bound if it is <= the bound's floor, so comparisons are of integers.
 class IntegerBuckets {
  public:
   explicit IntegerBuckets(const std::vector<double>& bounds) : table_(floors(bounds), smallestOf()) {}
@@ -67,16 +67,16 @@ class IntegerBuckets {
   size_t find(uint64_t value) const {
     if (value < kExact) [[likely]]
       return find(value, static_cast<double>(static_cast<int64_t>(value)));
-    // Rounded down, so that it stays in its cell.
+    // Rounded down to stay in its cell.
     return find(value, static_cast<double>(value & ~uint64_t{0x7FF}));
   }
-  // For whoever has it as a double already.
+  // `same`: the value as a double.
   size_t find(uint64_t value, double same) const { return table_.find(value, cellOf(same)); }
 
   size_t count() const { return table_.buckets(); }
 
  private:
-  static constexpr uint64_t kExact = uint64_t{1} << 53;  // doubles have all whole numbers below it
+  static constexpr uint64_t kExact = uint64_t{1} << 53;  // doubles represent all integers below
 
   static std::vector<uint64_t> smallestOf() {
     std::vector<uint64_t> smallest;
@@ -97,7 +97,7 @@ class IntegerBuckets {
   BucketTable table_;
 };
 
-// Of rates, which are no whole numbers, 0 or more.
+// Buckets of real numbers from 0 on, such as rates.
 class RealBuckets {
  public:
   explicit RealBuckets(const std::vector<double>& bounds) : table_(bitsOf(bounds), smallestOf()) {}

@@ -3,10 +3,9 @@
 #   make -f prebuild.mk SYSROOTS=/dir     every platform; a platform alone: make -f prebuild.mk ... linux-x64-musl
 #
 # Each architecture is compiled once and linked twice. libstdc++ and libgcc are static and hidden, so only libc is needed
-# at run time. For glibc, the C library linked against is 2.17 (under SYSROOTS), whatever the build machine has: symbols then
-# carry no newer version. For musl, nothing is linked: the process that loads the addon has its C library
-# already, and so has a program with its loader (musl_program.cc).
-# portable_libc.cc supplies the few symbols that Debian's libstdc++.a wants and older or other C libraries lack.
+# at run time. For glibc, glibc 2.17 (under SYSROOTS) is linked, so no symbol has a newer version. For musl, no C library is
+# linked: the process that loads the addon has one already, and so has a program with its loader (musl_program.cc).
+# portable_libc.cc supplies the few symbols that Debian's libstdc++.a needs and older or other C libraries lack.
 include Makefile
 
 triple_x64   := x86_64-linux-gnu
@@ -20,7 +19,7 @@ musl_arm64   := libc.musl-aarch64.so.1
 
 prebuilds := ../prebuilds
 platforms := linux-x64-glibc linux-x64-musl linux-arm64-glibc linux-arm64-musl
-# Only what a checkout does not rebuild at once: the rules below are for the package, not for `make`.
+# The rules below are for the package, not for a plain `make`.
 .DEFAULT_GOAL := all-platforms
 .PHONY: all-platforms $(platforms)
 all-platforms: $(platforms)
@@ -47,7 +46,7 @@ $(prebuilds)/linux-$(1)-musl/nixl_otel.node: $$($(1)_addon_objects)
 $(prebuilds)/linux-$(1)-musl/transfer-source: $$($(1)_source_objects) build/prebuild/$(1)/obj/prebuild/musl_program.o \
                                               build/prebuild/$(1)/libc.so
 	$$(call link,$(1),-shared -Wl$$(comma)-e$$(comma)_start$$(comma)--no-as-needed $$(sysroot_$(1))/usr/lib64/Scrt1.o,)
-# Only the name of musl's library: its loader gives its functions to those who ask for it by that name.
+# An empty library with the name of musl's, whose loader resolves that name.
 build/prebuild/$(1)/libc.so:
 	@$(triple_$(1))-g++ -nostdlib -shared -Wl,-soname,$(musl_$(1)) -x c /dev/null -o $$@
 
@@ -67,7 +66,7 @@ endef
 comma := ,
 of = $(shell $(CXX) -print-file-name=$(1))
 
-# Named file by file: the sysroot's libc.so is a script with paths of its own.
+# Named file by file: the sysroot's libc.so is a script with absolute paths.
 glibc = $(addprefix $(sysroot_$(1))/lib64/,libc.so.6 libpthread.so.0 libdl.so.2 libm.so.6 $(loader_$(1))) \
         $(sysroot_$(1))/usr/lib64/libc_nonshared.a
 

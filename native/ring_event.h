@@ -1,4 +1,4 @@
-// One event as it stands in a slot, in any wire version.
+// One event, and its encoding in a slot of any wire version.
 
 #pragma once
 
@@ -22,8 +22,8 @@ enum Category : int32_t {
   kCustom = 7,
 };
 
-// The event types that make up one finished transfer, and the ones the producer's side needs
-// (nixl_telemetry_event_type_t). What the other types mean is src/mapping/events.ts's business.
+// Event types of a finished transfer, and those that producers need (nixl_telemetry_event_type_t).
+// src/mapping/events.ts has the others.
 enum EventType : uint32_t {
   kTxBytes = 0,
   kRxBytes = 1,
@@ -37,7 +37,7 @@ enum EventType : uint32_t {
   kEventsDropped = 20,
 };
 
-// Fields that the wire version does not have are 0; `named` says which of type and name is the key.
+// Fields that the wire version lacks are 0. RingLayout::named() decides whether type or name is the key.
 struct RingEvent {
   uint64_t timestampUs = 0;  // microseconds since the Unix epoch (wire version 1)
   int32_t category = 0;      // as stored (versions 1 and 2)

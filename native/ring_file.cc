@@ -41,10 +41,10 @@ const char* kindOf(mode_t mode) {
   return "a device";
 }
 
-// What is above it was never meant as a version.
+// A larger number is no version but other data.
 constexpr int32_t kLastPlausibleVersion = 999;
 
-// Shared mappings on these are not, or need not be, one memory for writer and reader.
+// Names a file system on which shared mappings of writer and reader may not be the same memory.
 const char* incoherentFileSystem(int fd) {
   struct statfs info;
   if (::fstatfs(fd, &info) != 0) return nullptr;
@@ -91,21 +91,6 @@ const char* toString(RingState state) {
   return "corrupt";
 }
 
-FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
-  if (this != &other) {
-    reset();
-    fd_ = other.release();
-  }
-  return *this;
-}
-
-int FileDescriptor::release() { return std::exchange(fd_, -1); }
-
-void FileDescriptor::reset() {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = -1;
-}
-
 HeaderFields readHeader(int fd) {
   HeaderFields f;
   struct stat info;
@@ -124,8 +109,7 @@ HeaderFields readHeader(int fd) {
   f.expectedVersion = loadField<int32_t>(bytes, kVersionOffset + 4);
   if (f.version == 0) return verdict(f, RingState::kInitializing, "the header has no version yet");
   if (f.version < 0 || f.version > kLastPlausibleVersion) {
-    return verdict(f, RingState::kCorrupt,
-                   "no ring: where the wire version stands there is " + std::to_string(f.version));
+    return verdict(f, RingState::kCorrupt, "not a NIXL ring: the wire version field is " + std::to_string(f.version));
   }
   if (!knownVersion(f.version)) {
     return verdict(f, RingState::kIncompatible, "wire version " + std::to_string(f.version) + " is not known (1 to 5)");
@@ -140,7 +124,7 @@ HeaderFields readHeader(int fd) {
   f.layout = findLayout(f.version, f.capacity, f.fileSize);
   if (f.layout == nullptr) {
     return verdict(f, RingState::kCorrupt,
-                   "the file has " + std::to_string(f.fileSize) + " bytes, which is no size for wire version " +
+                   "the file has " + std::to_string(f.fileSize) + " bytes, which does not match wire version " +
                        std::to_string(f.version) + " and capacity " + std::to_string(f.capacity));
   }
   const auto mask = loadField<uint64_t>(bytes, h.mask);
@@ -170,7 +154,7 @@ HeaderFields peekHeader(const std::string& path, const FileId& id) {
   if (!S_ISREG(info.st_mode) || id != FileId{info.st_dev, info.st_ino}) {
     return verdict({}, RingState::kAbsent, "another file");
   }
-  // Whoever puts something else here just now: a fifo does not wait, and a link is not followed.
+  // The name may be another file by now: opening a fifo does not wait, and a link is not followed.
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!fd.valid()) return verdict({}, RingState::kDenied, std::strerror(errno));
   return readHeader(fd.get());
@@ -186,8 +170,7 @@ RingFile RingFile::open(const std::string& path, RingAccess access, bool force, 
     return failed(RingState::kCorrupt, std::string("not a regular file but ") + kindOf(info.st_mode));
   }
   if (owners && std::find(owners->begin(), owners->end(), info.st_uid) == owners->end()) {
-    return failed(RingState::kDenied,
-                  "its owner is user " + std::to_string(info.st_uid) + ", who is not among the owners");
+    return failed(RingState::kDenied, "its owner, user " + std::to_string(info.st_uid) + ", is not among the owners");
   }
   if (const char* name = incoherentFileSystem(handle.get()); name != nullptr && !force) {
     return failed(RingState::kIncompatible,
@@ -195,22 +178,22 @@ RingFile RingFile::open(const std::string& path, RingAccess access, bool force, 
   }
 
   const std::string byHandle = "/proc/self/fd/" + std::to_string(handle.get());
-  FileDescriptor looking(::open(byHandle.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!looking.valid()) return failedOpen("cannot be read");
-  HeaderFields header = readHeader(looking.get());
+  FileDescriptor observed(::open(byHandle.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  if (!observed.valid()) return failedOpen("cannot be read");
+  HeaderFields header = readHeader(observed.get());
   if (header.state != RingState::kReady) return failed(header.state, header.reason);
 
   RingFile file;
   file.id = {info.st_dev, info.st_ino};
   if (access == RingAccess::kObserve) {
-    file.fd = std::move(looking);
+    file.fd = std::move(observed);
   } else {
     file.fd = FileDescriptor(::open(byHandle.c_str(), O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     if (!file.fd.valid()) return failedOpen("cannot be opened for writing, which draining needs");
     if (::flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0) {
       return failed(RingState::kBusy, "another consumer holds its lock");
     }
-    // Only now does nobody else drain: what was read before the lock may be old.
+    // Another consumer may have drained before the lock was taken.
     header = readHeader(file.fd.get());
     if (header.state != RingState::kReady) return failed(header.state, header.reason);
   }

@@ -1,4 +1,4 @@
-// A ring's file: finding out what it is without harm, then opening it for draining or for looking on.
+// A ring's file: checking it without harm, then opening it for draining or observing.
 
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "posix.h"
 #include "ring_layout.h"
 #include "sigbus_guard.h"
 
@@ -19,27 +20,10 @@ enum class RingState : uint8_t { kAbsent, kInitializing, kReady, kIncompatible, 
 
 const char* toString(RingState state);
 
-// A file descriptor that closes itself.
-class FileDescriptor {
- public:
-  FileDescriptor() = default;
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(other.release()) {}
-  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
-  ~FileDescriptor() { reset(); }
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  int release();
-  void reset();
-
- private:
-  int fd_ = -1;
-};
-
-// One look at a header with pread: never a fault, whatever happens to the file.
+// A header as read with pread, which never faults whatever happens to the file.
 struct HeaderFields {
   RingState state = RingState::kInitializing;
-  std::string reason;                  // why it is not ready
+  std::string reason;                  // set when not ready
   const RingLayout* layout = nullptr;  // set when ready
   int32_t version = 0;
   int32_t expectedVersion = 0;
@@ -55,15 +39,7 @@ struct HeaderFields {
 
 HeaderFields readHeader(int fd);
 
-// Which file it is, whatever it is called.
-struct FileId {
-  dev_t device = 0;
-  ino_t inode = 0;
-  bool operator==(const FileId&) const = default;
-  auto operator<=>(const FileId&) const = default;
-};
-
-// The header of a file that was a ring and is not open: a few microseconds, and nothing is locked or mapped.
+// Reads the header of a file that was a ring and is not open. Takes a few microseconds; locks and maps nothing.
 HeaderFields peekHeader(const std::string& path, const FileId& id);
 
 using Owners = std::optional<std::vector<uid_t>>;  // nullopt: anyone
@@ -78,9 +54,9 @@ struct RingFile {
   HeaderFields header;
   HeaderMapping mapping;  // the header only; slots are read with pread
 
-  // Opens step by step, so that a file that is no ring is never written to, locked or waited for. Never throws.
-  // `force`: also on file systems on which shared mappings of several hosts need not agree. `owners`: only files of one
-  // of these users.
+  // Opens in steps: a file that is no ring is never written, locked or waited for. Never throws.
+  //   force   also on file systems whose shared mappings may differ between hosts
+  //   owners  only files of these users
   static RingFile open(const std::string& path, RingAccess access, bool force, const Owners& owners = std::nullopt);
 };
 

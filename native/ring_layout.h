@@ -101,8 +101,8 @@ constexpr bool knownVersion(int32_t version) {
   return false;
 }
 
-// The layout of a ring of this version and capacity whose file has exactly this size, or nullptr. The size decides
-// between the two slots of version 2.
+// Returns the layout of this version, capacity and exact file size, or nullptr. The size distinguishes the two slots of
+// version 2.
 constexpr const RingLayout* findLayout(int32_t version, uint64_t capacity, uint64_t fileSize) {
   for (const RingLayout& layout : kLayouts) {
     if (layout.version == version && layout.fileSize(capacity) == fileSize) return &layout;
@@ -110,7 +110,7 @@ constexpr const RingLayout* findLayout(int32_t version, uint64_t capacity, uint6
   return nullptr;
 }
 
-// The released layout of a version: what a writer writes.
+// Returns the layout that a writer of this version uses.
 constexpr const RingLayout* releasedLayout(int32_t version) {
   for (const RingLayout& layout : kLayouts) {
     if (layout.version == version) return &layout;
@@ -139,7 +139,7 @@ constexpr bool allFit() {
 
 static_assert(layout_checks::allFit(), "a row of kLayouts overlaps its own header or slot");
 static_assert(findLayout(2, 16, 40 + 16 * 16)->slot.size == 16, "released version 2");
-static_assert(findLayout(2, 16, 40 + 16 * 48)->slot.size == 48, "unreleased version 2, told apart by the file size");
+static_assert(findLayout(2, 16, 40 + 16 * 48)->slot.size == 48, "unreleased version 2 by its file size");
 static_assert(findLayout(1, 4096, 229416)->named(), "the size that NIXL 1.0.1 gives a ring of 4096 slots");
 static_assert(findLayout(4, 4096, 65576)->version == 4, "the size that NIXL 1.4.0 gives a ring of 4096 slots");
 static_assert(findLayout(5, 16, 768)->version == 5, "the size that draft 5 gives a ring of 16 slots");

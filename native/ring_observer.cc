@@ -9,9 +9,9 @@
 
 namespace nixl_otel {
 
-RingObserver::RingObserver(RingFile file) : file_(std::move(file)), place_(file_.header.readPos) {}
+RingObserver::RingObserver(RingFile file) : file_(std::move(file)), position_(file_.header.readPos) {}
 
-// `count` slots from `position` on, going round at the end; shorter where the file is.
+// Reads `count` slots from `position` on, around the end. Returns fewer if the file is shorter.
 std::vector<std::byte> RingObserver::slots(const RingLayout& layout, uint64_t capacity, uint64_t position,
                                            uint64_t count) const {
   std::vector<std::byte> bytes;
@@ -37,12 +37,12 @@ RingObserver::FileTime RingObserver::changeTime() const {
   return {info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
 }
 
-// Whether the agent made its ring anew since the last look. Positions do not tell: from k to 0 is also what a producer
-// and a consumer do who both go on to the end. But a restart truncates the file, which its change time shows (writing
-// through a mapping may move that too, so it proves nothing), and it leaves the slots ahead as they were.
+// True if the agent rebuilt its ring since the last observation. Positions alone are no evidence: a producer and a
+// consumer that reach the end also move from k to 0. But a restart truncates the file, which changes its ctime, and it
+// leaves the slots ahead unchanged. A changed ctime alone proves nothing: stores through a mapping may change it, too.
 bool RingObserver::rebuilt(const HeaderFields& header, const FileTime& changed) const {
   if (header.layout != file_.header.layout || header.capacity != file_.header.capacity) return true;
-  if (!looked_ || changed == lastChange_ || header.writePos >= lastWrite_) return false;
+  if (!observed_ || changed == lastChange_ || header.writePos >= lastWrite_) return false;
   const uint64_t mask = header.capacity - 1;
   const uint64_t held = (lastWrite_ - lastRead_) & mask;
   if (header.readPos == lastRead_ && ((header.writePos - header.readPos) & mask) < held) return true;
@@ -51,29 +51,29 @@ bool RingObserver::rebuilt(const HeaderFields& header, const FileTime& changed) 
 
 bool RingObserver::overtaken(const HeaderFields& header) const {
   const uint64_t count = witnesses_.size() / header.layout->slot.size;
-  return looked_ && count != 0 && slots(*header.layout, header.capacity, witnessAt_, count) != witnesses_;
+  return observed_ && count != 0 && slots(*header.layout, header.capacity, witnessAt_, count) != witnesses_;
 }
 
 void RingObserver::remember(const HeaderFields& header) {
   const uint64_t count = std::min<uint64_t>(kWitnesses, header.capacity - 1);
-  witnessAt_ = (place_ - count) & (header.capacity - 1);
+  witnessAt_ = (position_ - count) & (header.capacity - 1);
   witnesses_ = slots(*header.layout, header.capacity, witnessAt_, count);
   lastWrite_ = header.writePos;
   ahead_ = slots(*header.layout, header.capacity, lastWrite_, std::min<uint64_t>(kAhead, header.capacity - lastWrite_));
   lastRead_ = header.readPos;
-  looked_ = true;
+  observed_ = true;
 }
 
-Observation RingObserver::look(size_t most) {
+Observation RingObserver::observe(size_t most) {
   Observation seen;
-  const FileTime changed = changeTime();  // before the header: a change in between is seen at the next look
+  const FileTime changed = changeTime();  // before the header: the next observation sees a change in between
   const HeaderFields header = readHeader(file_.fd.get());
   seen.state = header.state;
   seen.reason = header.reason;
   if (header.state != RingState::kReady) return seen;
   // Both the header and the slots are read by pread, which orders nothing: on arm64 slots could be read before
   // write_pos. Pairs with the producer's release store of write_pos.
-#ifndef __SANITIZE_THREAD__  // which knows no fences, and does not see what pread does either
+#ifndef __SANITIZE_THREAD__  // which supports no fences and does not see the stores of pread
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif
   const uint64_t mask = header.capacity - 1;
@@ -83,16 +83,16 @@ Observation RingObserver::look(size_t most) {
   seen.restarted = rebuilt(header, changed);
   if (seen.restarted) {
     file_.header = header;
-    place_ = 0;  // where its positions begin; nothing that was written since can have been overwritten so soon
+    position_ = 0;  // its first slot, which cannot be overwritten so soon
   } else if (overtaken(header)) {
     seen.lapped = true;
-    place_ = header.readPos;
+    position_ = header.readPos;
   }
-  const uint64_t count = std::min<uint64_t>((header.writePos - place_) & mask, most);
-  seen.slots = slots(*header.layout, header.capacity, place_, count);
-  place_ = (place_ + seen.count()) & mask;
+  const uint64_t count = std::min<uint64_t>((header.writePos - position_) & mask, most);
+  seen.slots = slots(*header.layout, header.capacity, position_, count);
+  position_ = (position_ + seen.count()) & mask;
   const bool full = seen.pending == mask;
-  seen.stalled = full && looked_ && header.writePos == lastWrite_ && header.readPos == lastRead_;
+  seen.stalled = full && observed_ && header.writePos == lastWrite_ && header.readPos == lastRead_;
   lastChange_ = changed;
   remember(header);
   return seen;

@@ -1,6 +1,8 @@
-// Looking on without taking anything: follows write_pos, whoever drains. Best effort: slots that were read keep their
-// bytes until the producer comes round, so a look that comes later than a lap misses events, and says so where it can.
-// An agent that restarts in its file begins again at slot 0; what lies behind that place is then old.
+// Passive observation of a ring: follows write_pos and takes nothing, whichever consumer drains.
+//
+// Best effort: drained slots keep their bytes until the producer laps them. An observation more than a lap after the
+// last one misses events, and reports that where it can. An agent that restarts in its file begins again at slot 0; the
+// slots after its write_pos are then old.
 
 #pragma once
 
@@ -17,13 +19,13 @@ namespace nixl_otel {
 struct Observation {
   RingState state = RingState::kReady;
   std::string reason;
-  std::vector<std::byte> slots;  // the events since the last look, as they lie in the ring
+  std::vector<std::byte> slots;  // the events since the last observation, encoded
   const RingLayout* layout = nullptr;
   uint64_t capacity = 0;
-  uint64_t pending = 0;    // events in the ring that nobody consumed
-  bool lapped = false;     // the slots just before our place changed: events before these are missing
-  bool stalled = false;    // full, and nothing moved since the last look: nobody drains it
-  bool restarted = false;  // the agent came back in this file since the last look
+  uint64_t pending = 0;    // events in the ring that are not consumed
+  bool lapped = false;     // the slots just before the position changed: events before these are missing
+  bool stalled = false;    // full and unmoved since the last observation: no consumer drains it
+  bool restarted = false;  // the agent restarted in this file since the last observation
 
   size_t count() const { return layout == nullptr ? 0 : slots.size() / layout->slot.size; }
   std::vector<RingEvent> events() const;
@@ -31,15 +33,15 @@ struct Observation {
 
 class RingObserver {
  public:
-  // Begins at the oldest event that nobody consumed.
+  // Begins at the oldest event that is not consumed.
   explicit RingObserver(RingFile file);
 
-  Observation look(size_t most);
+  Observation observe(size_t most);
   const RingFile& file() const { return file_; }
 
  private:
-  static constexpr uint32_t kWitnesses = 4;  // slots before our place whose bytes we remember
-  static constexpr uint32_t kAhead = 64;     // and from where the producer stands
+  static constexpr uint32_t kWitnesses = 4;  // slots before the position whose bytes are remembered
+  static constexpr uint32_t kAhead = 64;     // and slots from write_pos on
   using FileTime = std::pair<int64_t, int64_t>;
 
   std::vector<std::byte> slots(const RingLayout& layout, uint64_t capacity, uint64_t position, uint64_t count) const;
@@ -49,10 +51,10 @@ class RingObserver {
   void remember(const HeaderFields& header);
 
   RingFile file_;
-  uint64_t place_ = 0;
+  uint64_t position_ = 0;
   uint64_t lastWrite_ = 0;
   uint64_t lastRead_ = 0;
-  bool looked_ = false;
+  bool observed_ = false;
   FileTime lastChange_{};
   std::vector<std::byte> witnesses_;
   uint64_t witnessAt_ = 0;

@@ -12,10 +12,10 @@
 namespace nixl_otel {
 namespace {
 
-// Assumption A of the protocol: many times what eight stores take, little to a drain that meets a restart.
+// A pause of the protocol: many times as long as eight stores (assumption A), and short for a drain.
 constexpr long kRebuildPauseNs = 500'000;
 
-// What the kernel copies in about the time that a system call takes.
+// Bytes that the kernel copies in about the time of a system call.
 constexpr uint64_t kBytesPerCall = 16'384;
 
 int64_t monotonicNs() {
@@ -30,14 +30,14 @@ uint16_t randomSerial() {
   return serial;
 }
 
-HeaderLook toLook(const HeaderFields& header) {
-  HeaderLook look;
-  look.whole = header.state == RingState::kReady;
-  look.version = header.version;
-  look.mark = header.expectedVersion;
-  look.writePos = header.writePos;
-  look.readPos = header.readPos;
-  return look;
+HeaderPeek toPeek(const HeaderFields& header) {
+  HeaderPeek peek;
+  peek.whole = header.state == RingState::kReady;
+  peek.version = header.version;
+  peek.mark = header.expectedVersion;
+  peek.writePos = header.writePos;
+  peek.readPos = header.readPos;
+  return peek;
 }
 
 }  // namespace
@@ -74,11 +74,11 @@ bool RingReader::attach(const HeaderFields& header) {
   layout_ = header.layout;
   capacity_ = header.capacity;
   protocol_ = DrainProtocol<RingReader>();
-  return protocol_.attach(*this, toLook(header), header.capacity, randomSerial());
+  return protocol_.attach(*this, toPeek(header), header.capacity, randomSerial());
 }
 
-// The header is mapped, or can be again: a file that was truncated to less is not touched until it has grown, or every
-// tick would fault. That it was truncated a fault has shown, so that no drain needs to ask.
+// True if the header is mapped, or can be mapped again. A truncated file is not touched until it has grown, or every
+// tick would fault. Only a fault reveals a truncation, so most drains need no fstat.
 bool RingReader::touchable() {
   if (file_.mapping.base() != nullptr) return true;
   struct stat info;
@@ -96,8 +96,8 @@ bool RingReader::unlinked() const {
   return ::fstat(fd(), &info) == 0 && info.st_nlink == 0;
 }
 
-// A ring of another geometry stands in the file: the agent came back with other settings, or in another release.
-bool RingReader::relay() {
+// The file has a ring of another geometry: the agent restarted with other settings, or in another release.
+bool RingReader::reattach() {
   const HeaderFields header = readHeader(fd());
   if (header.state != RingState::kReady) return false;
   if (file_.mapping.map(fd(), header.layout->header.size, true) != 0) return false;
@@ -105,12 +105,12 @@ bool RingReader::relay() {
   ++before_.restarts;
   ++before_.resyncs;
   const MappingClaim claim(file_.mapping);
-  return attach(header) && !claim.faulted();  // if not, the next drain's resync leaves the mark
+  return attach(header) && !claim.faulted();  // otherwise the next drain's resync stores the mark
 }
 
-DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, Patience patience) {
-  patience_ = patience;
-  if (patience == Patience::kSettles) guardMappings();  // the collector sees to it for all its rings at once
+DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, PausePolicy pauses) {
+  pauses_ = pauses;
+  if (pauses == PausePolicy::kAlways) guardMappings();  // the collector does so once per tick
   DrainResult result;
   const auto count = [&](const std::byte* slots, uint32_t events, bool gapBefore, bool gapAfter) {
     result.events += events;
@@ -119,14 +119,14 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
   for (int geometries = 0; geometries < 2; ++geometries) {
     if (!touchable()) {
       result.outcome = DrainOutcome::kWaiting;
-      if (!relay()) break;  // a whole ring can be smaller than the header that was there before
+      if (!reattach()) break;  // a whole ring can be smaller than the header before
       continue;
     }
     bool faulted = false;
     {
       const MappingClaim claim(file_.mapping);
       result.outcome =
-          protocol_.drain(*this, budget - result.events, buffer.data(), count, patience != Patience::kNone);
+          protocol_.drain(*this, budget - result.events, buffer.data(), count, pauses != PausePolicy::kNever);
       faulted = claim.faulted();
     }
     if (faulted) {
@@ -134,9 +134,9 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
       result.outcome = DrainOutcome::kWaiting;
       continue;
     }
-    if (result.outcome != DrainOutcome::kRelaid) break;
+    if (result.outcome != DrainOutcome::kGeometryChanged) break;
     result.outcome = DrainOutcome::kWaiting;
-    if (!relay()) break;
+    if (!reattach()) break;
   }
   result.state = result.outcome == DrainOutcome::kWaiting ? waitingFor_ : RingState::kReady;
   return result;
@@ -148,20 +148,20 @@ DrainStats RingReader::stats() const {
   return sum;
 }
 
-HeaderLook RingReader::inspect() {
+HeaderPeek RingReader::inspect() {
   const HeaderFields header = readHeader(fd());
   waitingFor_ = header.state == RingState::kReady ? RingState::kInitializing : header.state;
   reason_ = header.state == RingState::kReady ? "its header is being rebuilt" : header.reason;
-  HeaderLook look = toLook(header);
-  look.readPosPast = header.state == RingState::kCorrupt && header.layout != nullptr &&
+  HeaderPeek peek = toPeek(header);
+  peek.readPosPast = header.state == RingState::kCorrupt && header.layout != nullptr &&
                      header.writePos < header.capacity && header.readPos >= header.capacity &&
                      (header.expectedVersion == header.version || isMark(header.expectedVersion));
-  if (look.whole || look.readPosPast) {
-    look.relaid = header.layout != layout_ || header.capacity != capacity_;
-    look.sameHeader = header.layout->header.size == layout_->header.size;
+  if (peek.whole || peek.readPosPast) {
+    peek.geometryChanged = header.layout != layout_ || header.capacity != capacity_;
+    peek.sameHeader = header.layout->header.size == layout_->header.size;
   }
   pauseFromNs_ = monotonicNs();
-  return look;
+  return peek;
 }
 
 template <typename T>
@@ -169,7 +169,7 @@ std::atomic_ref<T> RingReader::field(uint32_t offset) const {
   return std::atomic_ref<T>(*reinterpret_cast<T*>(file_.mapping.base() + offset));
 }
 
-// seq_cst on both and on the swaps: after a swap of read_pos, these must not be answered from before it.
+// seq_cst on both and on the swaps: after a swap of read_pos, these must not return values from before it.
 int32_t RingReader::loadVersion() { return field<int32_t>(layout_->header.version).load(); }
 
 int32_t RingReader::loadMark() { return field<int32_t>(layout_->header.expectedVersion).load(); }
@@ -202,7 +202,8 @@ uint32_t RingReader::readSlots(uint64_t position, uint32_t count, std::byte* out
   return done < before ? done : done + readStraight(0, count - before, out + size_t{before} * layout_->slot.size);
 }
 
-// The whole ring with one system call instead of two with two, if few slots are left over: those go behind the others.
+// Reads the whole ring with one system call instead of two, if few slots are left over. These follow the others in
+// `out`.
 bool RingReader::readLap(uint64_t position, uint32_t count, std::byte* out) const {
   const size_t slot = layout_->slot.size;
   const uint64_t leftOver = capacity_ - count;
@@ -228,7 +229,7 @@ uint32_t RingReader::readStraight(uint64_t position, uint32_t count, std::byte* 
 }
 
 bool RingReader::pauseForRebuild(bool mayReturn) {
-  if (mayReturn && patience_ != Patience::kSettles) return monotonicNs() - pauseFromNs_ >= kRebuildPauseNs;
+  if (mayReturn && pauses_ != PausePolicy::kAlways) return monotonicNs() - pauseFromNs_ >= kRebuildPauseNs;
   timespec left{0, kRebuildPauseNs};
   while (::nanosleep(&left, &left) != 0 && errno == EINTR) {
   }

@@ -1,5 +1,6 @@
-// One ring, opened for draining. Not thread-safe: one thread at a time. Knows no Node-API, so that sanitizers and
-// fuzzers run it alone.
+// One ring, opened for draining.
+//
+// Thread safety: none; one thread at a time.
 
 #pragma once
 
@@ -15,7 +16,7 @@
 
 namespace nixl_otel {
 
-// Room for one chunk of any wire version. One per draining thread.
+// A buffer for one chunk of any wire version. One per draining thread.
 class ChunkBuffer {
  public:
   ChunkBuffer() : bytes_(DrainProtocol<int>::kChunkSlots * kMaxSlotBytes) {}
@@ -25,58 +26,58 @@ class ChunkBuffer {
   std::vector<std::byte> bytes_;
 };
 
-// How long a drain may take over what is not as it was.
-enum class Patience : uint8_t {
-  kNone,      // not at all: what needs a pause ends with kSettling or kRestless
-  kRecovers,  // some pauses of half a millisecond, but none for a new ring: that ends with kSettling
-  kSettles,   // for a new ring, too
+// Pauses that a drain may take.
+enum class PausePolicy : uint8_t {
+  kNever,        // ends with kSettling or kNeedsPause where a pause is needed
+  kForRecovery,  // some pauses of half a millisecond, but none for a new ring: that ends with kSettling
+  kAlways,       // for a new ring, too
 };
 
 struct DrainResult {
   DrainOutcome outcome = DrainOutcome::kEmpty;
-  RingState state = RingState::kReady;  // kWaiting: why
+  RingState state = RingState::kReady;  // the reason of kWaiting
   uint64_t events = 0;
 };
 
 class RingReader {
  public:
   struct Chunk {
-    const RingLayout& layout;  // how the slots lie in memory
+    const RingLayout& layout;  // encoding of the slots
     const std::byte* slots;
     uint32_t count;
-    bool gapBefore;        // somebody else took events that stood before these
-    bool gapAfter;         // the ring was full: the producer may have left out events after these
-    uint32_t incarnation;  // how often the agent had come back when these were written
+    bool gapBefore;        // another consumer took events before these
+    bool gapAfter;         // the ring was full: the producer may have dropped events after these
+    uint32_t incarnation;  // number of restarts of the agent before these were written
   };
   using Sink = std::function<void(const Chunk&)>;
 
-  // On anything but kReady, `reason` says why and there is no reader.
+  // Returns nullptr unless `state` is kReady; `reason` then explains it.
   static std::unique_ptr<RingReader> open(const std::string& path, bool force, RingState& state, std::string& reason,
                                           const Owners& owners = std::nullopt);
 
   ~RingReader();
 
   // Takes up to `budget` events that the ring holds.
-  DrainResult drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, Patience patience = Patience::kSettles);
+  DrainResult drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, PausePolicy pauses = PausePolicy::kAlways);
 
-  // Takes the mark away, so that the header is as it was found. Nothing is drained after this.
+  // Removes the mark, which restores the header. No drain may follow.
   void detach();
 
   const RingLayout& layout() const { return *layout_; }
   uint64_t capacity() const { return capacity_; }
   FileId id() const { return file_.id; }
   int fd() const { return file_.fd.get(); }
-  // Events that the last drain left in the ring, and those that it found there.
+  // Events that the last drain left in the ring, and events that it found there.
   uint64_t pending() const { return protocol_.pending(); }
-  uint64_t fill() const { return protocol_.fill(); }
+  uint64_t foundAtDrain() const { return protocol_.foundAtDrain(); }
   DrainStats stats() const;
-  // The read_pos that this reader found when it opened the ring: not 0 when events were consumed before.
+  // read_pos when the ring was opened: not 0 if events were consumed before.
   uint64_t firstReadPos() const { return firstReadPos_; }
   const std::string& reason() const { return reason_; }
   bool unlinked() const;
 
-  // What DrainProtocol asks of a ring.
-  HeaderLook inspect();
+  // The ring of DrainProtocol.
+  HeaderPeek inspect();
   int32_t loadVersion();
   int32_t loadMark();
   uint64_t loadWritePos();
@@ -90,7 +91,7 @@ class RingReader {
   explicit RingReader(RingFile file);
   bool attach(const HeaderFields& header);
   bool touchable();
-  bool relay();
+  bool reattach();
   uint32_t readStraight(uint64_t position, uint32_t count, std::byte* out) const;
   bool readLap(uint64_t position, uint32_t count, std::byte* out) const;
   template <typename T>
@@ -101,11 +102,11 @@ class RingReader {
   uint64_t capacity_ = 0;
   uint64_t firstReadPos_ = 0;
   DrainProtocol<RingReader> protocol_;
-  DrainStats before_;  // what the protocol objects before this one counted
+  DrainStats before_;  // of earlier protocol objects
   RingState waitingFor_ = RingState::kReady;
   std::string reason_;
-  Patience patience_ = Patience::kSettles;
-  int64_t pauseFromNs_ = 0;  // the last look, or the mark if that came later
+  PausePolicy pauses_ = PausePolicy::kAlways;
+  int64_t pauseFromNs_ = 0;  // time of the last inspect() or swapMark()
 };
 
 }  // namespace nixl_otel

@@ -1,21 +1,21 @@
-// The producer's side of a ring, header-only: for tests, demos, and C++ programs without NIXL that publish events of
-// their own. Needs only this folder's ring_writer.h, ring_event.h and ring_layout.h, and C++20.
+// The producer's side of a ring, header-only: for tests, demos, and C++ programs that publish events without NIXL.
+// Needs only this folder's ring_writer.h, ring_event.h and ring_layout.h, and C++20.
 //
 //   nixl_otel::RingWriter ring;
-//   std::string error = ring.create("/run/nixl/my-service", 1, 4096);   // "" or what went wrong
+//   std::string error = ring.create("/run/nixl/my-service", 1, 4096);   // "" on success
 //   nixl_otel::RingEvent event;
 //   event.category = nixl_otel::kCustom;
 //   event.setName("cache_hits");
 //   event.value = 17;
-//   if (!ring.push(event)) { /* full: nobody drains it, or too slowly */ }
+//   if (!ring.push(event)) { /* full: it is drained too slowly, or not at all */ }
 //
-// One writer per file, one thread per writer. Like an agent, it re-uses a file that exists: whatever was still in
-// there is lost, and the header is rebuilt in place. Unlike an agent, it changes nothing but regular files of the user
-// that the process runs as, and follows no link.
+// Like an agent, a writer re-uses an existing file: pending events are lost, and the header is rebuilt in place. Unlike
+// an agent, it changes only regular files of the process's user and follows no link.
 //
-// Whoever truncates the file while it is mapped ends the process: the next touch is a SIGBUS. Who must outlive that
-// takes map() and begin() instead of create(), and makes every call from begin() on under a MappingClaim
-// (sigbus_guard.h) of memory() and bytes().
+// Thread safety: none; one writer per file, one thread per writer.
+//
+// If another process truncates the mapped file, the next access is a SIGBUS. To survive that, call map() and begin()
+// instead of create(), and hold a MappingClaim (sigbus_guard.h) of memory() and bytes() in each call from begin() on.
 
 #pragma once
 
@@ -42,7 +42,7 @@ class RingWriter {
   RingWriter& operator=(const RingWriter&) = delete;
   ~RingWriter() { close(); }
 
-  // Returns "" or a sentence that names what is wrong.
+  // Returns "" or an error message.
   template <typename VersionOrLayout>
   std::string create(const std::string& path, const VersionOrLayout& layout, uint64_t capacity) {
     const std::string problem = map(path, layout, capacity);
@@ -50,7 +50,7 @@ class RingWriter {
     return problem;
   }
 
-  // All of create() but begin(): nothing of the mapping is touched yet.
+  // create() without begin(): the mapping is not touched yet.
   std::string map(const std::string& path, int32_t version, uint64_t capacity) {
     const RingLayout* layout = releasedLayout(version);
     if (layout == nullptr) return "wire version " + std::to_string(version) + " is unknown: use 1 to 5";
@@ -72,7 +72,7 @@ class RingWriter {
     if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
       problem = errno;
     } else if ((problem = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes))) != 0) {
-      // Without the blocks a store into the mapping would be a SIGBUS on a full disk.
+      // Allocates blocks: without them, a store into the mapping is a SIGBUS on a full disk.
       if (problem == EOPNOTSUPP || problem == EINVAL) problem = 0;
     }
     if (problem == 0) {
@@ -95,8 +95,8 @@ class RingWriter {
   uint64_t capacity() const { return capacity_; }
   const RingLayout& layout() const { return layout_; }
 
-  // Builds the header, in the order in which its constructor and NIXL's code after it are written (a compiler may order
-  // the plain stores otherwise; the consumer must cope with all of them).
+  // Builds the header in the source order of NIXL's constructor and the code after it. (A compiler may reorder the
+  // plain stores; the consumer handles all orders.)
   void begin() {
     const HeaderLayout& h = layout_.header;
     field<int32_t>(h.version).store(0, std::memory_order_relaxed);
@@ -105,14 +105,14 @@ class RingWriter {
     field<uint64_t>(h.mask).store(capacity_ - 1, std::memory_order_relaxed);
     field<uint64_t>(h.writePos).store(0, std::memory_order_relaxed);
     field<uint64_t>(h.readPos).store(0, std::memory_order_relaxed);
-    // release: whoever sees the version sees the header above it.
+    // release pairs with an acquire load of the version: the fields above are then visible.
     field<int32_t>(h.version).store(layout_.version, std::memory_order_release);
     field<int32_t>(h.expectedVersion).store(layout_.version, std::memory_order_release);
     writePos_ = 0;
     cachedReadPos_ = 0;
   }
 
-  // False when the ring is full: as in NIXL, the newest event is the one that is refused.
+  // False if the ring is full: as in NIXL, the newest event is dropped.
   bool push(const RingEvent& event) {
     const uint64_t next = (writePos_ + 1) & (capacity_ - 1);
     if (next == cachedReadPos_) {
@@ -133,7 +133,7 @@ class RingWriter {
     return (writePos_ - read) & (capacity_ - 1);
   }
 
-  // Leaves the file, as an agent does.
+  // Keeps the file, as an agent does.
   void close() {
     if (base_ != nullptr) ::munmap(base_, bytes_);
     base_ = nullptr;
@@ -145,11 +145,10 @@ class RingWriter {
     return std::atomic_ref<T>(*reinterpret_cast<T*>(base_ + offset));
   }
 
-  // Whoever may write the directory can have put anything under the name: nothing is changed before it is known to be
-  // a file of our own. Returns "" or why it is not opened.
+  // Opens the file, or creates it, and checks it before anything changes: other users of the directory may have put
+  // anything there. Returns "" or an error message.
   static std::string openOwn(const std::string& path, int& fd) {
-    // NONBLOCK and NOCTTY for a fifo and a terminal. 0644 as NIXL: a consumer of another group can look, only one of
-    // the same user can drain.
+    // NONBLOCK and NOCTTY for a fifo and a terminal. 0644 as in NIXL: other users can observe, the same user can drain.
     fd = ::open(path.c_str(), O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
     struct stat file;
     if (fd < 0) {
@@ -166,8 +165,8 @@ class RingWriter {
     if (S_ISLNK(file.st_mode)) return "it is a symbolic link, which is not followed";
     if (!S_ISREG(file.st_mode)) return "it is not a regular file";
     if (file.st_uid == ::geteuid()) return "";
-    return "it belongs to user " + std::to_string(file.st_uid) + ", and this process writes only files of user " +
-           std::to_string(::geteuid()) + ", as whom it runs";
+    return "it belongs to user " + std::to_string(file.st_uid) + ", but this process writes only files of its user " +
+           std::to_string(::geteuid());
   }
 
   std::byte* base_ = nullptr;

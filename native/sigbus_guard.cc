@@ -17,12 +17,12 @@ struct Claim {
   volatile sig_atomic_t faulted;
 };
 
-// The handler runs on the thread that faulted, and a thread only claims what it touches itself: no locks, and the
-// thread-local block exists before the fault because claiming has written to it.
+// The handler runs on the thread that faulted, and a thread claims only its own accesses. So there are no locks, and
+// the thread-local block exists before a fault because the claim was written to it.
 thread_local Claim claim{0, 0, 0};
-thread_local volatile sig_atomic_t handingOn = 0;
+thread_local volatile sig_atomic_t forwarding = 0;
 
-// Trivial statics only: nothing is destroyed at process exit, when other threads may still fault.
+// Trivial statics only: other threads may still fault while the process exits.
 struct sigaction previous;
 pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -31,24 +31,24 @@ uintptr_t pageSize() {
   return size;
 }
 
-void handOn(int signal, siginfo_t* info, void* context) {
-  // Coming here twice means that the handler before us hands its faults to us: nobody wants this one.
-  const bool loop = handingOn != 0;
+void forward(int signal, siginfo_t* info, void* context) {
+  // A second entry means that the previous handler forwards its faults to this one: no handler accepts it.
+  const bool loop = forwarding != 0;
   const bool siginfo = (previous.sa_flags & SA_SIGINFO) != 0;
   if (!loop && siginfo && previous.sa_sigaction != nullptr) {
-    handingOn = 1;
+    forwarding = 1;
     previous.sa_sigaction(signal, info, context);
-    handingOn = 0;
+    forwarding = 0;
     return;
   }
   if (!loop && !siginfo && previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
-    handingOn = 1;
+    forwarding = 1;
     previous.sa_handler(signal);
-    handingOn = 0;
+    forwarding = 0;
     return;
   }
-  // Returning runs the instruction again, now with the default action: a core dump at the place that is to blame.
-  // (A SIGBUS that was sent by kill() is raised again for the same end.)
+  // The instruction is repeated with the default action: a core dump at the faulting place. A SIGBUS from kill() is
+  // raised again for the same effect.
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   ::sigaction(signal, &standard, nullptr);
@@ -60,7 +60,7 @@ void onSigbus(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (info->si_code == BUS_ADRERR && address >= claim.begin && address < claim.end) {
     const uintptr_t page = address & ~(pageSize() - 1);
-    // mmap is a plain system call here: safe in a handler in practice, and what systemd-journald relies on as well.
+    // mmap is a plain system call here: safe in a handler in practice, as in systemd-journald.
     void* zeros = ::mmap(reinterpret_cast<void*>(page), pageSize(), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (zeros != MAP_FAILED) {
@@ -69,7 +69,7 @@ void onSigbus(int signal, siginfo_t* info, void* context) {
       return;
     }
   }
-  handOn(signal, info, context);
+  forward(signal, info, context);
   errno = savedErrno;
 }
 

@@ -1,13 +1,12 @@
-// Touching a mapped file that another process may truncate at any moment.
+// Access to a mapped file that another process may truncate at any moment.
 //
-// A load from a page behind the end of the file is a SIGBUS, which would kill the host. While a thread has a claim on a
-// mapping, the process-wide handler puts a page of zeros under a fault inside that mapping, notes it, and lets the
-// instruction run again. Every other SIGBUS is handed on to whoever was there before.
+// A load from a page after the end of the file is a SIGBUS, which would kill the host. While a thread has a claim on a
+// mapping, the process-wide handler maps a page of zeros at a fault inside that mapping, records the fault, and repeats
+// the instruction. It forwards every other SIGBUS to the previous handler.
 //
-// After a fault the mapping shows zeros, not the file: throw it away and map again.
+// After a fault the mapping has zeros instead of the file: unmap it and map again.
 //
-// A library that is loaded later may put a handler of its own over this one. Each mapping puts ours back, and so does
-// guardMappings().
+// A library that is loaded later may install another handler. Each map() and guardMappings() reinstall this one.
 
 #pragma once
 
@@ -16,7 +15,7 @@
 
 namespace nixl_otel {
 
-// Returns 0 or an errno.
+// Installs the handler. Returns 0 or an errno.
 int guardMappings();
 
 // A mapping of a file's first bytes.
@@ -27,7 +26,7 @@ class HeaderMapping {
   HeaderMapping& operator=(HeaderMapping&& other) noexcept;
   ~HeaderMapping();
 
-  // Returns 0 or an errno. Any mapping that was here before is given back.
+  // Replaces the mapping. Returns 0 or an errno.
   int map(int fd, size_t bytes, bool writable);
   void unmap();
   std::byte* base() const { return base_; }
@@ -38,17 +37,19 @@ class HeaderMapping {
   size_t bytes_ = 0;
 };
 
-// While one lives, this thread may touch the mapping. Claims do not nest.
+// Lets this thread access the mapping during the claim's lifetime. Claims do not nest.
 class MappingClaim {
  public:
   explicit MappingClaim(const HeaderMapping& mapping) : MappingClaim(mapping.base(), mapping.bytes()) {}
-  // Any other shared mapping of a file, after guardMappings().
+  // For any other shared mapping of a file.
+  //
+  // Requires: guardMappings() was called.
   MappingClaim(const std::byte* base, size_t bytes);
   MappingClaim(const MappingClaim&) = delete;
   MappingClaim& operator=(const MappingClaim&) = delete;
   ~MappingClaim();
 
-  // True once a touch went wrong: what was read since is zeros.
+  // True after a fault: later loads returned zeros.
   bool faulted() const;
 };
 

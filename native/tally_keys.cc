@@ -1,4 +1,4 @@
-// Which key an event counts under that the table of events does not know, or knows by its name.
+// Keys of events that have a name, or that the table of events does not know.
 
 #include <fnmatch.h>
 
@@ -9,8 +9,8 @@
 
 namespace nixl_otel {
 
-uint32_t Tally::lookUpName(const std::byte* slot, const SlotLayout& layout) {
-  // What stands behind the NUL is not part of the name.
+uint32_t Tally::findName(const std::byte* slot, const SlotLayout& layout) {
+  // The name ends at the NUL; garbage may follow.
   const auto* text = reinterpret_cast<const char*>(slot + layout.name);
   std::string name(text, strnlen(text, kNameBytes));
   const auto category = loadField<int32_t>(slot, layout.category);

@@ -1,15 +1,14 @@
-#include <algorithm>
-#include <mutex>
+#include "tally_plan.h"
 
-#include "tally.h"
+#include "mutex.h"
 
 namespace nixl_otel {
 namespace {
 
-// Never destroyed: other threads may still ask when the process exits.
+// Never destroyed: other threads may still call planFor() while the process exits.
 struct SharedPlans {
-  std::mutex mutex;
-  std::vector<std::weak_ptr<const TallyPlan>> plans;
+  Mutex mutex;
+  std::vector<std::weak_ptr<const TallyPlan>> plans GUARDED_BY(mutex);
 };
 
 }  // namespace
@@ -17,7 +16,7 @@ struct SharedPlans {
 std::shared_ptr<const TallyPlan> planFor(TallyOptions options) {
   static SharedPlans& shared = *new SharedPlans;
   options = TallyPlan::completed(std::move(options));
-  const std::lock_guard lock(shared.mutex);
+  const MutexLock lock(shared.mutex);
   std::erase_if(shared.plans, [](const auto& plan) { return plan.expired(); });
   for (const auto& weak : shared.plans) {
     const auto plan = weak.lock();

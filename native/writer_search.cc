@@ -16,13 +16,13 @@
 namespace nixl_otel {
 namespace {
 
-// Calls visit(FileId) for every shared writable file mapping. kDoesNot: that was all of them.
+// Calls visit(FileId) for every shared writable file mapping. Returns kDoesNot if all were visited.
 // A line: 7f12a4000000-7f12a4001000 rw-s 00000000 fe:00 131077   /run/nixl/agent
 template <typename Visit>
 MapsAnswer visitWritableMappings(pid_t pid, Visit&& visit) {
   const std::string path = "/proc/" + std::to_string(pid) + "/maps";
   FILE* maps = ::fopen(path.c_str(), "re");
-  if (maps == nullptr) return errno == ENOENT ? MapsAnswer::kDoesNot : MapsAnswer::kCannotSee;
+  if (maps == nullptr) return errno == ENOENT ? MapsAnswer::kDoesNot : MapsAnswer::kUnknown;
   char* line = nullptr;
   size_t room = 0;
   errno = 0;
@@ -32,18 +32,18 @@ MapsAnswer visitWritableMappings(pid_t pid, Visit&& visit) {
     unsigned int minor = 0;
     unsigned long long inode = 0;
     const char* afterAddress = std::strchr(line, ' ');
-    // Nearly all lines are private mappings: look at the fourth letter before parsing.
+    // Nearly all lines are private mappings: check the fourth letter before parsing.
     if (afterAddress == nullptr || std::strlen(afterAddress) < 6 || afterAddress[4] != 's' || afterAddress[2] != 'w') {
       continue;
     }
     if (std::sscanf(afterAddress, " %4s %*x %x:%x %llu", mode, &major, &minor, &inode) != 4 || inode == 0) continue;
     visit(FileId{makedev(major, minor), static_cast<ino_t>(inode)});
   }
-  // Opening succeeds for any user; reading is where permission is checked.
+  // The permission is checked at the read, not at the open.
   const bool unreadable = line == nullptr || (::ferror(maps) != 0 && errno != ESRCH);
   std::free(line);
   ::fclose(maps);
-  return unreadable && errno != ESRCH && errno != 0 ? MapsAnswer::kCannotSee : MapsAnswer::kDoesNot;
+  return unreadable && errno != ESRCH && errno != 0 ? MapsAnswer::kUnknown : MapsAnswer::kDoesNot;
 }
 
 std::vector<pid_t> allProcesses() {
@@ -69,7 +69,7 @@ uint64_t processStartTime(pid_t pid) {
   const ssize_t got = ::read(fd.get(), text, sizeof text - 1);
   if (got <= 0) return got == 0 || errno == ESRCH ? 0 : kStartUnknown;
   text[got] = '\0';
-  // The second field is the command in parentheses, which may hold spaces and parentheses: count from its end.
+  // The second field, the command in parentheses, may contain spaces and parentheses: parse after its end.
   const char* field = std::strrchr(text, ')');
   if (field == nullptr) return 0;
   char state = 0;
@@ -78,16 +78,16 @@ uint64_t processStartTime(pid_t pid) {
                   &start) != 2) {
     return 0;
   }
-  return state == 'Z' || state == 'X' ? 0 : start;  // a zombie writes nothing any more
+  return state == 'Z' || state == 'X' ? 0 : start;  // a zombie writes nothing
 }
 
-uint64_t ProcessLooks::startTime(pid_t pid) {
+uint64_t ProcessProbes::startTime(pid_t pid) {
   const auto [seen, fresh] = startTimes_.try_emplace(pid);
   if (fresh) seen->second = processStartTime(pid);
   return seen->second;
 }
 
-MapsAnswer ProcessLooks::mapsForWriting(pid_t pid, const FileId& file) {
+MapsAnswer ProcessProbes::mapsForWriting(pid_t pid, const FileId& file) {
   const auto [at, fresh] = mapped_.try_emplace(pid);
   Mapped& seen = at->second;
   if (fresh) seen.answer = visitWritableMappings(pid, [&](const FileId& mapped) { seen.files.insert(mapped); });
@@ -133,7 +133,7 @@ bool WriterSearch::step(std::chrono::steady_clock::time_point deadline) {
       return mapped.second == 1 && consumers_.contains({pid, mapped.first.inode});
     });
     if (!writes.empty()) {
-      // Taken after the mappings were seen: a process that took over the number meanwhile shows another start.
+      // Read after the mappings: a process that got the number in between has another start time.
       const ProcessId process{pid, processStartTime(pid)};
       for (const auto& [file, mappings] : writes) {
         if (process.startTime != 0 && process.startTime != kStartUnknown) found_.try_emplace(file, process);

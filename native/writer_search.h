@@ -1,6 +1,6 @@
-// Who writes a ring: the process that maps its file shared and writable. A ring holds no pid, so this is read from
-// /proc/*/maps. Our own mappings and read-only ones do not count; processes of other users, or of another PID
-// namespace, cannot be seen.
+// Search for the writer of a ring: the process that maps its file shared and writable. A ring holds no pid, so
+// /proc/*/maps is read. Mappings of this process and read-only ones do not count. Processes of other users or other PID
+// namespaces are invisible.
 
 #pragma once
 
@@ -19,22 +19,22 @@ namespace nixl_otel {
 
 struct ProcessId {
   pid_t pid = 0;
-  uint64_t startTime = 0;  // clock ticks since boot: tells a process from a later one with its number
+  uint64_t startTime = 0;  // clock ticks since boot: distinguishes processes that have the same number in turn
   bool operator==(const ProcessId&) const = default;
 };
 
-// 0 if there is no such process; kStartUnknown where that cannot be said, as when this process has no descriptor left.
+// Returns 0 if there is no such process, or kStartUnknown if that is unknown (no descriptor left, for example).
 uint64_t processStartTime(pid_t pid);
 inline constexpr uint64_t kStartUnknown = UINT64_MAX;
 
-enum class MapsAnswer : uint8_t { kMaps, kDoesNot, kCannotSee };
+enum class MapsAnswer : uint8_t { kMaps, kDoesNot, kUnknown };
 
-// What was seen of processes in one pass over the agents: those that share a process share the look at it. The kernel
-// takes milliseconds to print the mappings of a large one.
-class ProcessLooks {
+// Probes of processes in one pass over the agents. Agents of one process share its probe: the kernel takes milliseconds
+// to print the mappings of a large process.
+class ProcessProbes {
  public:
   uint64_t startTime(pid_t pid);
-  // Whether this process maps this file for writing.
+  // Probes if this process maps this file for writing.
   MapsAnswer mapsForWriting(pid_t pid, const FileId& file);
 
  private:
@@ -46,18 +46,18 @@ class ProcessLooks {
   std::map<pid_t, Mapped> mapped_;
 };
 
-// Who holds a lock on a file with this inode: consumers do, agents never.
+// Processes and the inodes of files that they lock. Consumers lock rings, agents do not.
 using FileLocks = std::set<std::pair<pid_t, ino_t>>;
 FileLocks allFileLocks();
 
-// One pass over all processes, newest first, cut into slices: with thousands of processes, or with ones that have
-// thousands of mappings, a whole pass takes longer than a drain may wait.
+// One pass over all processes, newest first, in slices: with thousands of processes or mappings, a whole pass takes
+// longer than a drain may wait.
 class WriterSearch {
  public:
   bool running() const { return running_; }
-  // `consumers`: a consumer maps the ring as a writer does. Who holds its lock and maps it once is none.
+  // `consumers`: processes that map a ring once and hold its lock are no writers.
   void begin(std::set<FileId> wanted, FileLocks consumers = {});
-  // Goes on until the deadline. True when the pass is complete, or when all wanted files have their writer.
+  // Continues until the deadline. True if the pass is complete or all wanted files have their writer.
   bool step(std::chrono::steady_clock::time_point deadline);
   const std::map<FileId, ProcessId>& found() const { return found_; }
 

@@ -1,4 +1,4 @@
-// What one JavaScript environment (main thread or worker) holds.
+// State of one JavaScript environment (main thread or worker).
 #pragma once
 
 #include <napi.h>
@@ -12,7 +12,7 @@ namespace nixl_otel::addon {
 
 struct Environment {
   std::set<std::shared_ptr<Source>> sources;
-  // Runs when the environment ends: the last one that goes ends the collector's thread and waits for it.
+  // Runs when the environment ends. The last source ends the collector's thread and waits for it.
   ~Environment() {
     for (const auto& source : sources) Collector::instance().close(source);
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "discovery.h"
+#include "posix.h"
 
 namespace nixl_otel::addon {
 namespace {

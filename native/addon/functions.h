@@ -1,4 +1,4 @@
-// What the module is made of: each adds its functions to the exports.
+// Parts of the module: each adds its functions to the exports.
 #pragma once
 
 #include <napi.h>

@@ -1,4 +1,4 @@
-// The thin Node-API wrapper: handles in, numbers out. Only the files of this folder know Node.
+// The thin Node-API wrapper: handles in, numbers out. Only this folder includes napi.h.
 
 #include <napi.h>
 
@@ -9,7 +9,7 @@
 namespace {
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
-  using namespace nixl_otel::addon;  // NOLINT: all that it does
+  using namespace nixl_otel::addon;
   env.SetInstanceData(new Environment);
   exports.Set("interfaceVersion", static_cast<double>(kInterfaceVersion));
   addSources(exports);

@@ -1,4 +1,4 @@
-// Looking on without taking anything.
+// Passive observation of rings.
 
 #include "addon/events.h"
 #include "addon/functions.h"
@@ -33,7 +33,7 @@ Napi::Object observationInfo(Napi::Env env, const Observation& seen) {
 
 Napi::Value observe(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const Observation seen = held<RingObserver>(info)->look(static_cast<size_t>(number(info[1])));
+  const Observation seen = held<RingObserver>(info)->observe(static_cast<size_t>(number(info[1])));
   const std::vector<RingEvent> found = seen.events();
   auto events = Napi::Array::New(env, found.size());
   for (uint32_t i = 0; i < found.size(); ++i) events.Set(i, eventObject(env, *seen.layout, found[i]));
@@ -42,9 +42,9 @@ Napi::Value observe(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// As observe(), in columns.
+// observe() in columns.
 Napi::Value observeColumns(const Napi::CallbackInfo& info) {
-  const Observation seen = held<RingObserver>(info)->look(static_cast<size_t>(number(info[1])));
+  const Observation seen = held<RingObserver>(info)->observe(static_cast<size_t>(number(info[1])));
   EventColumns columns;
   if (seen.layout != nullptr) columns.add(*seen.layout, seen.slots.data(), seen.count());
   auto result = observationInfo(info.Env(), seen);
@@ -52,7 +52,7 @@ Napi::Value observeColumns(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// Looking on at what events add up to: nothing crosses over per event.
+// An observer whose events are tallied here: no event becomes a JavaScript object.
 struct TallyingObserver {
   TallyingObserver(RingFile file, std::shared_ptr<const TallyPlan> plan)
       : observer(std::move(file)), tally(std::move(plan)) {}
@@ -77,7 +77,7 @@ void closeTallyingObserver(const Napi::CallbackInfo& info) { held<TallyingObserv
 Napi::Value observeAndTally(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   TallyingObserver& observing = *held<TallyingObserver>(info);
-  const Observation seen = observing.observer.look(static_cast<size_t>(number(info[1])));
+  const Observation seen = observing.observer.observe(static_cast<size_t>(number(info[1])));
   if (seen.restarted) observing.tally.restart();
   if (seen.lapped) observing.tally.markMemoryApproximate();
   if (seen.count() != 0) {

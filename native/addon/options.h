@@ -1,4 +1,4 @@
-// Options as JavaScript gives them.
+// Options from JavaScript.
 #pragma once
 
 #include <napi.h>

@@ -1,11 +1,8 @@
 #include "addon/rings.h"
 
-#include <sys/stat.h>
-
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,6 +10,7 @@
 #include "addon/events.h"
 #include "addon/functions.h"
 #include "addon/values.h"
+#include "mutex.h"
 #include "ring_reader.h"
 #include "writer_search.h"
 
@@ -27,18 +25,19 @@ Napi::Object ringInfo(Napi::Env env, RingState state, const std::string& reason)
 
 namespace {
 
-// The same file opened twice in one process is one ring: the lock would refuse the second one otherwise.
+// One ring for all handles to a file in this process. A second reader would be refused by the file lock.
 struct SharedRing {
-  std::mutex mutex;
-  std::unique_ptr<RingReader> reader;
-  ChunkBuffer buffer;
+  explicit SharedRing(std::unique_ptr<RingReader> opened) : reader(std::move(opened)) {}
+  Mutex mutex;
+  const std::unique_ptr<RingReader> reader GUARDED_BY(mutex);
+  ChunkBuffer buffer GUARDED_BY(mutex);
 };
 
 struct RingRegistry {
-  std::mutex mutex;
-  std::map<FileId, std::weak_ptr<SharedRing>> rings;
+  Mutex mutex;
+  std::map<FileId, std::weak_ptr<SharedRing>> rings GUARDED_BY(mutex);
   static RingRegistry& instance() {
-    static RingRegistry* const registry = new RingRegistry;  // leaked, as the collector is
+    static RingRegistry* const registry = new RingRegistry;  // never destroyed, like the collector
     return *registry;
   }
 };
@@ -48,21 +47,21 @@ Napi::Value openRing(const Napi::CallbackInfo& info) {
   const std::string path = text(info[0]);
   const bool force = info[1].ToBoolean();
   RingRegistry& registry = RingRegistry::instance();
-  const std::lock_guard lock(registry.mutex);
-  struct stat file;
+  const MutexLock lock(registry.mutex);
   std::shared_ptr<SharedRing> ring;
-  if (::lstat(path.c_str(), &file) == 0) {
-    const auto known = registry.rings.find({file.st_dev, file.st_ino});
+  if (const auto file = fileAt(path)) {
+    const auto known = registry.rings.find(*file);
     if (known != registry.rings.end()) ring = known->second.lock();
   }
   if (ring == nullptr) {
     RingState state = RingState::kAbsent;
     std::string reason;
-    ring = std::make_shared<SharedRing>();
-    ring->reader = RingReader::open(path, force, state, reason);
-    if (ring->reader == nullptr) return ringInfo(env, state, reason);
+    auto reader = RingReader::open(path, force, state, reason);
+    if (reader == nullptr) return ringInfo(env, state, reason);
+    const FileId id = reader->id();
+    ring = std::make_shared<SharedRing>(std::move(reader));
     std::erase_if(registry.rings, [](const auto& entry) { return entry.second.expired(); });
-    registry.rings[ring->reader->id()] = ring;
+    registry.rings[id] = ring;
   }
   auto result = ringInfo(env, RingState::kReady, "");
   result.Set("handle", wrap(env, std::move(ring)));
@@ -74,7 +73,7 @@ void closeRing(const Napi::CallbackInfo& info) { held<SharedRing>(info).reset();
 Napi::Value drainRing(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
-  const std::lock_guard lock(ring->mutex);
+  const MutexLock lock(ring->mutex);
   std::vector<std::pair<const RingLayout*, RingEvent>> events;
   ring->reader->drain(static_cast<uint64_t>(number(info[1])), ring->buffer, [&](const RingReader::Chunk& chunk) {
     for (uint32_t i = 0; i < chunk.count; ++i) {
@@ -87,10 +86,10 @@ Napi::Value drainRing(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// As drainRing(), in columns.
+// drainRing() in columns.
 Napi::Value drainColumns(const Napi::CallbackInfo& info) {
   const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
-  const std::lock_guard lock(ring->mutex);
+  const MutexLock lock(ring->mutex);
   EventColumns columns;
   ring->reader->drain(static_cast<uint64_t>(number(info[1])), ring->buffer,
                       [&](const RingReader::Chunk& chunk) { columns.add(chunk.layout, chunk.slots, chunk.count); });
@@ -100,7 +99,7 @@ Napi::Value drainColumns(const Napi::CallbackInfo& info) {
 Napi::Value ringStats(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
-  const std::lock_guard lock(ring->mutex);
+  const MutexLock lock(ring->mutex);
   const HeaderFields header = readHeader(ring->reader->fd());
   const DrainStats stats = ring->reader->stats();
   auto result = ringInfo(env, header.state, header.reason);
@@ -116,7 +115,7 @@ Napi::Value ringStats(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// What stands in a file, without taking or holding anything.
+// Peeks into a ring file; takes and holds nothing.
 Napi::Value inspectRing(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const RingFile file = RingFile::open(text(info[0]), RingAccess::kObserve, info[1].ToBoolean());
@@ -133,15 +132,11 @@ Napi::Value inspectRing(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// (paths): the process that writes each of them, 0 where none can be seen.
+// (paths): pid of each ring's writer, 0 if none is visible.
 Napi::Value findWriters(const Napi::CallbackInfo& info) {
   const auto paths = info[0].As<Napi::Array>();
   std::vector<FileId> files;
-  for (uint32_t i = 0; i < paths.Length(); ++i) {
-    struct stat file{};
-    ::lstat(text(paths.Get(i)).c_str(), &file);
-    files.push_back({file.st_dev, file.st_ino});
-  }
+  for (uint32_t i = 0; i < paths.Length(); ++i) files.push_back(fileAt(text(paths.Get(i))).value_or(FileId{}));
   WriterSearch search;
   search.begin({files.begin(), files.end()}, allFileLocks());
   while (!search.step(std::chrono::steady_clock::time_point::max())) {

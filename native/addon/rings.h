@@ -1,4 +1,4 @@
-// One ring, drained by hand or looked at.
+// One ring, drained or peeked by a caller.
 #pragma once
 
 #include <napi.h>

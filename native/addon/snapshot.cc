@@ -1,10 +1,10 @@
-// All that a source knows at this moment.
+// Snapshot of a source.
 
 #include "addon/functions.h"
 #include "addon/values.h"
 #include "addon/words.h"
 #include "collector.h"
-#include "discovery.h"
+#include "posix.h"
 
 namespace nixl_otel::addon {
 
@@ -22,8 +22,8 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   words.put(status.lastEventMs);
   words.put(uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 |
             uint64_t{tally.memoryApproximate()} << 2);
-  words.put(status.fill);
-  words.put(status.peakFill);
+  words.put(status.foundAtDrain);
+  words.put(status.peakFound);
   words.put(status.drains.foundFull);
   words.put(status.fullMs);
   words.put(uint64_t{status.drains.restarts});
@@ -67,7 +67,7 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   return collector;
 }
 
-// How long the collector's thread has not moved, a number, where it holds on to what the snapshot needs.
+// Returns milliseconds since the last tick, a number, if the collector's thread holds a lock for longer.
 Napi::Value snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<Source> source = held<Source>(info);

@@ -12,12 +12,12 @@ namespace {
 
 // (options, taps: [types, capacity][])
 Napi::Value openSource(const Napi::CallbackInfo& info) {
-  std::vector<std::shared_ptr<Tap>> taps;
+  std::vector<std::shared_ptr<EventTap>> taps;
   const auto asked = info[1].As<Napi::Array>();
   auto handles = Napi::Array::New(info.Env(), asked.Length());
   for (uint32_t i = 0; i < asked.Length(); ++i) {
     const auto one = asked.Get(i).As<Napi::Array>();
-    taps.push_back(std::make_shared<Tap>(tapWants(one.Get(0u)), static_cast<size_t>(number(one.Get(1u)))));
+    taps.push_back(std::make_shared<EventTap>(tapWants(one.Get(0u)), static_cast<size_t>(number(one.Get(1u)))));
     handles.Set(i, wrap(info.Env(), taps.back()));
   }
   auto source = Collector::instance().open(sourceOptions(info[0].As<Napi::Object>()), std::move(taps));
@@ -56,7 +56,7 @@ void removeReader(const Napi::CallbackInfo& info) {
   Collector::instance().removeReader(held<Source>(info), static_cast<uint32_t>(number(info[1])));
 }
 
-// --- raw events on their way to JavaScript ---
+// --- raw events ---
 
 Napi::Value openTap(const Napi::CallbackInfo& info) {
   return wrap(info.Env(), Collector::instance().openTap(held<Source>(info), tapWants(info[1]),
@@ -64,13 +64,13 @@ Napi::Value openTap(const Napi::CallbackInfo& info) {
 }
 
 void closeTap(const Napi::CallbackInfo& info) {
-  const auto& tap = *info[1].As<Napi::External<std::shared_ptr<Tap>>>().Data();
+  const auto& tap = *info[1].As<Napi::External<std::shared_ptr<EventTap>>>().Data();
   Collector::instance().closeTap(held<Source>(info), tap);
 }
 
 Napi::Value takeTapped(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const std::vector<TappedEvent> events = held<Tap>(info)->take(static_cast<size_t>(number(info[1])));
+  const std::vector<TappedEvent> events = held<EventTap>(info)->take(static_cast<size_t>(number(info[1])));
   auto ids = Napi::Float64Array::New(env, events.size());
   auto types = Napi::Uint32Array::New(env, events.size());
   auto values = Napi::Float64Array::New(env, events.size());
@@ -87,10 +87,10 @@ Napi::Value takeTapped(const Napi::CallbackInfo& info) {
   return batch;
 }
 
-// As takeTapped(), with all that is known of each event.
+// takeTapped() with all fields of each event.
 Napi::Value takeEvents(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const std::vector<TappedEvent> events = held<Tap>(info)->take(static_cast<size_t>(number(info[1])));
+  const std::vector<TappedEvent> events = held<EventTap>(info)->take(static_cast<size_t>(number(info[1])));
   auto ids = Napi::Float64Array::New(env, events.size());
   auto keys = Napi::Uint32Array::New(env, events.size());
   auto values = Napi::BigUint64Array::New(env, events.size());
@@ -111,7 +111,7 @@ Napi::Value takeEvents(const Napi::CallbackInfo& info) {
 }
 
 void setSampling(const Napi::CallbackInfo& info) {
-  held<Tap>(info)->setSampling(static_cast<uint64_t>(number(info[1])));
+  held<EventTap>(info)->setSampling(static_cast<uint64_t>(number(info[1])));
 }
 
 Napi::Object statsObject(Napi::Env env, const TapStats& stats) {
@@ -124,10 +124,10 @@ Napi::Object statsObject(Napi::Env env, const TapStats& stats) {
 }
 
 Napi::Value tapStats(const Napi::CallbackInfo& info) {
-  const Tap& tap = *held<Tap>(info);
+  const EventTap& tap = *held<EventTap>(info);
   const Napi::Object result = statsObject(info.Env(), tap.stats());
   auto types = Napi::Array::New(info.Env());
-  for (uint32_t type = 0; type < Tap::kTypes; ++type) {
+  for (uint32_t type = 0; type < EventTap::kTypes; ++type) {
     if ((tap.wants().types >> type & 1) == 0) continue;
     Napi::Object one = statsObject(info.Env(), tap.statsOf(type));
     one.Set("type", type);

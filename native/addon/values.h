@@ -1,4 +1,4 @@
-// JavaScript's values as ours, and the other way round. Arguments are checked in TypeScript: these trust them.
+// Conversions between JavaScript's and C++ values. Arguments were checked in TypeScript.
 #pragma once
 
 #include <napi.h>
@@ -47,7 +47,7 @@ inline Napi::ArrayBuffer wordBuffer(Napi::Env env, const Words& words) {
   return buffer;
 }
 
-// One more function of the module.
+// Adds a function to the module.
 template <typename F>
 void add(Napi::Object exports, const char* name, F function) {
   exports.Set(name, Napi::Function::New(exports.Env(), function, name));

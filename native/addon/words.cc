@@ -1,6 +1,6 @@
 #include "addon/words.h"
 
-#include "discovery.h"
+#include "posix.h"
 
 namespace nixl_otel::addon {
 

@@ -1,4 +1,4 @@
-// Numbers as 64-bit words; src/shm-bridge/snapshot.ts takes them apart in the same order.
+// Numbers as 64-bit words. src/shm-bridge/snapshot.ts decodes them in the same order.
 #pragma once
 
 #include <bit>
@@ -30,7 +30,7 @@ class Words {
   std::vector<uint64_t> words_;
 };
 
-// What one agent's events added up to; names of events go to the strings.
+// Appends a tally; names of events go to the strings.
 void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally);
 
 }  // namespace nixl_otel::addon

@@ -1,4 +1,4 @@
-// Publishing events.
+// Writing of rings.
 
 #include <cstring>
 
@@ -11,8 +11,7 @@ namespace nixl_otel::addon {
 
 namespace {
 
-// A writer that ends with its file, and not its process: a ring that somebody truncated is lost, and takes nothing
-// more.
+// A writer that survives the truncation of its file: the ring is then lost, and refuses events.
 class GuardedWriter {
  public:
   std::string create(const std::string& path, int32_t version, uint64_t capacity) {
@@ -37,7 +36,7 @@ class GuardedWriter {
   bool lost() const { return !writer_.open(); }
 
  private:
-  // False where the ring is lost.
+  // False if the ring is lost.
   template <typename Access>
   bool touch(Access&& access) {
     if (lost()) return false;
@@ -47,7 +46,7 @@ class GuardedWriter {
       access();
       faulted = claim.faulted();
     }
-    // What went wrong once is memory that nobody else sees.
+    // After a fault, no other process sees the mapping.
     if (faulted) writer_.close();
     return !faulted;
   }

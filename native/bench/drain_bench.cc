@@ -97,7 +97,7 @@ Figures measure(const Case& c, const std::string& directory) {
   // The first drain waits for the ring to settle; later ones equal the collector's.
   reader->drain(c.capacity, buffer, [](const RingReader::Chunk&) {});
   const auto drain = [&](const RingReader::Sink& sink) {
-    if (reader->drain(c.capacity, buffer, sink, Patience::kRecovers).events == c.batch) return;
+    if (reader->drain(c.capacity, buffer, sink, PausePolicy::kForRecovery).events == c.batch) return;
     std::fprintf(stderr, "drain_bench: the ring was not drained\n");
     std::exit(1);
   };

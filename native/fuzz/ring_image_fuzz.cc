@@ -46,7 +46,7 @@ void look(const std::string& path) {
   }
   const uint64_t capacity = file.header.capacity;
   RingObserver observer(std::move(file));
-  const Observation seen = observer.look(1000);
+  const Observation seen = observer.observe(1000);
   EXPECT(seen.count() < capacity);
 }
 

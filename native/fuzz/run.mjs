@@ -26,12 +26,12 @@ if (values.help || !/^\d+$/.test(values.seconds) || (values.target && !targets.i
   console.error(`usage: npm run fuzz -- [--seconds N] [--target ${targets.join('|')}] [FILE...]`);
   process.exit(values.help ? 0 : 2);
 }
-const compiler = process.env.FUZZ_CXX ?? 'clang++';
+const compiler = process.env.CLANGXX ?? 'clang++';
 if (spawnSync(compiler, ['--version']).status !== 0) {
-  console.error(`${compiler} is not there: apt-get install clang (or set FUZZ_CXX); libFuzzer comes with it`);
+  console.error(`${compiler} is not there: apt-get install clang (or set CLANGXX); libFuzzer comes with it`);
   process.exit(1);
 }
-run('make', ['-C', native, '--silent', '-j2', `FUZZ_CXX=${compiler}`, 'fuzz']);
+run('make', ['-C', native, '--silent', '-j2', `CLANGXX=${compiler}`, 'fuzz']);
 
 for (const target of values.target ? [values.target] : targets) {
   const found = path.join(build, 'found', target);

@@ -55,7 +55,7 @@ TEST(agentsStayAndEveryEventCountsWhileTheClockJumps) {
     other.write(5);
     until([&] { return watching.counted(name) == 5 && watching.alive(name); });
     double lastEventMs = 0;
-    watching.look([&](const SourceAgent& seen, const AgentStatus& s, const Tally&) {
+    watching.observe([&](const SourceAgent& seen, const AgentStatus& s, const Tally&) {
       if (seen.name == name) lastEventMs = s.lastEventMs;
     });
     CHECK(wallClockMs() >= lastEventMs && wallClockMs() - lastEventMs < 60'000);

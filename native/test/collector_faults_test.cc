@@ -87,7 +87,7 @@ TEST(ringsTakeAtMostHalfOfTheDescriptors) {
   CHECK_EQ(watching.agents(), 32u);
   CHECK_EQ(watching.problems().size(), kRings - 32u);
   CHECK_EQ(watching.problems().front().reason,
-           std::string("32 rings are open; no more than that, nor than half of the files that this process may open"));
+           std::string("32 rings are open, the limit: 16384, or half of the files that this process may open"));
   REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
   until([&] { return watching.counted() == 2 * kRings; });
 }
@@ -122,7 +122,7 @@ TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
     const timespec longAgo[2] = {{1'000'000, 0}, {1'000'000, 0}};
     REQUIRE_EQ(::utimensat(AT_FDCWD, (directory / folder).c_str(), longAgo, 0), 0);
   }
-  const std::string problem = "more than 65536 files; the rest is not looked at";
+  const std::string problem = "more than 65536 files; the rest is ignored";
   DirectoryTree tree(directory.path, "");
   CHECK(tree.refresh());
   CHECK_EQ(tree.files().size(), DirectoryTree::kMaxEntries - 2);
@@ -278,7 +278,7 @@ TEST(aRingThatIsRenamedGoesOnUnderItsFirstName) {
   until([&] { return !watching.problem().empty(); });
   CHECK_EQ(watching.counted("before"), 15u);
   CHECK_EQ(watching.counted(), 15u);
-  CHECK_EQ(watching.problem(), "busy: it is drained already, as " + (directory / "before"));
+  CHECK_EQ(watching.problem(), "busy: already drained as " + (directory / "before"));
 }
 
 // Meanwhile another file has its name: no ring, or a ring that is drained as well, as the same agent.
@@ -324,7 +324,7 @@ TEST(aRingWithTwoNamesCountsOnce) {
   until([&] { return watching.counted() == 10; });
   CHECK_EQ(watching.agents(), 1u);
   const std::string first = watching.counted("one") == 10 ? "one" : "two";
-  CHECK_EQ(watching.problem(), "busy: it is drained already, as " + (directory / first));
+  CHECK_EQ(watching.problem(), "busy: already drained as " + (directory / first));
   REQUIRE_EQ(::unlink((directory / first).c_str()), 0);
   push(ring, 11, 5);
   CHECK_EQ(watching.counted(first), 15u);
@@ -356,7 +356,9 @@ TEST(aRingThatIsFoundFullIsCountedAndTimed) {
   push(ring, 1, 1);
   until([&] { return watching.counted() == 1; });
   AgentStatus status;
-  const auto look = [&] { watching.look([&](const SourceAgent&, const AgentStatus& s, const Tally&) { status = s; }); };
+  const auto look = [&] {
+    watching.observe([&](const SourceAgent&, const AgentStatus& s, const Tally&) { status = s; });
+  };
   RingEvent event;
   until([&] {
     for (int i = 0; i < 200; ++i) ring.push(event);

@@ -65,7 +65,7 @@ TEST(ringsComeAndGoWhileEverythingIsAskedAtOnce) {
   std::vector<uint64_t> times;
   {
     const Repeating snapshots([&] {
-      watching.look([](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
+      watching.observe([](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
         if (seen.name.empty() || status.capacity == 0 || tally.events().empty()) std::abort();
       });
     });
@@ -75,7 +75,8 @@ TEST(ringsComeAndGoWhileEverythingIsAskedAtOnce) {
     });
     const Repeating readers([&] {
       const uint32_t reader = Collector::instance().addReader(watching.source);
-      Collector::instance().snapshot(*watching.source, reader, [](const auto&, const auto&, const auto&) {});
+      WaitBudget forEver;
+      Collector::instance().snapshot(*watching.source, reader, [](const auto&, const auto&, const auto&) {}, forEver);
       Collector::instance().removeReader(watching.source, reader);
     });
     const Repeating taps([&] {
@@ -100,7 +101,7 @@ TEST(ringsComeAndGoWhileEverythingIsAskedAtOnce) {
   CHECK_EQ(watching.counted(), 3 * kLives * kEvents);
   for (const uint64_t count : times) CHECK(count > 5);
   CHECK(tapped > 0);
-  watching.look([](const SourceAgent&, const AgentStatus& status, const Tally&) { CHECK(!status.drains.suspect); });
+  watching.observe([](const SourceAgent&, const AgentStatus& status, const Tally&) { CHECK(!status.drains.suspect); });
 }
 
 int main() { return check::run("collector_races_test"); }

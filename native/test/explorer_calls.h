@@ -6,7 +6,7 @@
 
 namespace explorer {
 
-inline bool attach(Consumer& c, SimulatedRing& ring, const nixl_otel::HeaderLook& look) {
+inline bool attach(Consumer& c, SimulatedRing& ring, const nixl_otel::HeaderPeek& look) {
   c.capacity = ring.seenCapacity();
   c.version = static_cast<uint8_t>(look.version);
   const uint16_t serial = c.serial = static_cast<uint16_t>(c.serial + 0x20);
@@ -18,7 +18,7 @@ inline bool attach(Consumer& c, SimulatedRing& ring, const nixl_otel::HeaderLook
 // RingReader::open. A consumer that could not open stays closed and may try again.
 inline void openCall(World&, Consumer& c, SimulatedRing& ring) {
   ring.beginCall(0);
-  const nixl_otel::HeaderLook look = ring.inspect();
+  const nixl_otel::HeaderPeek look = ring.inspect();
   if (!look.whole) return;
   const Consumer closed = c;
   if (attach(c, ring, look)) {
@@ -30,7 +30,7 @@ inline void openCall(World&, Consumer& c, SimulatedRing& ring) {
 
 // RingReader::relay
 inline bool relay(Consumer& c, SimulatedRing& ring) {
-  const nixl_otel::HeaderLook look = ring.inspect();
+  const nixl_otel::HeaderPeek look = ring.inspect();
   if (!look.whole) return false;
   c.before = c.stats();
   ++c.before.restarts;
@@ -54,8 +54,8 @@ inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& r
   DrainOutcome outcome = DrainOutcome::kWaiting;
   for (int geometries = 0; geometries < 2; ++geometries) {
     outcome = c.protocol.drain(ring, budget - events, buffer, sink, !ring.setting().calmFirst);
-    if (outcome == DrainOutcome::kRestless) outcome = c.protocol.drain(ring, budget - events, buffer, sink, true);
-    if (outcome != DrainOutcome::kRelaid) break;
+    if (outcome == DrainOutcome::kNeedsPause) outcome = c.protocol.drain(ring, budget - events, buffer, sink, true);
+    if (outcome != DrainOutcome::kGeometryChanged) break;
     outcome = DrainOutcome::kWaiting;
     if (!relay(c, ring)) break;
   }

@@ -118,12 +118,12 @@ class SimulatedRing {
     previous_ = {0, 0};
   }
 
-  nixl_otel::HeaderLook inspect() {
+  nixl_otel::HeaderPeek inspect() {
     const Digest before = history_;
     World seen = w_;
     at("inspect: size", Footprint{kSizePlace, 0}, [&] { return seen.fileSlots = w_.fileSlots; });
     for (int i = 0; i < 6; ++i) copyField(seen, setting_.inspectBackwards ? 5 - i : i);
-    nixl_otel::HeaderLook look;
+    nixl_otel::HeaderPeek look;
     const bool known = seen.version == 3 || seen.version == 4;
     const bool geometry = seen.capacity >= 2 && seen.fileSlots == seen.capacity && seen.mask == seen.capacity - 1;
     const bool holds = known && geometry && seen.writePos <= seen.mask &&
@@ -132,7 +132,7 @@ class SimulatedRing {
     noteReadPosPast(look, holds && !look.whole);
     // An inconsistent header is not returned: its fields then need not make a state of their own.
     if (holds) {
-      look.relaid = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
+      look.geometryChanged = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
       look.version = seen.version;
       look.mark = seen.expected;
       look.writePos = seen.writePos;
@@ -141,8 +141,8 @@ class SimulatedRing {
       if (setting_.blind && c_.open) look.mark = c_.trueMark;
     }
     history_ = before;
-    history_.add(look.whole | look.relaid << 1 | (holds && !look.whole) << 2 | look.version << 8 | look.writePos << 16 |
-                 look.readPos << 24);
+    history_.add(look.whole | look.geometryChanged << 1 | (holds && !look.whole) << 2 | look.version << 8 |
+                 look.writePos << 16 | look.readPos << 24);
     history_.add(static_cast<uint32_t>(look.mark) | (holds ? uint64_t{seenCapacity_} << 32 : 0));
     return look;
   }

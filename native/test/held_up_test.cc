@@ -62,7 +62,7 @@ struct TwoRings {
   }
   bool knows(const std::string& agent) {
     bool found = false;
-    watching.look([&](const SourceAgent& seen, const auto&, const auto&) { found |= seen.name == agent; });
+    watching.observe([&](const SourceAgent& seen, const auto&, const auto&) { found |= seen.name == agent; });
     return found;
   }
 
@@ -169,7 +169,8 @@ TEST(aReaderWhoseSnapshotFailedStillGetsTheLastValuesOfADeadAgent) {
   place = Place::kNone;
   untilTicks(600);  // the collector checks lives twice a second
   CHECK(rings.knows("0"));
-  collector.snapshot(*watching.source, reader, [](const auto&, const auto&, const auto&) {});
+  WaitBudget forEver;
+  collector.snapshot(*watching.source, reader, [](const auto&, const auto&, const auto&) {}, forEver);
   until([&] { return !rings.knows("0"); });
 }
 

@@ -60,7 +60,7 @@ class EndlessRings {
 // Like Watching::counted(), without a drain before.
 uint64_t countedSoFar(Watching& watching, const std::string& agent = "") {
   uint64_t sum = 0;
-  watching.look([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
+  watching.observe([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
     if (agent.empty() || seen.name == agent) sum += status.drains.drained;
   });
   return sum;
@@ -157,7 +157,7 @@ TEST(aDrainThatMayNotPauseLeavesARestlessRingAsItIs) {
     stepping.ring.before = [](Access access) { CHECK(access != Access::kPause && access != Access::kInspect); };
     const uint64_t before = readPos();
     const uint64_t countedBefore = stepping.count;
-    CHECK_EQ(stepping.drain(false), DrainOutcome::kRestless);
+    CHECK_EQ(stepping.drain(false), DrainOutcome::kNeedsPause);
     CHECK_EQ(stepping.count - countedBefore, taken);
     CHECK_EQ(readPos(), (before + taken) & 63);
     stepping.ring.before = [](Access) {};

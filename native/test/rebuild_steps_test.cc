@@ -20,7 +20,7 @@ constexpr uint64_t kNewEvents = 6;
 struct Outcome {
   std::vector<uint64_t> values;
   bool rebuilt = false;
-  bool relaid = false;
+  bool geometryChanged = false;
   DrainStats stats;
 };
 
@@ -66,10 +66,10 @@ Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped, bo
   if (!outcome.rebuilt) return outcome;
   // By assumption B the new agent pushes from now on.
   if (!pushesAtOnce) push(next, 201, kNewEvents);
-  if (result != DrainOutcome::kRelaid) result = drain();
+  if (result != DrainOutcome::kGeometryChanged) result = drain();
   outcome.stats = protocol.stats();
-  outcome.relaid = result == DrainOutcome::kRelaid;
-  if (outcome.relaid) {
+  outcome.geometryChanged = result == DrainOutcome::kGeometryChanged;
+  if (outcome.geometryChanged) {
     opened.reader.reset();  // it holds the lock
     Draining reopened(path);
     for (const uint64_t value : reopened.values()) outcome.values.push_back(value);
@@ -94,7 +94,7 @@ void rebuildBeforeEveryStep(uint64_t capacity) {
       CHECK_WITH(values.size() - olds == kNewEvents, where + ": " + std::to_string(values.size()) + " values");
       for (uint64_t i = olds; i < values.size(); ++i) CHECK_WITH(values[i] == 201 + i - olds, where);
       CHECK_WITH(!outcome.stats.suspect, where);
-      CHECK_WITH(outcome.stats.restarts + outcome.relaid == 1u, where + ": restarts");
+      CHECK_WITH(outcome.stats.restarts + outcome.geometryChanged == 1u, where + ": restarts");
     }
     CHECK(stopped > 8);
   }

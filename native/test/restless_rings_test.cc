@@ -33,16 +33,17 @@ TEST(aReplacedRingIsNotLetGoBeforeItIsEmpty) {
   const auto plan = std::make_shared<const TallyPlan>(Watching::optionsFor("/", std::chrono::milliseconds(1)).tally);
   const auto slot = agent.acquireTally(plan);
   ChunkBuffer buffer;
-  const auto drain = [&](Patience patience) { return agent.drain(65'536, buffer, Clock::now(), patience); };
+  const auto drain = [&](PausePolicy pauses) { return agent.drain(65'536, buffer, Clock::now(), pauses); };
   const auto counted = [&] {
     uint64_t sum = 0;
-    agent.read(*slot, [&](const AgentStatus&, const Tally& tally) {
+    WaitBudget forEver;
+    agent.read(*slot, forEver, [&](const AgentStatus&, const Tally& tally) {
       for (const EventTally& event : tally.events()) sum += event.count;
     });
     return sum;
   };
   push(writer, 1, 10);
-  drain(Patience::kSettles);
+  drain(PausePolicy::kAlways);
   const FileId replaced = agent.file();
   REQUIRE_EQ(::unlink(path.c_str()), 0);
   RingWriter next;
@@ -55,16 +56,16 @@ TEST(aReplacedRingIsNotLetGoBeforeItIsEmpty) {
     ::pause();
     ::_exit(0);
   }
-  agent.searched({{replaced, {child, processStartTime(child)}}});
+  agent.noteWriters({{replaced, {child, processStartTime(child)}}});
   push(writer, 11, 6);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  ProcessLooks looks;
-  agent.checkLife(Clock::now(), looks, false);
+  ProcessProbes probes;
+  agent.checkLife(Clock::now(), probes, false);
 
-  CHECK(drain(Patience::kNone).restless);
+  CHECK(drain(PausePolicy::kNever).needsPause);
   CHECK_EQ(agent.rings(), 2u);
-  drain(Patience::kSettles);
+  drain(PausePolicy::kAlways);
   CHECK_EQ(agent.rings(), 1u);
   CHECK_EQ(counted(), 16u);
 }

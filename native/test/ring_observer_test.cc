@@ -51,7 +51,7 @@ class Scene {
     consumer_->drain(kAll, buffer, [](const RingReader::Chunk&) {});
   }
 
-  Observation look(size_t most = kAll) { return observer_->look(most); }
+  Observation observe(size_t most = kAll) { return observer_->observe(most); }
 
   // Sets the file's times as writing through a mapping may.
   void touch() {
@@ -61,7 +61,7 @@ class Scene {
 
   // Observes exactly the events with these values.
   Observation expectSeen(uint64_t from, uint64_t to) {
-    const Observation seen = look();
+    const Observation seen = observe();
     const std::vector<RingEvent> events = seen.events();
     REQUIRE_EQ(events.size(), size_t{to - from + 1});
     for (uint64_t i = 0; i < events.size(); ++i) CHECK_EQ(events[i].value, from + i);
@@ -110,7 +110,7 @@ TEST(saysWhenItWasLapped) {
     scene.drain();
     scene.write(first, first + 9);
   }
-  CHECK(scene.look().lapped);
+  CHECK(scene.observe().lapped);
 }
 
 TEST(readsNothingAgainOfADrainedRingWhoseAgentRestarted) {
@@ -121,7 +121,7 @@ TEST(readsNothingAgainOfADrainedRingWhoseAgentRestarted) {
     scene.drain();
   }
   scene.startAgent(64);
-  const Observation seen = scene.look();
+  const Observation seen = scene.observe();
   CHECK(seen.restarted);
   CHECK(!seen.lapped);
   CHECK_EQ(seen.count(), size_t{0});
@@ -165,7 +165,7 @@ TEST(takesEventsThatItLeftForNoRestart) {
   scene.expectSeen(1, 60);
   scene.drain();
   scene.write(61, 70);
-  CHECK_EQ(scene.look(2).count(), size_t{2});
+  CHECK_EQ(scene.observe(2).count(), size_t{2});
   scene.touch();
   CHECK(!scene.expectSeen(63, 70).restarted);
 }
@@ -184,9 +184,9 @@ TEST(saysThatNobodyDrains) {
   Scene scene;
   scene.write(1, 15);
   CHECK(!scene.expectSeen(1, 15).stalled);
-  CHECK(scene.look().stalled);
+  CHECK(scene.observe().stalled);
   scene.drain();
-  CHECK(!scene.look().stalled);
+  CHECK(!scene.observe().stalled);
 }
 
 int main() { return check::run("ring_observer_test"); }

@@ -31,7 +31,7 @@ void expectTwo(const Image& image, const Expected& last, const Expected& first) 
   image.writeTo(directory / "agent");
   Draining ring(directory / "agent");
   RingObserver observer(RingFile::open(directory / "agent", RingAccess::kObserve, false));
-  for (const auto& events : {observer.look(10).events(), ring.drain()}) {
+  for (const auto& events : {observer.observe(10).events(), ring.drain()}) {
     REQUIRE_EQ(events.size(), 2u);
     const Expected* expected[] = {&last, &first};
     for (int i = 0; i < 2; ++i) {

@@ -59,9 +59,8 @@ TEST(aFileOfAnotherUserIsLeftAlone) {
   const std::string path = directory / "agent";
   std::ofstream(path) << kText;
   REQUIRE_EQ(::chown(path.c_str(), 4711, 4711), 0);
-  CHECK_EQ(problemAt(path), "cannot open " + path +
-                                ": it belongs to user 4711, and this process writes only files of user 0, as whom it "
-                                "runs");
+  CHECK_EQ(problemAt(path),
+           "cannot open " + path + ": it belongs to user 4711, but this process writes only files of its user 0");
   CHECK(contents(path) == kText);
 }
 

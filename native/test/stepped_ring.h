@@ -19,7 +19,7 @@ class SteppedRing {
   explicit SteppedRing(nixl_otel::RingReader& reader) : reader_(reader) {}
   std::function<void(Access)> before = [](Access) {};
 
-  nixl_otel::HeaderLook inspect() { return at(Access::kInspect).inspect(); }
+  nixl_otel::HeaderPeek inspect() { return at(Access::kInspect).inspect(); }
   int32_t loadVersion() { return at(Access::kVersion).loadVersion(); }
   int32_t loadMark() { return at(Access::kMark).loadMark(); }
   uint64_t loadWritePos() { return at(Access::kWritePos).loadWritePos(); }

@@ -49,36 +49,40 @@ struct Watching {
   uint64_t counted(const std::string& agent = "") {
     drain();
     uint64_t sum = 0;
-    look([&](const SourceAgent& seen, const AgentStatus&, const Tally& tally) {
+    observe([&](const SourceAgent& seen, const AgentStatus&, const Tally& tally) {
       if (!agent.empty() && seen.name != agent) return;
       for (const EventTally& event : tally.events()) sum += event.count;
     });
     return sum;
   }
-  void look(const Collector::Visit& visit) { Collector::instance().snapshot(*source, 0, visit); }
+  void observe(const Collector::Visit& visit) {
+    WaitBudget forEver;
+    Collector::instance().snapshot(*source, Source::kNoReader, visit, forEver);
+  }
   // Returns the snapshot of one agent.
   AgentStatus status(const std::string& agent) {
     AgentStatus found;
-    look([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
+    observe([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
       if (seen.name == agent) found = status;
     });
     return found;
   }
   size_t agents() {
     size_t count = 0;
-    look([&](const SourceAgent&, const AgentStatus&, const Tally&) { ++count; });
+    observe([&](const SourceAgent&, const AgentStatus&, const Tally&) { ++count; });
     return count;
   }
   bool alive(const std::string& agent) {
     bool found = false;
-    look([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
+    observe([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
       found |= seen.name == agent && status.life == Life::kAlive;
     });
     return found;
   }
   SourceReport report() {
     SourceReport report;
-    Collector::instance().report(*source, 100'000, report);
+    WaitBudget forEver;
+    Collector::instance().report(*source, 100'000, report, forEver);
     return report;
   }
   std::vector<RingProblem> problems() { return report().problems; }

@@ -53,7 +53,7 @@ test('only the rings of the owners that were named are read', async () => {
   await until(() => strict.snapshot().problems.length > 0);
   expect(strict.snapshot()).toMatchObject({
     agents: [],
-    problems: [{ state: 'denied', reason: `its owner is user ${me}, who is not among the owners` }],
+    problems: [{ state: 'denied', reason: `its owner, user ${me}, is not among the owners` }],
   });
   expect(inspectRing(path.join(directory, 'agent'))).toMatchObject({ pending: 5 });
   strict.close();

@@ -1,14 +1,16 @@
-// Raw events on their way to JavaScript: a bounded queue that the collector's thread fills and JavaScript empties.
-// What does not fit is counted; metrics do not depend on it.
+// A bounded queue of raw events, which the collector's thread fills and JavaScript empties. Events that do not fit are
+// counted as overflow. Metrics do not depend on it.
+//
+// Thread safety: any thread.
 
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <vector>
 
+#include "mutex.h"
 #include "tally.h"
 
 namespace nixl_otel {
@@ -20,23 +22,23 @@ struct TapStats {
   uint64_t overflowed = 0;
 };
 
-class Tap {
+class EventTap {
  public:
-  static constexpr uint32_t kTypes = 64;  // known types, which TapWants has bits for
+  static constexpr uint32_t kTypes = 64;  // known types: the bits of TapWants
 
-  Tap(const TapWants& wants, size_t capacity) : wants_(wants), capacity_(capacity) {}
+  EventTap(const TapWants& wants, size_t capacity) : wants_(wants), capacity_(capacity) {}
 
   const TapWants& wants() const { return wants_; }
 
   void put(const std::vector<TappedEvent>& events) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const TappedEvent& event : events) {
-      // What another tap asked for: its bits are of known types only, so they take no other key for one.
+      // The batch also has events for other taps. The bits are of known types only.
       if (!wants_.all && (event.key >= kTypes || (wants_.types >> event.key & 1) == 0)) continue;
       TapStats& stats = stats_[event.key < kTypes ? event.key : kTypes];
       ++stats.seen;
-      // Every n-th of each agent and key, whatever batches they came in and whatever lies between them. The agent's id
-      // shifts where that begins: of many agents with few events each, as many are kept.
+      // Every n-th event of each agent and key, independent of batches. The agent's id shifts the first one: of many
+      // agents with few events each, the same share is kept.
       if ((event.ordinal + event.agentId) % keepOneIn_ != 0) {
         ++stats.sampledOut;
       } else if (queue_.size() >= capacity_) {
@@ -49,7 +51,7 @@ class Tap {
   }
 
   std::vector<TappedEvent> take(size_t most) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(most < queue_.size() ? most : queue_.size());
     std::vector<TappedEvent> events(queue_.begin(), end);
     queue_.erase(queue_.begin(), end);
@@ -57,12 +59,12 @@ class Tap {
   }
 
   void setSampling(uint64_t keepOneIn) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     keepOneIn_ = keepOneIn == 0 ? 1 : keepOneIn;
   }
 
   TapStats stats() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     TapStats all;
     for (const TapStats& one : stats_) {
       all.seen += one.seen;
@@ -75,17 +77,17 @@ class Tap {
 
   // Counts of one known type.
   TapStats statsOf(uint32_t type) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return stats_[type];
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   const TapWants wants_;
   const size_t capacity_;
-  uint64_t keepOneIn_ = 1;
-  std::deque<TappedEvent> queue_;
-  std::array<TapStats, kTypes + 1> stats_{};  // by type; all other keys in the last one
+  uint64_t keepOneIn_ GUARDED_BY(mutex_) = 1;
+  std::deque<TappedEvent> queue_ GUARDED_BY(mutex_);
+  std::array<TapStats, kTypes + 1> stats_ GUARDED_BY(mutex_){};  // by type; all other keys in the last one
 };
 
 }  // namespace nixl_otel

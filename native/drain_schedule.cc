@@ -1,0 +1,98 @@
+#include "drain_schedule.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace nixl_otel {
+namespace {
+
+using std::chrono::milliseconds;
+
+// A new ring is drained again after a pause, twice. One that still changes then waits for the next tick.
+constexpr std::chrono::microseconds kSettlingPause{500};
+constexpr int kMaxSettlingPauses = 6;
+// Events that one ring may take before the others have their turn.
+constexpr uint64_t kTurn = 16 * DrainProtocol<int>::kChunkSlots;
+constexpr milliseconds kNearlyFullInterval{1};
+// After so long without an event in any ring, drains are half as frequent.
+constexpr milliseconds kQuiet{1000};
+
+}  // namespace
+
+void DrainSchedule::drain(const AgentMap& agents, Clock::time_point end) {
+  nearlyFull_ = false;
+  std::vector<std::shared_ptr<Agent>> settling;
+  settling.reserve(agents.size());
+  for (const auto& [path, agent] : agents) {
+    if (!backlog_.contains(path)) settling.push_back(agent);
+  }
+  std::erase_if(settling, [&](const auto& agent)
+                              REQUIRES(collectorThread) { return !drainOne(*agent, PausePolicy::kNever).settling; });
+  settle(settling, PausePolicy::kNever);
+
+  // A ring that fills faster than it is drained would keep all others waiting, so backlogs come after them.
+  const Clock::time_point now = Clock::now();
+  const Clock::time_point half = now + std::max(end - now, Clock::duration{0}) / 2;
+  drainInTurn(backlog_, backlogTurns_, needsPause_.empty() ? end : half,
+              [&](const std::string& path) REQUIRES(collectorThread) {
+                const auto agent = agents.find(path);
+                return agent != agents.end() && drainOne(*agent->second, PausePolicy::kNever).more;
+              });
+
+  // These restart, are at the end of a lap, or have positions that another process moves.
+  std::vector<std::shared_ptr<Agent>> reattached;
+  drainInTurn(needsPause_, pauseTurns_, end, [&](const std::string& path) REQUIRES(collectorThread) {
+    const std::shared_ptr<Agent>& agent = agents.at(path);
+    if (drainOne(*agent, PausePolicy::kForRecovery).settling) reattached.push_back(agent);
+    return false;
+  });
+  needsPause_.clear();
+  settle(reattached, PausePolicy::kForRecovery);
+}
+
+// Drains these agents in turn until `end`, at least one of them. drainAgain(path): false to remove the path.
+void DrainSchedule::drainInTurn(std::set<std::string>& paths, RoundRobin& turns, Clock::time_point end,
+                                const std::function<bool(const std::string&)>& drainAgain) {
+  bool isFirst = true;
+  turns.visit(paths, RoundRobin::kEndless, [&](const std::string& path) {
+    if (stopping_ || (!isFirst && Clock::now() >= end)) return Turn::kStop;
+    isFirst = false;
+    return drainAgain(path) ? Turn::kKeep : Turn::kRemove;
+  });
+}
+
+Agent::DrainReport DrainSchedule::drainOne(Agent& agent, PausePolicy pauses) {
+  const Clock::time_point now = Clock::now();
+  const Agent::DrainReport report = agent.drain(kTurn, buffer_, now, pauses);
+  nearlyFull_ |= report.nearlyFull;
+  if (report.moved) lastMoved_ = now;
+  if (report.more) backlog_.insert(agent.path());
+  if (report.needsPause) needsPause_.insert(agent.path());
+  return report;
+}
+
+// One pause for all rings that settle.
+void DrainSchedule::settle(std::vector<std::shared_ptr<Agent>>& agents, PausePolicy pauses) {
+  for (int i = 0; !agents.empty() && i < kMaxSettlingPauses && !stopping_; ++i) {
+    std::this_thread::sleep_for(kSettlingPause);
+    std::erase_if(agents,
+                  [&](const auto& agent) REQUIRES(collectorThread) { return !drainOne(*agent, pauses).settling; });
+  }
+}
+
+Clock::duration DrainSchedule::pauseAfter(Clock::time_point tick, milliseconds interval, milliseconds longest) const {
+  // A ring that was more than half full may have no room for the events of another interval.
+  if (nearlyFull_ || !backlog_.empty()) return std::min(kNearlyFullInterval, interval);
+  // While nothing moves, most of the collector's cost is waking up. An interval is a fifth of a flush interval at most,
+  // so two of them end before an agent that wakes up flushes a second time.
+  if (tick - lastMoved_ >= kQuiet) return std::max(interval, std::min(2 * interval, longest));
+  return interval;
+}
+
+void DrainSchedule::clear() {
+  backlog_.clear();
+  needsPause_.clear();
+  pauseTurns_.reset();
+}
+
+}  // namespace nixl_otel

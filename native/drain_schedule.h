@@ -1,0 +1,52 @@
+// Order of drains within a tick. Each ring has a turn; a ring with a backlog and a ring that needs pauses continue
+// after all others, in turn, until the time is up. What is left continues in the next tick.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent.h"
+#include "collector_locks.h"
+#include "round_robin.h"
+
+namespace nixl_otel {
+
+// Thread safety: the collector's thread only.
+class DrainSchedule {
+ public:
+  // Drains end early once `stopping` is true.
+  explicit DrainSchedule(const std::atomic<bool>& stopping) : stopping_(stopping) {}
+
+  void drain(const AgentMap& agents, Clock::time_point end) REQUIRES(collectorThread);
+
+  // True if every ring that had events when drain() began was drained to its end.
+  bool isComplete() const { return backlog_.empty() && pauseTurns_.isComplete(); }
+  // Time from the beginning of a tick to the next. `interval`: of drains; `longest`: where nothing moves.
+  Clock::duration pauseAfter(Clock::time_point tick, std::chrono::milliseconds interval,
+                             std::chrono::milliseconds longest) const;
+  // Forgets all agents.
+  void clear();
+
+ private:
+  Agent::DrainReport drainOne(Agent& agent, PausePolicy pauses) REQUIRES(collectorThread);
+  void settle(std::vector<std::shared_ptr<Agent>>& agents, PausePolicy pauses) REQUIRES(collectorThread);
+  void drainInTurn(std::set<std::string>& paths, RoundRobin& turns, Clock::time_point end,
+                   const std::function<bool(const std::string&)>& drainAgain);
+
+  const std::atomic<bool>& stopping_;
+  ChunkBuffer buffer_;
+  std::set<std::string> backlog_;  // paths of agents with more events than their turn took
+  RoundRobin backlogTurns_;
+  std::set<std::string> needsPause_;  // paths, of this tick
+  RoundRobin pauseTurns_;
+  bool nearlyFull_ = false;        // a ring in this tick
+  Clock::time_point lastMoved_{};  // when any ring was last found with events
+};
+
+}  // namespace nixl_otel

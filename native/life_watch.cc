@@ -1,0 +1,59 @@
+#include "life_watch.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace nixl_otel {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kCheckInterval{500};
+constexpr milliseconds kMapsCheckInterval{5000};
+// Time that the search in /proc may take out of one tick.
+constexpr milliseconds kSearchSlice{1};
+constexpr milliseconds kLongestSearchPause{60'000};
+
+}  // namespace
+
+bool LifeWatch::watch(const AgentMap& agents, Clock::time_point now) {
+  search(agents, now);
+  if (now - lastCheck_ < kCheckInterval) return false;
+  lastCheck_ = now;
+  const bool withMaps = now - lastMapsCheck_ >= kMapsCheckInterval;
+  if (withMaps) lastMapsCheck_ = now;
+  ProcessProbes probes;
+  for (const auto& [path, agent] : agents) agent->checkLife(now, probes, withMaps);
+  return true;
+}
+
+void LifeWatch::search(const AgentMap& agents, Clock::time_point now) {
+  if (!search_.running() && now >= nextSearch_) {
+    std::set<FileId> wanted;
+    for (const auto& [path, agent] : agents) {
+      if (agent->lacksWriter()) wanted.insert(agent->file());
+    }
+    nextSearch_ = now + kFirstSearchPause;
+    searchAgain_ = false;
+    if (!wanted.empty()) search_.begin(std::move(wanted));
+  }
+  if (!search_.running() || !search_.step(Clock::now() + kSearchSlice)) return;
+  for (const auto& [path, agent] : agents) agent->noteWriters(search_.found());
+  searchPause_ = std::min(searchPause_ * 2, kLongestSearchPause);
+  // A process may live for less than a pause: writers of rings that were attached during this search are next.
+  nextSearch_ = searchAgain_ ? now : now + searchPause_;
+}
+
+void LifeWatch::noteAttached(Clock::time_point now) {
+  nextSearch_ = now;
+  searchAgain_ = true;
+  searchPause_ = kFirstSearchPause;
+}
+
+void LifeWatch::clear() {
+  search_ = WriterSearch();
+  nextSearch_ = {};
+}
+
+}  // namespace nixl_otel

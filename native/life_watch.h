@@ -1,0 +1,39 @@
+// Lives of agents: searches for the processes that write rings, and checks those that are known.
+
+#pragma once
+
+#include <chrono>
+
+#include "agent.h"
+#include "collector_locks.h"
+#include "writer_search.h"
+
+namespace nixl_otel {
+
+// Thread safety: the collector's thread only.
+class LifeWatch {
+ public:
+  // Searches and checks as far as due, for about a millisecond of searching. True if lives were checked: some agents
+  // may have expired.
+  //
+  // Requires: the collector's lock is not held. Reading /proc takes time.
+  bool watch(const AgentMap& agents, Clock::time_point now) REQUIRES(collectorThread) EXCLUDES(collectorMutex);
+  // Notes that a ring was attached: its writer is searched at once.
+  void noteAttached(Clock::time_point now);
+  // Ends the search.
+  void clear();
+
+ private:
+  static constexpr std::chrono::milliseconds kFirstSearchPause{250};
+
+  void search(const AgentMap& agents, Clock::time_point now) REQUIRES(collectorThread);
+
+  WriterSearch search_;
+  Clock::time_point nextSearch_{};
+  std::chrono::milliseconds searchPause_{0};
+  bool searchAgain_ = false;  // a ring was attached since the last search began
+  Clock::time_point lastCheck_{};
+  Clock::time_point lastMapsCheck_{};
+};
+
+}  // namespace nixl_otel

@@ -1,0 +1,55 @@
+// Thin layers over the C library: clocks, file descriptors, file identities, names as UTF-8.
+
+#pragma once
+
+#include <sys/types.h>
+#include <time.h>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace nixl_otel {
+
+using Clock = std::chrono::steady_clock;
+
+inline double toMs(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+inline double toMs(const timespec& time) {
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
+}
+
+// Milliseconds since the Unix epoch.
+double wallClockMs();
+
+// A file descriptor that closes itself.
+class FileDescriptor {
+ public:
+  FileDescriptor() = default;
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  FileDescriptor& operator=(FileDescriptor&& other) noexcept;
+  ~FileDescriptor() { reset(); }
+  int get() const { return fd_; }
+  bool valid() const { return fd_ >= 0; }
+  void reset();
+
+ private:
+  int fd_ = -1;
+};
+
+// Identity of a file under any name.
+struct FileId {
+  dev_t device = 0;
+  ino_t inode = 0;
+  bool operator==(const FileId&) const = default;
+  auto operator<=>(const FileId&) const = default;
+};
+
+// The file at a path, links not followed; nullopt if there is none.
+std::optional<FileId> fileAt(const std::string& path);
+
+// Names are bytes, and JavaScript gets UTF-8. Other bytes become \xNN, so that two names stay two.
+std::string toUtf8(const std::string& bytes);
+
+}  // namespace nixl_otel

@@ -1,0 +1,93 @@
+// A source: the places in which rings are read, the agents found there, and their readers and taps.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent.h"
+#include "collector_locks.h"
+#include "discovery.h"
+#include "event_tap.h"
+
+namespace nixl_otel {
+
+struct SourceOptions {
+  // Directory and file name pattern; "" for all files to depth 3.
+  std::vector<std::pair<std::string, std::string>> places;
+  std::chrono::milliseconds drainInterval{20};
+  std::chrono::milliseconds deadTtl{30'000};
+  std::chrono::milliseconds idleTtl{0};  // 0: never
+  bool force = false;                    // also on file systems that may not share memory
+  Owners owners;                         // users; files of others are no rings
+  TallyOptions tally;
+};
+
+// State of one place of a source's options.
+struct PlaceStatus {
+  RingState state;  // kReady: a directory that can be read
+  std::string reason;
+  size_t files = 0;       // that match the pattern
+  bool hadRings = false;  // one of them was a ring, now or before
+};
+
+// An agent in one source.
+struct SourceAgent {
+  std::shared_ptr<Agent> agent;
+  std::shared_ptr<TallySlot> slot;
+  std::string name;
+  std::string directory;
+};
+
+// Thread safety: options() and newReader() from any thread; the rest with the collector's lock.
+class Source {
+ public:
+  static constexpr uint32_t kNoReader = 0;
+
+  Source(SourceOptions options, std::vector<std::shared_ptr<EventTap>> taps);
+
+  const SourceOptions& options() const { return options_; }
+  uint32_t newReader() { return nextReader_++; }
+
+  // Reads the directories that changed. True if there are other files now.
+  bool refresh() REQUIRES(collectorMutex);
+  const std::vector<DirectoryTree>& trees() const REQUIRES(collectorMutex) { return trees_; }
+  bool covers(const std::string& path) const REQUIRES(collectorMutex);
+  std::vector<PlaceStatus> places() const REQUIRES(collectorMutex);
+
+  const std::map<std::string, SourceAgent>& agents() const REQUIRES(collectorMutex) { return agents_; }
+  bool has(const std::string& path) const REQUIRES(collectorMutex) { return agents_.contains(path); }
+  // Adds the agent if its path lies in the source's places. Directory listings do not decide: the tree of one source
+  // may be older than that of another, and events drained meanwhile would be missing here.
+  void link(const std::shared_ptr<Agent>& agent) REQUIRES(collectorMutex);
+  void unlink(const std::string& path) REQUIRES(collectorMutex);
+  void unlinkAll() REQUIRES(collectorMutex);
+
+  // The agents' slots get the tap from the caller.
+  void addTap(const std::shared_ptr<EventTap>& tap) REQUIRES(collectorMutex) { taps_.push_back(tap); }
+  void removeTap(const std::shared_ptr<EventTap>& tap) REQUIRES(collectorMutex) { std::erase(taps_, tap); }
+
+  void addReader(uint32_t reader) REQUIRES(collectorMutex) { lastRead_.emplace(reader, Clock::time_point{}); }
+  void removeReader(uint32_t reader) REQUIRES(collectorMutex) { lastRead_.erase(reader); }
+  void noteRead(uint32_t reader, Clock::time_point time) REQUIRES(collectorMutex);
+  // Last read of the slowest reader. kNoReader counts only if there is no other.
+  Clock::time_point readUntil() const REQUIRES(collectorMutex);
+
+ private:
+  const SourceOptions options_;
+  const std::shared_ptr<const TallyPlan> tallyPlan_;
+  std::atomic<uint32_t> nextReader_{kNoReader + 1};
+  std::vector<DirectoryTree> trees_ GUARDED_BY(collectorMutex);
+  std::vector<bool> hadRings_ GUARDED_BY(collectorMutex);                 // of each tree
+  std::map<std::string, SourceAgent> agents_ GUARDED_BY(collectorMutex);  // by path
+  std::vector<std::shared_ptr<EventTap>> taps_ GUARDED_BY(collectorMutex);
+  std::map<uint32_t, Clock::time_point> lastRead_ GUARDED_BY(collectorMutex);  // by reader
+};
+
+}  // namespace nixl_otel

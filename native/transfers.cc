@@ -1,0 +1,126 @@
+#include "transfers.h"
+
+#include <algorithm>
+
+#include "drain_protocol.h"
+
+namespace nixl_otel {
+namespace {
+
+// Values of so many bits in so many slots add up within 64 bits. No transfer has that many bytes or microseconds, but a
+// slot may. An observer folds a whole ring at once.
+constexpr uint32_t kSummableBits = 51;
+constexpr uint32_t kSummableSlots = DrainProtocol<int>::kChunkSlots;
+static_assert(kSummableSlots < uint64_t{1} << (64 - kSummableBits));
+
+}  // namespace
+
+Transfers::Transfers(std::shared_ptr<const TallyPlan> plan) : plan_(std::move(plan)) {
+  for (TransferTally& transfer : tallies_) {
+    transfer.sizes.resize(plan_->sizeBuckets.count());
+    transfer.durations.resize(plan_->at(plan_->transferBounds())->count());
+    transfer.throughputs.resize(plan_->throughputBuckets.count());
+  }
+}
+
+bool Transfers::canFold(const std::vector<EventTally>& events) {
+  if (events.size() <= kXferPostTime) return false;
+  for (uint32_t type = 0; type <= kXferPostTime; ++type) {
+    const bool isTime = type == kXferTime || type == kXferPostTime;
+    if ((events[type].buckets != nullptr) != isTime) return false;
+  }
+  return true;
+}
+
+uint32_t Transfers::fold(const std::byte* slots, uint32_t count, std::vector<EventTally>& events) {
+  const uint32_t most = std::min(count, kSummableSlots);
+  return typeAt(slots) == kXferPostTime ? foldWhole<true>(slots, most, events) : foldWhole<false>(slots, most, events);
+}
+
+// Requires: at most kSummableSlots slots.
+//
+// Fields that all transfers share are added up once at the end. Sums of the two directions are kept without a branch:
+// no predictor knows whether the next transfer is a read or a write.
+template <bool kPosted>
+uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vector<EventTally>& events) {
+  constexpr uint32_t kEvents = kPosted ? 4 : 3;
+  EventTally& posts = events[kXferPostTime];
+  EventTally& times = events[kXferTime];
+  const IntegerBuckets& postBuckets = *posts.buckets;
+  const IntegerBuckets& timeBuckets = *times.buckets;
+  const IntegerBuckets& sizeBuckets = plan_->sizeBuckets;
+  const RealBuckets& throughputBuckets = plan_->throughputBuckets;
+  uint64_t* const postCounts = posts.counts.data();
+  uint64_t* const timeCounts = times.counts.data();
+  uint64_t* const sizeCounts[2] = {tallies_[0].sizes.data(), tallies_[1].sizes.data()};
+  uint64_t* const durationCounts[2] = {tallies_[0].durations.data(), tallies_[1].durations.data()};
+  uint64_t* const throughputCounts[2] = {tallies_[0].throughputs.data(), tallies_[1].throughputs.data()};
+  double throughputSums[2] = {tallies_[0].throughputSum, tallies_[1].throughputSum};
+  // Sums of both directions, and (Rx) of receiving transfers.
+  uint64_t postSum = 0, durationSum = 0, durationSumRx = 0, byteSum = 0, byteSumRx = 0, received = 0;
+  const std::byte* slot = slots;
+  const std::byte* const end = slots + size_t{count} * kTypedSlot.size;
+  while (static_cast<size_t>(end - slot) >= kEvents * kTypedSlot.size) {
+    const std::byte* const timeSlot = kPosted ? slot + kTypedSlot.size : slot;
+    const std::byte* const byteSlot = timeSlot + kTypedSlot.size;
+    const std::byte* const request = byteSlot + kTypedSlot.size;
+    const uint32_t direction = typeAt(byteSlot) - kTxBytes;
+    const uint32_t wrongType = (kPosted ? typeAt(slot) ^ kXferPostTime : 0) | (typeAt(timeSlot) ^ kXferTime) |
+                               (direction & ~1u) | (typeAt(request) ^ (kTxRequests + direction));
+    const uint64_t postUs = kPosted ? valueAt(slot) : 0;
+    const uint64_t durationUs = valueAt(timeSlot);
+    const uint64_t bytes = valueAt(byteSlot);
+    const uint64_t tooLarge = (postUs | durationUs | bytes) >> kSummableBits;
+    if ((wrongType | (valueAt(request) ^ 1) | tooLarge) != 0) break;
+    if constexpr (kPosted) {
+      postSum += postUs;
+      ++postCounts[postBuckets.find(postUs, static_cast<double>(static_cast<int64_t>(postUs)))];
+    }
+    const uint64_t ifReceived = -uint64_t{direction};
+    // They fit a signed integer, which the processor converts in one instruction.
+    const auto us = static_cast<double>(static_cast<int64_t>(durationUs));
+    const auto size = static_cast<double>(static_cast<int64_t>(bytes));
+    const size_t bucket = timeBuckets.find(durationUs, us);
+    durationSum += durationUs;
+    durationSumRx += durationUs & ifReceived;
+    ++timeCounts[bucket];
+    ++durationCounts[direction][bucket];
+    byteSum += bytes;
+    byteSumRx += bytes & ifReceived;
+    received += direction;
+    ++sizeCounts[direction][sizeBuckets.find(bytes, size)];
+    if (durationUs != 0) {
+      const double throughput = throughputOf(size, us);
+      throughputSums[direction] += throughput;
+      ++throughputCounts[direction][throughputBuckets.find(throughput)];
+    }
+    slot = request + kTypedSlot.size;
+  }
+  const auto slotsTaken = static_cast<uint32_t>(static_cast<size_t>(slot - slots) / kTypedSlot.size);
+  if (slotsTaken == 0) return 0;
+  assembly.reset();
+  const uint64_t taken = slotsTaken / kEvents;
+  const auto fromEnd = [&](uint64_t transfer, size_t event) {
+    return slot - (transfer * kEvents + kEvents - event) * kTypedSlot.size;
+  };
+  times.add(taken, durationSum, valueAt(fromEnd(0, kEvents - 3)));
+  if (kPosted) posts.add(taken, postSum, valueAt(fromEnd(0, 0)));
+  const uint64_t transfers[2] = {taken - received, received};
+  const uint64_t byteSums[2] = {byteSum - byteSumRx, byteSumRx};
+  const uint64_t durationSums[2] = {durationSum - durationSumRx, durationSumRx};
+  for (uint32_t direction : {0u, 1u}) {
+    if (transfers[direction] == 0) continue;
+    TransferTally& transfer = tallies_[direction];
+    transfer.count += transfers[direction];
+    transfer.sizeSum += byteSums[direction];
+    transfer.durationSum += durationSums[direction];
+    transfer.throughputSum = throughputSums[direction];
+    uint64_t last = 0;
+    while (typeAt(fromEnd(last, kEvents - 2)) != kTxBytes + direction) ++last;
+    events[kTxBytes + direction].add(transfers[direction], byteSums[direction], valueAt(fromEnd(last, kEvents - 2)));
+    events[kTxRequests + direction].add(transfers[direction], transfers[direction], 1);
+  }
+  return slotsTaken;
+}
+
+}  // namespace nixl_otel

@@ -1,0 +1,109 @@
+// Finished transfers, assembled from consecutive events: xfer_time, then bytes, then one request of the same direction.
+//
+// Thread safety: none; one thread at a time.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "accumulators.h"
+#include "ring_event.h"
+#include "ring_layout.h"
+#include "tally_plan.h"
+
+namespace nixl_otel {
+
+// Slot of wire versions 3 and up, as constants.
+inline constexpr SlotLayout kTypedSlot = releasedLayout(4)->slot;
+static_assert(releasedLayout(3)->slot == kTypedSlot && releasedLayout(5)->slot == kTypedSlot);
+
+inline uint32_t typeAt(const std::byte* slot) { return loadField<uint32_t>(slot, kTypedSlot.type); }
+inline uint64_t valueAt(const std::byte* slot) { return loadField<uint64_t>(slot, kTypedSlot.value); }
+
+class Transfers {
+ public:
+  // The transfer under assembly.
+  struct Assembly {
+    enum class Stage : uint8_t { kNothing, kTime, kBytes };
+    Stage stage = Stage::kNothing;
+    uint32_t direction = 0;
+    uint64_t durationUs = 0;
+    size_t durationBucket = 0;
+    uint64_t bytes = 0;
+
+    void reset() { stage = Stage::kNothing; }
+  };
+
+  explicit Transfers(std::shared_ptr<const TallyPlan> plan);
+
+  const TransferTally& operator[](uint32_t direction) const { return tallies_[direction]; }
+  Assembly assembly;
+
+  // Adds an event to `assembling`, usually a copy of `assembly`: the compiler then knows that stores to the tallies do
+  // not change it.
+  void add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket);
+
+  // True if fold() can be used: the known types and their histograms are those that it assumes.
+  static bool canFold(const std::vector<EventTally>& events);
+  // Folds the whole transfers at the beginning of these typed slots, of which there may be more than it folds at once.
+  // Returns their number of slots. Nearly all events of an agent are of whole transfers.
+  //
+  // Requires: canFold(events).
+  uint32_t fold(const std::byte* slots, uint32_t count, std::vector<EventTally>& events);
+
+ private:
+  template <bool kPosted>
+  uint32_t foldWhole(const std::byte* slots, uint32_t count, std::vector<EventTally>& events);
+  void finish(const Assembly& assembled);
+  // Bytes per second.
+  static double throughputOf(double bytes, double durationUs) { return bytes * 1e6 / durationUs; }
+
+  std::shared_ptr<const TallyPlan> plan_;
+  TransferTally tallies_[2];  // sent, received
+};
+
+// In line: a call would double the time of a whole transfer.
+[[gnu::always_inline]] inline void Transfers::finish(const Assembly& assembled) {
+  TransferTally& transfer = tallies_[assembled.direction];
+  ++transfer.count;
+  transfer.sizeSum += assembled.bytes;
+  ++transfer.sizes[plan_->sizeBuckets.find(assembled.bytes)];
+  transfer.durationSum += assembled.durationUs;
+  ++transfer.durations[assembled.durationBucket];
+  if (assembled.durationUs == 0) return;
+  const double throughput =
+      throughputOf(static_cast<double>(assembled.bytes), static_cast<double>(assembled.durationUs));
+  transfer.throughputSum += throughput;
+  ++transfer.throughputs[plan_->throughputBuckets.find(throughput)];
+}
+
+inline void Transfers::add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket) {
+  using Stage = Assembly::Stage;
+  const Stage stage = std::exchange(assembling.stage, Stage::kNothing);
+  switch (type) {
+    case kXferTime:
+      assembling.durationUs = value;
+      assembling.durationBucket = bucket;
+      assembling.stage = Stage::kTime;
+      break;
+    case kTxBytes:
+    case kRxBytes:
+      if (stage != Stage::kTime) break;
+      assembling.bytes = value;
+      assembling.direction = type - kTxBytes;
+      assembling.stage = Stage::kBytes;
+      break;
+    case kTxRequests:
+    case kRxRequests:
+      if (stage == Stage::kBytes && type - kTxRequests == assembling.direction && value == 1) finish(assembling);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace nixl_otel
