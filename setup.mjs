@@ -16,8 +16,6 @@ function fail(message, code = 1) {
   process.exit(code);
 }
 
-// --- Requirements
-
 function checkPlatform() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major < 20 || (major === 20 && minor < 19)) {
@@ -55,8 +53,6 @@ function isInstalled(command) {
   return spawnSync(program, args, { stdio: 'ignore' }).error?.code !== 'ENOENT';
 }
 
-// --- Steps
-
 const packages = {
   label: 'installing packages (npm ci)',
   command: ['npm', 'ci', '--include=dev', '--no-audit', '--no-fund'],
@@ -71,8 +67,8 @@ const packages = {
       return found?.version === version && found.integrity === integrity;
     });
   },
-  /** The next compilation checks all types: tsc does not notice that those of a package have changed. */
-  end: () => ['dist', 'dist/cli/page'].forEach((folder) => remove(`${folder}/.tsbuildinfo`)),
+  /** Compiles anew: types in packages may have changed, which tsc does not notice. */
+  end: () => [STAMP, 'dist/.tsbuildinfo', 'dist/cli/page/.tsbuildinfo'].forEach(remove),
 };
 
 function installedPackages() {
@@ -90,38 +86,45 @@ const native = {
   isDone: () => spawnSync('make', ['-C', 'native', '--question'], { stdio: 'ignore' }).status === 0,
 };
 
+const STAMP = 'dist/.build-stamp'; // its time is the begin of the last successful compilation
+
+/** Compares times as make does: tsc takes longer to find that nothing changed than all other checks together. */
 const typescript = {
   label: 'compiling TypeScript (tsc)',
   command: [process.execPath, 'node_modules/typescript/bin/tsc', '--build', 'tsconfig.json', 'src/cli/page/browser'],
 
   isDone() {
-    if (!isDistWhole() || !assets().every(isCopied)) return false;
-    const [node, ...args] = this.command;
-    const { status, stdout } = spawnSync(node, [...args, '--dry'], { encoding: 'utf8' });
-    return status === 0 && !stdout.includes('A non-dry build would');
+    const times = filesIn('src', /./).map((file) => timeOf(`src/${file}`));
+    return isDistWhole() && timeOf(STAMP) > Math.max(timeOf('tsconfig.json'), ...times);
   },
+
   /** tsc keeps the output of a deleted source, which would be imported and published, and does not miss an output. */
-  begin: () => isDistWhole() || remove('dist'),
-  end: () => assets().forEach((file) => fs.copyFileSync(`src/${file}`, `dist/${file}`)),
+  begin() {
+    if (!isDistWhole()) remove('dist');
+    this.begun = new Date();
+  },
+  end() {
+    for (const file of filesIn('src', ASSETS)) fs.copyFileSync(`src/${file}`, `dist/${file}`);
+    fs.writeFileSync(STAMP, '');
+    fs.utimesSync(STAMP, this.begun, this.begun);
+  },
 };
 
+const ASSETS = /\.(html|css|svg)$/; // of the live page
+
 function isDistWhole() {
-  const outputs = filesIn('src', /(?<!\.d)\.ts$/).map((file) => file.replace(/\.ts$/, '.js'));
-  return outputs.sort().join() === filesIn('dist', /\.js$/).sort().join();
+  const wanted = filesIn('src', /(?<!\.d)\.ts$|\.(html|css|svg)$/).map((file) => file.replace(/\.ts$/, '.js'));
+  const found = filesIn('dist', /\.(js|html|css|svg)$/);
+  return wanted.sort().join() === found.sort().join();
 }
 
-/** Files of the live page that browsers get as they are. */
-const assets = () => filesIn('src', /\.(html|css|svg)$/);
-const isCopied = (file) =>
-  fs.existsSync(`dist/${file}`) && fs.readFileSync(`src/${file}`).equals(fs.readFileSync(`dist/${file}`));
+const timeOf = (file) => fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 function filesIn(folder, pattern) {
   return fs.existsSync(folder) ? fs.readdirSync(folder, { recursive: true }).filter((file) => pattern.test(file)) : [];
 }
 
 const remove = (path) => fs.rmSync(path, { recursive: true, force: true });
-
-// --- Order
 
 /** Waits for its turn. @returns a descriptor: the lock is released when every process that inherits it has ended. */
 function lock() {
@@ -137,12 +140,6 @@ function lock() {
   return file;
 }
 
-function run({ label, command: [program, ...args] }, lockFile) {
-  say(label);
-  const { status, signal, error } = spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit', lockFile] });
-  if (status !== 0) fail(`${label} failed (${error?.message ?? signal ?? `exit code ${status}`})`);
-}
-
 const args = process.argv.slice(2);
 const unknown = args.find((arg) => arg !== '--no-build');
 if (unknown !== undefined) fail(`there is no flag ${unknown}; usage: node setup.mjs [--no-build]`, 2);
@@ -153,8 +150,11 @@ if (!steps.every((step) => step.isDone())) {
   const lockFile = lock();
   for (const step of steps) {
     if (step.isDone()) continue; // perhaps another setup did it meanwhile
+    say(step.label);
     step.begin?.();
-    run(step, lockFile);
+    const [program, ...rest] = step.command;
+    const { status, signal, error } = spawnSync(program, rest, { stdio: ['ignore', 'inherit', 'inherit', lockFile] });
+    if (status !== 0) fail(`${step.label} failed (${error?.message ?? signal ?? `exit code ${status}`})`);
     step.end?.();
   }
 }
