@@ -11,6 +11,7 @@ import * as rings from '../src/rings.js';
 import { SETTINGS } from '../src/cli/serve/setting-rows.js';
 import { ROOT, RunningCommand, start, temporaryDirectory } from './cli/command.js';
 import { freePort } from './servers/server.js';
+import { codeOf } from './support/docs.js';
 import { until } from './support/until.js';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
@@ -68,11 +69,6 @@ describe('docs/ways-in.md', () => {
   });
 });
 
-/** The examples in JavaScript of a page. */
-function codeOf(page: string): string[] {
-  return [...read(page).matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!);
-}
-
 /** Writes a program into a folder in which this package is installed. */
 function serviceFile(code: string): string {
   const directory = temporaryDirectory();
@@ -107,7 +103,7 @@ describe('docs/migrating.md', () => {
 
 describe('docs/write-an-exporter.md', () => {
   it('has a template that runs unchanged', async () => {
-    const [, template] = /```js\n([\s\S]*?)```/.exec(read('docs/write-an-exporter.md'))!;
+    const [template] = codeOf('docs/write-an-exporter.md');
     const file = path.join(temporaryDirectory(), 'my-exporter.mjs');
     writeFileSync(file, template!);
     const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', file]);

@@ -84,7 +84,7 @@ test('without a binary that fits, one error says what was tried and what to run'
   expect(said).toMatch(/prebuilds\/linux-x64-glibc\/nixl_otel\.node: not there\n {2}build it with: make -C ".*native"/);
 });
 
-/** Upper bounds on the sizes that docs/install.md states. */
+/** README states what an installation takes; this is the part of it that is ours. */
 const MOST_PACKED_BYTES = 2e6;
 const MOST_INSTALLED_BYTES = 5e6;
 
