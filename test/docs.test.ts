@@ -48,6 +48,14 @@ describe('docs/metrics.md', () => {
   it.each([...new Set(METRICS.map(({ name }) => name))])('has %s', (name) => expect(text).toContain(`\`${name}\``));
 });
 
+describe('docs/architecture.md', () => {
+  const files = read('docs/architecture.md').matchAll(/`((?:src|native|test|docs)\/[\w./-]+)`/g);
+
+  it.each([...new Set([...files].map(([, file]) => file!))])('names %s, which exists', (file) => {
+    expect(existsSync(path.join(ROOT, file))).toBe(true);
+  });
+});
+
 describe('docs/ways-in.md', () => {
   it('has a service with a producer that serves metrics', async () => {
     const [example] = codeOf('docs/ways-in.md').filter((code) => code.includes('new NixlMetricProducer('));
