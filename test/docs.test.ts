@@ -11,6 +11,7 @@ import * as rings from '../src/rings.js';
 import { SETTINGS } from '../src/cli/serve/setting-rows.js';
 import { ROOT, RunningCommand, start, temporaryDirectory } from './cli/command.js';
 import { freePort } from './servers/server.js';
+import { codeOf } from './support/docs.js';
 import { until } from './support/until.js';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
@@ -47,6 +48,14 @@ describe('docs/metrics.md', () => {
   it.each([...new Set(METRICS.map(({ name }) => name))])('has %s', (name) => expect(text).toContain(`\`${name}\``));
 });
 
+describe('docs/architecture.md', () => {
+  const files = read('docs/architecture.md').matchAll(/`((?:src|native|test|docs)\/[\w./-]+)`/g);
+
+  it.each([...new Set([...files].map(([, file]) => file!))])('names %s, which exists', (file) => {
+    expect(existsSync(path.join(ROOT, file))).toBe(true);
+  });
+});
+
 describe('docs/ways-in.md', () => {
   it('has a service with a producer that serves metrics', async () => {
     const [example] = codeOf('docs/ways-in.md').filter((code) => code.includes('new NixlMetricProducer('));
@@ -67,11 +76,6 @@ describe('docs/ways-in.md', () => {
     expect(await service.ended).toMatchObject({ code: 0, stderr: '' });
   });
 });
-
-/** The examples in JavaScript of a page. */
-function codeOf(page: string): string[] {
-  return [...read(page).matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!);
-}
 
 /** Writes a program into a folder in which this package is installed. */
 function serviceFile(code: string): string {
@@ -107,7 +111,7 @@ describe('docs/migrating.md', () => {
 
 describe('docs/write-an-exporter.md', () => {
   it('has a template that runs unchanged', async () => {
-    const [, template] = /```js\n([\s\S]*?)```/.exec(read('docs/write-an-exporter.md'))!;
+    const [template] = codeOf('docs/write-an-exporter.md');
     const file = path.join(temporaryDirectory(), 'my-exporter.mjs');
     writeFileSync(file, template!);
     const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', file]);

@@ -3,8 +3,9 @@ import { cpSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
-import { ROOT, RunningCommand, temporaryDirectory, until, valueOf } from '../cli/command.js';
+import { RunningCommand, temporaryDirectory, until, valueOf } from '../cli/command.js';
 import { freePort } from '../servers/server.js';
+import { codeOf } from '../support/docs.js';
 import { Project } from '../support/package.js';
 import { type Cell, CELLS, nameOf, packages, programsOf } from './cells.js';
 
@@ -72,7 +73,7 @@ function rings(): string {
 test.each(CELLS.map((cell) => [nameOf(cell), cell] as const))('a service of its line: %s', async (_, cell) => {
   const project = await install(cell, ['api', 'sdk-node', 'exporter-prometheus']);
   await showsTheMetrics(cell, project, (port, directory) => [`sdk-${cell.otel}.mjs`, port, directory]);
-  const [, example] = /```js\n([\s\S]*?)```/.exec(readFileSync(path.join(ROOT, 'README.md'), 'utf8'))!;
+  const [example] = codeOf('README.md');
   await showsTheMetrics(cell, project, (port, directory) => {
     project.write('telemetry.mjs', example!.replace('port: 9464', `port: ${port}`).replace('/dev/shm/nixl', directory));
     return ['--import', './telemetry.mjs', 'plain.mjs'];

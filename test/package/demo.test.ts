@@ -1,4 +1,4 @@
-/** Installs the package and runs `npx nixl-otel demo`. On each Node, without a compiler or scripts. */
+/** What the README tells first: install, `npx nixl-otel demo`, numbers. On each Node, without a compiler or scripts. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
