@@ -20,10 +20,10 @@ function importsOf(file: string): string[] {
 }
 
 const MAY_IMPORT: Record<string, RegExp> = {
-  mapping: /^src\/(mapping|errors|arguments|exact)/,
-  'shm-bridge': /^src\/(shm-bridge|errors|arguments|exact)/,
-  settings: /^src\/(settings|instrumentation|mapping|shm-bridge|errors|arguments|exact)/,
-  instrumentation: /^src\/(instrumentation|settings|mapping|shm-bridge|errors|arguments|exact)/,
+  mapping: /^src\/(mapping|errors|arguments|exact|one-line)/,
+  'shm-bridge': /^src\/(shm-bridge|errors|arguments|exact|one-line)/,
+  settings: /^src\/(settings|instrumentation|mapping|shm-bridge|errors|arguments|exact|one-line)/,
+  instrumentation: /^src\/(instrumentation|settings|mapping|shm-bridge|errors|arguments|exact|one-line)/,
   cli: /^src\//,
 };
 

@@ -1,13 +1,13 @@
-/** Distributions and errors as tables with bars: the numbers are there for every reader, the bars for the eye. */
-import { count } from '../../figures/numbers.js';
+/** Tables with bars, for distributions and errors: screen readers get the numbers. */
+import { count } from '../../figures/formats.js';
 import { element, setNumber, setRows, setText } from './dom.js';
 
-export interface BarRow {
+interface BarRow {
   readonly label: string;
   readonly values: readonly number[];
 }
 
-/** Of the buckets from the first to the last that holds something. */
+/** Returns rows from the first to the last bucket with a count. */
 export function bucketRows(bounds: readonly number[], columns: readonly number[][], format: (n: number) => string) {
   const label = (i: number): string => (i < bounds.length ? `≤ ${format(bounds[i]!)}` : `> ${format(bounds.at(-1)!)}`);
   const rows = Array.from({ length: bounds.length + 1 }, (_, i): BarRow => {
