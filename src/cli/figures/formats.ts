@@ -103,12 +103,12 @@ function inUnits(value: number, units: readonly string[], step = 1000): [scaled:
   return [scaled, units[unit]!];
 }
 
-/** Too small for one digit behind the point. */
+/** Too small to be shown with one digit behind the point. */
 function isTiny(value: number): boolean {
-  return value > 0 && value < 0.05;
+  return value > 0 && value < 0.1;
 }
 
-/** One digit behind the point below 10, none above. */
+/** Rounds half up: to one digit behind the point below 10, to none above. */
 function rounded(value: number): number {
-  return Number(value.toFixed(value < 9.95 ? 1 : 0));
+  return value < 9.95 ? Math.round(value * 10) / 10 : Math.round(value);
 }

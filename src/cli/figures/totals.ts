@@ -4,18 +4,7 @@ import type { AgentSnapshot, EventTally, Snapshot } from '../../shm-bridge/types
 import { amount, bytes } from './formats.js';
 import { type Buckets, Interval } from './rates.js';
 
-const TX_BYTES = typeOf('agent_tx_bytes');
-const RX_BYTES = typeOf('agent_rx_bytes');
-const TX_REQUESTS = typeOf('agent_tx_requests_num');
-const RX_REQUESTS = typeOf('agent_rx_requests_num');
-const MEMORY_REGISTERED = typeOf('agent_memory_registered');
-const TRANSFER_TIME = typeOf('agent_xfer_time');
-const POST_TIME = typeOf('agent_xfer_post_time');
-const DROPPED = typeOf('agent_telemetry_events_dropped');
-
-function typeOf(event: string): number {
-  return EVENTS.findIndex((row) => row.event === event);
-}
+const TYPES = new Map(EVENTS.map(({ event, type }) => [event, type]));
 
 export interface Totals {
   readonly txBytes: bigint;
@@ -34,18 +23,18 @@ export interface Totals {
 }
 
 export function totalsOf(events: readonly EventTally[]): Totals {
-  const tallyOf = (type: number): EventTally | undefined => events.find((event) => event.type === type);
-  const sum = (type: number): bigint => tallyOf(type)?.sum ?? 0n;
+  const tallyOf = (event: string): EventTally | undefined => events.find(({ type }) => type === TYPES.get(event));
+  const sum = (event: string): bigint => tallyOf(event)?.sum ?? 0n;
   return {
-    txBytes: sum(TX_BYTES),
-    rxBytes: sum(RX_BYTES),
-    txRequests: sum(TX_REQUESTS),
-    rxRequests: sum(RX_REQUESTS),
-    registered: sum(MEMORY_REGISTERED),
-    dropped: sum(DROPPED),
+    txBytes: sum('agent_tx_bytes'),
+    rxBytes: sum('agent_rx_bytes'),
+    txRequests: sum('agent_tx_requests_num'),
+    rxRequests: sum('agent_rx_requests_num'),
+    registered: sum('agent_memory_registered'),
+    dropped: sum('agent_telemetry_events_dropped'),
     errors: events.reduce((all, { category, count }) => all + (category === Category.ERROR ? count : 0), 0),
-    transferTimes: tallyOf(TRANSFER_TIME)?.histogram,
-    postTimes: tallyOf(POST_TIME)?.histogram,
+    transferTimes: tallyOf('agent_xfer_time')?.histogram,
+    postTimes: tallyOf('agent_xfer_post_time')?.histogram,
   };
 }
 

@@ -13,7 +13,7 @@ export function onStdoutClosed(action: () => void): void {
   stdoutClosed = action;
 }
 
-/** Keeps a command successful whose stdout breaks: printing is not its main work. */
+/** Lets a command succeed even if stdout breaks: printing is not its main work. */
 export function makeStdoutOptional(): void {
   isStdoutOptional = true;
 }

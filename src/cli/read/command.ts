@@ -69,12 +69,20 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
   try {
     readings = new Readings(rings, { follow: options.follow === true, consume: options.consume === true });
     const counts = { printed: 0, seen: 0 };
-    const isDone = (): boolean => stopping || counts.printed >= (options.maxEvents ?? Infinity);
-    const printer = new Printer(options, counts);
-    await printer.begin();
+    const most = options.maxEvents ?? Infinity;
+    const isDone = (): boolean => stopping || counts.printed >= most;
+    const writer = new EventWriter(options.format, options.utc ?? false, eventFilter(options));
+    const print = async (reading: Reading): Promise<void> => {
+      const rest = most - counts.printed;
+      const events = reading.take(Math.min(BATCH_EVENTS, rest));
+      counts.seen += events.length;
+      counts.printed += writer.write(reading.agent, events, rest);
+      await printChunk(writer.take());
+    };
+    await printChunk(headerOf(options.format));
     while (!isDone()) {
       const before = counts.seen;
-      for (const reading of readings.open) if (!isDone()) await printer.print(reading);
+      for (const reading of readings.open) if (!isDone()) await print(reading);
       // Signals arrive between two turns of the event loop. Without this, a fast agent would leave none.
       await setImmediate();
       if (counts.seen > before) continue;
@@ -107,31 +115,4 @@ async function noteEnd({ files, unreadable, exitCode }: Readings, counts: Counts
 interface Counts {
   printed: number;
   seen: number;
-}
-
-class Printer {
-  readonly #header: string;
-  readonly #writer: EventWriter;
-  readonly #most: number;
-  readonly #counts: Counts;
-
-  constructor(options: ReadOptions, counts: Counts) {
-    this.#header = headerOf(options.format);
-    this.#writer = new EventWriter(options.format, options.utc ?? false, eventFilter(options));
-    this.#most = options.maxEvents ?? Infinity;
-    this.#counts = counts;
-  }
-
-  async begin(): Promise<void> {
-    await printChunk(this.#header);
-  }
-
-  async print(reading: Reading): Promise<void> {
-    const counts = this.#counts;
-    const rest = this.#most - counts.printed;
-    const events = reading.take(Math.min(BATCH_EVENTS, rest));
-    counts.seen += events.length;
-    counts.printed += this.#writer.write(reading.agent, events, rest);
-    await printChunk(this.#writer.take());
-  }
 }

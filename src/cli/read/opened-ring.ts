@@ -7,7 +7,7 @@ import { warnOnce } from '../process/output.js';
 
 export const BATCH_EVENTS = 16_384;
 
-/** One file whose events are printed. */
+/** One file to print the events of. */
 export interface Reading {
   readonly agent: string;
   /** Returns some of the events since the last call. A consumer takes at most `most`, for they leave the ring. */

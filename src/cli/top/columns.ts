@@ -1,28 +1,13 @@
 /** Columns of the table of agents: heading, width, text and order of each. Pure. */
+import type { Exact } from '../../exact.js';
 import { age, ifKnown, percent, short, shortDuration } from '../figures/formats.js';
-import type { Quantile } from '../figures/rates.js';
-import type { Row } from './tracker.js';
+import type { Rates } from '../figures/totals.js';
+import type { AgentTotals, Row } from './tracker.js';
 
-export const SORT_KEYS = [
-  'agent',
-  'tx',
-  'rx',
-  'requests',
-  'p50',
-  'p99',
-  'post',
-  'errors',
-  'lost',
-  'fill',
-  'idle',
-  'rate',
-] as const;
-export type SortKey = (typeof SORT_KEYS)[number];
-
-export type Tone = 'plain' | 'warn' | 'bad';
+type Tone = 'plain' | 'warn' | 'bad';
 
 export interface Column {
-  readonly key: SortKey;
+  readonly key: string;
   readonly heading: string;
   readonly width: number;
   readonly text: (row: Row) => string;
@@ -35,56 +20,34 @@ export interface Column {
 
 const NEARLY_FULL = 0.5;
 
-const lostText = ({ totals }: Row): string => short(totals.lost) + (totals.lostMore ? '+' : '');
-const timeText = (time: Quantile | undefined): string =>
-  ifKnown(time, ({ value, above }) => (above ? '>' : '') + shortDuration(value));
+const rate = (key: keyof Rates, name: string, total: (totals: AgentTotals) => Exact): Omit<Column, 'key'> => ({
+  heading: `${name}/s`,
+  width: 5,
+  text: (row) => ifKnown(row[key], short),
+  total: { heading: name, of: ({ totals }) => Number(total(totals)) },
+  order: (row) => row[key] ?? 0,
+});
 
-function idleText({ state, totals: { idleMs } }: Row): string {
-  return state === 'dead' ? 'dead' : ifKnown(idleMs, age);
-}
+const time = (key: 'p50' | 'p99' | 'post99', heading: string): Omit<Column, 'key'> => ({
+  heading,
+  width: 5,
+  text: (row) => ifKnown(row[key], ({ value, above }) => (above ? '>' : '') + shortDuration(value)),
+  order: (row) => row[key]?.value ?? -1,
+});
+
+const lostText = ({ totals }: Row): string => short(totals.lost) + (totals.lostMore ? '+' : '');
 
 /** Columns between the agent's name and the sparkline. Widths fit the longest usual text: `999M`, `1.2ms`. */
-export const COLUMNS: readonly Column[] = [
-  {
-    key: 'tx',
-    heading: 'TX/s',
-    width: 5,
-    text: ({ tx }) => ifKnown(tx, short),
-    total: { heading: 'TX', of: ({ totals }) => Number(totals.txBytes) },
-    order: ({ tx = 0 }) => tx,
-  },
-  {
-    key: 'rx',
-    heading: 'RX/s',
-    width: 5,
-    text: ({ rx }) => ifKnown(rx, short),
-    total: { heading: 'RX', of: ({ totals }) => Number(totals.rxBytes) },
-    order: ({ rx = 0 }) => rx,
-  },
-  {
-    key: 'requests',
-    heading: 'REQ/s',
-    width: 5,
-    text: ({ requests }) => ifKnown(requests, short),
-    total: { heading: 'REQ', of: ({ totals }) => Number(totals.requests) },
-    order: ({ requests = 0 }) => requests,
-  },
-  { key: 'p50', heading: 'P50', width: 5, text: ({ p50 }) => timeText(p50), order: ({ p50 }) => p50?.value ?? -1 },
-  { key: 'p99', heading: 'P99', width: 5, text: ({ p99 }) => timeText(p99), order: ({ p99 }) => p99?.value ?? -1 },
-  {
-    key: 'post',
-    heading: 'POST',
-    width: 5,
-    text: ({ post99 }) => timeText(post99),
-    order: ({ post99 }) => post99?.value ?? -1,
-  },
+export const COLUMNS = [
+  { key: 'tx', ...rate('tx', 'TX', ({ txBytes }) => txBytes) },
+  { key: 'rx', ...rate('rx', 'RX', ({ rxBytes }) => rxBytes) },
+  { key: 'requests', ...rate('requests', 'REQ', ({ requests }) => requests) },
+  { key: 'p50', ...time('p50', 'P50') },
+  { key: 'p99', ...time('p99', 'P99') },
+  { key: 'post', ...time('post99', 'POST') },
   {
     key: 'errors',
-    heading: 'ERR/s',
-    width: 5,
-    text: ({ errors }) => ifKnown(errors, short),
-    total: { heading: 'ERR', of: ({ totals }) => totals.errors },
-    order: ({ errors = 0 }) => errors,
+    ...rate('errors', 'ERR', ({ errors }) => errors),
     tone: ({ errors = 0 }) => (errors > 0 ? 'bad' : 'plain'),
   },
   {
@@ -103,8 +66,17 @@ export const COLUMNS: readonly Column[] = [
     order: ({ totals: { fill = -1 } }) => fill,
     tone: ({ totals: { fill = 0 } }) => (fill >= NEARLY_FULL ? 'warn' : 'plain'),
   },
-  { key: 'idle', heading: 'IDLE', width: 4, text: idleText, order: ({ totals: { idleMs = -1 } }) => idleMs },
-];
+  {
+    key: 'idle',
+    heading: 'IDLE',
+    width: 4,
+    text: ({ state, totals }) => (state === 'dead' ? 'dead' : ifKnown(totals.idleMs, age)),
+    order: ({ totals: { idleMs = -1 } }) => idleMs,
+  },
+] as const satisfies readonly Column[];
+
+export type SortKey = 'agent' | (typeof COLUMNS)[number]['key'] | 'rate';
+export const SORT_KEYS: readonly SortKey[] = ['agent', ...COLUMNS.map(({ key }) => key), 'rate'];
 
 /** Returns the columns of rates, or those of totals in their place. */
 export function shownColumns(totals: boolean): readonly Column[] {
@@ -118,7 +90,7 @@ function asTotal(column: Column): Column {
 }
 
 /** Sorts rows. Names decide between equal values, so that rows keep their places. */
-export function sorted(rows: readonly Row[], key: SortKey, reverse: boolean, columns = COLUMNS): Row[] {
+export function sorted(rows: readonly Row[], key: SortKey, reverse: boolean, columns: readonly Column[]): Row[] {
   const order = orderBy(key, columns);
   const sign = reverse ? -1 : 1;
   return rows.toSorted((a, b) => sign * (order(b) - order(a)) || sign * compareNames(a, b));

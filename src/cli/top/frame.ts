@@ -3,9 +3,9 @@ import { globPattern } from '../../mapping/index.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { oneLine } from '../../one-line.js';
 import { amount, timeOfDay } from '../figures/formats.js';
-import { cut, fit, widthOf } from '../figures/table.js';
+import { cut, fit, type Side, widthOf } from '../figures/table.js';
 import { rateTexts } from '../figures/totals.js';
-import { type Column, shownColumns, sorted, type SortKey } from './columns.js';
+import { type Column, shownColumns, sorted } from './columns.js';
 import { HELP, type Scrolling, type UiState } from './keys.js';
 import { overall, type Row, type View } from './tracker.js';
 
@@ -145,22 +145,17 @@ function layoutFor(width: number, rows: readonly Row[], totals: boolean): Layout
 
 function headingLine({ columns, gap, nameWidth, sparkWidth }: Layout, { sort, reverse }: UiState): Line {
   const mark = reverse ? '^' : 'v';
-  // The mark must not push a heading out of its column.
-  const heading = (key: SortKey, text: string, width: number): string =>
-    key === sort && text.length < width ? text + mark : text;
-  const style = (key: SortKey): Style => (key === sort ? 'inverse' : 'bold');
-  const pieces: Piece[] = [{ text: fit(heading('agent', 'AGENT', nameWidth), nameWidth), style: style('agent') }];
-  for (const { key, heading: text, width } of columns) {
-    pieces.push(
-      { text: gap, style: 'plain' },
-      { text: fit(heading(key, text, width), width, 'right'), style: style(key) },
-    );
-  }
-  if (sparkWidth > 0) {
-    pieces.push({ text: gap, style: 'plain' });
-    pieces.push({ text: fit(heading('rate', 'TX+RX', sparkWidth), sparkWidth, 'right'), style: style('rate') });
-  }
-  return pieces;
+  const heading = (key: string, text: string, width: number, side: Side = 'right'): Piece => {
+    // The mark must not push a heading out of its column.
+    const marked = key === sort && text.length < width ? text + mark : text;
+    return { text: fit(marked, width, side), style: key === sort ? 'inverse' : 'bold' };
+  };
+  const blank: Piece = { text: gap, style: 'plain' };
+  return [
+    heading('agent', 'AGENT', nameWidth, 'left'),
+    ...columns.flatMap(({ key, heading: text, width }) => [blank, heading(key, text, width)]),
+    ...(sparkWidth > 0 ? [blank, heading('rate', 'TX+RX', sparkWidth)] : []),
+  ];
 }
 
 function rowLine(row: Row, { columns, gap, nameWidth, sparkWidth }: Layout, { unicode }: Surroundings): Line {

@@ -1,6 +1,6 @@
 /** Tables with bars, for distributions and errors: screen readers get the numbers. */
 import { count } from '../../figures/formats.js';
-import { element, setNumber, setRows, setText } from './dom.js';
+import { element, mark, setNumber, setRows, setText } from './dom.js';
 
 interface BarRow {
   readonly label: string;
@@ -23,7 +23,7 @@ export class BarTable {
   readonly #table: HTMLTableElement;
   readonly #colours: readonly string[];
 
-  /** @param columns heading and colour of each. */
+  /** `columns`: heading and colour of each. */
   constructor(place: HTMLElement, caption: string, first: string, columns: readonly (readonly [string, string])[]) {
     this.#colours = columns.map(([, colour]) => colour);
     this.#body = element('tbody');
@@ -49,7 +49,7 @@ export class BarTable {
         {},
         element('th', { scope: 'row' }),
         ...this.#colours.map((colour) => {
-          const bar = element('span', { class: `bar ${colour}`, 'aria-hidden': 'true' });
+          const bar = mark('bar', colour);
           const track = element('span', { class: 'track' }, bar);
           return element('td', {}, element('div', { class: 'cell' }, element('data'), track));
         }),

@@ -1,14 +1,14 @@
 /** Charts over time: lines, a legend that is also their text, and a cursor for mouse and arrow keys. */
 import { bytes, count, ifKnown, percent, percentile } from '../../figures/formats.js';
 import type { PageData } from '../data.js';
-import { byId, element, setText, UNKNOWN } from './dom.js';
+import { byId, element, mark, setText, UNKNOWN } from './dom.js';
 import type { Measure } from './history.js';
 import uPlot from './uplot.js';
 
 interface Line {
   readonly label: string;
   readonly measure: Measure;
-  /** Name of a colour in page.css. */
+  /** Name of a variable in page.css. */
   readonly colour: string;
   /** Distinguishes lines beside their colour. */
   readonly dash?: readonly number[];
@@ -46,7 +46,7 @@ class TimeChart {
     this.#values = options.lines.map(() => element('span', { class: 'value' }, UNKNOWN));
     this.#time = element('span', { class: 'when' }, 'now');
     const entries = options.lines.map(({ label, colour, dash }, i) => {
-      const swatch = element('span', { class: `swatch ${colour}${dash ? ' dashed' : ''}`, 'aria-hidden': 'true' });
+      const swatch = mark(dash ? 'swatch dashed' : 'swatch', colour);
       return element('li', {}, swatch, `${label} `, this.#values[i]!);
     });
     const legend = element('ul', { class: 'legend' }, ...entries, element('li', {}, this.#time));

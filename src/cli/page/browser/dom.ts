@@ -23,6 +23,13 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
+/** Makes a mark for the eye only. `colour`: name of a variable in page.css. */
+export function mark(classes: string, colour: string): HTMLElement {
+  const made = element('span', { class: classes, 'aria-hidden': 'true' });
+  made.style.color = `var(--${colour})`;
+  return made;
+}
+
 /** Changes a text only where it differs: a screen reader or a selection may be on it. */
 export function setText(node: Element, text: string): void {
   if (node.textContent !== text) node.textContent = text;

@@ -8,67 +8,47 @@ import { errorsOf, type History, type Measure, requestsOf } from './history.js';
 interface Tile {
   readonly label: string;
   readonly measure: Measure;
-  readonly format: (value: number) => string;
+  /** Format of the measure. */
+  readonly now: (value: number) => string;
   readonly total: (agent: AgentData) => number;
-  readonly formatTotal: (value: number) => string;
+  /** Format of the total. */
+  readonly all: (value: number) => string;
   readonly note: string;
   /** Marks any total above 0 as bad. */
   readonly isLoss?: boolean;
 }
 
-const bytesPerSecond = (value: number): string => `${bytes(value)}/s`;
-const perSecond = (value: number): string => `${count(value)}/s`;
+const perSecond = (format: (value: number) => string) => (value: number) => `${format(value)}/s`;
+const byteRate = { now: perSecond(bytes), all: bytes, note: 'so far' };
+const rate = { now: perSecond(count), all: count, note: 'so far' };
 
 const TILES: readonly Tile[] = [
-  {
-    label: 'Transmit',
-    measure: 'tx',
-    format: bytesPerSecond,
-    total: ({ txBytes }) => txBytes,
-    formatTotal: bytes,
-    note: 'so far',
-  },
-  {
-    label: 'Receive',
-    measure: 'rx',
-    format: bytesPerSecond,
-    total: ({ rxBytes }) => rxBytes,
-    formatTotal: bytes,
-    note: 'so far',
-  },
-  { label: 'Requests', measure: 'requests', format: perSecond, total: requestsOf, formatTotal: count, note: 'so far' },
-  {
-    label: 'Errors',
-    measure: 'errors',
-    format: perSecond,
-    total: errorsOf,
-    formatTotal: count,
-    note: 'so far',
-    isLoss: true,
-  },
+  { ...byteRate, label: 'Transmit', measure: 'tx', total: ({ txBytes }) => txBytes },
+  { ...byteRate, label: 'Receive', measure: 'rx', total: ({ rxBytes }) => rxBytes },
+  { ...rate, label: 'Requests', measure: 'requests', total: requestsOf },
+  { ...rate, label: 'Errors', measure: 'errors', total: errorsOf, isLoss: true },
   {
     label: 'Memory registered',
     measure: 'memory',
-    format: bytes,
+    now: bytes,
     total: ({ registered }) => registered,
-    formatTotal: bytes,
+    all: bytes,
     note: 'ever registered',
   },
   {
+    ...rate,
     label: 'Events dropped',
     measure: 'dropped',
-    format: perSecond,
     total: ({ dropped }) => dropped,
-    formatTotal: count,
     note: 'so far, by the agents',
     isLoss: true,
   },
   {
     label: 'Fullest ring',
     measure: 'fill',
-    format: percent,
+    now: percent,
     total: ({ foundFull }) => foundFull,
-    formatTotal: count,
+    all: count,
     note: 'times found full',
     isLoss: true,
   },
@@ -100,8 +80,8 @@ export class TotalsView {
     const measures = history.now(agent);
     for (const { now, number, element, tile } of this.#tiles) {
       const total = agents.reduce((sum, one) => sum + tile.total(one), 0);
-      setText(now, ifKnown(measures?.[tile.measure], tile.format, UNKNOWN));
-      setNumber(number, total, tile.formatTotal(total));
+      setText(now, ifKnown(measures?.[tile.measure], tile.now, UNKNOWN));
+      setNumber(number, total, tile.all(total));
       element.classList.toggle('bad', tile.isLoss === true && total > 0);
     }
     const bounds = history.latest?.bounds.durationUs ?? [];
