@@ -10,7 +10,7 @@ export interface Sample<Agent> {
   readonly agents: readonly Agent[];
 }
 
-export interface Counted {
+interface Counted {
   /** The same in every sample, and no other agent's. */
   readonly id: number | string;
   /** When the counters were 0, in milliseconds since the epoch. Absent where that is unknown. */

@@ -7,7 +7,7 @@ export type ReadFormat = 'text' | 'line' | 'json' | 'csv';
 export const READ_FORMATS: readonly ReadFormat[] = ['text', 'line', 'json', 'csv'];
 
 /** Text around the time and the value, equal for all events of a kind. Without a time, `before` and `between` join. */
-export interface EventFrame {
+interface EventFrame {
   readonly before: string;
   readonly between: string;
   readonly after: string;

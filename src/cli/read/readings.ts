@@ -8,7 +8,7 @@ import { OpenedRing, type Reading } from './opened-ring.js';
 /** Exit codes by gravity: the gravest one of all files wins. */
 const GRAVEST_FIRST = [ExitCode.INCOMPATIBLE, ExitCode.DENIED, ExitCode.NO_RINGS, ExitCode.FAILED];
 
-export interface ReadingsOptions {
+interface ReadingsOptions {
   readonly follow: boolean;
   readonly consume: boolean;
 }

@@ -14,7 +14,7 @@ export interface Piece {
   readonly text: string;
   readonly style: Style;
 }
-export type Line = readonly Piece[];
+type Line = readonly Piece[];
 
 export interface Surroundings {
   readonly columns: number;
@@ -25,7 +25,7 @@ export interface Surroundings {
   readonly unicode: boolean;
 }
 
-export interface Frame {
+interface Frame {
   readonly lines: readonly Line[];
   readonly scrolling: Scrolling;
 }

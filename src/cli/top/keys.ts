@@ -46,46 +46,27 @@ export interface Scrolling {
 }
 
 const MAX_FILTER = 100;
+const TOGGLES: ReadonlyMap<string, 'reverse' | 'paused' | 'totals' | 'all' | 'help'> = new Map(
+  Object.entries({ r: 'reverse', p: 'paused', ' ': 'paused', t: 'totals', a: 'all', h: 'help', '?': 'help' } as const),
+);
+/** Steps to another sort key, by character and by name of the key. */
+const SORT_STEPS: ReadonlyMap<string, number> = new Map(Object.entries({ s: 1, '>': 1, S: -1, '<': -1 }));
+const ARROW_STEPS: ReadonlyMap<string, number> = new Map(Object.entries({ right: 1, left: -1 }));
 
 /** Returns the state after a key; undefined to end. */
 export function pressed(state: UiState, key: Key, scrolling: Scrolling): UiState | undefined {
-  if (key.ctrl === true && (key.name === 'c' || key.name === 'd')) return undefined;
+  const { name = '', sequence = '' } = key;
+  if (key.ctrl === true && (name === 'c' || name === 'd')) return undefined;
   if (state.typing) return typed(state, key);
-  const scrolled = scrollTarget(state.offset, key, scrolling);
-  if (scrolled !== undefined) return { ...state, offset: Math.min(Math.max(0, scrolled), scrolling.most) };
-  switch (key.sequence) {
-    case 'q':
-      return undefined;
-    case 's':
-    case '>':
-      return { ...state, sort: neighbour(state.sort, 1) };
-    case 'S':
-    case '<':
-      return { ...state, sort: neighbour(state.sort, -1) };
-    case 'r':
-      return { ...state, reverse: !state.reverse };
-    case '/':
-      return { ...state, typing: true, help: false };
-    case 'p':
-    case ' ':
-      return { ...state, paused: !state.paused };
-    case 't':
-      return { ...state, totals: !state.totals };
-    case 'a':
-      return { ...state, all: !state.all };
-    case 'h':
-    case '?':
-      return { ...state, help: !state.help };
-  }
-  switch (key.name) {
-    case 'right':
-      return { ...state, sort: neighbour(state.sort, 1) };
-    case 'left':
-      return { ...state, sort: neighbour(state.sort, -1) };
-    case 'escape':
-      return { ...state, help: false, filter: state.help ? state.filter : '' };
-  }
-  return state;
+  const offset = scrollTargets(state.offset, scrolling).get(name);
+  if (offset !== undefined) return { ...state, offset: Math.min(Math.max(0, offset), scrolling.most) };
+  if (sequence === 'q') return undefined;
+  if (sequence === '/') return { ...state, typing: true, help: false };
+  if (name === 'escape') return { ...state, help: false, filter: state.help ? state.filter : '' };
+  const toggle = TOGGLES.get(sequence);
+  if (toggle !== undefined) return { ...state, [toggle]: !state[toggle] };
+  const step = SORT_STEPS.get(sequence) ?? ARROW_STEPS.get(name);
+  return step === undefined ? state : { ...state, sort: neighbour(state.sort, step) };
 }
 
 function typed(state: UiState, { name, sequence = '', ctrl, meta }: Key): UiState {
@@ -96,23 +77,9 @@ function typed(state: UiState, { name, sequence = '', ctrl, meta }: Key): UiStat
   return printable ? { ...state, filter: (state.filter + sequence).slice(0, MAX_FILTER), offset: 0 } : state;
 }
 
-function scrollTarget(offset: number, { name }: Key, { height, most }: Scrolling): number | undefined {
-  switch (name) {
-    case 'up':
-      return offset - 1;
-    case 'down':
-      return offset + 1;
-    case 'pageup':
-      return offset - height;
-    case 'pagedown':
-      return offset + height;
-    case 'home':
-      return 0;
-    case 'end':
-      return most;
-    default:
-      return undefined;
-  }
+function scrollTargets(offset: number, { height, most }: Scrolling): ReadonlyMap<string, number> {
+  const [pageup, pagedown] = [offset - height, offset + height];
+  return new Map(Object.entries({ up: offset - 1, down: offset + 1, pageup, pagedown, home: 0, end: most }));
 }
 
 /** Returns the next sort key, in the order of the columns. */

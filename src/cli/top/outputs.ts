@@ -8,7 +8,7 @@ import type { StopRequest } from '../process/stop.js';
 import { COLUMNS, type SortKey } from './columns.js';
 import { nameOf, shown } from './frame.js';
 import { INITIAL, type UiState } from './keys.js';
-import { Interactive } from './screen.js';
+import { Screen } from './screen.js';
 import { overall, type Row, type Sampler, type View } from './tracker.js';
 
 export interface TopOptions {
@@ -34,8 +34,8 @@ export interface Output {
 export function outputOf(options: TopOptions, sampler: Sampler, stop: StopRequest): Output {
   const hasScreen = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
   if (options.json === true || options.once === true || !hasScreen) return lineOutput(options, sampler.name);
-  const interactive = new Interactive(sampler.name, uiSettings(options), () => stop.request());
-  return { onScreen: true, show: (view) => interactive.show(view), close: () => interactive.close() };
+  const screen = new Screen(sampler.name, uiSettings(options), () => stop.request());
+  return { onScreen: true, show: (view) => screen.show(view), close: () => screen.close() };
 }
 
 /** Prints nothing for the first sample: it has no rates. */

@@ -2,17 +2,9 @@
 import { writeSync } from 'node:fs';
 import { emitKeypressEvents } from 'node:readline';
 import { widthOf } from '../figures/table.js';
-import { frame, type Line, type Style } from './frame.js';
+import { frame, type Piece, type Style } from './frame.js';
 import { INITIAL, type Key, pressed, type Scrolling, type UiState } from './keys.js';
 import type { View } from './tracker.js';
-
-export interface ScreenEvents {
-  onKey(key: Key): void;
-  /** The screen is blank, or its size changed. */
-  onRedraw(): void;
-  /** The terminal was closed. */
-  onClosed(): void;
-}
 
 /** Switches to the alternate screen, without a cursor and without line wrap. */
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
@@ -26,54 +18,67 @@ const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
 export class Screen {
-  readonly #events: ScreenEvents;
+  readonly #origin: string;
+  readonly #unicode = supportsUnicode();
   /** False with NO_COLOR, and on terminals without colours. */
   readonly #colour = process.stdout.hasColors();
+  readonly #end: () => void;
+  #state: UiState;
+  #scrolling: Scrolling = { height: 0, most: 0 };
+  #newest: View | undefined;
+  #shown: View | undefined;
   #entered = false;
 
-  constructor(events: ScreenEvents) {
-    this.#events = events;
+  /** `end`: the action of key q, and of a terminal that is closed. */
+  constructor(origin: string, settings: Partial<UiState>, end: () => void) {
+    this.#origin = origin;
+    this.#state = { ...INITIAL, ...settings };
+    this.#end = end;
     process.on('exit', this.#leave);
     process.on('uncaughtExceptionMonitor', this.#leave); // before the error is printed
     process.on('SIGTSTP', this.#suspend);
     process.on('SIGCONT', this.#resume);
-    process.stdout.on('resize', this.#redraw);
+    process.stdout.on('resize', this.#draw);
     if (process.stdin.isTTY) {
       emitKeypressEvents(process.stdin);
-      process.stdin.on('keypress', this.#onKeypress).on('end', this.#closed).on('error', this.#closed);
+      process.stdin.on('keypress', this.#onKeypress).on('end', this.#end).on('error', this.#end);
     }
     this.#enter();
   }
 
-  get columns(): number {
-    return process.stdout.columns || DEFAULT_COLUMNS;
-  }
-
-  get rows(): number {
-    return process.stdout.rows || DEFAULT_ROWS;
-  }
-
-  paint(lines: readonly Line[]): void {
-    // A terminal that is too slow for this frame gets a later one.
-    if (!this.#entered || process.stdout.writableNeedDrain) return;
-    const text = lines.map((line, i) => {
-      // After a full line the cursor is on the last character, which the code would erase.
-      const width = line.reduce((sum, piece) => sum + widthOf(piece.text), 0);
-      const rest = width < this.columns ? '\x1b[K' : '';
-      return `\x1b[${i + 1};1H${line.map((piece) => this.#styled(piece.text, piece.style)).join('')}${rest}`;
-    });
-    process.stdout.write(`${BEGIN_FRAME}${text.join('')}${END_FRAME}`);
+  show(view: View): void {
+    this.#newest = view;
+    this.#draw();
   }
 
   close(): void {
     this.#leave();
     process.off('exit', this.#leave).off('uncaughtExceptionMonitor', this.#leave);
     process.off('SIGTSTP', this.#suspend).off('SIGCONT', this.#resume);
-    process.stdout.off('resize', this.#redraw);
-    process.stdin.off('keypress', this.#onKeypress).off('end', this.#closed).off('error', this.#closed);
+    process.stdout.off('resize', this.#draw);
+    process.stdin.off('keypress', this.#onKeypress).off('end', this.#end).off('error', this.#end);
   }
 
-  #styled(text: string, style: Style): string {
+  readonly #draw = (): void => {
+    if (!this.#state.paused || this.#shown === undefined) this.#shown = this.#newest;
+    if (this.#shown === undefined) return;
+    const columns = process.stdout.columns || DEFAULT_COLUMNS;
+    const rows = process.stdout.rows || DEFAULT_ROWS;
+    const surroundings = { columns, rows, origin: this.#origin, unicode: this.#unicode };
+    const { lines, scrolling } = frame(this.#shown, this.#state, surroundings);
+    this.#scrolling = scrolling;
+    // A terminal that is too slow for this frame gets a later one.
+    if (!this.#entered || process.stdout.writableNeedDrain) return;
+    const text = lines.map((line, i) => {
+      // After a full line the cursor is on the last character, which the code would erase.
+      const width = line.reduce((sum, piece) => sum + widthOf(piece.text), 0);
+      const rest = width < columns ? '\x1b[K' : '';
+      return `\x1b[${i + 1};1H${line.map((piece) => this.#styled(piece)).join('')}${rest}`;
+    });
+    process.stdout.write(`${BEGIN_FRAME}${text.join('')}${END_FRAME}`);
+  };
+
+  #styled({ text, style }: Piece): string {
     const code = this.#colour ? CODES[style] : '';
     return code === '' ? text : `\x1b[${code}m${text}\x1b[0m`;
   }
@@ -114,68 +119,22 @@ export class Screen {
 
   readonly #resume = (): void => {
     this.#enter();
-    this.#redraw();
+    this.#draw();
   };
-
-  readonly #redraw = (): void => this.#events.onRedraw();
-
-  readonly #closed = (): void => this.#events.onClosed();
 
   readonly #onKeypress = (_: string | undefined, key: Key): void => {
     // Signals the whole job, as the terminal would: a parent such as npm stops, too.
-    if (key.ctrl === true && key.name === 'z') process.kill(0, 'SIGTSTP');
-    else this.#events.onKey(key);
-  };
-}
-
-/** Returns false where the locale rules out bars of eight heights. */
-export function supportsUnicode(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
-  const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || 'UTF-8';
-  return /utf-?8/i.test(locale);
-}
-
-/** Frames of the newest view, redrawn after each key. */
-export class Interactive {
-  readonly #screen: Screen;
-  readonly #origin: string;
-  readonly #unicode = supportsUnicode();
-  readonly #end: () => void;
-  #state: UiState;
-  #scrolling: Scrolling = { height: 0, most: 0 };
-  #newest: View | undefined;
-  #shown: View | undefined;
-
-  /** `end`: the action of key q. */
-  constructor(origin: string, settings: Partial<UiState>, end: () => void) {
-    this.#origin = origin;
-    this.#state = { ...INITIAL, ...settings };
-    this.#end = end;
-    this.#screen = new Screen({ onKey: (key) => this.#press(key), onRedraw: () => this.#draw(), onClosed: end });
-  }
-
-  show(view: View): void {
-    this.#newest = view;
-    this.#draw();
-  }
-
-  close(): void {
-    this.#screen.close();
-  }
-
-  #press(key: Key): void {
+    if (key.ctrl === true && key.name === 'z') return void process.kill(0, 'SIGTSTP');
     const state = pressed(this.#state, key, this.#scrolling);
     if (state === undefined) return this.#end();
     this.#state = state;
     this.#draw();
-  }
+  };
+}
 
-  #draw(): void {
-    if (!this.#state.paused || this.#shown === undefined) this.#shown = this.#newest;
-    if (this.#shown === undefined) return;
-    const { columns, rows } = this.#screen;
-    const surroundings = { columns, rows, origin: this.#origin, unicode: this.#unicode };
-    const { lines, scrolling } = frame(this.#shown, this.#state, surroundings);
-    this.#scrolling = scrolling;
-    this.#screen.paint(lines);
-  }
+/** Returns false where the locale rules out bars of eight heights. */
+function supportsUnicode(): boolean {
+  const { env } = process;
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'UTF-8';
+  return /utf-?8/i.test(locale);
 }

@@ -56,7 +56,7 @@ export interface Sampler {
   close(): void;
 }
 
-export type AgentState = 'live' | 'idle' | 'dead';
+type AgentState = 'live' | 'idle' | 'dead';
 
 /** One agent's line. Rates are undefined before two samples have the agent. */
 export interface Row extends Rates {
@@ -121,7 +121,7 @@ function stateOf({ life, idleMs }: AgentTotals): AgentState {
 }
 
 /** All rows as one, without percentiles: those of several agents cannot be added. */
-export interface Overall extends Rates {
+interface Overall extends Rates {
   readonly lost: number;
   readonly lostMore: boolean;
 }

@@ -4,7 +4,7 @@ import type { PageData } from '../data.js';
 const INTERVAL_MS = 1000;
 const TIMEOUT_MS = 5000;
 
-export interface Listener {
+interface Listener {
   onData(data: PageData): void;
   onFailure(reason: string): void;
 }
