@@ -97,7 +97,8 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     const counted = await onRings('--count 10');
     const { code, restored, text } = await counted.after();
     expect({ code, restored }).toEqual({ code: 0, restored: true });
-    expect(text).toMatch(/TIME .*\r\n.* agent-0 +[1-9]/);
+    // Rates may be 0: on a slow machine the writer may not have run in the last interval.
+    expect(text).toMatch(/TIME .*\r\n.* agent-0 +\d/);
 
     const nothing = new Terminal(`--dir ${temporaryDirectory()} --count 2`);
     expect(await nothing.after()).toMatchObject({ code: 3, restored: true });
