@@ -17,7 +17,7 @@ export interface PageData {
   readonly problemCount: number;
 }
 
-/** One agent. Bytes, unless a name says otherwise. */
+/** One agent. Sizes are bytes. */
 export interface AgentData {
   readonly id: number;
   /** Has \xNN in place of control characters. */

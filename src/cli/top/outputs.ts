@@ -133,6 +133,6 @@ function agentObject({ totals, state, tx, rx, requests, errors, p50, p99, post99
 }
 
 function us(quantile: Quantile | undefined): number | null {
-  // A bucket is not as exact as a double looks.
+  // More digits would suggest an accuracy that buckets lack.
   return quantile === undefined ? null : Number(quantile.value.toPrecision(3));
 }
