@@ -2,7 +2,7 @@
 // or an export of the agents of a directory, and with its bytes. A separate process collects only its garbage.
 import { NixlMetricProducer } from '../../dist/index.js';
 import { openSource } from '../../dist/rings.js';
-import { pageText } from '../../dist/cli/http/page-text.js';
+import { exposition } from '../../dist/cli/http/exposition.js';
 import { producerSettings } from '../../dist/settings/config.js';
 import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import { emptyResource } from '@opentelemetry/resources';
@@ -52,7 +52,7 @@ for (let run = 0; run < runs + 3; run++) {
   timed('drainMs', () => source.drainNow());
   timed('snapshotMs', () => source.snapshot());
   metrics = await collect();
-  page = await timedUntil('pageMs', () => pageText(metrics));
+  page = await timedUntil('pageMs', () => exposition(metrics));
   json = timed('jsonMs', () => JsonMetricsSerializer.serializeRequest(metrics));
   protobuf = timed('protobufMs', () => ProtobufMetricsSerializer.serializeRequest(metrics));
 }

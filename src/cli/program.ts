@@ -9,18 +9,18 @@ import { addList } from './list/command.js';
 import { formatInFlags, formatInNamedFile } from './process/log-format.js';
 import {
   guardOutput,
-  holdNotes,
+  bufferNotes,
   isOutputLost,
   type LogFormat,
   note,
   type NoteLevel,
-  settleNoteFormat,
-  useNoteFormat,
-  useStderrForDiag,
+  ensureNoteFormat,
+  setNoteFormat,
+  logDiagToStderr,
 } from './process/output.js';
 import { addRead } from './read/command.js';
 import { addServe } from './serve/command.js';
-import { outliveHangup } from './process/stop.js';
+import { ignoreHangup } from './process/stop.js';
 import { addTop } from './top/command.js';
 
 const EXIT_CODES = `
@@ -29,12 +29,12 @@ Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt
 /** @returns the exit code. Never rejects. */
 export async function run(args: readonly string[]): Promise<number> {
   guardOutput();
-  outliveHangup();
+  ignoreHangup();
   const format = formatInFlags(args);
-  if (format !== undefined) useNoteFormat(format);
-  else if (args[0] === 'serve') holdNotes();
-  const settledFormat = (): LogFormat => settleNoteFormat(() => formatInNamedFile(args, process.env) ?? 'text');
-  useStderrForDiag();
+  if (format !== undefined) setNoteFormat(format);
+  else if (args[0] === 'serve') bufferNotes();
+  const settledFormat = (): LogFormat => ensureNoteFormat(() => formatInNamedFile(args, process.env) ?? 'text');
+  logDiagToStderr();
   try {
     const program = buildProgram(settledFormat);
     await program.parseAsync(upToUnknownCommand(program, args), { from: 'user' });

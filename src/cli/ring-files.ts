@@ -1,4 +1,4 @@
-/** Where rings are looked for. */
+/** Directories of rings, and the files below them. */
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
@@ -6,7 +6,7 @@ import { reasonOf } from '../errors.js';
 import { DIRECTORY_VARIABLE } from '../settings/environment.js';
 import { listOf, notEmpty } from './options.js';
 
-/** As sources search: an agent's name may have folders in it. */
+/** As deep as the collector searches: an agent's name may contain folders. */
 const MAX_DEPTH = 3;
 
 export function addDirectoryOption(command: Command): Command {
@@ -17,14 +17,14 @@ export function addDirectoryOption(command: Command): Command {
   );
 }
 
-/** What the flag or the variable says, as absolute paths; undefined where neither says anything. */
+/** Returns the directories of the flag, or else of the variable, as absolute paths. Undefined without both. */
 export function directoriesOf(dir: readonly string[] | undefined): string[] | undefined {
   const fromEnvironment = process.env[DIRECTORY_VARIABLE];
-  const said = dir ?? (fromEnvironment ? [fromEnvironment] : undefined);
-  return said && [...new Set(said.map((directory) => path.resolve(directory)))];
+  const given = dir ?? (fromEnvironment ? [fromEnvironment] : undefined);
+  return given && [...new Set(given.map((directory) => path.resolve(directory)))];
 }
 
-/** Something that could not be looked at. `code`: of the system's error, as EACCES. */
+/** A file or folder that the system refuses to show. `code`: of its error, such as EACCES. */
 export interface Complaint {
   readonly text: string;
   readonly code: string | undefined;
@@ -36,18 +36,18 @@ export function isNotPermitted({ code }: Complaint): boolean {
   return code === 'EACCES' || code === 'EPERM';
 }
 
-/** Undefined where there is none, or none to be seen: a directory may be listed by who may not enter it. */
+/** Returns undefined where there is no file, or no permission: some users may list a directory but not enter it. */
 export function statOf(file: string, complain: Complain): Stats | undefined {
   try {
     return lstatSync(file, { throwIfNoEntry: false });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    complain({ text: `files in ${path.dirname(file)} cannot be looked at: ${code}`, code });
+    complain({ text: `files in ${path.dirname(file)} cannot be examined: ${code}`, code });
     return undefined;
   }
 }
 
-/** Every file below a directory, in order, as agents' names. `complain`: about a folder that cannot be read. */
+/** Returns the names of agents: all files below a directory, in order. `complain` gets folders that cannot be read. */
 export function filesBelow(directory: string, complain: Complain, folder = '', depth = 0): string[] {
   let entries;
   try {

@@ -5,7 +5,7 @@ import type { RingSource, SnapshotReader } from '../shm-bridge/index.js';
 import type { AgentSnapshot, RingProblem, Snapshot } from '../shm-bridge/types.js';
 import { DiagOnce } from './diag-once.js';
 import type { ExporterFailures, FailedExports } from './exporter-failures.js';
-import { oneLine } from './one-line.js';
+import { oneLine } from '../one-line.js';
 import { placeLine, placeProblems } from './place-problems.js';
 
 /** `problems` holds places without rings, too. */

@@ -14,7 +14,7 @@ import {
 import type { SourceOptions } from '../shm-bridge/types.js';
 import type { MetricBuilder } from '../instrumentation/builders/metric-builder.js';
 import type { BuilderName } from '../instrumentation/builders/metric-processor.js';
-import { oneLine } from '../instrumentation/one-line.js';
+import { oneLine } from '../one-line.js';
 import {
   CONFIG_VARIABLE,
   FILE_OPTIONS,

@@ -227,13 +227,29 @@ describe('nixl-otel list', () => {
     await serve.says(/serves/);
     await expect.poll(async () => (await rows())[0]).toMatchObject({ consumed: true, pending: 0 });
     const nothing = await run(['read', path.join(directory, 'agent')]);
-    expect(nothing.stderr).toMatch(/0 of 0 events .*\n.*a collector drains what is written; with --follow/);
+    expect(nothing.stderr).toMatch(/0 of 0 events .*\n.*a collector drains these rings; --follow/);
     // serve maps rings as agents do, and writes none of them.
     const [left, busy] = await rows();
     expect([left!['pid'], busy!['pid']]).toEqual([undefined, source.child.pid]);
     const { stdout } = await run(['list', '--dir', directory]);
     expect(stdout).toMatch(/^AGENT +WIRE +SLOTS +FILL/);
     expect(stdout).toMatch(/^busy\/one +4 +4096 .* ready, held$/m);
+  });
+
+  it('aligns its columns below names of any script', async () => {
+    const directory = temporaryDirectory();
+    for (const name of ['a', '模型-0', '🚀🚀🚀🚀']) {
+      new RingWriter(path.join(directory, name), { wireVersion: 4, capacity: 64 }).close();
+    }
+    const { stdout } = await run(['list', '--dir', directory]);
+    const lines = stdout.trimEnd().split('\n');
+    // The last names need eight columns of a terminal each, two for every emoji.
+    expect(lines.map((line) => line.slice(0, line.search(/ (WIRE|4) /)))).toEqual([
+      'AGENT    ',
+      'a           ',
+      '模型-0      ',
+      '🚀🚀🚀🚀    ',
+    ]);
   });
 
   it('does not take a process that only looks on for the one that writes', async () => {

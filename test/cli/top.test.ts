@@ -165,7 +165,7 @@ describe('nixl-otel top', () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '2000', '--buffer-size', '16']);
     const top = start(['top', '--dir', dir, ...FAST]);
-    await top.says(/agent-0 is full: nobody drains/);
+    await top.says(/agent-0 is full: no consumer drains/);
     await top.says(/\d\+ 100% /);
   });
 

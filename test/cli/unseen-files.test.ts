@@ -40,7 +40,7 @@ describe.skipIf(process.getuid!() !== 0)('a directory that may not be entered', 
     const { code, stdout, stderr } = await startAsNobody(['list', '--dir', directory]).ended;
     expect(stdout).toMatch(/^a .*denied/m);
     expect(stdout).toMatch(/^b .*denied/m);
-    expect(stderr.match(/cannot be looked at: EACCES/g)).toHaveLength(1);
+    expect(stderr.match(/cannot be examined: EACCES/g)).toHaveLength(1);
     expect(stderr).not.toContain('    at ');
     expect(code).toBe(5);
   });
@@ -86,9 +86,9 @@ describe.skipIf(process.getuid!() !== 0)('a directory that may not be entered', 
     const top = startAsNobody(['top', '--all', '--json', '--interval', '100', '--dir', directory]);
     await top.says(/"agent":"b"/);
     chmodSync(directory, 0o644);
-    await top.says(/cannot be looked at: EACCES/);
+    await top.says(/cannot be examined: EACCES/);
     chmodSync(directory, 0o755);
-    await top.says(/cannot be looked at: EACCES(.|\n)*"agent":"b"/);
+    await top.says(/cannot be examined: EACCES(.|\n)*"agent":"b"/);
     expect(await top.stop()).toMatchObject({ code: 0 });
   });
 });

@@ -1,5 +1,5 @@
 /** Services as their authors write and install them: the versions that npm chooses, on the Nodes of their line. */
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { harmless } from '../../src/cli/process/output.js';
+import { oneLine } from '../../src/one-line.js';
 import { EVENTS } from '../../src/mapping/index.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { type RunningCommand, start, startTransferSource, temporaryDirectory, until } from '../cli/command.js';
@@ -62,7 +62,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
       const rows = Object.keys(await numbersIn(page.locator('#agents')));
       return rows.length === names.length && rows;
     });
-    expect(new Set(shown)).toEqual(new Set(names.map(harmless)));
+    expect(new Set(shown)).toEqual(new Set(names.map(oneLine)));
     expect(shown).toContain('a\\x0ab\\x07');
     expect(await page.locator('#agents img, #agents script').count()).toBe(0);
     await page.getByRole('button', { name: '<img src=x onerror=alert(1)>' }).click();

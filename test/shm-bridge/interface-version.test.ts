@@ -118,7 +118,7 @@ test('what crosses the border has not changed without a new version', () => {
         "openRing",
         "openSource",
         "openTallyingObserver",
-        "openTap",
+        "openTypeTap",
         "openWriter",
         "pendingOf",
         "push",

@@ -7,8 +7,9 @@ import { producerSettings } from '../../settings/config.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import { Failure, orFailure } from '../process/failure.js';
 import { addServingOptions, type ServingOptions, wholeNumber } from '../options.js';
-import { print, whenStdoutCloses } from '../process/output.js';
-import { amount, countedEvents, rateLine } from '../figures/rates.js';
+import { print, onStdoutClosed } from '../process/output.js';
+import { amount } from '../figures/formats.js';
+import { countedEvents, rateLine } from '../figures/totals.js';
 import type { MetricsPipeline } from '../serve/pipeline.js';
 import { type Serving, whileServing } from '../serve/serving.js';
 import { settingsOf } from '../serve/settings.js';
@@ -36,7 +37,7 @@ export function addDemo(program: Command): void {
 
 async function demo(options: DemoOptions): Promise<void> {
   const stop = new StopRequest();
-  whenStdoutCloses(() => stop.request());
+  onStdoutClosed(() => stop.request());
   const directory = await orFailure('no temporary directory can be made', () =>
     mkdtempSync(path.join(tmpdir(), 'nixl-otel-demo-')),
   );

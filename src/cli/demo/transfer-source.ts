@@ -1,10 +1,10 @@
-/** The program that the demo watches, as a child process: it moves real memory and writes rings as agents do. */
+/** Child process of the demo, which moves real memory and writes rings as agents do. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { findNativeFile, howToBuild, platformName } from '../../shm-bridge/native-files.js';
 import { Failure } from '../process/failure.js';
 
-/** Two agents in processes of their own, about half a gigabyte per second in all: visible, and light on the machine. */
+/** Two agents in separate processes, about half a gigabyte per second in all: visible, and light on the machine. */
 const FLAGS = [
   ['--agents', '2'],
   ['--processes', '2'],
@@ -13,7 +13,7 @@ const FLAGS = [
   ['--seconds', '0'],
 ].flat();
 
-/** The part of its last line that is used here. Events are those that the rings accepted. */
+/** Totals on its last line. `written`: events that the rings accepted. */
 export interface TransferTotals {
   written: number;
   transfersTx: number;
@@ -21,18 +21,18 @@ export interface TransferTotals {
 }
 
 export class TransferSource {
-  /** Settles when its rings are there. */
+  /** Settles when its rings exist. */
   readonly ready: Promise<void>;
-  /** Settles when it has ended, with its totals if it ended well. */
+  /** Settles at its end, with its totals unless it failed. */
   readonly ended: Promise<TransferTotals | undefined>;
   readonly #child: ChildProcess;
 
-  /** @throws Failure when there is none for this platform. */
+  /** @throws Failure where this platform has no such program. */
   constructor(directory: string) {
     const program = findNativeFile('transfer-source');
     if (program === undefined) throw new Failure(`no transfer-source for ${platformName()}; ${howToBuild()}`);
     this.#child = spawn(program, [...FLAGS, '--dir', directory, '--ready', '--with-parent', String(process.pid)], {
-      // A Ctrl-C in the terminal is for us: we stop it, then read what it wrote last.
+      // Ctrl-C in the terminal reaches only this process, which stops the child and reads its last line.
       detached: true,
       env: ownEnvironment(),
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -47,24 +47,24 @@ export class TransferSource {
         if (line === 'ready') resolve();
         lastLine = line;
       });
-      void this.ended.then(() => reject(new Failure('transfer-source ended before its rings were there')));
+      void this.ended.then(() => reject(new Failure('transfer-source ended before its rings existed')));
     });
-    this.ready.catch(() => {}); // whoever waits for it gets it; nobody may be waiting any more
+    this.ready.catch(() => {}); // without a listener a rejection would end the process
   }
 
-  /** Lets it flush and end. */
+  /** Ends it after a last flush. */
   stop(): Promise<TransferTotals | undefined> {
     this.#child.kill('SIGTERM');
     return this.ended;
   }
 
-  /** At once. Its own children end with it. */
+  /** Ends it at once, with its children. */
   kill(): void {
     this.#child.kill('SIGKILL');
   }
 }
 
-/** The demo's rings are the same in every environment: NIXL's variables would change them. */
+/** Removes NIXL's variables, which would change the rings of the demo. */
 function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('NIXL_')));
 }

@@ -1,80 +1,103 @@
-/** Snapshots in words: rates from the difference of two, totals from one. Pure. */
-import { Category, eventOfType } from '../../mapping/index.js';
-import type { AgentSnapshot, Snapshot } from '../../shm-bridge/types.js';
-import { DROPPED, RX_BYTES, RX_REQUESTS, TX_BYTES, TX_REQUESTS } from '../event-types.js';
-import { amount, bytes } from './numbers.js';
+/** Rates and distributions of the time between two samples. Pure; the live page has it, too. */
+import { type Exact, increase, sum } from '../../exact.js';
+import type { HistogramTally } from '../../shm-bridge/types.js';
 
-export { amount, bytes };
+export type Buckets = Readonly<HistogramTally>;
 
-/** What a line of rates is made of, each summed over agents. */
-interface Sums {
-  txBytes: bigint;
-  rxBytes: bigint;
-  requests: bigint;
-  errors: number;
+export interface Sample<Agent> {
+  /** Milliseconds since the epoch. */
+  readonly takenMs: number;
+  readonly agents: readonly Agent[];
 }
 
-/** `2 agents · tx 1.2 GB/s · rx 412 MB/s · 310 req/s · 0 errors/s · 0 lost` */
-export function rateLine(before: Snapshot | undefined, after: Snapshot): string {
-  const { txBytes, rxBytes, requests, errors } = increase(before, after);
-  const seconds = before === undefined ? 0 : (after.takenMs - before.takenMs) / 1000;
-  const perSecond = (amount: bigint | number): number => (seconds > 0 ? Number(amount) / seconds : 0);
-  const parts = [
-    agentCount(after),
-    `tx ${bytes(perSecond(txBytes))}/s`,
-    `rx ${bytes(perSecond(rxBytes))}/s`,
-    `${amount(perSecond(requests))} req/s`,
-    `${amount(perSecond(errors))} errors/s`,
-    ...loss(after),
-  ];
-  return parts.join(' · ');
+interface Counted {
+  /** The same in every sample, and no other agent's. */
+  readonly id: number | string;
+  /** When the counters were 0, in milliseconds since the epoch. Absent where that is unknown. */
+  readonly startTimeMs?: number;
 }
 
-function agentCount({ agents }: Snapshot): string {
-  const present = agents.filter(({ exported, life }) => exported && life !== 'dead').length;
-  return present === 1 ? '1 agent' : `${present} agents`;
-}
+/**
+ * The time between two samples of agents. An agent that started in between counts from 0. One that appears later than it
+ * started is left out: it did not do all its work in this time. Counters that fell began anew.
+ */
+export class Interval<Agent extends Counted> {
+  /** Undefined without an earlier sample, and where the clock was set back. */
+  readonly seconds: number | undefined;
+  readonly #beforeMs: number;
+  readonly #before: ReadonlyMap<Agent['id'], Agent>;
+  readonly #isComparable: (now: Agent, before: Agent) => boolean;
 
-/** By agent: one that came since counts from 0, one that left takes nothing away. */
-function increase(before: Snapshot | undefined, after: Snapshot): Sums {
-  const old = new Map(before?.agents.map((agent) => [agent.id, sumsOf(agent)]));
-  const total: Sums = { txBytes: 0n, rxBytes: 0n, requests: 0n, errors: 0 };
-  for (const agent of after.agents) {
-    const now = sumsOf(agent);
-    const then = old.get(agent.id);
-    total.txBytes += now.txBytes - (then?.txBytes ?? 0n);
-    total.rxBytes += now.rxBytes - (then?.rxBytes ?? 0n);
-    total.requests += now.requests - (then?.requests ?? 0n);
-    total.errors += now.errors - (then?.errors ?? 0);
+  /** `isComparable`: false for two states under one id that are not of one agent. */
+  constructor(
+    before: Sample<Agent> | undefined,
+    now: Sample<Agent>,
+    isComparable: (now: Agent, before: Agent) => boolean = () => true,
+  ) {
+    this.#beforeMs = before?.takenMs ?? -Infinity;
+    this.#before = new Map(before?.agents.map((agent) => [agent.id, agent]));
+    this.#isComparable = isComparable;
+    this.seconds =
+      before !== undefined && now.takenMs > before.takenMs ? (now.takenMs - before.takenMs) / 1000 : undefined;
   }
-  return total;
+
+  /** Returns a counter's increase per second, summed over agents. Undefined where none of them can be compared. */
+  rate(agents: readonly Agent[], counter: (agent: Agent) => Exact): number | undefined {
+    const pairs = this.#pairs(agents);
+    if (this.seconds === undefined || (pairs.length === 0 && agents.length > 0)) return undefined;
+    const increases = pairs.map(([now, before]) => increase(counter(now), before && counter(before)));
+    return Number(increases.reduce(sum, 0n)) / this.seconds;
+  }
+
+  /** Returns counts per bucket, summed over agents. Without an earlier sample these are all counts. */
+  counts(agents: readonly Agent[], buckets: (agent: Agent) => readonly number[] | undefined): number[] {
+    const total: number[] = [];
+    for (const [now, before] of this.#pairs(agents)) {
+      const counts = countsSince(before && buckets(before), buckets(now) ?? []);
+      counts.forEach((count, i) => (total[i] = (total[i] ?? 0) + count));
+    }
+    return total;
+  }
+
+  #pairs(agents: readonly Agent[]): (readonly [now: Agent, before: Agent | undefined])[] {
+    return agents
+      .map((now) => [now, this.#before.get(now.id)] as const)
+      .filter(([now, before]) => {
+        if (before !== undefined) return this.#isComparable(now, before);
+        return (now.startTimeMs ?? -Infinity) >= this.#beforeMs;
+      });
+  }
 }
 
-function sumsOf(agent: AgentSnapshot): Sums {
-  const failed = agent.events.filter(({ category }) => category === Category.ERROR);
-  return {
-    txBytes: sumOf(agent, TX_BYTES),
-    rxBytes: sumOf(agent, RX_BYTES),
-    requests: sumOf(agent, TX_REQUESTS) + sumOf(agent, RX_REQUESTS),
-    errors: failed.reduce((count, event) => count + event.count, 0),
-  };
+/** Returns the difference per bucket. A histogram begins anew as a whole: where one count fell, all count. */
+export function countsSince(before: readonly number[] | undefined, now: readonly number[]): readonly number[] {
+  if (before?.length !== now.length || now.some((count, i) => count < before[i]!)) return now;
+  return now.map((count, i) => count - before[i]!);
 }
 
-export function sumOf(agent: AgentSnapshot, type: number): bigint {
-  return eventOfType(agent, type)?.sum ?? 0n;
+export interface Quantile {
+  readonly value: number;
+  /** The value lies above the last bound, which is `value`. */
+  readonly above: boolean;
 }
 
-/** Since the start, not per second: one lost event is worth seeing for longer than one line. */
-function loss({ agents }: Snapshot): string[] {
-  const lost = agents.reduce((sum, agent) => sum + sumOf(agent, DROPPED), 0n);
-  const full = agents.reduce((sum, agent) => sum + agent.foundFull, 0);
-  return [
-    `${amount(Number(lost))} lost`,
-    ...(full === 0 ? [] : [`rings found full ${amount(full)} times: more may be lost`]),
-  ];
-}
-
-/** Everything that was counted, over all agents. */
-export function countedEvents({ agents }: Snapshot): number {
-  return agents.reduce((sum, { events }) => sum + events.reduce((count, event) => count + event.count, 0), 0);
+/**
+ * Estimates the value below which a share of all values lies, 0 < share <= 1. Values count as evenly spread within a bucket,
+ * as in Prometheus's histogram_quantile().
+ * @returns undefined when there are no values.
+ */
+export function quantile({ bounds, counts }: Buckets, share: number): Quantile | undefined {
+  const total = counts.reduce((all, count) => all + count, 0);
+  if (total <= 0) return undefined;
+  const rank = share * total;
+  let below = 0;
+  for (const [i, upper] of bounds.entries()) {
+    const count = counts[i]!;
+    if (count > 0 && below + count >= rank) {
+      const lower = i === 0 ? 0 : bounds[i - 1]!;
+      return { value: lower + ((upper - lower) * (rank - below)) / count, above: false };
+    }
+    below += count;
+  }
+  return { value: bounds.at(-1) ?? 0, above: true };
 }

@@ -1,31 +1,51 @@
-/** Columns of text. Pure. */
+/** Text in the columns of a terminal. Pure. */
+import stringWidth from 'string-width';
+import { oneLine } from '../../one-line.js';
 
-/** The first and the last column are set left, numbers between them right. */
+const ELLIPSIS = '…';
+const CHARACTERS = new Intl.Segmenter();
+/** Nearly every text is such, and its width a hundred times as cheap. */
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
+export type Side = 'left' | 'right';
+
+/** Columns that a terminal uses for a text: 2 for a Chinese character or an emoji, 0 for a combining accent. */
+export function widthOf(text: string): number {
+  return PRINTABLE_ASCII.test(text) ? text.length : stringWidth(text);
+}
+
+/** Returns one line of exactly `columns`: cut with an ellipsis, or filled with blanks. */
+export function fit(text: string, columns: number, side: Side = 'left'): string {
+  return pad(cut(oneLine(text), columns), columns, side);
+}
+
+/** Fills a text with blanks to at least `columns`. */
+export function pad(text: string, columns: number, side: Side = 'left'): string {
+  const blanks = ' '.repeat(Math.max(0, columns - widthOf(text)));
+  return side === 'left' ? text + blanks : blanks + text;
+}
+
+/** Cuts a text to at most `columns`, between characters as readers see them: one may be several code points. */
+export function cut(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  if (columns <= 0) return '';
+  let kept = '';
+  let left = columns - 1;
+  for (const { segment } of CHARACTERS.segment(text)) {
+    left -= widthOf(segment);
+    if (left < 0) break;
+    kept += segment;
+  }
+  return kept + ELLIPSIS;
+}
+
+/** Sets the first and the last column left, those between right. Each column is as wide as its widest text. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows];
   // Not as arguments of one Math.max(): a hundred thousand of them are more than the stack holds.
-  const widths = headings.map((_, i) => all.reduce((most, row) => Math.max(most, row[i]!.length), 0));
-  return all
-    .map((row) =>
-      row
-        .map((text, i) => {
-          if (i === row.length - 1) return text;
-          return i === 0 ? text.padEnd(widths[i]!) : text.padStart(widths[i]!);
-        })
-        .join('  '),
-    )
-    .join('\n');
-}
-
-const STEPS: readonly [unit: string, ms: number][] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-];
-
-/** `3d`, `5h`, `12m`, `8s`: the largest unit that fits. */
-export function ageText(ms: number): string {
-  const [unit, step] = STEPS.find(([, size]) => ms >= size) ?? STEPS.at(-1)!;
-  return `${Math.floor(ms / step)}${unit}`;
+  const widths = headings.map((_, i) => all.reduce((most, row) => Math.max(most, widthOf(row[i]!)), 0));
+  const last = headings.length - 1;
+  const cell = (text: string, i: number): string =>
+    i === last ? text : pad(text, widths[i]!, i === 0 ? 'left' : 'right');
+  return all.map((row) => row.map(cell).join('  ')).join('\n');
 }

@@ -1,14 +1,14 @@
-/** Whether serve can serve, in words. Pure. */
-import { oneLine } from '../../instrumentation/one-line.js';
+/** Readiness of serve. Pure. */
+import { oneLine } from '../../one-line.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 
-/** So long the collector thread may be without a turn before it counts as stuck. */
+/** Without a turn for this long, the collector thread counts as stuck. */
 const LATE_MS = 1000;
 const MAX_LISTED = 20;
 
 /**
- * Not ready only when serve itself cannot serve. Rings that cannot be read are the pod's business, not a reason to take
- * its traffic away: they are warnings.
+ * Returns readiness and its text. Only a failure of serve itself makes it unready. Rings that cannot be read are warnings: an
+ * orchestrator that withdraws traffic would not help them.
  */
 export function readiness(snapshot: Snapshot | undefined): { ready: boolean; text: string } {
   if (snapshot === undefined) return { ready: false, text: 'the rings are closed' };

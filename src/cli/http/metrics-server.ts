@@ -1,36 +1,30 @@
-/** The HTTP side: one page, a few words for who comes by, and limits for who does not behave. */
+/** HTTP server: /metrics, probes, and limits against clients that stall or flood. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzip } from 'node:zlib';
-import { diag } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
 import { Failure } from '../process/failure.js';
 import { note, warnOnce } from '../process/output.js';
-import { oneAtATime } from './one-at-a-time.js';
-import { pageText } from './page-text.js';
-import type { IMetricReader } from '../serve/sdk-types.js';
 
-/** Answers in its own time, once: with a status and a text. */
-export type PageWriter = (request: IncomingMessage, answer: Answer) => void;
+/** Answers a request once, now or later. */
+export type Handler = (request: IncomingMessage, answer: Answer) => void;
 export type Answer = (status: number, text: string, contentType?: string, headers?: Headers) => void;
 type Headers = Readonly<Record<string, string>>;
 
 export interface MetricsServer {
-  /** Of the page of metrics. */
+  /** Address of the metrics. */
   readonly url: string;
-  /** What is at a path, from now on. */
-  route(path: string, page: PageWriter): void;
-  /** Lets answers that are under way end, for at most two seconds. */
+  /** Sets the handler of a path. */
+  route(path: string, handler: Handler): void;
+  /** Waits for pending answers, at most two seconds. */
   close(): Promise<void>;
 }
 
 const METRICS = '/metrics';
-/** What is at `/` for who is no browser. */
+/** Text at `/` for clients that are no browser. */
 export const INDEX = `nixl-otel: metrics of NVIDIA NIXL agents. They are at ${METRICS}`;
 const TEXT = 'text/plain; charset=utf-8';
-/** OpenTelemetry's exporter names only `text/plain`, which Prometheus 3 warns about. */
-const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
-/** Less is not worth packing. */
+/** Smaller answers are sent uncompressed. */
 const GZIP_FROM_BYTES = 1024;
 const LIMITS = {
   headersTimeout: 5_000,
@@ -42,24 +36,24 @@ const MAX_HEADERS = 64;
 const MAX_CONNECTIONS = 256;
 /** Longer than most scrape intervals, so that a scraper keeps its connection. */
 const KEEP_ALIVE_MS = 75_000;
-/** A client that takes nothing of its answer for this long is cut off. */
+/** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 30_000;
 const CLOSE_DEADLINE_MS = 2_000;
 
-/** @throws Failure when the address cannot be had. */
+/** @throws Failure where the server cannot listen on the address. */
 export async function listenOn(
   host: string,
   port: number,
   { stalledMs = STALLED_MS }: { readonly stalledMs?: number } = {},
 ): Promise<MetricsServer> {
-  const pages = new Map<string, PageWriter>([
+  const handlers = new Map<string, Handler>([
     ['/', (_, answer) => answer(200, INDEX)],
     ['/livez', (_, answer) => answer(200, 'alive')],
     ['/readyz', (_, answer) => answer(503, 'starting')],
     [METRICS, (_, answer) => answer(503, 'Starting.')],
   ]);
   const server = createServer({ ...LIMITS, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) =>
-    respond(request, response, pages),
+    respond(request, response, handlers),
   );
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
@@ -69,48 +63,29 @@ export async function listenOn(
   const name = family === 'IPv6' ? `[${address}]` : address;
   return {
     url: `http://${name}:${actualPort}${METRICS}`,
-    route: (path, page) => pages.set(path, page),
+    route: (path, handler) => handlers.set(path, handler),
     close: () => close(server),
   };
 }
 
-/** The page of a reader, which collects for whoever asks. `onFailure` is called for each page that could not be made. */
-export function pageWriter(reader: IMetricReader, onFailure: () => void): PageWriter {
-  // A page of many agents is megabytes: however many ask, one is made at a time.
-  const page = oneAtATime(async () => {
-    const { resourceMetrics, errors } = await reader.collect();
-    if (errors.length > 0) diag.error('collecting metrics for the page', ...errors);
-    return pageText(resourceMetrics);
-  });
-  return (_, answer) => {
-    page().then(
-      (text) => answer(200, text, PROMETHEUS_TEXT),
-      (error: unknown) => {
-        onFailure();
-        answer(500, `# failed to export metrics: ${reasonOf(error)}`);
-      },
-    );
-  };
-}
-
-function respond(request: IncomingMessage, response: ServerResponse, pages: ReadonlyMap<string, PageWriter>): void {
+function respond(request: IncomingMessage, response: ServerResponse, handlers: ReadonlyMap<string, Handler>): void {
   const answer: Answer = (status, text, contentType = TEXT, headers = {}) => {
     const body = text.endsWith('\n') ? text : `${text}\n`;
     send(request, response, status, { 'content-type': contentType, ...headers }, body);
   };
-  const page = pages.get(request.url?.split('?', 1)[0] ?? '');
+  const handler = handlers.get(request.url?.split('?', 1)[0] ?? '');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');
-    answer(405, 'Only GET and HEAD are answered here.');
-  } else if (page === undefined) {
-    answer(404, `There is nothing here. The metrics are at ${METRICS}`);
+    answer(405, 'Allowed methods: GET and HEAD.');
+  } else if (handler === undefined) {
+    answer(404, `Not found. The metrics are at ${METRICS}`);
   } else {
     try {
-      page(request, answer);
+      handler(request, answer);
     } catch (error) {
-      // One page that fails must not take the others with it.
+      // A failing handler must not end the process.
       note(`${request.url} failed: ${reasonOf(error)}`, 'error');
-      answer(500, 'This page failed.');
+      answer(500, 'This request failed.');
     }
   }
 }
@@ -121,7 +96,7 @@ function send(request: IncomingMessage, response: ServerResponse, status: number
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
     return;
   }
-  // On a thread of its own: packing a large page takes milliseconds.
+  // Runs on another thread: compressing megabytes takes milliseconds.
   gzip(body, { level: 1 }, (error, packed) => {
     if (error !== null) return void response.destroy(error);
     const length = packed.length;
@@ -136,19 +111,19 @@ function acceptsGzip({ headers }: IncomingMessage): boolean {
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException): void => reject(new Failure(reasonInWords(error, host, port)));
+    const refuse = (error: NodeJS.ErrnoException): void => reject(new Failure(listenProblem(error, host, port)));
     server.once('error', refuse);
     server.listen({ host, port }, () => {
       server.off('error', refuse);
-      // While no descriptor is left, some versions of Node tell each connection that cannot be taken.
+      // While no file descriptor is free, some versions of Node report each connection that they cannot accept.
       const warn = warnOnce();
-      server.on('error', (error) => warn(`a connection could not be taken: ${reasonOf(error)}`));
+      server.on('error', (error) => warn(`a connection could not be accepted: ${reasonOf(error)}`));
       resolve();
     });
   });
 }
 
-function reasonInWords(error: NodeJS.ErrnoException, host: string, port: number): string {
+function listenProblem(error: NodeJS.ErrnoException, host: string, port: number): string {
   const what = `cannot serve on ${host} port ${port}: `;
   switch (error.code) {
     case 'EADDRINUSE':

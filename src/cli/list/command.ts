@@ -1,13 +1,15 @@
-/** `nixl-otel list`: the rings of a directory and what stands in their headers. Takes and changes nothing. */
+/** `nixl-otel list`: the rings of a directory and the fields of their headers. Takes and changes nothing. */
 import path from 'node:path';
 import type { Command } from 'commander';
 import { DIRECTORY_VARIABLE } from '../../settings/environment.js';
 import { findWriters, inspectRing } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, exitCodeOf, Failure } from '../process/failure.js';
-import { harmless, print, printableJson, warnOnce } from '../process/output.js';
+import { oneLine, printableJson } from '../../one-line.js';
+import { print, warnOnce } from '../process/output.js';
 import { addDirectoryOption, type Complain, directoriesOf, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
-import { ageText, table } from '../figures/table.js';
+import { age, ifKnown } from '../figures/formats.js';
+import { table } from '../figures/table.js';
 
 interface ListOptions {
   dir?: string[];
@@ -17,16 +19,16 @@ interface ListOptions {
 interface Row extends RingInspection {
   path: string;
   agent: string;
-  /** Absent where the file cannot be looked at. */
+  /** Absent where the file cannot be examined. */
   owner?: number;
   pid?: number;
-  /** Milliseconds since the file was made; absent where the file system does not keep that. */
+  /** Milliseconds since the file was created. Absent where the file system does not record that. */
   ageMs?: number;
 }
 
 const HELP = `
-held: a consumer of this package drains the ring. PID: the process that writes it, where it can be seen. AGE: since the file
-was made; an agent that comes back under its name writes on in the same one.`;
+held: a consumer of this package drains the ring. PID: the process that writes it, where it is visible. AGE: time since the
+file was created; an agent that restarts under its name uses the same file.`;
 
 export function addList(program: Command): void {
   const command = addDirectoryOption(program.command('list').description('show the rings of a directory'))
@@ -38,7 +40,7 @@ export function addList(program: Command): void {
 function list({ dir, json }: ListOptions, command: Command): void {
   const directories = directoriesOf(dir);
   if (directories === undefined) {
-    command.error(`error: nothing says where the rings are: give --dir <dir> or set ${DIRECTORY_VARIABLE}`);
+    command.error(`error: no directory of rings: give --dir <dir> or set ${DIRECTORY_VARIABLE}`);
   }
   const warn = warnOnce();
   let isDenied = false;
@@ -68,7 +70,7 @@ function list({ dir, json }: ListOptions, command: Command): void {
 function rowsIn(directory: string, complain: Complain): Row[] {
   return filesBelow(directory, complain).map((agent) => {
     const file = path.join(directory, agent);
-    // Not ctime: a producer's stores move it on.
+    // Not ctime: stores of a producer change it.
     const { uid, birthtimeMs = 0 } = statOf(file, complain) ?? {};
     const owner = uid === undefined ? {} : { owner: uid };
     const age = birthtimeMs > 0 ? { ageMs: Math.max(0, Math.round(Date.now() - birthtimeMs)) } : {};
@@ -80,10 +82,10 @@ const HEADINGS = ['AGENT', 'WIRE', 'SLOTS', 'FILL', 'WRITE', 'READ', 'OWNER', 'P
 
 function cells(row: Row): string[] {
   const { agent, state, reason, wireVersion, capacity, pending, writePos, readPos, consumed, owner, pid, ageMs } = row;
-  const number = (value: number | undefined): string => (value === undefined ? '-' : String(value));
+  const number = (value: number | undefined): string => ifKnown(value, String);
   const condition = state === 'ready' ? (consumed === true ? 'ready, held' : 'ready') : `${state}: ${reason}`;
   return [
-    harmless(agent),
+    oneLine(agent),
     number(wireVersion),
     number(capacity),
     number(pending),
@@ -91,7 +93,7 @@ function cells(row: Row): string[] {
     number(readPos),
     number(owner),
     number(pid),
-    ageMs === undefined ? '-' : ageText(ageMs),
-    harmless(condition),
+    ifKnown(ageMs, age),
+    oneLine(condition),
   ];
 }

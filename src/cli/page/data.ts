@@ -1,26 +1,26 @@
-/** What the live page asks for once a second. Counts and sums are since `startTimeMs` of their agent. */
+/** Data that the live page fetches once a second. Counts and sums begin at `startTimeMs` of their agent. */
 
 export interface PageData {
   readonly version: string;
   readonly hostname: string;
   readonly directories: readonly string[];
-  /** Of the process: another one knows other agents by the same ids. */
+  /** Start of the process. Another process has other agents under the same ids. */
   readonly startedMs: number;
   readonly takenMs: number;
   readonly bounds: { readonly durationUs: readonly number[]; readonly sizeBytes: readonly number[] };
   /** In the order of `AgentData.errors`. */
   readonly errorStatuses: readonly string[];
   readonly agents: readonly AgentData[];
-  /** How many agents the last entry of `agents` stands for; 0 when it is an agent like the others. */
+  /** Number of agents that the last entry of `agents` sums up; 0 where it is one agent. */
   readonly folded: number;
   readonly problems: readonly { readonly path: string; readonly state: string; readonly reason: string }[];
   readonly problemCount: number;
 }
 
-/** One agent. Bytes, unless a name says otherwise. */
+/** One agent. Sizes are bytes. */
 export interface AgentData {
   readonly id: number;
-  /** Control characters are told as \xNN. */
+  /** Has \xNN in place of control characters. */
   readonly name: string;
   readonly life: 'alive' | 'dead' | 'unknown';
   readonly startTimeMs: number;
@@ -42,7 +42,7 @@ export interface AgentData {
   readonly fill: number;
   readonly restarts: number;
   readonly suspect: boolean;
-  /** Counts per bucket of `bounds`, and one more for what is above. */
+  /** Counts per bucket of `bounds`, and one more for values above. */
   readonly durations: readonly number[];
   readonly postDurations: readonly number[];
   readonly txSizes: readonly number[];

@@ -1,4 +1,4 @@
-/** A snapshot as the live page takes it. Pure. */
+/** Data of the live page from a snapshot. Pure. */
 import {
   ambiguousNames,
   Category,
@@ -9,22 +9,12 @@ import {
   tallyOptions,
   utilization,
 } from '../../mapping/index.js';
+import { oneLine } from '../../one-line.js';
 import type { AgentSnapshot, Snapshot } from '../../shm-bridge/types.js';
-import {
-  DROPPED,
-  MEMORY_REGISTERED,
-  POST_TIME,
-  RX_BYTES,
-  RX_REQUESTS,
-  TRANSFER_TIME,
-  TX_BYTES,
-  TX_REQUESTS,
-} from '../event-types.js';
-import { harmless } from '../process/output.js';
-import { sumOf } from '../figures/rates.js';
+import { totalsOf } from '../figures/totals.js';
 import type { AgentData, PageData } from './data.js';
 
-/** More are added up: an answer is to stay below a megabyte. */
+/** Further agents are summed up, so that an answer stays below a megabyte. */
 export const MAX_LISTED_AGENTS = 256;
 const LONG_IDLE_MS = 60_000;
 const MAX_LISTED_PROBLEMS = 50;
@@ -34,7 +24,7 @@ export type PageFacts = Pick<PageData, 'version' | 'hostname' | 'directories' | 
 const ERRORS = EVENTS.filter(({ category }) => category === Category.ERROR);
 const STATUSES = ERRORS.map(({ event }) => event.replace('agent_err_', ''));
 
-/** Those agents that are exported, as on the page of metrics. `customErrors`: counted beside NIXL's errors. */
+/** Returns the data of exported agents, as at /metrics. `customErrors` count beside NIXL's errors. */
 export function pageData(snapshot: Snapshot, facts: PageFacts, customErrors: readonly CustomError[] = []): PageData {
   const { takenMs, problems, problemCount } = snapshot;
   const exported = snapshot.agents.filter((agent) => agent.exported);
@@ -44,46 +34,43 @@ export function pageData(snapshot: Snapshot, facts: PageFacts, customErrors: rea
     const data = agentData(agent, takenMs, ambiguous.has(agent.agent));
     return { ...data, errors: [...data.errors, ...sums.map((sum) => Number(sum(agent)))] };
   });
-  const { listed, folded } = fold(all);
   return {
     ...facts,
     takenMs,
     bounds: boundsOf(exported),
     errorStatuses: [...STATUSES, ...customErrors.map(({ status }) => status)],
-    agents: listed,
-    folded,
+    ...fold(all),
     problems: problems
       .slice(0, MAX_LISTED_PROBLEMS)
-      .map(({ path, state, reason }) => ({ path: harmless(path), state, reason: harmless(reason) })),
+      .map(({ path, state, reason }) => ({ path: oneLine(path), state, reason: oneLine(reason) })),
     problemCount,
   };
 }
 
 function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean): AgentData {
-  const sum = (type: number): number => Number(sumOf(agent, type));
-  const counts = (type: number): readonly number[] => eventOfType(agent, type)?.histogram?.counts ?? [];
+  const totals = totalsOf(agent.events);
   const { transmit, receive } = agent.transfers;
   return {
     id: agent.id,
-    name: harmless(withDirectory ? agent.path : agent.agent),
+    name: oneLine(withDirectory ? agent.path : agent.agent),
     life: agent.life,
     startTimeMs: agent.startTimeMs,
     idleMs: Math.max(0, takenMs - (agent.lastEventMs ?? agent.startTimeMs)),
-    txBytes: sum(TX_BYTES),
-    rxBytes: sum(RX_BYTES),
-    txRequests: sum(TX_REQUESTS),
-    rxRequests: sum(RX_REQUESTS),
-    errors: ERRORS.map(({ type }) => sum(type)),
+    txBytes: Number(totals.txBytes),
+    rxBytes: Number(totals.rxBytes),
+    txRequests: Number(totals.txRequests),
+    rxRequests: Number(totals.rxRequests),
+    errors: ERRORS.map(({ type }) => Number(eventOfType(agent, type)?.sum ?? 0n)),
     memory: Number(agent.memoryInUse),
-    registered: sum(MEMORY_REGISTERED),
+    registered: Number(totals.registered),
     memoryApproximate: agent.memoryApproximate,
-    dropped: sum(DROPPED),
+    dropped: Number(totals.dropped),
     foundFull: agent.foundFull,
     fill: utilization(agent),
     restarts: agent.restarts,
     suspect: agent.suspect || agent.foreignMoves > 0,
-    durations: counts(TRANSFER_TIME),
-    postDurations: counts(POST_TIME),
+    durations: totals.transferTimes?.counts ?? [],
+    postDurations: totals.postTimes?.counts ?? [],
     txSizes: transmit.size.counts,
     rxSizes: receive.size.counts,
   };
@@ -98,17 +85,14 @@ function boundsOf([first]: readonly AgentSnapshot[]): PageData['bounds'] {
   };
 }
 
-function fold(agents: readonly AgentData[]): { listed: readonly AgentData[]; folded: number } {
-  if (agents.length <= MAX_LISTED_AGENTS) return { listed: agents, folded: 0 };
-  // The same ones at each look, as far as they are at work: rates come of two looks at one agent.
+function fold(all: readonly AgentData[]): Pick<PageData, 'agents' | 'folded'> {
+  if (all.length <= MAX_LISTED_AGENTS) return { agents: all, folded: 0 };
+  // Lists the same active agents every time: a rate needs two answers with one agent.
   const isIdle = ({ idleMs }: AgentData): number => (idleMs > LONG_IDLE_MS ? 1 : 0);
-  const inOrder = [...agents].sort((a, b) => isIdle(a) - isIdle(b) || a.id - b.id);
+  const inOrder = [...all].sort((a, b) => isIdle(a) - isIdle(b) || a.id - b.id);
   const rest = inOrder.slice(MAX_LISTED_AGENTS);
-  const others = rest.reduce(added);
-  return {
-    listed: [...inOrder.slice(0, MAX_LISTED_AGENTS), { ...others, id: -1, name: `${rest.length} others` }],
-    folded: rest.length,
-  };
+  const others = { ...rest.reduce(added), id: -1, name: `${rest.length} others` };
+  return { agents: [...inOrder.slice(0, MAX_LISTED_AGENTS), others], folded: rest.length };
 }
 
 function added(a: AgentData, b: AgentData): AgentData {

@@ -1,7 +1,4 @@
-/**
- * The live page's routes: its files, and the numbers it asks for. While nobody asks, nothing is done, and nothing kept but
- * the last answer.
- */
+/** Routes of the live page: its files and its data. Without requests it does nothing, and keeps only the last answer. */
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,15 +7,16 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import type { CustomError } from '../../mapping/index.js';
-import { harmless, note } from '../process/output.js';
-import { INDEX, type MetricsServer, type PageWriter } from '../http/metrics-server.js';
+import { oneLine } from '../../one-line.js';
+import { type Handler, INDEX, type MetricsServer } from '../http/metrics-server.js';
 import type { MetricsPipeline } from '../serve/pipeline.js';
+import { note } from '../process/output.js';
 import { pageData, type PageFacts } from './page-data.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
-/** Everything that the page is made of comes from here, and it sends nothing anywhere else. */
+/** The page loads nothing from elsewhere and sends nothing anywhere. */
 const HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
@@ -35,16 +33,18 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
-  // The files of another version must not be mixed with these.
+  // A browser must not mix files of two versions.
   'cache-control': 'no-store',
 };
 
 const TYPES: Readonly<Record<string, string>> = { '.js': SCRIPT, '.css': STYLE, '.svg': 'image/svg+xml' };
-/** What the page shares with the command line lies beside its own folder, as it does in dist/cli. */
-const SHARED_SCRIPTS = ['figures/numbers.js', 'figures/quantile.js'];
+/** Modules that the page shares with the command line. Below /page/ they have the paths of dist, for their imports. */
+const SHARED_SCRIPTS = ['exact.js', 'cli/figures/formats.js', 'cli/figures/rates.js'];
+const DIST = new URL('../../', import.meta.url);
+const BROWSER = 'cli/page/browser/';
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
 
-/** However many browsers are open, the rings are looked at at most this often. */
+/** Limits snapshots of the rings, however many browsers are open. */
 const SAME_ANSWER_MS = 500;
 
 export function publishPage(
@@ -53,7 +53,7 @@ export function publishPage(
   directories: readonly string[],
   customErrors: readonly CustomError[] = [],
 ): void {
-  const folder = new URL('browser/', import.meta.url);
+  const folder = new URL(BROWSER, DIST);
   const index = file(new URL('index.html', folder), 'text/html; charset=utf-8', NEGOTIATED);
   server.route('/', (request, answer) => {
     if (request.headers.accept?.includes('text/html')) index(request, answer);
@@ -61,28 +61,22 @@ export function publishPage(
   });
   for (const name of readdirSync(folder)) {
     const type = TYPES[path.extname(name)];
-    if (type !== undefined) server.route(`/page/browser/${name}`, file(new URL(name, folder), type));
+    if (type !== undefined) server.route(`/page/${BROWSER}${name}`, file(new URL(name, folder), type));
   }
-  for (const name of SHARED_SCRIPTS) server.route(`/${name}`, file(new URL(`../${name}`, import.meta.url), SCRIPT));
+  for (const name of SHARED_SCRIPTS) server.route(`/page/${name}`, file(new URL(name, DIST), SCRIPT));
   const uplot = pathToFileURL(createRequire(import.meta.url).resolve('uplot/package.json'));
-  server.route('/page/browser/uplot.js', file(new URL('dist/uPlot.esm.js', uplot), SCRIPT));
-  server.route('/page/browser/uplot.css', file(new URL('dist/uPlot.min.css', uplot), STYLE));
-  server.route(
-    '/page/data.json',
-    data(
-      pipeline,
-      {
-        version: PACKAGE_VERSION,
-        hostname: os.hostname(),
-        directories: directories.map(harmless),
-        startedMs: performance.timeOrigin,
-      },
-      customErrors,
-    ),
-  );
+  server.route(`/page/${BROWSER}uplot.js`, file(new URL('dist/uPlot.esm.js', uplot), SCRIPT));
+  server.route(`/page/${BROWSER}uplot.css`, file(new URL('dist/uPlot.min.css', uplot), STYLE));
+  const facts = {
+    version: PACKAGE_VERSION,
+    hostname: os.hostname(),
+    directories: directories.map(oneLine),
+    startedMs: performance.timeOrigin,
+  };
+  server.route('/page/data.json', data(pipeline, facts, customErrors));
 }
 
-function file(url: URL, contentType: string, headers: Readonly<Record<string, string>> = {}): PageWriter {
+function file(url: URL, contentType: string, headers: Readonly<Record<string, string>> = {}): Handler {
   return (_, answer) => {
     readFile(url, 'utf8').then(
       (text) => answer(200, text, contentType, { ...HEADERS, ...headers }),
@@ -94,8 +88,8 @@ function file(url: URL, contentType: string, headers: Readonly<Record<string, st
   };
 }
 
-/** Looks, and drains nothing: what the page shows is older than the rings by a drain interval and an answer's age. */
-function data(pipeline: MetricsPipeline, facts: PageFacts, customErrors: readonly CustomError[]): PageWriter {
+/** Serves a snapshot and drains nothing: data lag by a drain interval and the age of the answer. */
+function data(pipeline: MetricsPipeline, facts: PageFacts, customErrors: readonly CustomError[]): Handler {
   let text: string | undefined;
   let madeMs = 0;
   return (_, answer) => {

@@ -1,4 +1,4 @@
-/** What a command ends with. */
+/** Exit codes and user errors. */
 import { NixlTelemetryError, reasonOf } from '../../errors.js';
 
 export const ExitCode = {
@@ -6,7 +6,7 @@ export const ExitCode = {
   FAILED: 1,
   USAGE: 2,
   NO_RINGS: 3,
-  /** A ring of an unknown version, or a file that is none. */
+  /** A ring of an unknown version, or a file that is no ring. */
   INCOMPATIBLE: 4,
   /** Not permitted, or another consumer holds the ring. */
   DENIED: 5,
@@ -14,7 +14,7 @@ export const ExitCode = {
 
 export type ExitCodeNumber = (typeof ExitCode)[keyof typeof ExitCode];
 
-/** Something that the user can understand and act on: shown as one line, without a stack. */
+/** An error that the user can understand and act on: one line, without a stack. */
 export class Failure extends Error {
   readonly exitCode: ExitCodeNumber;
 
@@ -24,7 +24,7 @@ export class Failure extends Error {
   }
 }
 
-/** Whatever the work throws is a Failure that begins with these words; a Failure stays as it is. */
+/** Runs the work and turns its errors into a Failure that begins with `what`. A Failure passes unchanged. */
 export async function orFailure<T>(what: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -42,12 +42,12 @@ const CODES_OF_STATES: Readonly<Record<string, ExitCodeNumber>> = {
   denied: ExitCode.DENIED,
 };
 
-/** Of a ring that cannot be used, by its state. */
+/** Returns the exit code for the state of a ring that cannot be used. */
 export function exitCodeOf(state: string | undefined): ExitCodeNumber {
   return CODES_OF_STATES[state ?? ''] ?? ExitCode.FAILED;
 }
 
-/** The error, where it says that a ring cannot be used; any other is thrown on. */
+/** Returns an error about a ring that cannot be used. Throws every other error. */
 export function unavailability(error: unknown): NixlTelemetryError {
   if (error instanceof NixlTelemetryError && error.code === 'RING_UNAVAILABLE') return error;
   throw error;

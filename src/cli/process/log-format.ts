@@ -1,24 +1,21 @@
-/**
- * The format of notes, found before the settings are known: errors of usage and mistakes in the configuration file are
- * notes, too.
- */
+/** Format of notes before the settings are known: usage errors and mistakes in the configuration file are notes, too. */
 import { readFileSync } from 'node:fs';
 import { CONFIG_VARIABLE } from '../../settings/config-file.js';
 import type { Environment } from '../../settings/environment.js';
 import { readYaml } from '../../settings/yaml-text.js';
 import { LOG_FORMATS, type LogFormat } from './output.js';
 
-/** Returns undefined where no flag names one of the formats. */
+/** Returns the format of the flag, undefined without a valid one. */
 export function formatInFlags(args: readonly string[]): LogFormat | undefined {
   return formatOf(flagIn(args, '--log-format'));
 }
 
-/** Returns `serve.logFormat` of a configuration file, also where the text has a mistake elsewhere. */
+/** Returns `serve.logFormat` of a configuration file, even if the text has a mistake elsewhere. */
 export function formatInText(text: string): LogFormat | undefined {
   return formatOf(readYaml(text).peek(['serve', 'logFormat']));
 }
 
-/** Reads the file that a flag or the variable names. Only at the end of a command: a pipe is empty afterwards. */
+/** Reads the file of the flag or the variable. Only for the end of a command: a pipe is empty afterwards. */
 export function formatInNamedFile(args: readonly string[], environment: Environment): LogFormat | undefined {
   const file = flagIn(args, '--config') ?? environment[CONFIG_VARIABLE];
   try {
@@ -28,11 +25,11 @@ export function formatInNamedFile(args: readonly string[], environment: Environm
   }
 }
 
-function formatOf(word: unknown): LogFormat | undefined {
-  return LOG_FORMATS.find((format) => format === word);
+function formatOf(value: unknown): LogFormat | undefined {
+  return LOG_FORMATS.find((format) => format === value);
 }
 
-/** Returns the value of the last one. */
+/** Returns the value of the last such flag. */
 function flagIn(args: readonly string[], flag: string): string | undefined {
   const end = args.includes('--') ? args.indexOf('--') : args.length;
   let value: string | undefined;

@@ -1,57 +1,54 @@
-/** Data goes to stdout, notes to stderr. */
+/** Output of commands: data on stdout, notes on stderr. */
 import { diag, type DiagLogger, DiagLogLevel } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
-import { printable, printableJson } from '../../instrumentation/one-line.js';
+import { printable, printableJson } from '../../one-line.js';
 
-/** For names in text. */
-export { oneLine as harmless, printableJson } from '../../instrumentation/one-line.js';
-
-/** Called when nobody gets what we print any more. */
-let onStdoutClosed = (): void => {};
+let stdoutClosed = (): void => {};
 let isStdoutClosed = false;
 let isStdoutBroken = false;
-let isStdoutNeeded = true;
+let isStdoutOptional = false;
 
-export function whenStdoutCloses(action: () => void): void {
-  onStdoutClosed = action;
+/** Sets the action for the time when stdout has no reader any more. */
+export function onStdoutClosed(action: () => void): void {
+  stdoutClosed = action;
 }
 
-/** For a command that has more to do than to print. */
-export function goOnWithoutStdout(): void {
-  isStdoutNeeded = false;
+/** Lets a command succeed even if stdout breaks: printing is not its main work. */
+export function makeStdoutOptional(): void {
+  isStdoutOptional = true;
 }
 
-/** No error of stdout or stderr ends the process: a full disk under a log must not stop a collector. */
+/** Prevents errors of stdout and stderr from ending the process: a full disk under a log must not stop a collector. */
 export function guardOutput(): void {
-  process.stderr.on('error', () => {}); // there is no place left to say it
+  process.stderr.on('error', () => {}); // no stream is left for a report
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (!isReaderGone(error) && !isStdoutBroken) {
       isStdoutBroken = true;
       note(`stdout cannot be written: ${reasonOf(error)}`, 'error');
     }
     isStdoutClosed = true;
-    onStdoutClosed();
+    stdoutClosed();
   });
 }
 
-/** `nixl-otel demo | head -3` is a way to use it, not an error. EIO is what is left of a terminal that was closed. */
+/** `nixl-otel demo | head -3` is no error. A terminal that was closed gives EIO. */
 function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY);
 }
 
-/** Whether something that this command is for could not be printed. A reader who left is no loss. */
+/** Resolves to true where stdout broke and is not optional. A reader that left early loses nothing. */
 export async function isOutputLost(): Promise<boolean> {
   await allWritten();
-  return isStdoutBroken && isStdoutNeeded;
+  return isStdoutBroken && !isStdoutOptional;
 }
 
-/** Whether all that was printed so far went out, for whatever reason it did not. */
-export async function isAllPrinted(): Promise<boolean> {
+/** Resolves to true where the whole output reached its reader. */
+export async function isOutputComplete(): Promise<boolean> {
   await allWritten();
   return !isStdoutClosed;
 }
 
-/** An error is told one turn after the write that it is of. */
+/** Waits one turn longer than the last write: its error is reported then. */
 function allWritten(): Promise<void> {
   return new Promise((resolve) => process.stdout.write('', () => setImmediate(resolve)));
 }
@@ -60,63 +57,7 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-export type NoteLevel = 'error' | 'warning' | 'info' | 'debug' | 'verbose';
-
-export const LOG_FORMATS = ['text', 'json'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
-
-let format: LogFormat = 'text';
-/** Notes that wait for their format; undefined once it is set. */
-let held: [message: string, level: NoteLevel][] | undefined;
-
-/** Keeps notes back until useNoteFormat() sets their format. */
-export function holdNotes(): void {
-  held ??= [];
-}
-
-/** Sets the format of held notes and of every further one. */
-export function useNoteFormat(wanted: LogFormat): void {
-  format = wanted;
-  if (format === 'json') noteNodeWarnings();
-  const waiting = held ?? [];
-  held = undefined;
-  for (const [message, level] of waiting) note(message, level);
-}
-
-/** Returns the format. `otherwise`: which one to use if none was set yet. */
-export function settleNoteFormat(otherwise: () => LogFormat): LogFormat {
-  if (held !== undefined) useNoteFormat(otherwise());
-  return format;
-}
-
-/** Node writes its own warnings as text. */
-function noteNodeWarnings(): void {
-  const [nodes] = process.listeners('warning').filter(({ name }) => name === 'onWarning');
-  if (nodes === undefined) return; // --no-warnings, or done already
-  process.off('warning', nodes);
-  process.on('warning', ({ name, message }) => note(`${name}: ${message}`, 'warning'));
-}
-
-/** One line on stderr. Control characters in it, of file names say, stay text. */
-export function note(message: string, level: NoteLevel = 'info'): void {
-  if (held !== undefined) return void held.push([message, level]);
-  const line =
-    format === 'json'
-      ? printableJson({ time: new Date().toISOString(), level, message })
-      : `nixl-otel: ${level === 'info' ? '' : `${level}: `}${printable(message)}`;
-  process.stderr.write(`${line}\n`);
-}
-
-/** Warns of each thing once, however often it is met. */
-export function warnOnce(): (message: string) => void {
-  const said = new Set<string>();
-  return (message) => {
-    if (!said.has(message)) note(message, 'warning');
-    said.add(message);
-  };
-}
-
-/** Waits while whoever reads stdout cannot keep up. */
+/** Returns a promise that waits for a slow reader of stdout; undefined where there is nothing to wait for. */
 export function printChunk(text: string | Uint8Array): Promise<void> | undefined {
   if (text.length === 0 || process.stdout.write(text) || process.stdout.destroyed) return undefined;
   return new Promise((resolve) => {
@@ -127,6 +68,66 @@ export function printChunk(text: string | Uint8Array): Promise<void> | undefined
     process.stdout.on('drain', done).on('close', done).on('error', done);
   });
 }
+
+// --- Notes
+
+export type NoteLevel = 'error' | 'warning' | 'info' | 'debug' | 'verbose';
+
+export const LOG_FORMATS = ['text', 'json'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+let format: LogFormat = 'text';
+/** Notes that wait for their format. Undefined once it is set. */
+let buffered: [message: string, level: NoteLevel][] | undefined;
+
+/** Keeps notes back until setNoteFormat() sets their format. */
+export function bufferNotes(): void {
+  buffered ??= [];
+}
+
+/** Sets the format of buffered notes and of all further ones. */
+export function setNoteFormat(wanted: LogFormat): void {
+  format = wanted;
+  if (format === 'json') noteNodeWarnings();
+  const waiting = buffered ?? [];
+  buffered = undefined;
+  for (const [message, level] of waiting) note(message, level);
+}
+
+/** Returns the format of notes. While they wait for one, sets it to `fallback()`. */
+export function ensureNoteFormat(fallback: () => LogFormat): LogFormat {
+  if (buffered !== undefined) setNoteFormat(fallback());
+  return format;
+}
+
+/** Makes notes of Node's own warnings, which are text otherwise. */
+function noteNodeWarnings(): void {
+  const [nodes] = process.listeners('warning').filter(({ name }) => name === 'onWarning');
+  if (nodes === undefined) return; // --no-warnings, or replaced already
+  process.off('warning', nodes);
+  process.on('warning', ({ name, message }) => note(`${name}: ${message}`, 'warning'));
+}
+
+/** Writes one line to stderr. Control characters in it, of file names perhaps, stay text. */
+export function note(message: string, level: NoteLevel = 'info'): void {
+  if (buffered !== undefined) return void buffered.push([message, level]);
+  const line =
+    format === 'json'
+      ? printableJson({ time: new Date().toISOString(), level, message })
+      : `nixl-otel: ${level === 'info' ? '' : `${level}: `}${printable(message)}`;
+  process.stderr.write(`${line}\n`);
+}
+
+/** Returns a function that writes each warning once. */
+export function warnOnce(): (message: string) => void {
+  const written = new Set<string>();
+  return (message) => {
+    if (!written.has(message)) note(message, 'warning');
+    written.add(message);
+  };
+}
+
+// --- OpenTelemetry's diag as notes
 
 const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
   none: DiagLogLevel.NONE,
@@ -140,21 +141,21 @@ const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
 
 export const LOG_LEVELS: readonly string[] = Object.keys(LEVELS);
 
-/** What the package and OpenTelemetry have to say, at the level of OTEL_LOG_LEVEL. */
-export function useStderrForDiag(asked = process.env['OTEL_LOG_LEVEL'] || 'info'): void {
-  const level = LEVELS[asked.toLowerCase()];
-  isDebugging = (level ?? DiagLogLevel.INFO) >= DiagLogLevel.DEBUG;
-  diag.setLogger(stderrLogger(), { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
-  // The OpenTelemetry specification wants unknown values of its variables passed over with a warning.
-  if (level === undefined) {
-    diag.warn(`OTEL_LOG_LEVEL is "${asked}"; allowed: ${LOG_LEVELS.join(', ')}; info is used`);
-  }
-}
-
 let isRepetition = (_level: NoteLevel, _line: string): boolean => false;
 let isDebugging = false;
 
-/** Log lines that repeat what is reported elsewhere are shown from level debug on. */
+/** Writes messages of the package and of OpenTelemetry to stderr. `wanted`: the least level. */
+export function logDiagToStderr(wanted = process.env['OTEL_LOG_LEVEL'] || 'info'): void {
+  const level = LEVELS[wanted.toLowerCase()];
+  isDebugging = (level ?? DiagLogLevel.INFO) >= DiagLogLevel.DEBUG;
+  diag.setLogger(stderrLogger(), { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
+  // OpenTelemetry's specification demands a warning for unknown values of its variables, not an error.
+  if (level === undefined) {
+    diag.warn(`OTEL_LOG_LEVEL is "${wanted}"; allowed: ${LOG_LEVELS.join(', ')}; info is used`);
+  }
+}
+
+/** Hides log lines that repeat another report, except at level debug. */
 export function hideRepetitions(isOne: (level: NoteLevel, line: string) => boolean): void {
   isRepetition = isOne;
 }

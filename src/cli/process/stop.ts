@@ -1,22 +1,22 @@
-/** Being asked to stop: by a signal, or because nobody reads the output any more. */
+/** Requests to stop: by a signal, or because stdout has no reader any more. */
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 
 /**
- * SIGHUP says that the terminal is gone. Under nohup that is to be outlived, but Node sets a signal that was ignored back to
- * its default before any code runs, and nothing tells it afterwards. What nohup leaves no process with is a terminal.
+ * SIGHUP reports that the terminal was closed. A process under nohup has to survive it, but Node resets ignored signals to
+ * their default before any code runs. Under nohup, though, no stream is a terminal.
  */
 const HAS_TERMINAL = [0, 1, 2].some((fd) => isatty(fd));
 const SIGNALS: readonly NodeJS.Signals[] = HAS_TERMINAL ? ['SIGINT', 'SIGTERM', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
-/** Without a terminal SIGHUP does nothing from now on, whatever is done; with one it asks to stop, as it does by default. */
-export function outliveHangup(): void {
+/** Ignores SIGHUP where there is no terminal. With one, it requests a stop. */
+export function ignoreHangup(): void {
   if (!HAS_TERMINAL) process.on('SIGHUP', () => {});
 }
 
 /**
- * A second signal means "at once". One keystroke can arrive twice, though: Ctrl-C under `npm start` reaches this
- * process from the terminal and again from npm, which passes it on.
+ * A second signal ends the process at once. A single Ctrl-C under `npm start` arrives twice, though: from the terminal, and
+ * from npm, which forwards it.
  */
 const SAME_REQUEST_MS = 500;
 
@@ -32,15 +32,15 @@ export class StopRequest {
     for (const signal of SIGNALS) process.on(signal, this.#onSignal);
   }
 
-  /** Waiting for a signal alone would not keep a process alive. */
+  /** Keeps the process alive: a listener for signals does not. */
   readonly #awake = setInterval(() => {}, 2 ** 30);
 
-  /** As the first signal does. */
+  /** Has the effect of a first signal. */
   request(): void {
     this.#resolve();
   }
 
-  /** Signals do again what they do by default. */
+  /** Restores the default effect of signals. */
   dispose(): void {
     clearInterval(this.#awake);
     for (const signal of SIGNALS) process.off(signal, this.#onSignal);

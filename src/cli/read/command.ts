@@ -1,12 +1,12 @@
-/** `nixl-otel read`: the events of rings, printed. Looks on by default and takes nothing. */
+/** `nixl-otel read`: prints the events of rings. Observes by default, and takes nothing. */
 import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { inspectRing } from '../../shm-bridge/index.js';
 import { ExitCode, Failure } from '../process/failure.js';
 import { listOf, notEmpty, wholeNumber } from '../options.js';
-import { isAllPrinted, note, printChunk, whenStdoutCloses } from '../process/output.js';
+import { isOutputComplete, note, printChunk, onStdoutClosed } from '../process/output.js';
 import { StopRequest } from '../process/stop.js';
-import { duration, eventFilter, type FilterOptions } from './event-filter.js';
+import { eventFilter, type FilterOptions, parseTime } from './event-filter.js';
 import { headerOf, READ_FORMATS, type ReadFormat } from './event-text.js';
 import { EventWriter } from './event-writer.js';
 import { BATCH_EVENTS, type Reading } from './opened-ring.js';
@@ -20,20 +20,20 @@ interface ReadOptions extends FilterOptions {
   maxEvents?: number;
 }
 
-/** Half of what the fastest agent needs to go round a ring of 4096 events. */
+/** Half of the time in which the fastest agent fills a ring of 4096 events. */
 const FOLLOW_INTERVAL_MS = 50;
 
 const HELP = `
-Without --consume nothing is taken: the agents and whoever drains the rings notice nothing. But slots that were drained
-are written again, so events can be missed where a ring goes round between two looks; a note says so.
+Without --consume, read takes nothing out of a ring and does not disturb its consumer. Agents reuse drained slots, though:
+where a ring wraps between two reads, events are missed, and a note reports it.
 
-With --follow a file that takes the place of a ring is read instead of it, and a note says when there is none to read.
+With --follow, read continues with a file that replaces a ring. A note reports when no file of the name can be read.
 
-A file that is no ring, was cut, or cannot be opened costs a note; the others are read. At the end the exit code is 4 where a
-file is no ring or was cut, else 5 where one cannot be opened, else 3 where one is not there. With --follow, what counts is the
-state at the end, and a file that became a ring meanwhile is read.
+A file that is no ring, was cut, or may not be opened costs a note; the others are read. The exit code is 4 if a file is no
+ring or was cut, else 5 if one may not be opened, else 3 if one does not exist. With --follow, the state at the end counts:
+a file may become a ring meanwhile.
 
-Values in JSON are exact, also above 2^53. Times stand in rings of NIXL 0.5.1 to 1.0.1 only.
+Values in JSON are exact, also above 2^53. Only rings of NIXL 0.5.1 to 1.0.1 contain times.
 
 Examples:
   nixl-otel read /dev/shm/nixl/agent-0
@@ -45,14 +45,14 @@ export function addRead(program: Command): void {
     .command('read')
     .description('print the events of rings')
     .argument('<ring...>', 'files that agents write')
-    .addOption(new Option('--format <format>', 'of the events').choices(READ_FORMATS).default('text'))
+    .addOption(new Option('--format <format>', 'format of the events').choices(READ_FORMATS).default('text'))
     .option('--utc', 'times in UTC (default: local time)')
-    .option('--consume', 'take the events out of the ring; refused while a collector holds it')
-    .option('--follow', 'go on until Ctrl-C')
+    .option('--consume', 'take the events out of the ring; refused while a collector drains it')
+    .option('--follow', 'continue until Ctrl-C')
     .option('--event <glob>', 'only events of this name, with * and ?; may be repeated', listOf(notEmpty('a name')))
     .option('--errors', 'only errors')
-    .option('--slow <time>', 'only transfer and post times of at least this, as in 10ms', duration)
-    .option('--max-events <n>', 'end after so many', wholeNumber(1))
+    .option('--slow <time>', 'only transfer and post times of at least this time, such as 10ms', parseTime)
+    .option('--max-events <n>', 'end after this many events', wholeNumber(1))
     .addHelpText('after', HELP)
     .action(read);
 }
@@ -64,24 +64,32 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
   const stop = new StopRequest();
   let stopping = false;
   void stop.requested.then(() => (stopping = true));
-  whenStdoutCloses(() => stop.request());
+  onStdoutClosed(() => stop.request());
   let readings: Readings | undefined;
   try {
     readings = new Readings(rings, { follow: options.follow === true, consume: options.consume === true });
     const counts = { printed: 0, seen: 0 };
-    const isDone = (): boolean => stopping || counts.printed >= (options.maxEvents ?? Infinity);
-    const printer = new Printer(options, counts);
-    await printer.begin();
+    const most = options.maxEvents ?? Infinity;
+    const isDone = (): boolean => stopping || counts.printed >= most;
+    const writer = new EventWriter(options.format, options.utc ?? false, eventFilter(options));
+    const print = async (reading: Reading): Promise<void> => {
+      const rest = most - counts.printed;
+      const events = reading.take(Math.min(BATCH_EVENTS, rest));
+      counts.seen += events.length;
+      counts.printed += writer.write(reading.agent, events, rest);
+      await printChunk(writer.take());
+    };
+    await printChunk(headerOf(options.format));
     while (!isDone()) {
       const before = counts.seen;
-      for (const reading of readings.open) if (!isDone()) await printer.print(reading);
-      // Signals come between two turns of the event loop, which a fast agent would leave none of.
+      for (const reading of readings.open) if (!isDone()) await print(reading);
+      // Signals arrive between two turns of the event loop. Without this, a fast agent would leave none.
       await setImmediate();
       if (counts.seen > before) continue;
       if (options.follow !== true) break;
       await Promise.race([stop.requested, new Promise((resolve) => setTimeout(resolve, FOLLOW_INTERVAL_MS))]);
     }
-    readings.noteLost();
+    readings.reportLoss();
     await noteEnd(readings, counts, stopping);
   } finally {
     readings?.close();
@@ -93,13 +101,13 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
 async function noteEnd({ files, unreadable, exitCode }: Readings, counts: Counts, stopped: boolean): Promise<void> {
   const of = unreadable === 0 ? '' : `${files.length - unreadable} of `;
   const from = `from ${of}${files.length} ring${files.length > 1 ? 's' : ''}`;
-  const isAllOut = counts.printed === 0 || (await isAllPrinted());
+  const isAllOut = counts.printed === 0 || (await isOutputComplete());
   const summary = isAllOut
     ? `${counts.printed} of ${counts.seen} events printed, ${from}`
     : `not all of ${counts.printed} events could be printed, ${from}`;
   if (exitCode === ExitCode.OK) note(summary);
   if (counts.seen === 0 && !stopped && files.some((file) => inspectRing(file).consumed === true)) {
-    note('a collector drains what is written; with --follow you see it pass');
+    note('a collector drains these rings; --follow shows events that pass');
   }
   if (exitCode !== ExitCode.OK) throw new Failure(summary, exitCode);
 }
@@ -107,31 +115,4 @@ async function noteEnd({ files, unreadable, exitCode }: Readings, counts: Counts
 interface Counts {
   printed: number;
   seen: number;
-}
-
-class Printer {
-  readonly #header: string;
-  readonly #writer: EventWriter;
-  readonly #most: number;
-  readonly #counts: Counts;
-
-  constructor(options: ReadOptions, counts: Counts) {
-    this.#header = headerOf(options.format);
-    this.#writer = new EventWriter(options.format, options.utc ?? false, eventFilter(options));
-    this.#most = options.maxEvents ?? Infinity;
-    this.#counts = counts;
-  }
-
-  async begin(): Promise<void> {
-    await printChunk(this.#header);
-  }
-
-  async print(reading: Reading): Promise<void> {
-    const counts = this.#counts;
-    const rest = this.#most - counts.printed;
-    const events = reading.take(Math.min(BATCH_EVENTS, rest));
-    counts.seen += events.length;
-    counts.printed += this.#writer.write(reading.agent, events, rest);
-    await printChunk(this.#writer.take());
-  }
 }

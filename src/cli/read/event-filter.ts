@@ -1,18 +1,33 @@
-/** Which events `read` shows. Pure. */
+/** Names, categories and filters of events. Pure. */
 import { InvalidArgumentError } from 'commander';
-import { Category, globPattern } from '../../mapping/index.js';
+import { CATEGORIES, Category, eventName, EVENTS, globPattern } from '../../mapping/index.js';
 import type { RingEventKind } from '../../shm-bridge/types.js';
-import { eventCategory, eventName } from './event-words.js';
+
+type Kind = Omit<RingEventKind, 'timestamped'>;
+
+export function nameOf(kind: Kind): string {
+  return eventName({ ...kind, known: true });
+}
+
+function categoryOf({ type, category }: Kind): number {
+  return category ?? (type === undefined ? undefined : EVENTS[type]?.category) ?? Category.CUSTOM;
+}
+
+/** Returns NIXL's name of the category without the prefix that all categories have. */
+export function categoryName(kind: Kind): string {
+  const category = categoryOf(kind);
+  return CATEGORIES[category]?.name.replace('NIXL_TELEMETRY_', '') ?? `UNKNOWN_CATEGORY_${category}`;
+}
 
 export interface FilterOptions {
-  /** With * and ?. Any of them. */
+  /** Alternatives, with * and ?. */
   event?: readonly string[];
   errors?: boolean;
   /** Microseconds. */
   slow?: number;
 }
 
-/** The least value of events of this kind that are shown; undefined: none is. */
+/** Returns the least value for which events of a kind are shown; undefined where none is shown. */
 export type EventFilter = (kind: RingEventKind) => bigint | undefined;
 
 const TIMES: ReadonlySet<string> = new Set(['agent_xfer_time', 'agent_xfer_post_time']);
@@ -21,18 +36,18 @@ export function eventFilter({ event: globs, errors, slow }: FilterOptions): Even
   const shown: ((kind: RingEventKind) => boolean)[] = [];
   if (globs !== undefined) {
     const patterns = globs.map(globPattern);
-    shown.push((kind) => patterns.some((pattern) => pattern.test(eventName(kind))));
+    shown.push((kind) => patterns.some((pattern) => pattern.test(nameOf(kind))));
   }
-  if (errors === true) shown.push((kind) => eventCategory(kind) === Category.ERROR);
-  if (slow !== undefined) shown.push((kind) => TIMES.has(eventName(kind)));
+  if (errors === true) shown.push((kind) => categoryOf(kind) === Category.ERROR);
+  if (slow !== undefined) shown.push((kind) => TIMES.has(nameOf(kind)));
   const least = BigInt(Math.ceil(slow ?? 0));
   return (kind) => (shown.every((shows) => shows(kind)) ? least : undefined);
 }
 
 const UNITS_US: Readonly<Record<string, number>> = { us: 1, ms: 1000, s: 1_000_000 };
 
-/** `10ms` and the like, in microseconds. */
-export function duration(text: string): number {
+/** Parses a time such as `10ms`. Returns microseconds. */
+export function parseTime(text: string): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(us|ms|s)$/.exec(text) ?? [];
   const us = Number(number) * UNITS_US[unit ?? '']!;
   if (Number.isFinite(us)) return us;

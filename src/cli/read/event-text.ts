@@ -1,42 +1,42 @@
-/** Events as text, in each format. Pure. */
+/** Formats of events as text. Pure. */
 import type { RingEventKind } from '../../shm-bridge/types.js';
-import { harmless, printableJson } from '../process/output.js';
-import { categoryWord, eventCategory, eventName } from './event-words.js';
+import { oneLine, printableJson } from '../../one-line.js';
+import { categoryName, nameOf } from './event-filter.js';
 
 export type ReadFormat = 'text' | 'line' | 'json' | 'csv';
 export const READ_FORMATS: readonly ReadFormat[] = ['text', 'line', 'json', 'csv'];
 
-/** What stands around an event's time and value: the same for all events of a kind. Without a time, the first two join. */
-export interface EventFrame {
+/** Text around the time and the value, equal for all events of a kind. Without a time, `before` and `between` join. */
+interface EventFrame {
   readonly before: string;
   readonly between: string;
   readonly after: string;
 }
 
-/** What comes before the first event. */
+/** Returns the text before the first event. */
 export function headerOf(format: ReadFormat): string {
   return format === 'csv' ? 'agent,timestamp,category,event,value\n' : '';
 }
 
 export function eventFrame(format: ReadFormat, agent: string, kind: RingEventKind): EventFrame {
-  const name = eventName(kind);
-  const category = categoryWord(eventCategory(kind));
+  const name = nameOf(kind);
+  const category = categoryName(kind);
   const timed = kind.timestamped;
   switch (format) {
-    // As the readers in NIXL's examples print it.
+    // The format of the readers in NIXL's examples.
     case 'text':
       return {
         before: `\n=== NIXL Telemetry Event ===\n${timed ? 'Timestamp: ' : ''}`,
-        between: `${timed ? '\n' : ''}Category: ${category}\nEvent: ${harmless(name)}\nValue: `,
+        between: `${timed ? '\n' : ''}Category: ${category}\nEvent: ${oneLine(name)}\nValue: `,
         after: '\n===========================\n',
       };
     case 'line':
       return {
         before: timed ? '' : '-',
-        between: ` ${harmless(agent)} ${category} ${harmless(name)} `,
+        between: ` ${oneLine(agent)} ${category} ${oneLine(name)} `,
         after: '\n',
       };
-    // The value's digits stand as they are: exact, also where a parser makes a double of them.
+    // All digits of the value: exact, even if a parser makes a double of them.
     case 'json':
       return {
         before: `{"agent":${printableJson(agent)},${timed ? '"timestamp":"' : ''}`,
@@ -48,9 +48,9 @@ export function eventFrame(format: ReadFormat, agent: string, kind: RingEventKin
   }
 }
 
-/** A leading = + - @ would be a formula to a spreadsheet. */
+/** Quotes a cell. A leading = + - @ would be a formula in a spreadsheet. */
 function cell(text: string): string {
-  const safe = harmless(text);
+  const safe = oneLine(text);
   const quoted = /[",]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   return /^[=+\-@]/.test(safe) ? `"'${safe.replaceAll('"', '""')}"` : quoted;
 }

@@ -1,11 +1,11 @@
-/** Columns of events as the text of a format, filtered. Pure. */
+/** Writes columns of events as filtered text. Pure. */
 import type { RingEventColumns, RingEventKind } from '../../shm-bridge/types.js';
+import { dateAndTime } from '../figures/formats.js';
 import type { EventFilter } from './event-filter.js';
 import { eventFrame, type ReadFormat } from './event-text.js';
-import { TimeText } from './event-time.js';
 import { TextBuffer, utf8 } from './text-buffer.js';
 
-/** A kind of event as it is written; `least`: events of a smaller value are left out. */
+/** Text of one kind of event. `least`: events of a smaller value are left out. */
 interface WrittenKind {
   readonly timestamped: boolean;
   readonly least: bigint;
@@ -19,7 +19,7 @@ export class EventWriter {
   readonly #filter: EventFilter;
   readonly #time: TimeText;
   readonly #text = new TextBuffer(1 << 20);
-  /** By agent and kind. Kinds are made once, but by a ring that holds very many of them. */
+  /** Keyed by agent and kind. Bounded, because a hostile ring may hold very many kinds. */
   readonly #known = new Map<string, WrittenKind | undefined>();
 
   constructor(format: ReadFormat, utc: boolean, filter: EventFilter) {
@@ -28,7 +28,7 @@ export class EventWriter {
     this.#time = new TimeText(utc);
   }
 
-  /** How many of them were written: those that the filter shows, and no more than `most`. */
+  /** Writes the events that the filter shows, at most `most`. Returns their number. */
   write(agent: string, events: RingEventColumns, most = Infinity): number {
     const text = this.#text;
     const kinds = events.kinds.map((kind) => this.#kind(agent, kind));
@@ -51,7 +51,7 @@ export class EventWriter {
     return written;
   }
 
-  /** What was written since the last call. */
+  /** Returns the text since the last call. */
   take(): Uint8Array {
     return this.#text.take();
   }
@@ -83,7 +83,53 @@ export class EventWriter {
 const MAX_KNOWN = 10_000;
 const LITTLE_ENDIAN = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
-/** A bigint for each value would cost more than all the rest. */
+/** Views 64-bit values as halves: a bigint per value would cost more than all other work. */
 function halvesOf({ buffer, byteOffset, length }: BigUint64Array): Uint32Array {
   return new Uint32Array(buffer, byteOffset, 2 * length);
+}
+
+const MILLION = 1_000_000;
+const TWO_32 = 2 ** 32;
+/** Below 2^52 microseconds, in the year 2112, no quotient is rounded up to the next second. */
+const EXACT_HIGH = 2 ** 20;
+
+/** Writes `2026-11-21 06:30:25.123456`: local time, or UTC with a Z at the end. */
+class TimeText {
+  readonly #utc: boolean;
+  readonly #end: Uint8Array;
+  // Most events share the second of the event before them.
+  #second = -1;
+  #secondText = utf8('');
+
+  constructor(utc: boolean) {
+    this.#utc = utc;
+    this.#end = utf8(utc ? 'Z' : '');
+  }
+
+  /** Takes microseconds since the Unix epoch, in two halves. */
+  put(text: TextBuffer, high: number, low: number): void {
+    const [second, us] = high < EXACT_HIGH ? inSeconds(high * TWO_32 + low) : inSecondsExactly(high, low);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#secondText = utf8(`${secondText(new Date(second * 1000), this.#utc)}.`);
+    }
+    text.put(this.#secondText);
+    text.putDigits(us, 6);
+    text.put(this.#end);
+  }
+}
+
+function inSeconds(timestampUs: number): [second: number, us: number] {
+  const second = Math.floor(timestampUs / MILLION);
+  return [second, timestampUs - second * MILLION];
+}
+
+function inSecondsExactly(high: number, low: number): [second: number, us: number] {
+  const timestampUs = (BigInt(high) << 32n) | BigInt(low);
+  return [Number(timestampUs / 1_000_000n), Number(timestampUs % 1_000_000n)];
+}
+
+function secondText(date: Date, utc: boolean): string {
+  if (Number.isNaN(date.getTime())) return 'out-of-range';
+  return utc ? date.toISOString().slice(0, -'.000Z'.length).replace('T', ' ') : dateAndTime(date);
 }

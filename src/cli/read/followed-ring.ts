@@ -1,16 +1,16 @@
-/** A ring that is followed by its name: into the next file of that name, and over times in which there is none to read. */
+/** A ring that is followed by name: into the next file of that name, and over times without a readable one. */
 import path from 'node:path';
 import type { RingEventColumns } from '../../shm-bridge/types.js';
 import { ExitCode, type ExitCodeNumber, exitCodeOf, unavailability } from '../process/failure.js';
 import { note, warnOnce } from '../process/output.js';
 import { type Complaint, isNotPermitted, statOf } from '../ring-files.js';
-import { lostCode, OpenedRing, type Reading } from './opened-ring.js';
+import { lossExitCode, OpenedRing, type Reading } from './opened-ring.js';
 
-/** An agent that makes its ring anew passes through states in which there is none: no more than a moment. */
+/** Problems up to this age are not reported: an agent that rebuilds its ring passes through such states. */
 const MOMENT_MS = 500;
 
 interface Problem {
-  /** Which of its kind is not told twice: the words may have numbers in them that change. */
+  /** Identifies the problem: one kind is reported once, even if numbers in its text change. */
   readonly kind: string;
   readonly text: string;
 }
@@ -19,78 +19,73 @@ export class FollowedRing implements Reading {
   readonly agent: string;
   readonly #file: string;
   readonly #consume: boolean;
-  readonly #sayOnce = warnOnce();
-  /** Undefined between the file that was replaced and the next that is a ring. */
+  readonly #warn = warnOnce();
+  /** Undefined between a replaced file and the next ring. */
   #ring: OpenedRing | undefined;
-  /** Of the opened file, which keeps its number while it is open. */
+  /** Inode of the open file, which no other file gets meanwhile. */
   #inode: number | undefined;
   #problem: string | undefined;
   #sinceMs = 0;
-  #told: string | undefined;
+  #reported: string | undefined;
   #wasOpen = false;
 
   /**
-   * `unopened`: in which state the file was found already, of which there was a note.
+   * Opens the file now, or later if `unopened` is its state and already reported.
    * @throws NixlTelemetryError RING_UNAVAILABLE
    */
   constructor(file: string, consume: boolean, unopened?: string) {
     this.#file = file;
     this.#consume = consume;
     this.agent = path.basename(file);
-    this.#problem = this.#told = unopened;
+    this.#problem = this.#reported = unopened;
     if (unopened === undefined) this.#open();
   }
 
-  /** Follows a file that is no ring yet. */
-  static awaited(file: string, consume: boolean, state: string): FollowedRing {
-    return new FollowedRing(file, consume, state);
-  }
-
   take(most: number): RingEventColumns {
-    const { inode, problem } = this.#named();
+    const { inode, problem } = this.#currentFile();
     if (this.#ring === undefined) {
-      const unopened = this.#tryToOpen();
+      const unopened = this.#retry();
       if (this.#ring === undefined) {
-        if (unopened !== undefined) this.#tell(unopened);
-        return nothing();
+        if (unopened !== undefined) this.#report(unopened);
+        return noEvents();
       }
     } else if (inode !== undefined && inode !== this.#inode) {
-      return this.#lastOf(this.#ring, most);
+      return this.#finish(this.#ring, most);
     }
     const events = this.#ring.take(most);
-    this.#tell(problem ?? this.#problemOf(this.#ring));
+    this.#report(problem ?? this.#problemOf(this.#ring));
     if (this.#ring.stalled) {
-      this.#sayOnce(`${this.#file} is full and stands still: nobody drains it, and its agent drops what is new`);
+      this.#warn(`${this.#file} is full: no consumer drains it, so its agent drops new events`);
     }
     return events;
   }
 
-  /** A file that is gone was read to its end, if it was ever read. What lasts no longer than a moment does not count. */
+  /** Only reported problems count. A deleted file counts as success if it was read before: it was read to its end. */
   get exitCode(): ExitCodeNumber {
-    const problem = this.#told;
+    const problem = this.#reported;
     if (problem === undefined || (problem === 'absent' && this.#wasOpen)) return ExitCode.OK;
     if (isNotPermitted({ text: '', code: problem })) return ExitCode.DENIED;
-    return this.#wasOpen ? lostCode(problem) : exitCodeOf(problem);
+    return this.#wasOpen ? lossExitCode(problem) : exitCodeOf(problem);
   }
 
-  /** Does nothing: take() wrote the note. */
-  noteLost(): void {}
+  /** Does nothing: take() reports losses. */
+  reportLoss(): void {}
 
   close(): void {
     this.#ring?.close();
   }
 
   #open(): void {
-    const { inode } = this.#named();
-    const ring = new OpenedRing(this.#file, this.#consume, this.#sayOnce);
-    // Not the file that was opened, perhaps: the next look opens what the name stands for then.
-    if (this.#named().inode !== inode) return ring.close();
+    const { inode } = this.#currentFile();
+    const ring = new OpenedRing(this.#file, this.#consume, this.#warn);
+    // The name may have changed its file while it was opened: the next take() tries again.
+    if (this.#currentFile().inode !== inode) return ring.close();
     this.#ring = ring;
     this.#inode = inode;
     this.#wasOpen = true;
   }
 
-  #tryToOpen(): Problem | undefined {
+  #retry(): Problem | undefined {
     try {
       this.#open();
       return undefined;
@@ -100,23 +95,23 @@ export class FollowedRing implements Reading {
     }
   }
 
-  /** What the old file still holds; the new one is opened once that was taken. */
-  #lastOf(ring: OpenedRing, most: number): RingEventColumns {
+  /** Takes the rest of a replaced file. The next take() opens the new one. */
+  #finish(ring: OpenedRing, most: number): RingEventColumns {
     const events = ring.take(most);
     if (events.length < most) {
       ring.close();
       this.#ring = undefined;
-      this.#sayOnce(`${this.#file} is another file now, which is read instead`);
+      this.#warn(`${this.#file} is another file now: reading continues there`);
     }
     return events;
   }
 
-  /** What the name stands for. */
-  #named(): { inode?: number; problem?: Problem } {
+  /** Returns the inode of the file that has the name now. */
+  #currentFile(): { inode?: number; problem?: Problem } {
     let complaint: Complaint | undefined;
     const inode = statOf(this.#file, (one) => (complaint = one))?.ino;
     if (inode !== undefined) return { inode };
-    const text = complaint?.text ?? `${this.#file} is gone; another of that name will be read`;
+    const text = complaint?.text ?? `${this.#file} was deleted; the next file of that name will be read`;
     return { problem: { kind: complaint?.code ?? 'absent', text } };
   }
 
@@ -125,22 +120,22 @@ export class FollowedRing implements Reading {
     return problem && { kind: problem.state, text: `${this.#file} is ${problem.state}: ${problem.reason}` };
   }
 
-  /** Once for each problem that stays, and once when there is none any more. */
-  #tell(problem: Problem | undefined): void {
+  /** Reports each lasting problem once, and its end once. */
+  #report(problem: Problem | undefined): void {
     const nowMs = performance.now();
     if (problem?.kind !== this.#problem) this.#sinceMs = nowMs;
     this.#problem = problem?.kind;
     if (problem === undefined) {
-      if (this.#told !== undefined) note(`${this.#file} can be read again`);
-      this.#told = undefined;
-    } else if (problem.kind !== this.#told && nowMs - this.#sinceMs >= MOMENT_MS) {
+      if (this.#reported !== undefined) note(`${this.#file} can be read again`);
+      this.#reported = undefined;
+    } else if (problem.kind !== this.#reported && nowMs - this.#sinceMs >= MOMENT_MS) {
       note(problem.text, 'warning');
-      this.#told = problem.kind;
+      this.#reported = problem.kind;
     }
   }
 }
 
-function nothing(): RingEventColumns {
+function noEvents(): RingEventColumns {
   return {
     length: 0,
     kinds: [],

@@ -1,4 +1,4 @@
-/** One ring whose events are printed, looked at or drained: the file that its name stood for when it was opened. */
+/** One open ring, observed or drained. A later file of the same name does not replace it. */
 import path from 'node:path';
 import { observeRing, openRing } from '../../shm-bridge/index.js';
 import type { RingEventColumns, RingState } from '../../shm-bridge/types.js';
@@ -7,19 +7,19 @@ import { warnOnce } from '../process/output.js';
 
 export const BATCH_EVENTS = 16_384;
 
-/** What is read, by whatever name. */
+/** One file to print the events of. */
 export interface Reading {
   readonly agent: string;
-  /** Some of the events since the last call. Where they are gone from the ring then, at most `most`. */
+  /** Returns some of the events since the last call. A consumer takes at most `most`, for they leave the ring. */
   take(most: number): RingEventColumns;
-  /** Exit code for the state that it is in now; 0 while it can be read. */
+  /** Exit code for its state; 0 while it can be read. */
   readonly exitCode: ExitCodeNumber;
-  /** Writes a note where the ring was lost and no note was written yet. */
-  noteLost(): void;
+  /** Writes a note if the ring was lost and has none yet. */
+  reportLoss(): void;
   close(): void;
 }
 
-/** What was found at one look, or taken. */
+/** Result of one read. */
 interface Found {
   readonly events: RingEventColumns;
   readonly state: RingState;
@@ -34,39 +34,39 @@ export class OpenedRing implements Reading {
   readonly agent: string;
   readonly #file: string;
   readonly #access: Access;
-  readonly #sayOnce: (message: string) => void;
+  readonly #warn: (message: string) => void;
   #last: Found | undefined;
 
   /** @throws NixlTelemetryError RING_UNAVAILABLE */
-  constructor(file: string, consume: boolean, sayOnce = warnOnce()) {
+  constructor(file: string, consume: boolean, warn = warnOnce()) {
     this.#file = file;
     this.agent = path.basename(file);
-    this.#sayOnce = sayOnce;
+    this.#warn = warn;
     this.#access = consume ? consuming(file) : observing(file);
   }
 
   take(most: number): RingEventColumns {
-    this.#last = this.#access.look(most);
+    this.#last = this.#access.read(most);
     const { events, lapped, restarted } = this.#last;
-    if (lapped === true) this.#sayOnce(`${this.#file} went round between two looks: events are missing`);
-    if (restarted) this.#sayOnce(`the agent of ${this.#file} started again; what follows is of its new life`);
+    if (lapped === true) this.#warn(`${this.#file} wrapped between two reads: events are missing`);
+    if (restarted) this.#warn(`the agent of ${this.#file} restarted; its new events follow`);
     return events;
   }
 
-  /** At the last look. Undefined: it is a ring and can be read. */
+  /** State at the last read. Undefined where the ring was readable. */
   get problem(): Pick<Found, 'state' | 'reason'> | undefined {
     return this.#last === undefined || this.#last.state === 'ready' ? undefined : this.#last;
   }
 
   get exitCode(): ExitCodeNumber {
-    return this.problem === undefined ? ExitCode.OK : lostCode(this.problem.state);
+    return this.problem === undefined ? ExitCode.OK : lossExitCode(this.problem.state);
   }
 
-  noteLost(): void {
-    if (this.problem !== undefined) this.#sayOnce(`${this.#file} is ${this.problem.state}: ${this.problem.reason}`);
+  reportLoss(): void {
+    if (this.problem !== undefined) this.#warn(`${this.#file} is ${this.problem.state}: ${this.problem.reason}`);
   }
 
-  /** Full at the last look, and nobody drains it. */
+  /** True where the ring is full and no consumer drains it. */
   get stalled(): boolean {
     return this.#last?.stalled === true;
   }
@@ -76,27 +76,27 @@ export class OpenedRing implements Reading {
   }
 }
 
-/** Exit code for a file that was a ring before: an empty one was cut. */
-export function lostCode(state: string): ExitCodeNumber {
+/** Returns the exit code for a file that was a ring before. Unlike exitCodeOf(), it treats an empty file as cut. */
+export function lossExitCode(state: string): ExitCodeNumber {
   return state === 'denied' || state === 'busy' ? ExitCode.DENIED : ExitCode.INCOMPATIBLE;
 }
 
 interface Access {
-  look(most: number): Found;
+  read(most: number): Found;
   close(): void;
 }
 
-/** Takes nothing, so that there is always a whole batch. */
+/** Reads whole batches: observed events stay in the ring. */
 function observing(file: string): Access {
   const observer = observeRing(file);
-  return { look: () => observer.observeColumns(BATCH_EVENTS), close: () => observer.close() };
+  return { read: () => observer.observeColumns(BATCH_EVENTS), close: () => observer.close() };
 }
 
 function consuming(file: string): Access {
   const ring = openRing(file);
   let restartsBefore = 0;
   return {
-    look: (most) => {
+    read: (most) => {
       const events = ring.drainColumns(most);
       const { state, reason, restarts } = ring.stats();
       const restarted = restarts > restartsBefore;

@@ -1,20 +1,20 @@
-/** The files that `read` reads: one that cannot be read costs a note and the exit code, and the others go on. */
+/** All files of one `read`. An unreadable one costs a note and the exit code; reading of the others continues. */
 import path from 'node:path';
 import { ExitCode, type ExitCodeNumber, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { note } from '../process/output.js';
 import { FollowedRing } from './followed-ring.js';
 import { OpenedRing, type Reading } from './opened-ring.js';
 
-/** The first of these that any file has is the exit code. */
+/** Exit codes by gravity: the gravest one of all files wins. */
 const GRAVEST_FIRST = [ExitCode.INCOMPATIBLE, ExitCode.DENIED, ExitCode.NO_RINGS, ExitCode.FAILED];
 
-export interface ReadingsOptions {
+interface ReadingsOptions {
   readonly follow: boolean;
   readonly consume: boolean;
 }
 
 export class Readings {
-  /** Each file once, in the order in which they were given. */
+  /** The given files in order, without repetitions. */
   readonly files: readonly string[];
   readonly open: Reading[] = [];
   /** Exit codes of files that were never opened. */
@@ -35,7 +35,7 @@ export class Readings {
           if (this.files.length === 1) throw new Failure(message, code);
           note(message, 'warning');
           this.#codes.push(code);
-          if (follow) awaited.push(FollowedRing.awaited(file, consume, state));
+          if (follow) awaited.push(new FollowedRing(file, consume, state));
         }
       }
     } catch (error) {
@@ -52,15 +52,15 @@ export class Readings {
     return this.#allCodes().filter((code) => code !== ExitCode.OK).length;
   }
 
-  /** Returns 4 where a file is no ring or was cut; else 5 where one cannot be opened; else 3 where one was not there at all. */
+  /** 4 if a file is no ring or was cut, else 5 if one may not be opened, else 3 if one does not exist. */
   get exitCode(): ExitCodeNumber {
     const codes = this.#allCodes();
     return GRAVEST_FIRST.find((code) => codes.includes(code)) ?? ExitCode.OK;
   }
 
-  /** Writes a note for each ring that was lost while it was read, unless there was one. */
-  noteLost(): void {
-    for (const reading of this.open) reading.noteLost();
+  /** Writes a note for each lost ring that has none yet. */
+  reportLoss(): void {
+    for (const reading of this.open) reading.reportLoss();
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-/** UTF-8 that is put together from millions of pieces: bytes copied, no strings in between. Pure. */
+/** Builds UTF-8 from millions of pieces by copying bytes, without strings. Pure. */
 
 const MOST_EXACT_HIGH = 2 ** 21;
 const TWO_32 = 2 ** 32;
@@ -17,13 +17,13 @@ export class TextBuffer {
   put(piece: Uint8Array): void {
     const bytes = this.#room(piece.length);
     const at = this.#length;
-    // set() costs the same for any length: that of some ten bytes one by one.
+    // A call of set() costs as much as ten single bytes.
     if (piece.length > 10) bytes.set(piece, at);
     else for (let i = 0; i < piece.length; i++) bytes[at + i] = piece[i]!;
     this.#length = at + piece.length;
   }
 
-  /** A whole number of 64 bits in decimal, in two halves. */
+  /** Writes an unsigned 64-bit number, given as two halves, in decimal. */
   putDecimal(high: number, low: number): void {
     if (high >= MOST_EXACT_HIGH) return this.put(utf8(String((BigInt(high) << 32n) | BigInt(low))));
     const value = high * TWO_32 + low;
@@ -34,7 +34,7 @@ export class TextBuffer {
     this.putDigits(value - billions * BILLION, 9);
   }
 
-  /** So many digits of a whole number below 2^31, zeros first. */
+  /** Writes a number below 2^31 with exactly so many digits, filled with leading zeros. */
   putDigits(value: number, digits: number): void {
     const bytes = this.#room(digits);
     const begin = this.#length;
@@ -47,7 +47,7 @@ export class TextBuffer {
     this.#length = begin + digits;
   }
 
-  /** All of it. What is put next begins anew, elsewhere: this may still be on its way. */
+  /** Returns all bytes so far and begins a new buffer: the caller may still be writing this one. */
   take(): Uint8Array {
     if (this.#length === 0) return NOTHING;
     const text = this.#bytes.subarray(0, this.#length);

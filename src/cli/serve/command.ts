@@ -7,12 +7,12 @@ import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { DEFAULT_NIXL_LABELS, DEFAULT_NIXL_RELEASE } from '../../mapping/index.js';
 import { formatInText } from '../process/log-format.js';
 import {
-  goOnWithoutStdout,
+  makeStdoutOptional,
   LOG_LEVELS,
   note,
-  settleNoteFormat,
-  useNoteFormat,
-  useStderrForDiag,
+  ensureNoteFormat,
+  setNoteFormat,
+  logDiagToStderr,
 } from '../process/output.js';
 import { StopRequest } from '../process/stop.js';
 import { locateExporters } from './custom-exporter.js';
@@ -69,13 +69,13 @@ function logLevel(text: string): string {
 }
 
 async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Promise<void> {
-  if (logLevel !== undefined) useStderrForDiag(logLevel);
+  if (logLevel !== undefined) logDiagToStderr(logLevel);
   const lateErrors = LateErrors.watch(); // before any custom module is loaded
   const { settings, resolved, file, off, warnings } = settingsOrUsage(flags, command);
-  useNoteFormat(settings.logFormat);
+  setNoteFormat(settings.logFormat);
   for (const warning of warnings) note(warning, 'warning');
   if (off !== undefined) return note(off);
-  goOnWithoutStdout();
+  makeStdoutOptional();
   followExports();
   const { dir = [] } = settings;
   if (dir.length === 0 && file === undefined) {
@@ -122,7 +122,7 @@ interface Asked {
 
 function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): Asked {
   try {
-    const file = readConfig(flags, process.env, (text) => settleNoteFormat(() => formatInText(text) ?? 'text'));
+    const file = readConfig(flags, process.env, (text) => ensureNoteFormat(() => formatInText(text) ?? 'text'));
     const resolved = resolveSettings(flags, process.env, file);
     const settings = valuesOf(resolved);
     const off = switchedOff(process.env) ?? nothingToExport(resolved.get('exporter')!);

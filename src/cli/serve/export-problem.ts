@@ -1,6 +1,6 @@
 /** Why an export failed, in the words of the field: an HTTP status, a grpc status or a system error. */
 import { reasonOf } from '../../errors.js';
-import { harmless } from '../process/output.js';
+import { oneLine } from '../../one-line.js';
 
 export interface ExportProblem {
   /** The same for failures that differ in details only. */
@@ -35,7 +35,7 @@ export function exportProblem(error: unknown, httpStatus?: string): ExportProble
 }
 
 function problem(kind: string, text: string): ExportProblem {
-  const line = harmless(text);
+  const line = oneLine(text);
   return { kind, text: line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}...` : line };
 }
 

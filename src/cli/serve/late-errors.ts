@@ -6,7 +6,8 @@
 import { reasonOf } from '../../errors.js';
 import { type BuilderCode, runBuilderCodeBy } from '../../instrumentation/builders/user-module.js';
 import { Failure } from '../process/failure.js';
-import { harmless, note } from '../process/output.js';
+import { oneLine } from '../../one-line.js';
+import { note } from '../process/output.js';
 import { currentOwner, Owner, ownerInStack } from './owners.js';
 
 const MAX_REASON = 500;
@@ -100,14 +101,14 @@ function refuseExit(): void {
 
 function nameOf(builder: BuilderCode): string {
   try {
-    return harmless(builder.name);
+    return oneLine(builder.name);
   } catch {
     return 'without a name';
   }
 }
 
 function shortReason(error: unknown): string {
-  const reason = harmless(reasonOf(error));
+  const reason = oneLine(reasonOf(error));
   return reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}...` : reason;
 }
 

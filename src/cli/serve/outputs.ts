@@ -14,7 +14,8 @@ import { ConsoleFile } from './console-file.js';
 import { BUILT_IN_EXPORTERS, type CustomReader, loadExporter } from './custom-exporter.js';
 import { exporterLabels } from './exporter-labels.js';
 import { GuardedExporter } from './guarded-exporter.js';
-import { pageWriter, type PageWriter } from '../http/metrics-server.js';
+import { metricsHandler } from '../http/exposition.js';
+import type { Handler } from '../http/metrics-server.js';
 import { otlpExporter } from './otlp.js';
 import { collectorUrl } from './otlp-environment.js';
 import { Owner } from './owners.js';
@@ -24,7 +25,7 @@ import type { ServeSettings } from './setting-rows.js';
 export interface Output {
   readonly name: string;
   /** Of those that are asked rather than push. */
-  readonly page?: PageWriter;
+  readonly page?: Handler;
   /** Collects and exports once more. */
   close(): Promise<void>;
 }
@@ -84,7 +85,7 @@ function prometheusOutput({ name, resource, shared, onFailure }: Opening): Outpu
     preventServerStart: true, // we have our own, with more paths and limits
   });
   const provider = new MeterProvider({ resource, readers: [exporter] });
-  return { name, page: pageWriter(exporter, onFailure), close: () => provider.shutdown() };
+  return { name, page: metricsHandler(exporter, onFailure), close: () => provider.shutdown() };
 }
 
 function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: string): Output {

@@ -18,7 +18,7 @@ import { openSource } from '../../shm-bridge/index.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import { note } from '../process/output.js';
 import { exporterLabels } from './exporter-labels.js';
-import type { PageWriter } from '../http/metrics-server.js';
+import type { Handler } from '../http/metrics-server.js';
 import { openOutput, type Output } from './outputs.js';
 import type { ServeSettings } from './setting-rows.js';
 
@@ -66,7 +66,7 @@ export class MetricsPipeline {
   }
 
   /** Of the exporter that is asked, if there is one. */
-  get page(): PageWriter | undefined {
+  get page(): Handler | undefined {
     return this.#outputs.find(({ page }) => page !== undefined)?.page;
   }
 

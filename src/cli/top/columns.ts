@@ -1,89 +1,53 @@
-/** The columns of the table: what stands in them, how wide they are, and how rows are sorted by them. Pure. */
-import { ageText } from '../figures/table.js';
-import { percent, short, timeText } from './text.js';
-import type { Row } from './tracker.js';
+/** Columns of the table of agents: heading, width, text and order of each. Pure. */
+import type { Exact } from '../../exact.js';
+import { age, ifKnown, percent, short, shortDuration } from '../figures/formats.js';
+import type { Rates } from '../figures/totals.js';
+import type { AgentTotals, Row } from './tracker.js';
 
-export const SORT_KEYS = [
-  'agent',
-  'tx',
-  'rx',
-  'requests',
-  'p50',
-  'p99',
-  'post',
-  'errors',
-  'lost',
-  'fill',
-  'idle',
-  'rate',
-] as const;
-export type SortKey = (typeof SORT_KEYS)[number];
-
-export type Tone = 'plain' | 'warn' | 'bad';
+type Tone = 'plain' | 'warn' | 'bad';
 
 export interface Column {
-  readonly key: SortKey;
+  readonly key: string;
   readonly heading: string;
   readonly width: number;
   readonly text: (row: Row) => string;
-  /** What it shows in place of a rate, where it shows one. */
+  /** Replaces a rate when totals are shown. */
   readonly total?: { readonly heading: string; of: (row: Row) => number };
-  /** Larger comes first. */
+  /** Rows with a larger value come first. */
   readonly order: (row: Row) => number;
   readonly tone?: (row: Row) => Tone;
 }
 
-const CROWDED = 0.5;
+const NEARLY_FULL = 0.5;
+
+const rate = (key: keyof Rates, name: string, total: (totals: AgentTotals) => Exact): Omit<Column, 'key'> => ({
+  heading: `${name}/s`,
+  width: 5,
+  text: (row) => ifKnown(row[key], short),
+  total: { heading: name, of: ({ totals }) => Number(total(totals)) },
+  order: (row) => row[key] ?? 0,
+});
+
+const time = (key: 'p50' | 'p99' | 'post99', heading: string): Omit<Column, 'key'> => ({
+  heading,
+  width: 5,
+  text: (row) => ifKnown(row[key], ({ value, above }) => (above ? '>' : '') + shortDuration(value)),
+  order: (row) => row[key]?.value ?? -1,
+});
 
 const lostText = ({ totals }: Row): string => short(totals.lost) + (totals.lostMore ? '+' : '');
 
-function idleText({ state, totals: { idleMs } }: Row): string {
-  if (state === 'dead') return 'dead';
-  return idleMs === undefined ? '-' : ageText(idleMs);
-}
-
-/** Between the agent's name and the sparkline. Widths are those of the longest text, `999M` or `1.2ms` as a rule. */
-export const COLUMNS: readonly Column[] = [
-  {
-    key: 'tx',
-    heading: 'TX/s',
-    width: 5,
-    text: ({ tx }) => short(tx),
-    total: { heading: 'TX', of: ({ totals }) => totals.txBytes },
-    order: ({ tx = 0 }) => tx,
-  },
-  {
-    key: 'rx',
-    heading: 'RX/s',
-    width: 5,
-    text: ({ rx }) => short(rx),
-    total: { heading: 'RX', of: ({ totals }) => totals.rxBytes },
-    order: ({ rx = 0 }) => rx,
-  },
-  {
-    key: 'requests',
-    heading: 'REQ/s',
-    width: 5,
-    text: ({ requests }) => short(requests),
-    total: { heading: 'REQ', of: ({ totals }) => totals.requests },
-    order: ({ requests = 0 }) => requests,
-  },
-  { key: 'p50', heading: 'P50', width: 5, text: ({ p50 }) => timeText(p50), order: ({ p50 }) => p50?.value ?? -1 },
-  { key: 'p99', heading: 'P99', width: 5, text: ({ p99 }) => timeText(p99), order: ({ p99 }) => p99?.value ?? -1 },
-  {
-    key: 'post',
-    heading: 'POST',
-    width: 5,
-    text: ({ post99 }) => timeText(post99),
-    order: ({ post99 }) => post99?.value ?? -1,
-  },
+/** Columns between the agent's name and the sparkline. Widths fit the longest usual text: `999M`, `1.2ms`. */
+export const COLUMNS = [
+  { key: 'tx', ...rate('tx', 'TX', ({ txBytes }) => txBytes) },
+  { key: 'rx', ...rate('rx', 'RX', ({ rxBytes }) => rxBytes) },
+  { key: 'requests', ...rate('requests', 'REQ', ({ requests }) => requests) },
+  { key: 'p50', ...time('p50', 'P50') },
+  { key: 'p99', ...time('p99', 'P99') },
+  { key: 'post', ...time('post99', 'POST') },
   {
     key: 'errors',
-    heading: 'ERR/s',
-    width: 5,
-    text: ({ errors }) => short(errors),
-    total: { heading: 'ERR', of: ({ totals }) => totals.errors },
-    order: ({ errors = 0 }) => errors,
+    ...rate('errors', 'ERR', ({ errors }) => errors),
     tone: ({ errors = 0 }) => (errors > 0 ? 'bad' : 'plain'),
   },
   {
@@ -98,25 +62,23 @@ export const COLUMNS: readonly Column[] = [
     key: 'fill',
     heading: 'FILL',
     width: 4,
-    text: ({ totals }) => percent(totals.fill),
+    text: ({ totals }) => ifKnown(totals.fill, percent),
     order: ({ totals: { fill = -1 } }) => fill,
-    tone: ({ totals: { fill = 0 } }) => (fill >= CROWDED ? 'warn' : 'plain'),
+    tone: ({ totals: { fill = 0 } }) => (fill >= NEARLY_FULL ? 'warn' : 'plain'),
   },
   {
     key: 'idle',
     heading: 'IDLE',
     width: 4,
-    text: idleText,
+    text: ({ state, totals }) => (state === 'dead' ? 'dead' : ifKnown(totals.idleMs, age)),
     order: ({ totals: { idleMs = -1 } }) => idleMs,
   },
-];
+] as const satisfies readonly Column[];
 
-function orderOf(key: SortKey, columns: readonly Column[]): (row: Row) => number {
-  if (key === 'rate') return ({ tx = 0, rx = 0 }) => tx + rx;
-  return columns.find((column) => column.key === key)?.order ?? (() => 0);
-}
+export type SortKey = 'agent' | (typeof COLUMNS)[number]['key'] | 'rate';
+export const SORT_KEYS: readonly SortKey[] = ['agent', ...COLUMNS.map(({ key }) => key), 'rate'];
 
-/** As they are to be shown. */
+/** Returns the columns of rates, or those of totals in their place. */
 export function shownColumns(totals: boolean): readonly Column[] {
   return totals ? COLUMNS.map(asTotal) : COLUMNS;
 }
@@ -127,14 +89,19 @@ function asTotal(column: Column): Column {
   return { ...column, heading: total.heading, text: (row) => short(total.of(row)), order: (row) => total.of(row) };
 }
 
-/** Names decide where values are the same, so that rows do not jump. */
-export function sorted(rows: readonly Row[], key: SortKey, reverse: boolean, columns = COLUMNS): Row[] {
-  const order = orderOf(key, columns);
+/** Sorts rows. Names decide between equal values, so that rows keep their places. */
+export function sorted(rows: readonly Row[], key: SortKey, reverse: boolean, columns: readonly Column[]): Row[] {
+  const order = orderBy(key, columns);
   const sign = reverse ? -1 : 1;
-  return rows.toSorted((a, b) => sign * (order(b) - order(a)) || sign * byName(a, b));
+  return rows.toSorted((a, b) => sign * (order(b) - order(a)) || sign * compareNames(a, b));
 }
 
-function byName({ totals: a }: Row, { totals: b }: Row): number {
+function orderBy(key: SortKey, columns: readonly Column[]): (row: Row) => number {
+  if (key === 'rate') return ({ tx = 0, rx = 0 }) => tx + rx;
+  return columns.find((column) => column.key === key)?.order ?? (() => 0);
+}
+
+function compareNames({ totals: a }: Row, { totals: b }: Row): number {
   const [left, right] = [`${a.agent}\0${a.place ?? ''}\0${a.id}`, `${b.agent}\0${b.place ?? ''}\0${b.id}`];
   return left < right ? -1 : left > right ? 1 : 0;
 }

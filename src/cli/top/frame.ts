@@ -1,12 +1,12 @@
-/** One screen of top: numbers in, lines out, exactly as many and as wide as the terminal has room for. Pure. */
+/** One screen of top as lines: exactly as many as the terminal has, and no wider. Pure. */
 import { globPattern } from '../../mapping/index.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
-import { harmless } from '../process/output.js';
-import { amount, bytes } from '../figures/rates.js';
-import { type Column, shownColumns, sorted, type SortKey } from './columns.js';
-import { HELP } from './help.js';
-import type { Scrolling, UiState } from './keys.js';
-import { cut, fit, sparkline, widthOf } from './text.js';
+import { oneLine } from '../../one-line.js';
+import { amount, timeOfDay } from '../figures/formats.js';
+import { cut, fit, type Side, widthOf } from '../figures/table.js';
+import { rateTexts } from '../figures/totals.js';
+import { type Column, shownColumns, sorted } from './columns.js';
+import { HELP, type Scrolling, type UiState } from './keys.js';
 import { overall, type Row, type View } from './tracker.js';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'inverse' | 'warn' | 'bad';
@@ -14,18 +14,18 @@ export interface Piece {
   readonly text: string;
   readonly style: Style;
 }
-export type Line = readonly Piece[];
+type Line = readonly Piece[];
 
 export interface Surroundings {
   readonly columns: number;
   readonly rows: number;
-  /** Of the numbers: directories, or an address. */
-  readonly source: string;
-  /** Bars of eight heights, or what every terminal can show. */
+  /** Origin of the numbers: directories, or an address. */
+  readonly origin: string;
+  /** False: bars are made of ASCII. */
   readonly unicode: boolean;
 }
 
-export interface Frame {
+interface Frame {
   readonly lines: readonly Line[];
   readonly scrolling: Scrolling;
 }
@@ -35,32 +35,29 @@ const FOOTER_LINES = 1;
 const KEYS = 'q quit  s sort  r reverse  / filter  p pause  t totals  h help';
 
 export function frame(view: View, state: UiState, surroundings: Surroundings): Frame {
-  const { columns, rows: height } = surroundings;
-  const page = Math.max(0, height - HEADER_LINES - FOOTER_LINES);
+  const { columns, rows } = surroundings;
+  const height = Math.max(0, rows - HEADER_LINES - FOOTER_LINES);
   const visible = shown(view.rows, state);
-  const most = Math.max(0, visible.length - page);
+  const most = Math.max(0, visible.length - height);
   const offset = Math.min(state.offset, most);
+  const last = Math.min(offset + height, visible.length);
   const layout = layoutFor(columns, visible, state.totals);
   const body = state.help
     ? HELP.map((text) => plain(text))
-    : visible.slice(offset, offset + page).map((row) => rowLine(row, layout, surroundings));
-  if (!state.help && visible.length === 0) body.push([], plain(`  ${nothingToShow(view, state, surroundings)}`));
+    : visible.slice(offset, last).map((row) => rowLine(row, layout, surroundings));
+  if (!state.help && visible.length === 0) body.push([], plain(`  ${emptyNote(view, state, surroundings)}`));
   const lines = [
     titleLine(view, state, surroundings),
     totalsLine(visible),
     noteLine(view),
     state.help ? [] : headingLine(layout, state),
-    ...Array.from({ length: page }, (_, i) => body[i] ?? []),
-    footerLine(state, columns, {
-      first: offset + 1,
-      last: Math.min(offset + page, visible.length),
-      of: visible.length,
-    }),
+    ...Array.from({ length: height }, (_, i) => body[i] ?? []),
+    footerLine(state, columns, visible.length === 0 ? 'none' : `${offset + 1}-${last} of ${visible.length}`),
   ];
-  return { lines: lines.slice(0, height).map((line) => narrowed(line, columns)), scrolling: { page, most } };
+  return { lines: lines.slice(0, rows).map((line) => narrowed(line, columns)), scrolling: { height, most } };
 }
 
-/** The rows that are asked for, in order. */
+/** Returns the rows that the state selects, in its order. */
 export function shown(rows: readonly Row[], state: UiState): Row[] {
   const matches = matcher(state.filter);
   const wanted = rows.filter((row) => (state.all || !row.totals.unused) && matches(nameOf(row)));
@@ -82,54 +79,37 @@ export function nameOf({ totals: { agent, place } }: Row): string {
 
 // --- header and footer ---
 
-function titleLine({ rows, takenMs }: View, state: UiState, { columns, source }: Surroundings): Line {
+function titleLine({ rows, takenMs }: View, state: UiState, { columns, origin }: Surroundings): Line {
   const used = rows.filter(({ totals }) => !totals.unused);
   const count = (state: Row['state']): number => used.filter((row) => row.state === state).length;
   const old = rows.length - used.length;
   const counts = `${count('live')} live, ${count('idle')} idle, ${count('dead')} dead`;
-  const end = ` · ${counts}${old > 0 ? ` (+${old} old)` : ''} · ${state.paused ? 'PAUSED' : clock(takenMs)}`;
+  const end = ` · ${counts}${old > 0 ? ` (+${old} old)` : ''} · ${state.paused ? 'PAUSED' : timeOfDay(new Date(takenMs))}`;
   const begin = `nixl-otel ${PACKAGE_VERSION} · `;
   const room = Math.max(8, columns - widthOf(begin) - widthOf(end));
-  return [{ text: begin + cut(harmless(source), room) + end, style: 'bold' }];
-}
-
-/** Local time. */
-function clock(ms: number): string {
-  const date = new Date(ms);
-  return [date.getHours(), date.getMinutes(), date.getSeconds()].map((n) => String(n).padStart(2, '0')).join(':');
+  return [{ text: begin + cut(oneLine(origin), room) + end, style: 'bold' }];
 }
 
 function totalsLine(rows: readonly Row[]): Line {
-  const { tx, rx, requests, errors, lost, lostMore } = overall(rows);
-  if (tx === undefined) return [];
-  const parts = [
-    `tx ${bytes(tx)}/s`,
-    `rx ${bytes(rx ?? 0)}/s`,
-    `${amount(requests ?? 0)} req/s`,
-    `${amount(errors ?? 0)} errors/s`,
-    `${amount(lost)} lost${lostMore ? ' or more' : ''}`,
-  ];
-  return plain(parts.join(' · '));
+  const { lost, lostMore, ...rates } = overall(rows);
+  if (rates.tx === undefined) return [];
+  return plain([...rateTexts(rates), `${amount(lost)} lost${lostMore ? ' or more' : ''}`].join(' · '));
 }
 
 function noteLine({ notes: [first, ...more] }: View): Line {
   if (first === undefined) return [];
-  return [{ text: harmless(first) + (more.length > 0 ? ` (+${more.length} more)` : ''), style: 'warn' }];
+  return [{ text: oneLine(first) + (more.length > 0 ? ` (+${more.length} more)` : ''), style: 'warn' }];
 }
 
-function nothingToShow({ rows }: View, state: UiState, { source }: Surroundings): string {
-  if (rows.length === 0) return `No agents yet in ${harmless(source)}. h says what agents need to write rings.`;
-  if (state.filter !== '') return `No agent matches ${harmless(state.filter)}`;
-  return `${rows.length} old files, and nobody writes. a shows them.`;
+function emptyNote({ rows }: View, state: UiState, { origin }: Surroundings): string {
+  if (rows.length === 0) return `No agents yet in ${oneLine(origin)}. h shows what agents need to write rings.`;
+  if (state.filter !== '') return `No agent matches ${oneLine(state.filter)}`;
+  return `${rows.length} old files without a writer. a shows them.`;
 }
 
-function footerLine(
-  { typing, filter }: UiState,
-  columns: number,
-  { first, last, of }: { first: number; last: number; of: number },
-): Line {
-  if (typing) return plain(`filter: ${harmless(filter)}_   (Enter keeps it, Esc drops it)`);
-  const right = `${filter === '' ? '' : `filter: ${harmless(filter)}  `}${of === 0 ? 'none' : `${first}-${last} of ${of}`}`;
+function footerLine({ typing, filter }: UiState, columns: number, place: string): Line {
+  if (typing) return plain(`filter: ${oneLine(filter)}_   (Enter keeps it, Esc drops it)`);
+  const right = `${filter === '' ? '' : `filter: ${oneLine(filter)}  `}${place}`;
   const left = cut(KEYS, Math.max(0, columns - widthOf(right) - 2));
   return [{ text: left + ' '.repeat(Math.max(2, columns - widthOf(left) - widthOf(right))) + right, style: 'dim' }];
 }
@@ -140,7 +120,7 @@ interface Layout {
   readonly columns: readonly Column[];
   readonly gap: string;
   readonly nameWidth: number;
-  /** 0: there is no room for it. */
+  /** 0 where it does not fit. */
   readonly sparkWidth: number;
 }
 
@@ -149,13 +129,13 @@ const MIN_NAME = 8;
 const MIN_SPARK = 8;
 const MAX_SPARK = 40;
 
-/** Names get what they need, or at least 60 % of what the numbers leave. */
+/** Gives names the width of the longest one, or at least 60 % of what the numbers leave. */
 function layoutFor(width: number, rows: readonly Row[], totals: boolean): Layout {
   const columns = shownColumns(totals);
   const gap = width >= WIDE ? '  ' : ' ';
   const numbers = columns.reduce((sum, column) => sum + gap.length + column.width, 0);
   const rest = width - numbers - gap.length;
-  const longest = Math.max(MIN_NAME, ...rows.map((row) => widthOf(harmless(nameOf(row)))));
+  const longest = Math.max(MIN_NAME, ...rows.map((row) => widthOf(oneLine(nameOf(row)))));
   const room = Math.max(Math.floor(rest * 0.6), rest - MAX_SPARK, MIN_NAME);
   const nameWidth = Math.min(longest, room);
   const sparkWidth = Math.min(rest - nameWidth, MAX_SPARK);
@@ -165,22 +145,17 @@ function layoutFor(width: number, rows: readonly Row[], totals: boolean): Layout
 
 function headingLine({ columns, gap, nameWidth, sparkWidth }: Layout, { sort, reverse }: UiState): Line {
   const mark = reverse ? '^' : 'v';
-  // The mark must not push a heading out of its column.
-  const heading = (key: SortKey, text: string, width: number): string =>
-    key === sort && text.length < width ? text + mark : text;
-  const style = (key: SortKey): Style => (key === sort ? 'inverse' : 'bold');
-  const pieces: Piece[] = [{ text: fit(heading('agent', 'AGENT', nameWidth), nameWidth), style: style('agent') }];
-  for (const { key, heading: text, width } of columns) {
-    pieces.push(
-      { text: gap, style: 'plain' },
-      { text: fit(heading(key, text, width), width, 'right'), style: style(key) },
-    );
-  }
-  if (sparkWidth > 0) {
-    pieces.push({ text: gap, style: 'plain' });
-    pieces.push({ text: fit(heading('rate', 'TX+RX', sparkWidth), sparkWidth, 'right'), style: style('rate') });
-  }
-  return pieces;
+  const heading = (key: string, text: string, width: number, side: Side = 'right'): Piece => {
+    // The mark must not push a heading out of its column.
+    const marked = key === sort && text.length < width ? text + mark : text;
+    return { text: fit(marked, width, side), style: key === sort ? 'inverse' : 'bold' };
+  };
+  const blank: Piece = { text: gap, style: 'plain' };
+  return [
+    heading('agent', 'AGENT', nameWidth, 'left'),
+    ...columns.flatMap(({ key, heading: text, width }) => [blank, heading(key, text, width)]),
+    ...(sparkWidth > 0 ? [blank, heading('rate', 'TX+RX', sparkWidth)] : []),
+  ];
 }
 
 function rowLine(row: Row, { columns, gap, nameWidth, sparkWidth }: Layout, { unicode }: Surroundings): Line {
@@ -198,7 +173,7 @@ function plain(text: string): Line {
   return [{ text, style: 'plain' }];
 }
 
-/** A terminal that is too narrow shows the beginning. */
+/** Cuts a line at the width of the terminal. */
 function narrowed(line: Line, columns: number): Line {
   let left = columns;
   return line.flatMap(({ text, style }) => {
@@ -206,4 +181,19 @@ function narrowed(line: Line, columns: number): Line {
     left -= widthOf(piece);
     return piece === '' ? [] : [{ text: piece, style }];
   });
+}
+
+const BARS = ' ▁▂▃▄▅▆▇█';
+const ASCII_BARS = ' .:-=+*#@';
+
+/** Draws the last values, one column each, against the largest of them. Only 0 is a blank. */
+export function sparkline(values: readonly number[], columns: number, unicode: boolean): string {
+  const bars = unicode ? BARS : ASCII_BARS;
+  const shown = values.slice(-columns);
+  const most = Math.max(...shown, 0);
+  const line = shown.map((value) => {
+    if (value <= 0 || most <= 0) return bars[0]!;
+    return bars[Math.max(1, Math.ceil((value / most) * (bars.length - 1)))]!;
+  });
+  return line.join('').padStart(columns);
 }

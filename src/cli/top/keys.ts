@@ -1,4 +1,4 @@
-/** What the user set by keys, and what each key does. Pure. */
+/** Keys of the screen: the state that they change, and their help. Pure. */
 import { SORT_KEYS, type SortKey } from './columns.js';
 
 export interface UiState {
@@ -6,15 +6,15 @@ export interface UiState {
   readonly reverse: boolean;
   /** Part of a name, or a glob. */
   readonly filter: string;
-  /** The filter is being typed. */
+  /** True while the user types the filter. */
   readonly typing: boolean;
   readonly paused: boolean;
   readonly help: boolean;
-  /** Old files, too. */
+  /** Includes old files. */
   readonly all: boolean;
-  /** Totals in place of rates. */
+  /** Shows totals in place of rates. */
   readonly totals: boolean;
-  /** Rows that were scrolled away. */
+  /** Number of rows above the first shown one. */
   readonly offset: number;
 }
 
@@ -30,7 +30,7 @@ export const INITIAL: UiState = {
   offset: 0,
 };
 
-/** As node:readline tells it. */
+/** A key press as node:readline reports it. */
 export interface Key {
   readonly name?: string | undefined;
   readonly sequence?: string | undefined;
@@ -39,53 +39,34 @@ export interface Key {
 }
 
 export interface Scrolling {
-  /** Rows that there is room for. */
-  readonly page: number;
-  /** Scrolled to the end. */
+  /** Rows that fit on the screen. */
+  readonly height: number;
+  /** Offset at the end. */
   readonly most: number;
 }
 
 const MAX_FILTER = 100;
+const TOGGLES: ReadonlyMap<string, 'reverse' | 'paused' | 'totals' | 'all' | 'help'> = new Map(
+  Object.entries({ r: 'reverse', p: 'paused', ' ': 'paused', t: 'totals', a: 'all', h: 'help', '?': 'help' } as const),
+);
+/** Steps to another sort key, by character and by name of the key. */
+const SORT_STEPS: ReadonlyMap<string, number> = new Map(Object.entries({ s: 1, '>': 1, S: -1, '<': -1 }));
+const ARROW_STEPS: ReadonlyMap<string, number> = new Map(Object.entries({ right: 1, left: -1 }));
 
-/** @returns undefined to end. */
+/** Returns the state after a key; undefined to end. */
 export function pressed(state: UiState, key: Key, scrolling: Scrolling): UiState | undefined {
-  if (key.ctrl === true && (key.name === 'c' || key.name === 'd')) return undefined;
+  const { name = '', sequence = '' } = key;
+  if (key.ctrl === true && (name === 'c' || name === 'd')) return undefined;
   if (state.typing) return typed(state, key);
-  const scrolled = scrollTarget(state.offset, key, scrolling);
-  if (scrolled !== undefined) return { ...state, offset: Math.min(Math.max(0, scrolled), scrolling.most) };
-  switch (key.sequence) {
-    case 'q':
-      return undefined;
-    case 's':
-    case '>':
-      return { ...state, sort: neighbour(state.sort, 1) };
-    case 'S':
-    case '<':
-      return { ...state, sort: neighbour(state.sort, -1) };
-    case 'r':
-      return { ...state, reverse: !state.reverse };
-    case '/':
-      return { ...state, typing: true, help: false };
-    case 'p':
-    case ' ':
-      return { ...state, paused: !state.paused };
-    case 't':
-      return { ...state, totals: !state.totals };
-    case 'a':
-      return { ...state, all: !state.all };
-    case 'h':
-    case '?':
-      return { ...state, help: !state.help };
-  }
-  switch (key.name) {
-    case 'right':
-      return { ...state, sort: neighbour(state.sort, 1) };
-    case 'left':
-      return { ...state, sort: neighbour(state.sort, -1) };
-    case 'escape':
-      return { ...state, help: false, filter: state.help ? state.filter : '' };
-  }
-  return state;
+  const offset = scrollTargets(state.offset, scrolling).get(name);
+  if (offset !== undefined) return { ...state, offset: Math.min(Math.max(0, offset), scrolling.most) };
+  if (sequence === 'q') return undefined;
+  if (sequence === '/') return { ...state, typing: true, help: false };
+  if (name === 'escape') return { ...state, help: false, filter: state.help ? state.filter : '' };
+  const toggle = TOGGLES.get(sequence);
+  if (toggle !== undefined) return { ...state, [toggle]: !state[toggle] };
+  const step = SORT_STEPS.get(sequence) ?? ARROW_STEPS.get(name);
+  return step === undefined ? state : { ...state, sort: neighbour(state.sort, step) };
 }
 
 function typed(state: UiState, { name, sequence = '', ctrl, meta }: Key): UiState {
@@ -96,27 +77,36 @@ function typed(state: UiState, { name, sequence = '', ctrl, meta }: Key): UiStat
   return printable ? { ...state, filter: (state.filter + sequence).slice(0, MAX_FILTER), offset: 0 } : state;
 }
 
-function scrollTarget(offset: number, { name }: Key, { page, most }: Scrolling): number | undefined {
-  switch (name) {
-    case 'up':
-      return offset - 1;
-    case 'down':
-      return offset + 1;
-    case 'pageup':
-      return offset - page;
-    case 'pagedown':
-      return offset + page;
-    case 'home':
-      return 0;
-    case 'end':
-      return most;
-    default:
-      return undefined;
-  }
+function scrollTargets(offset: number, { height, most }: Scrolling): ReadonlyMap<string, number> {
+  const [pageup, pagedown] = [offset - height, offset + height];
+  return new Map(Object.entries({ up: offset - 1, down: offset + 1, pageup, pagedown, home: 0, end: most }));
 }
 
-/** In the order in which the columns stand. */
+/** Returns the next sort key, in the order of the columns. */
 function neighbour(sort: SortKey, step: number): SortKey {
   const at = SORT_KEYS.indexOf(sort) + step + SORT_KEYS.length;
   return SORT_KEYS[at % SORT_KEYS.length]!;
 }
+
+/** Help for key h: 19 lines of at most 80 columns fit the smallest usual screen. */
+export const HELP: readonly string[] = [
+  '  q, Ctrl-C   quit                      up, down, PgUp, PgDn, Home, End  scroll',
+  '  s, S        sort by the next column, by the one before; so do right and left',
+  '  r           reverse the order          t   totals in place of rates',
+  '  /           show only names with this in them; with * and ? a glob; Esc: all',
+  '  p, space    pause                      a   old files, too',
+  '',
+  '  TX/s RX/s   bytes written and read by the agent; the other side counts nothing',
+  '  REQ/s       transfers finished         ERR/s   operations that failed',
+  '  P50 P99     of the transfer times since the last screen',
+  '  POST        p99 of the time until a transfer was posted',
+  '  LOST        events that the agent reports as dropped; +: its ring was full,',
+  '              and a full ring counts nothing that it refuses',
+  '  FILL        highest share of the ring that was found filled lately',
+  '  IDLE        time since the last event; dead: the process of the agent ended',
+  '  TX+RX       bytes per second, newest at the right, against the highest shown',
+  '',
+  '  Agents write rings when they run with NIXL_TELEMETRY_ENABLE=y and',
+  '  NIXL_TELEMETRY_DIR=DIR, and no other exporter. top takes nothing out of rings.',
+  '  Numbers count from the start of top; with --url, from the start of serve.',
+];

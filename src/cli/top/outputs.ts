@@ -1,13 +1,15 @@
-/** Where the numbers go: to a screen, or line by line. */
+/** Outputs of top: a screen, lines of text, or lines of JSON. */
+import { oneLine, printableJson } from '../../one-line.js';
+import { dateAndTime } from '../figures/formats.js';
+import type { Quantile } from '../figures/rates.js';
+import { fit, pad } from '../figures/table.js';
 import { note, printChunk } from '../process/output.js';
 import type { StopRequest } from '../process/stop.js';
-import type { SortKey } from './columns.js';
-import { shown } from './frame.js';
-import { Interactive } from './interactive.js';
+import { COLUMNS, type SortKey } from './columns.js';
+import { nameOf, shown } from './frame.js';
 import { INITIAL, type UiState } from './keys.js';
-import { heading, jsonLine, textLines } from './lines.js';
-import type { Source } from './totals.js';
-import type { View } from './tracker.js';
+import { Screen } from './screen.js';
+import { overall, type Row, type Sampler, type View } from './tracker.js';
 
 export interface TopOptions {
   dir?: string[];
@@ -25,21 +27,21 @@ export interface TopOptions {
 export interface Output {
   readonly onScreen: boolean;
   show(view: View): Promise<void> | void;
-  /** Once or twice. */
+  /** May be called twice. */
   close(): void;
 }
 
-export function outputOf(options: TopOptions, source: Source, stop: StopRequest): Output {
+export function outputOf(options: TopOptions, sampler: Sampler, stop: StopRequest): Output {
   const hasScreen = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
-  if (options.json === true || options.once === true || !hasScreen) return lineOutput(options, source);
-  const interactive = new Interactive(source.name, uiSettings(options), () => stop.request());
-  return { onScreen: true, show: (view) => interactive.show(view), close: () => interactive.close() };
+  if (options.json === true || options.once === true || !hasScreen) return lineOutput(options, sampler.name);
+  const screen = new Screen(sampler.name, uiSettings(options), () => stop.request());
+  return { onScreen: true, show: (view) => screen.show(view), close: () => screen.close() };
 }
 
-/** After the first sample there are no rates, and nothing to say yet. */
-function lineOutput(options: TopOptions, source: Source): Output {
+/** Prints nothing for the first sample: it has no rates. */
+function lineOutput(options: TopOptions, origin: string): Output {
   let samples = 0;
-  let begun = false;
+  let hasHeading = false;
   let noted = new Set<string>();
   return {
     onScreen: false,
@@ -47,30 +49,90 @@ function lineOutput(options: TopOptions, source: Source): Output {
       samples++;
       if (options.json === true) {
         if (samples === 1) return;
-        return printChunk(`${jsonLine(view, rowsOf(view, options), source.name)}\n`);
+        return printChunk(`${jsonLine(view, rowsOf(view, options), origin)}\n`);
       }
       if (view.seconds === undefined && view.rows.length === 0) return;
       for (const text of view.notes) if (!noted.has(text)) note(text, 'warning');
       noted = new Set(view.notes);
       if (view.seconds === undefined) return;
-      const [first, ...rows] = textOf(view, options);
+      const [heading, ...rows] = textOf(view, options);
       if (rows.length === 0) return;
-      const lines = begun ? rows : [first, ...rows];
-      begun = true;
+      const lines = hasHeading ? rows : [heading, ...rows];
+      hasHeading = true;
       await printChunk(lines.map((line) => `${line}\n`).join(''));
     },
     close: () => {},
   };
 }
 
-export function textOf(view: View, options: TopOptions): string[] {
-  return [heading(), ...textLines(view, rowsOf(view, options))];
-}
-
-function rowsOf(view: View, options: TopOptions): ReturnType<typeof shown> {
+function rowsOf(view: View, options: TopOptions): Row[] {
   return shown(view.rows, { ...INITIAL, ...uiSettings(options) });
 }
 
 function uiSettings({ sort, filter, all }: TopOptions): Partial<UiState> {
   return { sort, filter: filter ?? '', all: all === true };
+}
+
+const NAME_WIDTH = 24;
+const TIME_WIDTH = 19;
+
+/** Returns a heading and a line per agent. Names are whole: a program that reads lines may need them. */
+export function textOf(view: View, options: TopOptions): string[] {
+  const headings = COLUMNS.map(({ heading, width }) => fit(heading, width, 'right'));
+  const time = dateAndTime(new Date(view.takenMs));
+  const lines = rowsOf(view, options).map((row) => {
+    const columns = COLUMNS.map(({ text, width }) => fit(text(row), width, 'right'));
+    return [time, pad(oneLine(nameOf(row)), NAME_WIDTH), ...columns].join(' ');
+  });
+  return [[fit('TIME', TIME_WIDTH), fit('AGENT', NAME_WIDTH), ...headings].join(' '), ...lines];
+}
+
+/** Returns one object: bytes and events per second, microseconds, null for what is unknown. */
+function jsonLine(view: View, rows: readonly Row[], origin: string): string {
+  const { tx, rx, requests, errors, lost, lostMore } = overall(rows);
+  return printableJson({
+    time: new Date(view.takenMs).toISOString(),
+    source: origin,
+    seconds: view.seconds ?? null,
+    txBytesPerSecond: tx ?? null,
+    rxBytesPerSecond: rx ?? null,
+    requestsPerSecond: requests ?? null,
+    errorsPerSecond: errors ?? null,
+    lost,
+    lostMore,
+    notes: view.notes,
+    agents: rows.map(agentObject),
+  });
+}
+
+function agentObject({ totals, state, tx, rx, requests, errors, p50, p99, post99 }: Row): object {
+  const { agent, place, pid, fill, idleMs, missed, lost, lostMore } = totals;
+  return {
+    agent,
+    ...(place === undefined ? {} : { place }),
+    state,
+    ...(pid === undefined ? {} : { pid }),
+    txBytesPerSecond: tx ?? null,
+    rxBytesPerSecond: rx ?? null,
+    requestsPerSecond: requests ?? null,
+    errorsPerSecond: errors ?? null,
+    transferTimeUs: { p50: us(p50), p99: us(p99) },
+    postTimeUs: { p99: us(post99) },
+    lost,
+    lostMore,
+    missed,
+    fill: fill ?? null,
+    idleSeconds: idleMs === undefined ? null : idleMs / 1000,
+    totals: {
+      txBytes: Number(totals.txBytes),
+      rxBytes: Number(totals.rxBytes),
+      requests: Number(totals.requests),
+      errors: totals.errors,
+    },
+  };
+}
+
+function us(quantile: Quantile | undefined): number | null {
+  // More digits would suggest an accuracy that buckets lack.
+  return quantile === undefined ? null : Number(quantile.value.toPrecision(3));
 }

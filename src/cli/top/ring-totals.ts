@@ -1,14 +1,14 @@
-/** One ring that is looked at and never taken from, as an agent's running totals. */
-import { Category, tallyOptions } from '../../mapping/index.js';
+/** Running totals of one ring's agent, by passive observation. */
+import { tallyOptions } from '../../mapping/index.js';
 import { observeTally, type TallyingObserver } from '../../shm-bridge/index.js';
-import type { AgentLife, EventTally, ObservedRing } from '../../shm-bridge/types.js';
-import { DROPPED, POST_TIME, RX_BYTES, RX_REQUESTS, TRANSFER_TIME, TX_BYTES, TX_REQUESTS } from '../event-types.js';
-import type { AgentTotals } from './totals.js';
+import type { AgentLife } from '../../shm-bridge/types.js';
+import { totalsOf } from '../figures/totals.js';
+import type { AgentTotals } from './tracker.js';
 
-/** 24 to a decade, from 1 us to 1000 s: a percentile is off by a tenth at most. */
+/** 24 per decade, from 1 us to 1000 s: a percentile is wrong by a tenth at most. */
 const FINE_BOUNDS_US = Array.from({ length: 9 * 24 + 1 }, (_, step) => 10 ** (step / 24));
 const TALLY = tallyOptions({ durationBoundsUs: FINE_BOUNDS_US });
-/** As serve's --dead-ttl: so long the last numbers of a dead agent are worth a line. */
+/** Default of serve's --dead-ttl: for this time a dead agent keeps its line. */
 const DEAD_SHOWN_MS = 30_000;
 
 let opened = 0;
@@ -22,7 +22,7 @@ export class RingTotals {
   readonly #observer: TallyingObserver;
   readonly #openedMs = Date.now();
   #lastEventMs: number | undefined;
-  #looked = false;
+  #observed = false;
   #fill = 0;
   #lapped = false;
   #stalled = false;
@@ -40,67 +40,60 @@ export class RingTotals {
     this.#observer = observeTally(path, TALLY);
   }
 
-  /** Often: a ring that goes round between two looks is seen in part only. */
-  look(nowMs: number): ObservedRing {
+  /** Reads new events. Frequent calls miss nothing: of a ring that wraps between two calls only a part is seen. */
+  observe(nowMs: number): void {
     const seen = this.#observer.observe();
     this.#lapped ||= seen.lapped;
     this.#stalled = seen.stalled;
     this.#wasFull ||= seen.stalled;
     const isRing = seen.state === 'ready' || seen.state === 'initializing';
     this.#problem = isRing ? undefined : `${this.path} is ${seen.state}: ${seen.reason}`;
-    // How old what lay in the ring at the first look is cannot be told.
-    if (seen.found > 0 && this.#looked) this.#lastEventMs = nowMs;
+    // The first call finds events of unknown age.
+    if (seen.found > 0 && this.#observed) this.#lastEventMs = nowMs;
     if (seen.capacity !== undefined && seen.capacity > 1) {
       this.#fill = Math.max(this.#fill, (seen.pending ?? 0) / (seen.capacity - 1));
-      this.#looked = true;
+      this.#observed = true;
     }
-    return seen;
   }
 
-  /** The process that was found to write it, if any. */
-  noteWriter(pid: number | undefined, nowMs: number): void {
+  /** `pid`: the process that has the ring open for writing, where one was found. */
+  setWriter(pid: number | undefined, nowMs: number): void {
     if (pid !== undefined) this.#diedMs = undefined;
     else if (this.#pid !== undefined) this.#diedMs ??= nowMs;
     this.#pid = pid ?? this.#pid;
   }
 
-  /** Cheap, where a search for all writers is not: whether the one that was found is still there. */
+  /** Checks whether the known writer still runs: cheap, unlike a search for all writers. */
   checkWriter(nowMs: number): void {
     if (this.#pid !== undefined && this.#diedMs === undefined && !isRunning(this.#pid)) this.#diedMs = nowMs;
   }
 
-  /** Full, and nobody drains it. */
+  /** True while the ring is full and no consumer drains it. */
   get stalled(): boolean {
     return this.#stalled;
   }
 
-  /** What became of a file that was a ring. */
+  /** Problem of a file that is a ring no longer. */
   get problem(): string | undefined {
     return this.#problem;
   }
 
-  /** `place`: told only where names alone do not tell agents apart. What was the most since the last call begins again. */
-  totals(nowMs: number, tellPlace: boolean): AgentTotals {
-    const { events } = this.#observer.tally();
-    const sum = (type: number): number => Number(events[type]?.sum ?? 0n);
-    const errors = events.filter(({ category }) => category === Category.ERROR);
+  /** Returns the totals, with the highest fill since the last call. `withPlace`: names alone are not unique. */
+  totals(nowMs: number, withPlace: boolean): AgentTotals {
+    const { dropped, txRequests, rxRequests, ...totals } = totalsOf(this.#observer.tally().events);
     const fill = this.#fill;
     this.#fill = 0;
     return {
+      ...totals,
       id: this.#id,
       agent: this.#agent,
-      ...(tellPlace ? { place: this.#place } : {}),
+      ...(withPlace ? { place: this.#place } : {}),
       life: this.#life(),
       ...(this.#pid === undefined ? {} : { pid: this.#pid }),
-      txBytes: sum(TX_BYTES),
-      rxBytes: sum(RX_BYTES),
-      requests: sum(TX_REQUESTS) + sum(RX_REQUESTS),
-      errors: errors.reduce((all, { count }) => all + count, 0),
-      lost: sum(DROPPED),
+      requests: txRequests + rxRequests,
+      lost: Number(dropped),
       lostMore: this.#wasFull,
       missed: this.#lapped,
-      ...timesOf(events, TRANSFER_TIME, 'transferTimes'),
-      ...timesOf(events, POST_TIME, 'postTimes'),
       fill,
       idleMs: Math.max(0, nowMs - (this.#lastEventMs ?? this.#openedMs)),
       unused: this.#unused(nowMs),
@@ -128,13 +121,4 @@ function isRunning(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-}
-
-function timesOf<K extends string>(
-  events: readonly EventTally[],
-  type: number,
-  key: K,
-): Partial<Record<K, { bounds: readonly number[]; counts: readonly number[] }>> {
-  const histogram = events[type]?.histogram;
-  return histogram === undefined ? {} : ({ [key]: histogram } as Record<K, typeof histogram>);
 }

@@ -1,22 +1,15 @@
-/** The terminal while top has it: drawn on, listened to, and given back as it was on every way out. */
+/** The terminal of top: frames, keys, and its restored state after every kind of end. */
 import { writeSync } from 'node:fs';
 import { emitKeypressEvents } from 'node:readline';
-import type { Line, Style } from './frame.js';
-import type { Key } from './keys.js';
-import { widthOf } from './text.js';
+import { widthOf } from '../figures/table.js';
+import { frame, type Piece, type Style } from './frame.js';
+import { INITIAL, type Key, pressed, type Scrolling, type UiState } from './keys.js';
+import type { View } from './tracker.js';
 
-export interface ScreenEvents {
-  onKey(key: Key): void;
-  /** What is on the screen is gone or has another size now. */
-  onRedraw(): void;
-  /** The terminal is gone. */
-  onGone(): void;
-}
-
-/** Another screen, which leaves the user's own untouched; no cursor; no wrapping of lines. */
+/** Switches to the alternate screen, without a cursor and without line wrap. */
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
 const LEAVE = '\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';
-/** Terminals that know these show a frame when it is whole. */
+/** Synchronised updates: terminals with this feature show only whole frames. */
 const BEGIN_FRAME = '\x1b[?2026h';
 const END_FRAME = '\x1b[?2026l';
 
@@ -25,54 +18,67 @@ const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 
 export class Screen {
-  readonly #events: ScreenEvents;
-  /** NO_COLOR and terminals without colours. */
+  readonly #origin: string;
+  readonly #unicode = supportsUnicode();
+  /** False with NO_COLOR, and on terminals without colours. */
   readonly #colour = process.stdout.hasColors();
+  readonly #end: () => void;
+  #state: UiState;
+  #scrolling: Scrolling = { height: 0, most: 0 };
+  #newest: View | undefined;
+  #shown: View | undefined;
   #entered = false;
 
-  constructor(events: ScreenEvents) {
-    this.#events = events;
+  /** `end`: the action of key q, and of a terminal that is closed. */
+  constructor(origin: string, settings: Partial<UiState>, end: () => void) {
+    this.#origin = origin;
+    this.#state = { ...INITIAL, ...settings };
+    this.#end = end;
     process.on('exit', this.#leave);
     process.on('uncaughtExceptionMonitor', this.#leave); // before the error is printed
     process.on('SIGTSTP', this.#suspend);
     process.on('SIGCONT', this.#resume);
-    process.stdout.on('resize', this.#redraw);
+    process.stdout.on('resize', this.#draw);
     if (process.stdin.isTTY) {
       emitKeypressEvents(process.stdin);
-      process.stdin.on('keypress', this.#onKeypress).on('end', this.#gone).on('error', this.#gone);
+      process.stdin.on('keypress', this.#onKeypress).on('end', this.#end).on('error', this.#end);
     }
     this.#enter();
   }
 
-  get columns(): number {
-    return process.stdout.columns || DEFAULT_COLUMNS;
-  }
-
-  get rows(): number {
-    return process.stdout.rows || DEFAULT_ROWS;
-  }
-
-  paint(lines: readonly Line[]): void {
-    // A terminal that takes nothing just now gets the next frame.
-    if (!this.#entered || process.stdout.writableNeedDrain) return;
-    const text = lines.map((line, i) => {
-      // Behind a full line the cursor stands on its last character, which would be erased.
-      const width = line.reduce((sum, piece) => sum + widthOf(piece.text), 0);
-      const rest = width < this.columns ? '\x1b[K' : '';
-      return `\x1b[${i + 1};1H${line.map((piece) => this.#styled(piece.text, piece.style)).join('')}${rest}`;
-    });
-    process.stdout.write(`${BEGIN_FRAME}${text.join('')}${END_FRAME}`);
+  show(view: View): void {
+    this.#newest = view;
+    this.#draw();
   }
 
   close(): void {
     this.#leave();
     process.off('exit', this.#leave).off('uncaughtExceptionMonitor', this.#leave);
     process.off('SIGTSTP', this.#suspend).off('SIGCONT', this.#resume);
-    process.stdout.off('resize', this.#redraw);
-    process.stdin.off('keypress', this.#onKeypress).off('end', this.#gone).off('error', this.#gone);
+    process.stdout.off('resize', this.#draw);
+    process.stdin.off('keypress', this.#onKeypress).off('end', this.#end).off('error', this.#end);
   }
 
-  #styled(text: string, style: Style): string {
+  readonly #draw = (): void => {
+    if (!this.#state.paused || this.#shown === undefined) this.#shown = this.#newest;
+    if (this.#shown === undefined) return;
+    const columns = process.stdout.columns || DEFAULT_COLUMNS;
+    const rows = process.stdout.rows || DEFAULT_ROWS;
+    const surroundings = { columns, rows, origin: this.#origin, unicode: this.#unicode };
+    const { lines, scrolling } = frame(this.#shown, this.#state, surroundings);
+    this.#scrolling = scrolling;
+    // A terminal that is too slow for this frame gets a later one.
+    if (!this.#entered || process.stdout.writableNeedDrain) return;
+    const text = lines.map((line, i) => {
+      // After a full line the cursor is on the last character, which the code would erase.
+      const width = line.reduce((sum, piece) => sum + widthOf(piece.text), 0);
+      const rest = width < columns ? '\x1b[K' : '';
+      return `\x1b[${i + 1};1H${line.map((piece) => this.#styled(piece)).join('')}${rest}`;
+    });
+    process.stdout.write(`${BEGIN_FRAME}${text.join('')}${END_FRAME}`);
+  };
+
+  #styled({ text, style }: Piece): string {
     const code = this.#colour ? CODES[style] : '';
     return code === '' ? text : `\x1b[${code}m${text}\x1b[0m`;
   }
@@ -87,14 +93,14 @@ export class Screen {
     process.stdout.write(ENTER);
   }
 
-  /** Also runs while the process ends: nothing here may wait, or throw because the terminal is gone. */
+  /** Restores the terminal. Runs also while the process ends: it must not wait, nor throw where the terminal was closed. */
   readonly #leave = (): void => {
     if (!this.#entered) return;
     this.#entered = false;
     try {
       writeSync(process.stdout.fd, LEAVE);
     } catch {
-      // whoever closed it restores it
+      // a closed terminal needs no restoring
     }
     try {
       if (process.stdin.isTTY) {
@@ -113,22 +119,22 @@ export class Screen {
 
   readonly #resume = (): void => {
     this.#enter();
-    this.#redraw();
+    this.#draw();
   };
 
-  readonly #redraw = (): void => this.#events.onRedraw();
-
-  readonly #gone = (): void => this.#events.onGone();
-
   readonly #onKeypress = (_: string | undefined, key: Key): void => {
-    // To the whole job, as the terminal would: whoever started us, npm say, stops with us.
-    if (key.ctrl === true && key.name === 'z') process.kill(0, 'SIGTSTP');
-    else this.#events.onKey(key);
+    // Signals the whole job, as the terminal would: a parent such as npm stops, too.
+    if (key.ctrl === true && key.name === 'z') return void process.kill(0, 'SIGTSTP');
+    const state = pressed(this.#state, key, this.#scrolling);
+    if (state === undefined) return this.#end();
+    this.#state = state;
+    this.#draw();
   };
 }
 
-/** Whether bars of eight heights can be shown: unless the locale says otherwise, as terminals do that far. */
-export function speaksUnicode(environment: Readonly<Record<string, string | undefined>> = process.env): boolean {
-  const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || 'UTF-8';
+/** Returns false where the locale rules out bars of eight heights. */
+function supportsUnicode(): boolean {
+  const { env } = process;
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'UTF-8';
   return /utf-?8/i.test(locale);
 }

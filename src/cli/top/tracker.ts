@@ -1,23 +1,68 @@
-/** From samples to what is shown: rates and percentiles of the time between two, and their history. Pure. */
-import { bucketIncrease, increase, type Quantile, quantile } from '../figures/quantile.js';
-import type { AgentTotals, Sample } from './totals.js';
+/** From samples of agents to rows: rates and percentiles of the time between two samples, and their history. Pure. */
+import type { Exact } from '../../exact.js';
+import type { AgentLife } from '../../shm-bridge/types.js';
+import { type Buckets, Interval, type Quantile, quantile, type Sample as Samples } from '../figures/rates.js';
+import type { Rates } from '../figures/totals.js';
 
 /** Without an event for this long an agent counts as idle. */
 const IDLE_AFTER_MS = 10_000;
 /** More than any sparkline shows. */
 const HISTORY_LENGTH = 60;
 
-export type AgentState = 'live' | 'idle' | 'dead';
+/** Running totals of one agent, up to the time of the sample. */
+export interface AgentTotals {
+  /** The same in every sample, and no other agent's. */
+  readonly id: string;
+  readonly agent: string;
+  /** Directory of its ring, or host, where the name alone is not unique. */
+  readonly place?: string;
+  readonly life: AgentLife;
+  readonly pid?: number;
+  readonly txBytes: Exact;
+  readonly rxBytes: Exact;
+  /** Finished transfers, both directions. */
+  readonly requests: Exact;
+  readonly errors: number;
+  /** Events that the agent reports as dropped. */
+  readonly lost: number;
+  /** True when more may be lost: its ring was found full, and a ring counts nothing. */
+  readonly lostMore: boolean;
+  /** True when these numbers are known to be too low. */
+  readonly missed: boolean;
+  /** Microseconds. */
+  readonly transferTimes?: Buckets | undefined;
+  readonly postTimes?: Buckets | undefined;
+  /** Highest share of the ring that was found filled lately, 0 to 1. */
+  readonly fill?: number;
+  /** Milliseconds since its last event, or since it is observed. */
+  readonly idleMs?: number;
+  /** An old file, probably: empty, or left by a process that ended, and without new events. */
+  readonly unused: boolean;
+}
 
-/** One agent's line. Rates are per second; undefined before two samples have the agent. */
-export interface Row {
+export interface Sample extends Samples<AgentTotals> {
+  /** For the user, beside the numbers; the most important one first. */
+  readonly notes: readonly string[];
+}
+
+/** Takes samples of agents, from rings or from an exposition. */
+export interface Sampler {
+  /** Origin of the numbers, for the header: directories, or an address. */
+  readonly name: string;
+  /** @throws Failure when there is nothing to read at all. */
+  sample(): Promise<Sample>;
+  /** Failure for a command that ends without having found an agent. */
+  noAgents(): Error;
+  close(): void;
+}
+
+type AgentState = 'live' | 'idle' | 'dead';
+
+/** One agent's line. Rates are undefined before two samples have the agent. */
+export interface Row extends Rates {
   readonly totals: AgentTotals;
   readonly state: AgentState;
-  readonly tx: number | undefined;
-  readonly rx: number | undefined;
-  readonly requests: number | undefined;
-  readonly errors: number | undefined;
-  /** Microseconds; undefined where no transfer ended. */
+  /** Microseconds. Undefined where no transfer ended. */
   readonly p50: Quantile | undefined;
   readonly p99: Quantile | undefined;
   readonly post99: Quantile | undefined;
@@ -27,7 +72,7 @@ export interface Row {
 
 export interface View {
   readonly takenMs: number;
-  /** Between the two samples; undefined at the first. */
+  /** Time between the two samples. Undefined at the first, and where the clock was set back. */
   readonly seconds: number | undefined;
   readonly rows: readonly Row[];
   readonly notes: readonly string[];
@@ -35,37 +80,24 @@ export interface View {
 
 export class Tracker {
   #before: Sample | undefined;
-  #histories = new Map<string, number[]>();
+  #histories: ReadonlyMap<string, readonly number[]> = new Map();
 
   add(sample: Sample): View {
-    const before = this.#before;
-    const elapsedMs = before === undefined ? 0 : sample.takenMs - before.takenMs;
-    // The clock may have been set back: then there is no rate, but not a wrong one.
-    const seconds = elapsedMs > 0 ? elapsedMs / 1000 : undefined;
-    const old = new Map(before?.agents.map((agent) => [agent.id, agent]));
-    const histories = new Map<string, number[]>();
-    const rows = sample.agents.map((agent) => {
-      const row = rowOf(old.get(agent.id), agent, seconds, this.#histories.get(agent.id) ?? []);
-      histories.set(agent.id, [...row.history]);
-      return row;
-    });
-    this.#histories = histories;
+    const interval = new Interval(this.#before, sample);
+    const rows = sample.agents.map((agent) => rowOf(agent, interval, this.#histories.get(agent.id) ?? []));
+    this.#histories = new Map(rows.map(({ totals, history }) => [totals.id, history]));
     this.#before = sample;
-    return { takenMs: sample.takenMs, seconds, rows, notes: sample.notes };
+    return { takenMs: sample.takenMs, seconds: interval.seconds, rows, notes: sample.notes };
   }
 }
 
-function rowOf(
-  before: AgentTotals | undefined,
-  totals: AgentTotals,
-  seconds: number | undefined,
-  past: readonly number[],
-): Row {
+function rowOf(totals: AgentTotals, interval: Interval<AgentTotals>, past: readonly number[]): Row {
   const rate = (key: 'txBytes' | 'rxBytes' | 'requests' | 'errors'): number | undefined =>
-    seconds === undefined || before === undefined ? undefined : increase(before[key], totals[key]) / seconds;
-  const share = (key: 'transferTimes' | 'postTimes', share: number): Quantile | undefined => {
-    const since = seconds === undefined || before === undefined ? undefined : bucketIncrease(before[key], totals[key]);
-    return since && quantile(since, share);
+    interval.rate([totals], (one) => one[key]);
+  const percentile = (key: 'transferTimes' | 'postTimes', share: number): Quantile | undefined => {
+    const bounds = totals[key]?.bounds;
+    if (interval.seconds === undefined || bounds === undefined) return undefined;
+    return quantile({ bounds, counts: interval.counts([totals], (one) => one[key]?.counts) }, share);
   };
   const tx = rate('txBytes');
   const rx = rate('rxBytes');
@@ -76,9 +108,9 @@ function rowOf(
     rx,
     requests: rate('requests'),
     errors: rate('errors'),
-    p50: share('transferTimes', 0.5),
-    p99: share('transferTimes', 0.99),
-    post99: share('postTimes', 0.99),
+    p50: percentile('transferTimes', 0.5),
+    p99: percentile('transferTimes', 0.99),
+    post99: percentile('postTimes', 0.99),
     history: tx === undefined || rx === undefined ? past : [...past, tx + rx].slice(-HISTORY_LENGTH),
   };
 }
@@ -88,26 +120,22 @@ function stateOf({ life, idleMs }: AgentTotals): AgentState {
   return idleMs !== undefined && idleMs >= IDLE_AFTER_MS ? 'idle' : 'live';
 }
 
-/** All rows as one. Percentiles of several agents do not add up to one: there are none. */
-export interface Overall {
-  readonly tx: number | undefined;
-  readonly rx: number | undefined;
-  readonly requests: number | undefined;
-  readonly errors: number | undefined;
+/** All rows as one, without percentiles: those of several agents cannot be added. */
+interface Overall extends Rates {
   readonly lost: number;
   readonly lostMore: boolean;
 }
 
 export function overall(rows: readonly Row[]): Overall {
-  const sum = (key: 'tx' | 'rx' | 'requests' | 'errors'): number | undefined =>
+  const total = (key: keyof Rates): number | undefined =>
     rows.some((row) => row[key] !== undefined) || rows.length === 0
       ? rows.reduce((all, row) => all + (row[key] ?? 0), 0)
       : undefined;
   return {
-    tx: sum('tx'),
-    rx: sum('rx'),
-    requests: sum('requests'),
-    errors: sum('errors'),
+    tx: total('tx'),
+    rx: total('rx'),
+    requests: total('requests'),
+    errors: total('errors'),
     lost: rows.reduce((all, { totals }) => all + totals.lost, 0),
     lostMore: rows.some(({ totals }) => totals.lostMore),
   };

@@ -1,17 +1,17 @@
-/** The rings of directories, watched: found, looked at several times a second, and never taken from. */
+/** Samples from the rings of directories, found and observed by a timer. It drains nothing. */
 import path from 'node:path';
 import { reasonOf } from '../../errors.js';
 import { findWriters } from '../../shm-bridge/index.js';
 import { ExitCode, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { type Complaint, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
 import { RingTotals } from './ring-totals.js';
-import type { AgentTotals, Sample, Source } from './totals.js';
+import type { AgentTotals, Sample, Sampler } from './tracker.js';
 
-/** Half of what the fastest agent needs to go round a ring of 4096 events. */
-const LOOK_INTERVAL_MS = 50;
+/** Half of the time in which the fastest agent fills a ring of 4096 events. */
+const OBSERVE_INTERVAL_MS = 50;
 const SEARCH_INTERVAL_MS = 500;
 const WRITERS_INTERVAL_MS = 1_000;
-/** Searching takes long where there are many files or processes: then it is done less often. */
+/** Limits the time spent on searches: among many files or processes they take long, so they become rare. */
 const SHARE_OF_TIME = 0.05;
 
 interface Problem {
@@ -19,7 +19,7 @@ interface Problem {
   readonly text: string;
 }
 
-export class WatchedRings implements Source {
+export class WatchedRings implements Sampler {
   readonly name: string;
   readonly #directories: readonly string[];
   readonly #rings = new Map<string, RingTotals>();
@@ -33,7 +33,7 @@ export class WatchedRings implements Source {
     this.#directories = directories;
     this.name = directories.join(', ');
     this.#tick();
-    this.#timer = setInterval(() => this.#tick(), LOOK_INTERVAL_MS);
+    this.#timer = setInterval(() => this.#tick(), OBSERVE_INTERVAL_MS);
   }
 
   sample(): Promise<Sample> {
@@ -45,7 +45,7 @@ export class WatchedRings implements Source {
     return Promise.resolve({ takenMs: nowMs, agents, notes: this.#notes(rings, agents) });
   }
 
-  whyNothing(): Error {
+  noAgents(): Error {
     const [problem] = this.#problems.values();
     const [complaint] = this.#complaints;
     const denied = this.#complaints.find(isNotPermitted);
@@ -60,18 +60,15 @@ export class WatchedRings implements Source {
     this.#rings.clear();
   }
 
-  /** Also from a timer, where what is thrown would end the process: it is told with the next sample. */
+  /** Runs in a timer, where an exception would end the process. The next sample reports it instead. */
   #tick(): void {
     try {
       this.#search(performance.now());
-      this.#look(Date.now());
+      const nowMs = Date.now();
+      for (const ring of this.#rings.values()) ring.observe(nowMs);
     } catch (error) {
-      this.#complaints = [{ text: `the rings cannot be watched: ${reasonOf(error)}`, code: undefined }];
+      this.#complaints = [{ text: `the rings cannot be observed: ${reasonOf(error)}`, code: undefined }];
     }
-  }
-
-  #look(nowMs: number): void {
-    for (const ring of this.#rings.values()) ring.look(nowMs);
   }
 
   #search(nowMs: number): void {
@@ -94,7 +91,7 @@ export class WatchedRings implements Source {
     this.#findWriters();
   }
 
-  /** @returns whether the file is watched. */
+  /** @returns true where the file is a ring under observation. */
   #watch(
     file: string,
     inode: number | undefined,
@@ -128,17 +125,17 @@ export class WatchedRings implements Source {
     if (nowMs < this.#nextWritersMs || rings.length === 0) return;
     const pids = findWriters(rings.map((ring) => ring.path));
     this.#nextWritersMs = nowMs + Math.max(WRITERS_INTERVAL_MS, (performance.now() - nowMs) / SHARE_OF_TIME);
-    for (const [i, ring] of rings.entries()) ring.noteWriter(pids[i], Date.now());
+    for (const [i, ring] of rings.entries()) ring.setWriter(pids[i], Date.now());
   }
 
   #notes(rings: readonly RingTotals[], agents: readonly AgentTotals[]): string[] {
     const notes = this.#complaints.map(({ text }) => text);
     const stalled = rings.filter((ring, i) => ring.stalled && !agents[i]!.unused && agents[i]!.life !== 'dead');
     if (stalled.length > 0) {
-      notes.push(`${named(stalled)} full: nobody drains, so new events are dropped`);
+      notes.push(`${named(stalled)} full: no consumer drains it, so new events are dropped`);
     }
     const lapped = rings.filter((_, i) => agents[i]!.missed);
-    if (lapped.length > 0) notes.push(`${named(lapped)} too fast to be watched: numbers are too low; --url has all`);
+    if (lapped.length > 0) notes.push(`${named(lapped)} too fast to be observed: numbers are too low; --url has all`);
     const problems = [...this.#problems.values()].map(({ text }) => text);
     for (const { problem } of rings) if (problem !== undefined) problems.push(problem);
     const [first, ...more] = problems;

@@ -29,11 +29,17 @@ it('gives a browser the page, all of its files and nothing from elsewhere; anyon
     seen.add(url.pathname);
     const answer = await fetch(url);
     expect({ url: url.pathname, status: answer.status }).toEqual({ url: url.pathname, status: 200 });
-    const imports = (await answer.text()).matchAll(/^import .*?from '(\..*?)';$/gms);
-    for (const [, name] of imports) await follow(new URL(name!, url));
+    const imports = (await answer.text()).matchAll(/^(?:import|export) [^;]*?from '(.*?)';$/gm);
+    for (const [, name] of url.pathname.endsWith('.js') ? imports : []) {
+      expect(name, `${url.pathname} imports only files that the server has`).toMatch(/^\./);
+      await follow(new URL(name!, url));
+    }
   };
   for (const [, name] of text.matchAll(/(?:href|src)="([^"]+)"/g)) await follow(at(name!));
-  expect([...seen]).toEqual(expect.arrayContaining(['/metrics', '/figures/numbers.js', '/page/browser/uplot.js']));
+  const scripts = ['exact.js', 'cli/figures/formats.js', 'cli/figures/rates.js', 'cli/page/browser/uplot.js'];
+  expect([...seen]).toEqual(expect.arrayContaining(['/metrics', ...scripts.map((name) => `/page/${name}`)]));
+  // A proxy may serve the page below a path of its own.
+  for (const pathname of seen) expect(pathname).toMatch(/^\/(metrics$|page\/)/);
   expect(await (await fetch(at('/'))).text()).toContain('They are at /metrics');
 });
 
@@ -44,7 +50,7 @@ it('is off with --page off', async () => {
     'text/plain; charset=utf-8',
     expect.stringContaining('/metrics'),
   ]);
-  for (const path of ['/page/data.json', '/page/browser/main.js', '/figures/numbers.js']) {
+  for (const path of ['/page/data.json', '/page/cli/page/browser/main.js', '/page/exact.js']) {
     expect((await fetch(at(path))).status).toBe(404);
   }
 });

@@ -46,12 +46,12 @@ describe.each([[[]], [['--consume']]])('nixl-otel read --follow %j', (flags) => 
     expect(code).toBe(0);
   });
 
-  it('says that its file is gone, shows what still comes into it, and goes on with the next', async () => {
+  it('says that its file was deleted, shows what still comes into it, and goes on with the next', async () => {
     const { file, reading } = followed();
     await shows(reading, [1, 2, 3]);
     const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });
     rmSync(file);
-    await reading.says(/agent is gone; another of that name will be read/);
+    await reading.says(/agent was deleted; the next file of that name will be read/);
     writer.push({ type: 0, value: 4 });
     await shows(reading, [1, 2, 3, 4]);
     writeFileSync(file, 'a text that is no ring, and long enough to be seen as one that is none');
@@ -61,7 +61,7 @@ describe.each([[[]], [['--consume']]])('nixl-otel read --follow %j', (flags) => 
     await shows(reading, [1, 2, 3, 4, 5]);
     await reading.says(/agent can be read again/);
     const { code, stderr } = await reading.stop();
-    for (const part of ['is gone', 'is corrupt', 'can be read again']) expect(times(stderr, part)).toBe(1);
+    for (const part of ['was deleted', 'is corrupt', 'can be read again']) expect(times(stderr, part)).toBe(1);
     expect(code).toBe(0);
   });
 
@@ -83,7 +83,7 @@ describe.each([[[]], [['--consume']]])('nixl-otel read --follow %j', (flags) => 
     await shows(reading, [1, 2, 3]);
     write(file, [4]);
     await shows(reading, [1, 2, 3, 4]);
-    await reading.says(/the agent of \S+ started again/);
+    await reading.says(/the agent of \S+ restarted/);
     expect((await reading.stop()).code).toBe(0);
   });
 });

@@ -169,7 +169,7 @@ describe('nixl-otel read', () => {
     const reading = start(['read', '--follow', '--format', 'json', ...files]);
     await shows(reading, [1, 2, 9, 3]);
     rmSync(files[1]!);
-    await reading.says(/m is gone/);
+    await reading.says(/m was deleted/);
     expect((await reading.stop('SIGINT')).code).toBe(0);
   });
 

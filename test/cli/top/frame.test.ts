@@ -1,8 +1,8 @@
 /** Golden frames: `npx vitest run test/cli/top -u` writes them anew. */
 import { describe, expect, it } from 'vitest';
-import { frame, type Surroundings } from '../../../src/cli/top/frame.js';
+import { widthOf } from '../../../src/cli/figures/table.js';
+import { frame, sparkline, type Surroundings } from '../../../src/cli/top/frame.js';
 import { INITIAL, type UiState } from '../../../src/cli/top/keys.js';
-import { widthOf } from '../../../src/cli/top/text.js';
 import type { View } from '../../../src/cli/top/tracker.js';
 import { sample, times, totals, viewOf } from './samples.js';
 
@@ -40,7 +40,7 @@ function busyView(): View {
 }
 
 function textOf(view: View, state: Partial<UiState> = {}, surroundings: Partial<Surroundings> = {}): string {
-  const around = { columns: 80, rows: 14, source: '/dev/shm/nixl', unicode: true, ...surroundings };
+  const around = { columns: 80, rows: 14, origin: '/dev/shm/nixl', unicode: true, ...surroundings };
   const { lines } = frame(view, { ...INITIAL, ...state }, around);
   const texts = lines.map((line) => line.map(({ text }) => text).join(''));
   expect(texts).toHaveLength(around.rows);
@@ -79,8 +79,8 @@ describe('a frame', () => {
     const agents = Array.from({ length: 64 }, (_, i) => totals(`agent-${String(i).padStart(2, '0')}`));
     const view = viewOf(sample(AT, agents));
     const state = { ...INITIAL, sort: 'agent' as const, offset: 1_000 };
-    const { lines, scrolling } = frame(view, state, { columns: 80, rows: 24, source: 'x', unicode: true });
-    expect(scrolling).toEqual({ page: 19, most: 45 });
+    const { lines, scrolling } = frame(view, state, { columns: 80, rows: 24, origin: 'x', unicode: true });
+    expect(scrolling).toEqual({ height: 19, most: 45 });
     expect(lines.at(-2)![0]!.text).toContain('agent-63');
     expect(lines.at(-1)![0]!.text).toMatch(/46-64 of 64$/);
   });
@@ -94,7 +94,7 @@ describe('a frame', () => {
   });
 
   it('tells what is bad by colour, and dims who is silent', () => {
-    const { lines } = frame(busyView(), INITIAL, { columns: 120, rows: 14, source: 'x', unicode: true });
+    const { lines } = frame(busyView(), INITIAL, { columns: 120, rows: 14, origin: 'x', unicode: true });
     const styles = lines
       .slice(4, 9)
       .map((line) => line.filter(({ text }) => text.trim() !== '').map(({ style }) => style));
@@ -103,4 +103,11 @@ describe('a frame', () => {
     expect(styles[1]!.slice(7, 10)).toEqual(['bad', 'bad', 'warn']);
     expect(styles.at(-1)).toContain('dim');
   });
+});
+
+it('draws the last values against the largest of them, and never something as nothing', () => {
+  expect(sparkline([100, 0, 1, 400, 800], 6, true)).toBe(' ▁ ▁▄█');
+  expect(sparkline([100, 0, 1, 400, 800], 3, true)).toBe('▁▄█');
+  expect(sparkline([0, 0], 3, true)).toBe('   ');
+  expect(sparkline([1, 800], 3, false)).toBe(' .@');
 });

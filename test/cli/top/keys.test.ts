@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { INITIAL, type Key, pressed, type UiState } from '../../../src/cli/top/keys.js';
 
-const SCROLLING = { page: 10, most: 54 };
+const SCROLLING = { height: 10, most: 54 };
 
 /** The state after these keys; undefined when they end it. */
 function after(keys: (string | Key)[], from: UiState = INITIAL): UiState | undefined {

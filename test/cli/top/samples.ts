@@ -1,7 +1,6 @@
 /** Agents' totals for tests of what top makes of them. */
-import type { Buckets } from '../../../src/cli/figures/quantile.js';
-import type { AgentTotals, Sample } from '../../../src/cli/top/totals.js';
-import { Tracker, type View } from '../../../src/cli/top/tracker.js';
+import type { Buckets } from '../../../src/cli/figures/rates.js';
+import { type AgentTotals, type Sample, Tracker, type View } from '../../../src/cli/top/tracker.js';
 
 export const BOUNDS = [10, 100, 1_000, 10_000, 10_000_000];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { quantile } from '../../../src/cli/figures/quantile.js';
+import { quantile } from '../../../src/cli/figures/rates.js';
 import { overall } from '../../../src/cli/top/tracker.js';
 import { sample, times, totals, viewOf } from './samples.js';
 

@@ -1,57 +1,56 @@
-/** One row per agent: sorted by any column, and a button in each that narrows the page down to it. */
-import { bytes, count, duration, percent } from '../../figures/numbers.js';
-import { quantile } from '../../figures/quantile.js';
+/** Table of agents: sorted by any column, with a button in each row that narrows the page down to its agent. */
+import { bytes, count, duration, percent, percentile } from '../../figures/formats.js';
+import { quantile } from '../../figures/rates.js';
 import type { AgentData, PageData } from '../data.js';
-import { byId, element, named, setNumber, setText } from './dom.js';
-import { errorsOf, type History, type Sample } from './history.js';
-import { percentileText } from './percentile-text.js';
+import { byId, element, named, setNumber, setText, UNKNOWN } from './dom.js';
+import { errorsOf, type History, type Measure, type Measures } from './history.js';
 
 interface Row {
   readonly agent: AgentData;
-  readonly sample: Sample | undefined;
-  readonly durationUs: readonly number[];
+  readonly measures: Measures | undefined;
+  readonly boundsUs: readonly number[];
 }
 
 interface Column {
   readonly heading: string;
-  /** NaN: nothing is known. */
+  /** NaN where the value is unknown. */
   readonly value: (row: Row) => number;
-  readonly words: (value: number, row: Row) => string;
+  readonly format: (value: number, row: Row) => string;
   readonly isBad?: (value: number) => boolean;
 }
 
-const rate = (words: (value: number) => string) => (value: number) => `${words(value)}/s`;
-const isSome = (value: number): boolean => value > 0;
-const soFar = (q: number) => (row: Row) =>
-  quantile({ bounds: row.durationUs, counts: row.agent.durations }, q)?.value ?? NaN;
-
-const percentileWords = (us: number, { durationUs }: Row): string => percentileText(us, durationUs);
+const measured = (measure: Measure) => (row: Row) => row.measures?.[measure] ?? NaN;
+const perSecond = (format: (value: number) => string) => (value: number) => `${format(value)}/s`;
+const formatPercentile = (us: number, { boundsUs }: Row): string => percentile(us, boundsUs);
+const p99SoFar = ({ boundsUs, agent }: Row): number =>
+  quantile({ bounds: boundsUs, counts: agent.durations }, 0.99)?.value ?? NaN;
+const isPositive = (value: number): boolean => value > 0;
 
 const COLUMNS: readonly Column[] = [
-  { heading: 'tx rate', value: ({ sample }) => sample?.tx ?? NaN, words: rate(bytes) },
-  { heading: 'rx rate', value: ({ sample }) => sample?.rx ?? NaN, words: rate(bytes) },
-  { heading: 'requests', value: ({ sample }) => sample?.requests ?? NaN, words: rate(count) },
-  { heading: 'p50', value: ({ sample }) => sample?.p50 ?? NaN, words: percentileWords },
-  { heading: 'p99', value: ({ sample }) => sample?.p99 ?? NaN, words: percentileWords },
-  { heading: 'p99 so far', value: soFar(0.99), words: percentileWords },
-  { heading: 'tx bytes', value: ({ agent }) => agent.txBytes, words: bytes },
-  { heading: 'rx bytes', value: ({ agent }) => agent.rxBytes, words: bytes },
-  { heading: 'tx requests', value: ({ agent }) => agent.txRequests, words: count },
-  { heading: 'rx requests', value: ({ agent }) => agent.rxRequests, words: count },
-  { heading: 'errors', value: ({ agent }) => errorsOf(agent), words: count, isBad: isSome },
-  { heading: 'memory', value: ({ agent }) => agent.memory, words: bytes },
-  { heading: 'ring fill', value: ({ agent }) => agent.fill, words: percent },
-  { heading: 'dropped', value: ({ agent }) => agent.dropped, words: count, isBad: isSome },
-  { heading: 'found full', value: ({ agent }) => agent.foundFull, words: count, isBad: isSome },
-  { heading: 'restarts', value: ({ agent }) => agent.restarts, words: count },
-  { heading: 'idle', value: ({ agent }) => agent.idleMs * 1000, words: duration },
+  { heading: 'tx rate', value: measured('tx'), format: perSecond(bytes) },
+  { heading: 'rx rate', value: measured('rx'), format: perSecond(bytes) },
+  { heading: 'requests', value: measured('requests'), format: perSecond(count) },
+  { heading: 'p50', value: measured('p50'), format: formatPercentile },
+  { heading: 'p99', value: measured('p99'), format: formatPercentile },
+  { heading: 'p99 so far', value: p99SoFar, format: formatPercentile },
+  { heading: 'tx bytes', value: ({ agent }) => agent.txBytes, format: bytes },
+  { heading: 'rx bytes', value: ({ agent }) => agent.rxBytes, format: bytes },
+  { heading: 'tx requests', value: ({ agent }) => agent.txRequests, format: count },
+  { heading: 'rx requests', value: ({ agent }) => agent.rxRequests, format: count },
+  { heading: 'errors', value: ({ agent }) => errorsOf(agent), format: count, isBad: isPositive },
+  { heading: 'memory', value: ({ agent }) => agent.memory, format: bytes },
+  { heading: 'ring fill', value: ({ agent }) => agent.fill, format: percent },
+  { heading: 'dropped', value: ({ agent }) => agent.dropped, format: count, isBad: isPositive },
+  { heading: 'found full', value: ({ agent }) => agent.foundFull, format: count, isBad: isPositive },
+  { heading: 'restarts', value: ({ agent }) => agent.restarts, format: count },
+  { heading: 'idle', value: ({ agent }) => agent.idleMs * 1000, format: duration },
 ];
 
 export class AgentsTable {
   readonly #body = byId('agents-body');
   readonly #headings: HTMLElement[] = [];
   readonly #onChoice: (agent: number | undefined) => void;
-  /** Index of a column; undefined: by name. */
+  /** Index of a column. Undefined: the name. */
   #sortedBy: number | undefined;
   #descending = false;
   #chosen: number | undefined;
@@ -74,12 +73,12 @@ export class AgentsTable {
   show(data: PageData, history: History, chosen: number | undefined): void {
     this.#chosen = chosen;
     this.#redraw = (sort) => {
-      const durationUs = data.bounds.durationUs;
-      const rows = data.agents.map((agent) => ({ agent, sample: history.now(agent.id), durationUs }));
-      rows.sort(sort ? (a, b) => this.#compare(a, b) : this.#asTheyStand());
+      const boundsUs = data.bounds.durationUs;
+      const rows = data.agents.map((agent) => ({ agent, measures: history.now(agent.id), boundsUs }));
+      rows.sort(sort ? (a, b) => this.#compare(a, b) : this.#inPlace());
       this.#place(rows);
     };
-    // A row that is pointed at, or has the focus, must not give way to another agent's.
+    // A row under the pointer or with the focus keeps its place: a click must not meet another agent.
     this.#redraw(!this.#body.matches(':hover, :focus-within'));
   }
 
@@ -99,8 +98,8 @@ export class AgentsTable {
     });
   }
 
-  /** New ones come last. */
-  #asTheyStand(): (a: Row, b: Row) => number {
+  /** Keeps rows in their places, and appends new ones. */
+  #inPlace(): (a: Row, b: Row) => number {
     const places = new Map(Array.from(this.#body.children, (line, i) => [line, i]));
     const placeOf = ({ agent }: Row): number => places.get(this.#lines.get(agent.id) as Element) ?? places.size;
     return (a, b) => placeOf(a) - placeOf(b);
@@ -145,21 +144,25 @@ export class AgentsTable {
     setText(button.firstElementChild!, name);
     button.setAttribute('aria-pressed', String(id === this.#chosen));
     setText(state, stateOf(row.agent));
-    COLUMNS.forEach(({ value, words, isBad }, i) => {
+    COLUMNS.forEach(({ value, format, isBad }, i) => {
       const cell = line.children[i + 1]!;
       const number = value(row);
       const isKnown = !Number.isNaN(number);
-      setNumber(cell.firstElementChild as HTMLDataElement, isKnown ? number : 0, isKnown ? words(number, row) : '–');
+      setNumber(
+        cell.firstElementChild as HTMLDataElement,
+        isKnown ? number : 0,
+        isKnown ? format(number, row) : UNKNOWN,
+      );
       cell.classList.toggle('bad', isBad?.(number) ?? false);
     });
   }
 }
 
 function stateOf({ life, suspect, memoryApproximate }: AgentData): string {
-  const words = [
+  const notes = [
     ...(life === 'alive' ? [] : [life === 'dead' ? 'ended' : 'life unknown']),
     ...(suspect ? ['numbers may be off'] : []),
     ...(memoryApproximate ? ['memory seen only in part'] : []),
   ];
-  return words.length === 0 ? '' : ` ${words.join(', ')}`;
+  return notes.length === 0 ? '' : ` ${notes.join(', ')}`;
 }

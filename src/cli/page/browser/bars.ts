@@ -1,13 +1,13 @@
-/** Distributions and errors as tables with bars: the numbers are there for every reader, the bars for the eye. */
-import { count } from '../../figures/numbers.js';
-import { element, setNumber, setRows, setText } from './dom.js';
+/** Tables with bars, for distributions and errors: screen readers get the numbers. */
+import { count } from '../../figures/formats.js';
+import { element, mark, setNumber, setRows, setText } from './dom.js';
 
-export interface BarRow {
+interface BarRow {
   readonly label: string;
   readonly values: readonly number[];
 }
 
-/** Of the buckets from the first to the last that holds something. */
+/** Returns rows from the first to the last bucket with a count. */
 export function bucketRows(bounds: readonly number[], columns: readonly number[][], format: (n: number) => string) {
   const label = (i: number): string => (i < bounds.length ? `≤ ${format(bounds[i]!)}` : `> ${format(bounds.at(-1)!)}`);
   const rows = Array.from({ length: bounds.length + 1 }, (_, i): BarRow => {
@@ -23,7 +23,7 @@ export class BarTable {
   readonly #table: HTMLTableElement;
   readonly #colours: readonly string[];
 
-  /** @param columns heading and colour of each. */
+  /** `columns`: heading and colour of each. */
   constructor(place: HTMLElement, caption: string, first: string, columns: readonly (readonly [string, string])[]) {
     this.#colours = columns.map(([, colour]) => colour);
     this.#body = element('tbody');
@@ -49,7 +49,7 @@ export class BarTable {
         {},
         element('th', { scope: 'row' }),
         ...this.#colours.map((colour) => {
-          const bar = element('span', { class: `bar ${colour}`, 'aria-hidden': 'true' });
+          const bar = mark('bar', colour);
           const track = element('span', { class: 'track' }, bar);
           return element('td', {}, element('div', { class: 'cell' }, element('data'), track));
         }),

@@ -1,6 +1,9 @@
-/** The few things that the page does to its document. Text only ever enters as text: names come from files of anyone. */
+/** Access to the document. Text enters as text, never as markup: names come from files that any user may have made. */
 
-/** @throws when the page lacks it. */
+/** Text in place of an unknown value. */
+export const UNKNOWN = '–';
+
+/** @throws where the page lacks the element. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no #${id}`);
@@ -20,17 +23,24 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Leaves what is right as it is: a screen reader, or a selection, may be on it. */
+/** Makes a mark for the eye only. `colour`: name of a variable in page.css. */
+export function mark(classes: string, colour: string): HTMLElement {
+  const made = element('span', { class: classes, 'aria-hidden': 'true' });
+  made.style.color = `var(--${colour})`;
+  return made;
+}
+
+/** Changes a text only where it differs: a screen reader or a selection may be on it. */
 export function setText(node: Element, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** A name from a ring: of either writing direction, and without an effect on what stands beside it. */
+/** Isolates a name from a ring, so that its writing direction does not affect the text beside it. */
 export function named(name: string): HTMLElement {
   return element('bdi', {}, name);
 }
 
-/** A number in words, with the exact one for whoever points at it or reads the markup. */
+/** Shows a rounded number, with the exact one as tooltip and value. */
 export function setNumber(node: HTMLDataElement, value: number, text: string): void {
   setText(node, text);
   const exact = String(value);
@@ -39,7 +49,7 @@ export function setNumber(node: HTMLDataElement, value: number, text: string): v
   node.title = value.toLocaleString('en-US');
 }
 
-/** As many rows as there are items, re-used: what has the focus keeps it. */
+/** Makes one row per item and reuses rows, so that the focus stays. */
 export function setRows<Item>(
   body: HTMLElement,
   items: readonly Item[],

@@ -1,11 +1,11 @@
-/** The live page: asks, remembers, shows. */
-import { amount, binaryBytes, duration } from '../../figures/numbers.js';
+/** Main module of the live page. */
+import { amount, binaryBytes, duration } from '../../figures/formats.js';
 import type { AgentData, PageData } from '../data.js';
 import { AgentsTable } from './agents-table.js';
 import { BarTable, bucketRows } from './bars.js';
+import { makeCharts } from './charts.js';
 import { byId, element, named, setRows, setText } from './dom.js';
-import { chosen, History } from './history.js';
-import { makeCharts } from './panels.js';
+import { agentsOf, History } from './history.js';
 import { Poll } from './poll.js';
 import { TotalsView } from './totals.js';
 
@@ -32,18 +32,18 @@ let agent: number | undefined;
 const poll = new Poll('page/data.json', {
   onData(data) {
     history.add(data);
-    say('live', 'Live');
+    showState('live', 'Live');
     show();
   },
   onFailure(reason) {
-    say('stale', `No answer (${reason}). Trying again; the numbers below are old.`);
+    showState('stale', `No answer (${reason}). Trying again; the numbers below are old.`);
   },
 });
 
 pause.addEventListener('click', () => {
   poll.paused = !poll.paused;
   pause.setAttribute('aria-pressed', String(poll.paused));
-  if (poll.paused) say('paused', 'Paused');
+  if (poll.paused) showState('paused', 'Paused');
 });
 allAgents.addEventListener('click', () => choose(undefined));
 for (const select of [span, distributionSpan]) select.addEventListener('change', () => show());
@@ -53,7 +53,7 @@ function choose(wanted: number | undefined): void {
   show();
 }
 
-function say(state: 'live' | 'paused' | 'stale', text: string): void {
+function showState(state: 'live' | 'paused' | 'stale', text: string): void {
   document.documentElement.dataset['state'] = state;
   setText(byId('state'), text);
 }
@@ -61,7 +61,7 @@ function say(state: 'live' | 'paused' | 'stale', text: string): void {
 function show(): void {
   const data = history.latest;
   if (data === undefined) return;
-  const found = chosen(data, agent);
+  const found = agentsOf(data, agent);
   showHeader(data, found);
   const spanMs = Number(span.value) * 1000;
   for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures), data);
@@ -96,7 +96,7 @@ function showHeader(data: PageData, found: readonly AgentData[]): void {
   setText(byId('directories'), data.directories.join(', '));
   const isOne = agent !== undefined;
   byId('chosen').hidden = !isOne;
-  if (isOne) setText(byId('chosen-name'), found[0]?.name ?? 'an agent that is gone');
+  if (isOne) setText(byId('chosen-name'), found[0]?.name ?? 'an agent that is no longer listed');
 }
 
 function showProblems({ problems, problemCount }: PageData): void {
@@ -104,8 +104,8 @@ function showProblems({ problems, problemCount }: PageData): void {
   const make = (): HTMLElement => element('li', {}, named(''), '');
   setRows(byId('problem-list'), problems, make, (line, { path, state, reason }) => {
     setText(line.firstElementChild!, path);
-    const words = ` is ${state}: ${reason}`;
-    if (line.lastChild!.textContent !== words) line.lastChild!.textContent = words;
+    const text = ` is ${state}: ${reason}`;
+    if (line.lastChild!.textContent !== text) line.lastChild!.textContent = text;
   });
   const unlisted = problemCount - problems.length;
   setText(byId('more-problems'), unlisted > 0 ? `and ${amount(unlisted)} more` : '');

@@ -1,10 +1,10 @@
-/** Asks for the page's numbers once a second, while the page can be seen and is not paused. */
+/** Fetches the data once a second, while the page is visible and not paused. */
 import type { PageData } from '../data.js';
 
 const INTERVAL_MS = 1000;
-const ANSWER_LIMIT_MS = 5000;
+const TIMEOUT_MS = 5000;
 
-export interface Listener {
+interface Listener {
   onData(data: PageData): void;
   onFailure(reason: string): void;
 }
@@ -12,15 +12,15 @@ export interface Listener {
 export class Poll {
   #paused = false;
   #timer: number | undefined;
-  #asking = false;
+  #fetching = false;
   readonly #url: string;
   readonly #listener: Listener;
 
   constructor(url: string, listener: Listener) {
     this.#url = url;
     this.#listener = listener;
-    document.addEventListener('visibilitychange', () => this.#goOn());
-    this.#goOn();
+    document.addEventListener('visibilitychange', () => this.#resume());
+    this.#resume();
   }
 
   get paused(): boolean {
@@ -29,30 +29,30 @@ export class Poll {
 
   set paused(paused: boolean) {
     this.#paused = paused;
-    this.#goOn();
+    this.#resume();
   }
 
-  #goOn(): void {
+  #resume(): void {
     clearTimeout(this.#timer);
-    if (!this.#paused && !document.hidden) void this.#ask();
+    if (!this.#paused && !document.hidden) void this.#fetch();
   }
 
-  async #ask(): Promise<void> {
-    if (this.#asking) return;
-    this.#asking = true;
-    const askedMs = performance.now();
+  async #fetch(): Promise<void> {
+    if (this.#fetching) return;
+    this.#fetching = true;
+    const startMs = performance.now();
     try {
-      const answer = await fetch(this.#url, { cache: 'no-store', signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
-      if (!answer.ok) throw new Error(`it answered ${answer.status}`);
-      const data = (await answer.json()) as PageData;
+      const response = await fetch(this.#url, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (!response.ok) throw new Error(`status ${response.status}`);
+      const data = (await response.json()) as PageData;
       if (!this.#paused) this.#listener.onData(data);
     } catch (error) {
       this.#listener.onFailure(error instanceof Error ? error.message : String(error));
     } finally {
-      this.#asking = false;
+      this.#fetching = false;
     }
     clearTimeout(this.#timer);
     if (this.#paused || document.hidden) return;
-    this.#timer = setTimeout(() => this.#goOn(), Math.max(0, askedMs + INTERVAL_MS - performance.now()));
+    this.#timer = setTimeout(() => this.#resume(), Math.max(0, startMs + INTERVAL_MS - performance.now()));
   }
 }

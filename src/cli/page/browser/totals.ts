@@ -1,115 +1,94 @@
-/** The numbers at the top: what happens now, and what came together so far. */
-import { bytes, count, percent } from '../../figures/numbers.js';
-import { quantile } from '../../figures/quantile.js';
+/** Tiles at the top of the page: current rates, and totals. */
+import { bytes, count, ifKnown, percent, percentile } from '../../figures/formats.js';
+import { quantile } from '../../figures/rates.js';
 import type { AgentData } from '../data.js';
-import { byId, element, setNumber, setText } from './dom.js';
-import { errorsOf, type History, type Sample } from './history.js';
-import { percentileText } from './percentile-text.js';
+import { byId, element, setNumber, setText, UNKNOWN } from './dom.js';
+import { errorsOf, type History, type Measure, requestsOf } from './history.js';
 
-interface Total {
+interface Tile {
   readonly label: string;
-  readonly now: (sample: Sample | undefined) => string;
-  readonly value: (agents: readonly AgentData[]) => number;
-  readonly words: (value: number) => string;
-  /** What the value is beside. */
+  readonly measure: Measure;
+  /** Format of the measure. */
+  readonly now: (value: number) => string;
+  readonly total: (agent: AgentData) => number;
+  /** Format of the total. */
+  readonly all: (value: number) => string;
   readonly note: string;
-  readonly isBad?: (value: number) => boolean;
+  /** Marks any total above 0 as bad. */
+  readonly isLoss?: boolean;
 }
 
-const told = (value: number | null | undefined, words: (value: number) => string): string =>
-  value === null || value === undefined ? '–' : words(value);
-const sum = (read: (agent: AgentData) => number) => (agents: readonly AgentData[]) =>
-  agents.reduce((all, agent) => all + read(agent), 0);
-const perSecond = (value: number): string => `${count(value)}/s`;
+const perSecond = (format: (value: number) => string) => (value: number) => `${format(value)}/s`;
+const byteRate = { now: perSecond(bytes), all: bytes, note: 'so far' };
+const rate = { now: perSecond(count), all: count, note: 'so far' };
 
-const TOTALS: readonly Total[] = [
-  {
-    label: 'Transmit',
-    now: (sample) => told(sample?.tx, (value) => `${bytes(value)}/s`),
-    value: sum(({ txBytes }) => txBytes),
-    words: bytes,
-    note: 'so far',
-  },
-  {
-    label: 'Receive',
-    now: (sample) => told(sample?.rx, (value) => `${bytes(value)}/s`),
-    value: sum(({ rxBytes }) => rxBytes),
-    words: bytes,
-    note: 'so far',
-  },
-  {
-    label: 'Requests',
-    now: (sample) => told(sample?.requests, perSecond),
-    value: sum(({ txRequests, rxRequests }) => txRequests + rxRequests),
-    words: count,
-    note: 'so far',
-  },
-  {
-    label: 'Errors',
-    now: (sample) => told(sample?.errors, perSecond),
-    value: sum(errorsOf),
-    words: count,
-    note: 'so far',
-    isBad: (value) => value > 0,
-  },
+const TILES: readonly Tile[] = [
+  { ...byteRate, label: 'Transmit', measure: 'tx', total: ({ txBytes }) => txBytes },
+  { ...byteRate, label: 'Receive', measure: 'rx', total: ({ rxBytes }) => rxBytes },
+  { ...rate, label: 'Requests', measure: 'requests', total: requestsOf },
+  { ...rate, label: 'Errors', measure: 'errors', total: errorsOf, isLoss: true },
   {
     label: 'Memory registered',
-    now: (sample) => told(sample?.memory, bytes),
-    value: sum(({ registered }) => registered),
-    words: bytes,
+    measure: 'memory',
+    now: bytes,
+    total: ({ registered }) => registered,
+    all: bytes,
     note: 'ever registered',
   },
   {
+    ...rate,
     label: 'Events dropped',
-    now: (sample) => told(sample?.dropped, perSecond),
-    value: sum(({ dropped }) => dropped),
-    words: count,
+    measure: 'dropped',
+    total: ({ dropped }) => dropped,
     note: 'so far, by the agents',
-    isBad: (value) => value > 0,
+    isLoss: true,
   },
   {
     label: 'Fullest ring',
-    now: (sample) => told(sample?.fill, percent),
-    value: sum(({ foundFull }) => foundFull),
-    words: count,
+    measure: 'fill',
+    now: percent,
+    total: ({ foundFull }) => foundFull,
+    all: count,
     note: 'times found full',
-    isBad: (value) => value > 0,
+    isLoss: true,
   },
 ];
+/** Place of the percentiles among the tiles. */
+const LATENCY_PLACE = 4;
 
 export class TotalsView {
-  readonly #tiles: { now: HTMLElement; number: HTMLDataElement; tile: HTMLElement; total: Total }[];
+  readonly #tiles: { now: HTMLElement; number: HTMLDataElement; element: HTMLElement; tile: Tile }[];
   readonly #latencyNow = element('dd', { class: 'now' });
-  readonly #latencySoFar = element('dd', { class: 'soft' });
+  readonly #latencyTotal = element('dd', { class: 'soft' });
 
   constructor() {
     const list = byId('totals');
-    this.#tiles = TOTALS.map((total) => {
+    this.#tiles = TILES.map((tile) => {
       const now = element('dd', { class: 'now' });
       const number = element('data');
-      const tile = element('div', {}, element('dt', {}, total.label), now);
-      tile.append(element('dd', { class: 'soft' }, number, ` ${total.note}`));
-      list.append(tile);
-      return { now, number, tile, total };
+      const total = element('dd', { class: 'soft' }, number, ` ${tile.note}`);
+      const group = element('div', {}, element('dt', {}, tile.label), now, total);
+      list.append(group);
+      return { now, number, element: group, tile };
     });
     const latency = element('div', {}, element('dt', {}, 'Transfer time p50 · p99'));
-    latency.append(this.#latencyNow, this.#latencySoFar);
-    list.insertBefore(latency, list.children[4] ?? null);
+    latency.append(this.#latencyNow, this.#latencyTotal);
+    list.insertBefore(latency, list.children[LATENCY_PLACE] ?? null);
   }
 
   show(history: History, agent: number | undefined, agents: readonly AgentData[]): void {
-    const sample = history.now(agent);
-    for (const { now, number, tile, total } of this.#tiles) {
-      const value = total.value(agents);
-      setText(now, total.now(sample));
-      setNumber(number, value, total.words(value));
-      tile.classList.toggle('bad', total.isBad?.(value) ?? false);
+    const measures = history.now(agent);
+    for (const { now, number, element, tile } of this.#tiles) {
+      const total = agents.reduce((sum, one) => sum + tile.total(one), 0);
+      setText(now, ifKnown(measures?.[tile.measure], tile.now, UNKNOWN));
+      setNumber(number, total, tile.all(total));
+      element.classList.toggle('bad', tile.isLoss === true && total > 0);
     }
     const bounds = history.latest?.bounds.durationUs ?? [];
-    const words = (us: number): string => percentileText(us, bounds);
-    setText(this.#latencyNow, `${told(sample?.p50, words)} · ${told(sample?.p99, words)}`);
     const counts = history.buckets(agent, 'durations', false);
-    const soFar = [0.5, 0.99].map((q) => told(quantile({ bounds, counts }, q)?.value, words));
-    setText(this.#latencySoFar, `${soFar.join(' · ')} so far`);
+    const text = (us: number | null | undefined): string => ifKnown(us, (known) => percentile(known, bounds), UNKNOWN);
+    setText(this.#latencyNow, `${text(measures?.p50)} · ${text(measures?.p99)}`);
+    const soFar = [0.5, 0.99].map((share) => text(quantile({ bounds, counts }, share)?.value));
+    setText(this.#latencyTotal, `${soFar.join(' · ')} so far`);
   }
 }

@@ -1,2 +1,2 @@
-/** The page has no packages: the server has uPlot beside the page's own files. */
+/** Types of uPlot for the page. A browser has no packages: the server has uPlot's file under this name. */
 export { default } from 'uplot';

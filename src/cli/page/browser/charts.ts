@@ -1,23 +1,24 @@
-/** One chart over time: the lines, a legend that is also its text, and a cursor for mouse and arrow keys. */
+/** Charts over time: lines, a legend that is also their text, and a cursor for mouse and arrow keys. */
+import { bytes, count, ifKnown, percent, percentile } from '../../figures/formats.js';
 import type { PageData } from '../data.js';
-import { byId, element, setText } from './dom.js';
+import { byId, element, mark, setText, UNKNOWN } from './dom.js';
 import type { Measure } from './history.js';
 import uPlot from './uplot.js';
 
-export interface Line {
+interface Line {
   readonly label: string;
   readonly measure: Measure;
-  /** Name of a colour in page.css. */
+  /** Name of a variable in page.css. */
   readonly colour: string;
-  /** Lines differ in more than their colour. */
+  /** Distinguishes lines beside their colour. */
   readonly dash?: readonly number[];
 }
 
-export interface ChartOptions {
+interface ChartOptions {
   readonly title: string;
   readonly lines: readonly Line[];
   readonly format: (value: number, data: PageData) => string;
-  /** The least that the axis reaches up to. */
+  /** Least maximum of the axis. */
   readonly atLeast: number;
 }
 
@@ -26,7 +27,7 @@ const AXIS_PX = 76;
 const TIME_AXIS_PX = 30;
 const LEAST_SPAN_S = 60;
 
-export class TimeChart {
+class TimeChart {
   readonly measures: readonly Measure[];
   readonly #options: ChartOptions;
   readonly #plot: uPlot;
@@ -34,18 +35,18 @@ export class TimeChart {
   readonly #time: HTMLElement;
   #columns: uPlot.AlignedData = [[]];
   #data: PageData | undefined;
-  /** Where the cursor is; undefined: the newest values are told. */
+  /** Index under the cursor. Undefined: the legend shows the newest values. */
   #at: number | undefined;
 
-  /** Fills the element of this id, a figure. */
+  /** Fills the figure of this id. */
   constructor(id: string, options: ChartOptions) {
     const figure = byId(id);
     this.#options = options;
     this.measures = options.lines.map(({ measure }) => measure);
-    this.#values = options.lines.map(() => element('span', { class: 'value' }, '–'));
+    this.#values = options.lines.map(() => element('span', { class: 'value' }, UNKNOWN));
     this.#time = element('span', { class: 'when' }, 'now');
     const entries = options.lines.map(({ label, colour, dash }, i) => {
-      const swatch = element('span', { class: `swatch ${colour}${dash ? ' dashed' : ''}`, 'aria-hidden': 'true' });
+      const swatch = mark(dash ? 'swatch dashed' : 'swatch', colour);
       return element('li', {}, swatch, `${label} `, this.#values[i]!);
     });
     const legend = element('ul', { class: 'legend' }, ...entries, element('li', {}, this.#time));
@@ -61,7 +62,7 @@ export class TimeChart {
     new ResizeObserver(() => this.#plot.setSize({ width: frame.clientWidth, height: HEIGHT_PX })).observe(frame);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#plot.redraw(false, true));
     frame.addEventListener('keydown', (event) => this.#onKey(event, legend));
-    frame.addEventListener('blur', () => this.#leave(legend));
+    frame.addEventListener('blur', () => this.#hideCursor(legend));
   }
 
   show(columns: (number | null)[][], data: PageData): void {
@@ -71,7 +72,7 @@ export class TimeChart {
     const [times] = this.#columns;
     const newest = times.at(-1) ?? Date.now() / 1000;
     this.#plot.setScale('x', { min: Math.min(times[0] ?? newest, newest - LEAST_SPAN_S), max: newest });
-    this.#tell();
+    this.#updateLegend();
   }
 
   #plotOptions(width: number): uPlot.Options {
@@ -89,7 +90,7 @@ export class TimeChart {
         setCursor: [
           ({ cursor }) => {
             this.#at = cursor.idx ?? undefined;
-            this.#tell();
+            this.#updateLegend();
           },
         ],
       },
@@ -114,12 +115,14 @@ export class TimeChart {
     return this.#data === undefined ? '' : this.#options.format(value, this.#data);
   }
 
-  #tell(): void {
+  #updateLegend(): void {
     const [times, ...values] = this.#columns;
     const at = this.#at === undefined || this.#at >= times.length ? times.length - 1 : this.#at;
     values.forEach((column, i) => {
-      const value = column[at];
-      setText(this.#values[i]!, value === null || value === undefined ? '–' : this.#format(value));
+      setText(
+        this.#values[i]!,
+        ifKnown(column[at], (value) => this.#format(value), UNKNOWN),
+      );
     });
     const isNewest = at === times.length - 1;
     setText(this.#time, isNewest ? 'now' : new Date(times[at]! * 1000).toLocaleTimeString());
@@ -129,7 +132,7 @@ export class TimeChart {
     const last = this.#columns[0].length - 1;
     const from = this.#at ?? last;
     const to = { ArrowLeft: from - 1, ArrowRight: from + 1, Home: 0, End: last }[event.key];
-    if (event.key === 'Escape') return this.#leave(legend);
+    if (event.key === 'Escape') return this.#hideCursor(legend);
     if (to === undefined || last < 0) return;
     event.preventDefault();
     legend.setAttribute('aria-live', 'polite');
@@ -138,7 +141,7 @@ export class TimeChart {
     this.#plot.setCursor({ left, top: HEIGHT_PX / 2 });
   }
 
-  #leave(legend: HTMLElement): void {
+  #hideCursor(legend: HTMLElement): void {
     legend.removeAttribute('aria-live');
     this.#plot.setCursor({ left: -10, top: -10 });
   }
@@ -146,4 +149,61 @@ export class TimeChart {
 
 function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name);
+}
+
+/** Charts by the id of their figure. */
+const PANELS: Readonly<Record<string, ChartOptions>> = {
+  throughput: {
+    title: 'Throughput',
+    lines: [
+      { label: 'tx', measure: 'tx', colour: 'tx' },
+      { label: 'rx', measure: 'rx', colour: 'rx', dash: [8, 4] },
+    ],
+    format: (value) => `${bytes(value)}/s`,
+    atLeast: 1000,
+  },
+  'transfer-time': {
+    title: 'Transfer time',
+    lines: [
+      { label: 'p50', measure: 'p50', colour: 'low' },
+      { label: 'p90', measure: 'p90', colour: 'middle', dash: [8, 4] },
+      { label: 'p99', measure: 'p99', colour: 'high', dash: [2, 3] },
+    ],
+    format: (us, { bounds }) => percentile(us, bounds.durationUs),
+    atLeast: 10,
+  },
+  requests: {
+    title: 'Requests and errors',
+    lines: [
+      { label: 'requests', measure: 'requests', colour: 'tx' },
+      { label: 'errors', measure: 'errors', colour: 'high', dash: [2, 3] },
+    ],
+    format: (value) => `${count(value)}/s`,
+    atLeast: 1,
+  },
+  memory: {
+    title: 'Memory registered',
+    lines: [{ label: 'in use', measure: 'memory', colour: 'tx' }],
+    format: bytes,
+    atLeast: 1000,
+  },
+  fill: {
+    title: 'Ring fill',
+    lines: [{ label: 'highest of the last 15 to 30 s', measure: 'fill', colour: 'middle' }],
+    format: percent,
+    atLeast: 1,
+  },
+  loss: {
+    title: 'Loss',
+    lines: [
+      { label: 'dropped by agents', measure: 'dropped', colour: 'high' },
+      { label: 'rings found full', measure: 'full', colour: 'middle', dash: [8, 4] },
+    ],
+    format: (value) => `${count(value)}/s`,
+    atLeast: 1,
+  },
+};
+
+export function makeCharts(): TimeChart[] {
+  return Object.entries(PANELS).map(([id, options]) => new TimeChart(id, options));
 }

@@ -1,4 +1,4 @@
-/** The page in slices beside the page in one piece. */
+/** The exposition in slices equals the exposition of one call. */
 import { type Attributes, ValueType } from '@opentelemetry/api';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { pageText } from '../../src/cli/http/page-text.js';
+import { exposition } from '../../../src/cli/http/exposition.js';
 
 const anyText = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('"', '\\', '\n', '_', '.', 'é', '0', 'le') }));
 const anyValue = fc.oneof(
@@ -86,12 +86,12 @@ const anyMetrics: fc.Arbitrary<ResourceMetrics> = fc
     scopeMetrics: scopes.map((metrics, i) => ({ scope: { name: `scope ${i}` }, metrics })),
   }));
 
-describe('pageText', () => {
+describe('exposition', () => {
   it('is what the serialiser writes of all metrics at once', async () => {
     const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
     await fc.assert(
       fc.asyncProperty(anyMetrics, async (metrics) => {
-        expect(await pageText(metrics)).toBe(serializer.serialize(metrics));
+        expect(await exposition(metrics)).toBe(serializer.serialize(metrics));
       }),
       { numRuns: 300 },
     );
@@ -114,7 +114,7 @@ describe('pageText', () => {
     let turns = 0;
     const others = setInterval(() => turns++, 1);
     const scopeMetrics = [{ scope: { name: 'scope' }, metrics: [metric, metric, metric, metric] }];
-    await pageText({ resource: resourceFromAttributes({}), scopeMetrics });
+    await exposition({ resource: resourceFromAttributes({}), scopeMetrics });
     clearInterval(others);
     expect(turns).toBeGreaterThanOrEqual(3);
   });

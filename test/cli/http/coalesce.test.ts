@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { oneAtATime } from '../../src/cli/http/one-at-a-time.js';
+import { coalesce } from '../../../src/cli/http/exposition.js';
 
 it('does the work once for all who ask while it is being done, after they asked', async () => {
   const ends: ((fails: boolean) => void)[] = [];
-  const ask = oneAtATime(
+  const ask = coalesce(
     () =>
       new Promise<number>((resolve, reject) => {
         const turn = ends.length;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { amount, bytes, countedEvents, rateLine } from '../../src/cli/figures/rates.js';
-import type { AgentSnapshot, EventTally, Snapshot } from '../../src/shm-bridge/types.js';
+import { countedEvents, rateLine } from '../../../src/cli/figures/totals.js';
+import type { AgentSnapshot, EventTally, Snapshot } from '../../../src/shm-bridge/types.js';
 
 const TX_BYTES = 0;
 const RX_BYTES = 1;
@@ -8,6 +8,8 @@ const TX_REQUESTS = 2;
 const RX_REQUESTS = 3;
 const ERR_BACKEND = 10;
 const DROPPED = 20;
+/** Later than any sample here: an agent that the first sample lacks started after it. */
+const START_MS = 1_000_000;
 
 function event(type: number, sum: bigint, count: number): EventTally {
   const category = type >= 8 && type <= 19 ? 4 : 1;
@@ -15,7 +17,7 @@ function event(type: number, sum: bigint, count: number): EventTally {
 }
 
 function agent(id: number, events: EventTally[], about: Partial<AgentSnapshot> = {}): AgentSnapshot {
-  return { id, life: 'alive', exported: true, foundFull: 0, events, ...about } as AgentSnapshot;
+  return { id, life: 'alive', startTimeMs: START_MS, exported: true, foundFull: 0, events, ...about } as AgentSnapshot;
 }
 
 function at(takenMs: number, ...agents: AgentSnapshot[]): Snapshot {
@@ -67,35 +69,6 @@ describe('rateLine', () => {
     const after = at(0, agent(1, [event(DROPPED, 3_440n, 2)], { foundFull: 12 }));
     expect(rateLine(after, after)).toContain('3,440 lost · rings found full 12 times: more may be lost');
   });
-});
-
-it.each([
-  [0, '0 B'],
-  [0.4, '0.4 B'],
-  [999, '999 B'],
-  [999.6, '1 kB'],
-  [1_000, '1 kB'],
-  [1_234, '1.2 kB'],
-  [9_949, '9.9 kB'],
-  [9_951, '10 kB'],
-  [412_000_000, '412 MB'],
-  [11.4e9, '11 GB'],
-  [2.5e15, '2.5 PB'],
-  [4.2e18, '4.2 EB'],
-])('bytes(%d) is %s', (value, text) => {
-  expect(bytes(value)).toBe(text);
-});
-
-it.each([
-  [0, '0'],
-  [0.04, '<0.1'],
-  [0.1, '0.1'],
-  [2, '2'],
-  [9.96, '10'],
-  [310.4, '310'],
-  [2_500_000, '2,500,000'],
-])('amount(%d) is %s', (value, text) => {
-  expect(amount(value)).toBe(text);
 });
 
 it('counts the events of all agents', () => {

@@ -1,20 +1,19 @@
-/** A page of metrics as agents' running totals: either naming of this package, or what NIXL's own exporter prints. Pure. */
-import { type PageSample, samplesOf } from './prometheus-text.js';
-import type { Buckets } from '../figures/quantile.js';
-import type { AgentTotals } from './totals.js';
+/** Prometheus expositions as agents' running totals: either naming of this package, or NIXL's own exporter. Pure. */
+import type { Buckets } from '../figures/rates.js';
+import type { AgentTotals } from './tracker.js';
 
 type Sum = 'txBytes' | 'rxBytes' | 'requests' | 'errors' | 'lost' | 'foundFull';
 type Last = 'up' | 'idleSeconds' | 'fill' | 'suspect';
 type Time = 'transferTimes' | 'postTimes';
 
-/** What each metric adds to an agent. */
+/** Contribution of one metric to an agent. */
 interface Meaning {
   readonly sum?: Sum;
   readonly last?: Last;
   readonly time?: Time;
-  /** How many microseconds one is. */
+  /** Microseconds per unit. */
   readonly us?: number;
-  /** Of the direction label. */
+  /** Sum for each value of the direction label. */
   readonly byDirection?: Readonly<Record<string, Sum>>;
 }
 
@@ -46,11 +45,10 @@ const MEANINGS = new Map<string, Meaning>([
 ]);
 
 const DIRECTION = 'nixl_transfer_direction';
-/** These tell series of one agent apart; all the others tell who the agent is. */
-const NOT_OF_THE_AGENT = new Set(['category', 'status', 'error_type', 'le', DIRECTION]);
-
-/** Labels that NIXL's own series can have, while those of this package have none. An empty label is no label. */
-const OF_THE_PROCESS = new Set(['pid', 'agent_instance', 'local_rank']);
+/** Labels that distinguish series of one agent. All others identify the agent. */
+const SERIES_LABELS = new Set(['category', 'status', 'error_type', 'le', DIRECTION]);
+/** Labels that only NIXL's own series can have, not those of this package. An empty label is no label. */
+const PROCESS_LABELS = new Set(['pid', 'agent_instance', 'local_rank']);
 
 interface Gathered {
   readonly labels: Readonly<Record<string, string>>;
@@ -59,18 +57,18 @@ interface Gathered {
   readonly times: Partial<Record<Time, [upperUs: number, count: number][]>>;
 }
 
-export function agentsOn(page: string): AgentTotals[] {
+export function agentsIn(exposition: string): AgentTotals[] {
   const agents = new Map<string, Gathered>();
-  for (const sample of samplesOf(page, MEANINGS)) {
-    const labels = Object.entries(sample.labels).filter(
-      ([name, value]) => !NOT_OF_THE_AGENT.has(name) && !(value === '' && OF_THE_PROCESS.has(name)),
+  for (const series of seriesIn(exposition)) {
+    const labels = Object.entries(series.labels).filter(
+      ([name, value]) => !SERIES_LABELS.has(name) && !(value === '' && PROCESS_LABELS.has(name)),
     );
     const id = idOf(labels);
     let agent = agents.get(id);
     if (agent === undefined) {
       agents.set(id, (agent = { labels: Object.fromEntries(labels), sums: {}, lasts: {}, times: {} }));
     }
-    add(agent, sample);
+    add(agent, series);
   }
   joinSeriesWithoutProcess(agents);
   const hosts = new Set([...agents.values()].map(({ labels }) => labels['hostname'] ?? ''));
@@ -85,7 +83,7 @@ function idOf(labels: readonly (readonly [name: string, value: string])[]): stri
 function joinSeriesWithoutProcess(agents: Map<string, Gathered>): void {
   const withoutProcess = new Set<string>();
   for (const [id, agent] of agents) {
-    const shared = idOf(Object.entries(agent.labels).filter(([name]) => !OF_THE_PROCESS.has(name)));
+    const shared = idOf(Object.entries(agent.labels).filter(([name]) => !PROCESS_LABELS.has(name)));
     const beside = shared === id ? undefined : agents.get(shared);
     if (beside === undefined) continue;
     withoutProcess.add(shared);
@@ -96,7 +94,7 @@ function joinSeriesWithoutProcess(agents: Map<string, Gathered>): void {
   for (const id of withoutProcess) agents.delete(id);
 }
 
-function add({ sums, lasts, times }: Gathered, { name, labels, value }: PageSample): void {
+function add({ sums, lasts, times }: Gathered, { name, labels, value }: Series): void {
   const { sum, last, time, us, byDirection } = MEANINGS.get(name)!;
   if (Number.isNaN(value)) return;
   const key = sum ?? byDirection?.[labels[DIRECTION] ?? ''];
@@ -108,10 +106,10 @@ function add({ sums, lasts, times }: Gathered, { name, labels, value }: PageSamp
   }
 }
 
-function totalsOf(id: string, { labels, sums, lasts, times }: Gathered, tellHost: boolean): AgentTotals {
+function totalsOf(id: string, { labels, sums, lasts, times }: Gathered, withHost: boolean): AgentTotals {
   const { up, idleSeconds, fill, suspect } = lasts;
   const directory = labels['ring_directory'] ?? labels['nixl_ring_directory'];
-  const place = [...(tellHost ? [labels['hostname']] : []), directory].filter((part) => part !== undefined).join(' ');
+  const place = [...(withHost ? [labels['hostname']] : []), directory].filter((part) => part !== undefined).join(' ');
   return {
     id,
     agent: labels['agent_name'] ?? labels['nixl_agent_name'] ?? '?',
@@ -125,18 +123,48 @@ function totalsOf(id: string, { labels, sums, lasts, times }: Gathered, tellHost
     lost: sums.lost ?? 0,
     lostMore: (sums.foundFull ?? 0) > 0,
     missed: suspect === 1,
-    ...(times.transferTimes === undefined ? {} : { transferTimes: buckets(times.transferTimes) }),
-    ...(times.postTimes === undefined ? {} : { postTimes: buckets(times.postTimes) }),
+    transferTimes: times.transferTimes && bucketsOf(times.transferTimes),
+    postTimes: times.postTimes && bucketsOf(times.postTimes),
     ...(fill === undefined ? {} : { fill }),
     ...(idleSeconds === undefined ? {} : { idleMs: idleSeconds * 1000 }),
     unused: false,
   };
 }
 
-/** On the page each bucket holds all the smaller ones, too. */
-function buckets(cumulative: [upperUs: number, count: number][]): Buckets {
+/** Separates the buckets: in an exposition each includes all smaller ones. */
+function bucketsOf(cumulative: [upperUs: number, count: number][]): Buckets {
   const rising = cumulative.toSorted(([a], [b]) => a - b);
   const counts = rising.map(([, count], i) => count - (i === 0 ? 0 : rising[i - 1]![1]));
   const bounds = rising.map(([upper]) => upper).filter(Number.isFinite);
   return { bounds, counts: bounds.length < counts.length ? counts : [...counts, 0] };
+}
+
+// --- Prometheus' text format
+
+interface Series {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Only \n ends a line. A name may hold other characters at which a dot would stop. */
+const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+(\S+)/s;
+const LABEL = /([a-zA-Z_]\w*)\s*=\s*"((?:[^"\\]|\\.)*)"/gs;
+const SPECIAL: Readonly<Record<string, number>> = { '+Inf': Infinity, Inf: Infinity, '-Inf': -Infinity, NaN: NaN };
+
+/** Skips metrics without a meaning here, and lines that are no series. */
+function* seriesIn(exposition: string): Generator<Series> {
+  for (const line of exposition.split('\n')) {
+    const [, name, labels = '', text] = LINE.exec(line) ?? [];
+    if (name === undefined || !MEANINGS.has(name)) continue;
+    yield { name, labels: labelsIn(labels), value: SPECIAL[text!] ?? Number(text) };
+  }
+}
+
+function labelsIn(text: string): Record<string, string> {
+  return Object.fromEntries([...text.matchAll(LABEL)].map(([, key, value]) => [key!, unescaped(value!)]));
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.)/gs, (_, char: string) => (char === 'n' ? '\n' : char));
 }

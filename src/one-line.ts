@@ -1,17 +1,19 @@
-/** All that could forge, hide or turn round a part of a line: control characters, line separators, and what has no width. */
+/** Text without characters that could forge, hide or turn round a part of a line. Pure. */
+
+/** Control characters, line separators, and characters without a width. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Names come from files that anyone may have made. What is not printable becomes \xNN or \u{NNNN}. */
+/** Replaces what is not printable by \xNN or \u{NNNN}. Names come from files that any user may have made. */
 export function oneLine(text: string): string {
   return text.replaceAll(UNPRINTABLE, escaped);
 }
 
-/** As oneLine(), but line ends and tabs stay. */
+/** Works like oneLine(), but keeps line ends and tabs. */
 export function printable(text: string): string {
   return text.replaceAll(UNPRINTABLE, (char) => (char === '\n' || char === '\t' ? char : escaped(char)));
 }
 
-/** The same JSON, without a character that a terminal would take for anything but itself. */
+/** Returns JSON with every unprintable character escaped: a terminal shows it and obeys none of it. */
 export function printableJson(value: unknown): string {
   const asUnits = (char: string): string =>
     Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');

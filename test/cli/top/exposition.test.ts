@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentsOn } from '../../../src/cli/top/page-agents.js';
+import { agentsIn } from '../../../src/cli/top/exposition.js';
 
 /** As NIXL's own exporter prints it: no ring behind it. */
 const NIXL_PAGE = `# HELP agent_tx_bytes_total Number of bytes sent by the agent
@@ -17,7 +17,7 @@ process_cpu_seconds_total 12
 
 describe('agentsOn', () => {
   it("reads what NIXL's own exporter prints", () => {
-    expect(agentsOn(NIXL_PAGE)).toEqual([
+    expect(agentsIn(NIXL_PAGE)).toEqual([
       {
         id: '[["agent_name","agent-0"],["hostname","vm"]]',
         agent: 'agent-0',
@@ -38,8 +38,8 @@ describe('agentsOn', () => {
   it('tells agents of one name apart by directory, and by host where there are several', () => {
     const line = (labels: string): string => `nixl_agent_up{agent_name="a",${labels}} 1\n`;
     const page = line('hostname="h",ring_directory="/x"') + line('hostname="h",ring_directory="/y"');
-    expect(agentsOn(page).map(({ place }) => place)).toEqual(['/x', '/y']);
-    expect(agentsOn(line('hostname="h"') + line('hostname="i"')).map(({ place }) => place)).toEqual(['h', 'i']);
+    expect(agentsIn(page).map(({ place }) => place)).toEqual(['/x', '/y']);
+    expect(agentsIn(line('hostname="h"') + line('hostname="i"')).map(({ place }) => place)).toEqual(['h', 'i']);
   });
 
   it('joins series with the labels of a process and those without', () => {
@@ -53,41 +53,41 @@ describe('agentsOn', () => {
         `nixl_ring_utilization{${own}} 0.5`,
       ].join('\n');
     });
-    expect(agentsOn(agents.join('\n'))).toMatchObject([
+    expect(agentsIn(agents.join('\n'))).toMatchObject([
       { agent: 'a', life: 'dead', txBytes: 5, errors: 2, fill: 0.5 },
       { agent: 'b', life: 'unknown', txBytes: 5, errors: 2, fill: 0.5 },
     ]);
-    expect(agentsOn(agents.join('\n'))).toHaveLength(2);
+    expect(agentsIn(agents.join('\n'))).toHaveLength(2);
   });
 
   it('tells agents of one name in several processes apart, as NIXL does', () => {
     const page = ['1', '2'].map((pid) => `agent_tx_bytes_total{agent_name="a",hostname="h",pid="${pid}"} ${pid}`);
-    expect(agentsOn(page.join('\n')).map(({ txBytes }) => txBytes)).toEqual([1, 2]);
+    expect(agentsIn(page.join('\n')).map(({ txBytes }) => txBytes)).toEqual([1, 2]);
   });
 
   it("reads the sums of NIXL's release 1.0", () => {
     const labels = '{agent_name="a",category="NIXL_TELEMETRY_TRANSFER",hostname="h"}';
     const page = `agent_tx_bytes${labels} 7\nagent_rx_bytes${labels} 8\nagent_tx_requests_num${labels} 9\nagent_rx_requests_num${labels} 1\n`;
-    expect(agentsOn(page)).toMatchObject([{ txBytes: 7, rxBytes: 8, requests: 10 }]);
+    expect(agentsIn(page)).toMatchObject([{ txBytes: 7, rxBytes: 8, requests: 10 }]);
   });
 
   it('reads names with every escape, and numbers of every form', () => {
     const page = 'nixl_ring_full_total{nixl_agent_name="a\\"b\\\\c\\nd}, x=\\"y"} 1.5e+01 1700000000\n';
-    expect(agentsOn(page)[0]).toMatchObject({ agent: 'a"b\\c\nd}, x="y', lostMore: true });
-    expect(agentsOn('nixl_ring_utilization{agent_name="a"} NaN\n')[0]).not.toHaveProperty('fill');
+    expect(agentsIn(page)[0]).toMatchObject({ agent: 'a"b\\c\nd}, x="y', lostMore: true });
+    expect(agentsIn('nixl_ring_utilization{agent_name="a"} NaN\n')[0]).not.toHaveProperty('fill');
   });
 
   it.each(['\r', '\u2028', '\u2029'])('reads names with %j in them', (char) => {
-    expect(agentsOn(`nixl_agent_up{agent_name="a${char}b"} 1\n`)).toMatchObject([{ agent: `a${char}b` }]);
+    expect(agentsIn(`nixl_agent_up{agent_name="a${char}b"} 1\n`)).toMatchObject([{ agent: `a${char}b` }]);
   });
 
   it('takes an agent for dead only where the page says so', () => {
-    const life = (up: number) => agentsOn(`nixl_agent_up{nixl_agent_name="a"} ${up}\n`)[0]!.life;
+    const life = (up: number) => agentsIn(`nixl_agent_up{nixl_agent_name="a"} ${up}\n`)[0]!.life;
     expect([life(0), life(1)]).toEqual(['dead', 'unknown']);
   });
 
   it('finds nothing on a page of something else, and in nothing', () => {
-    expect(agentsOn('<html>agent_tx_bytes_total</html>\nup 1\nagent_tx_bytes_totals{agent_name="x"} 1\n')).toEqual([]);
-    expect(agentsOn('')).toEqual([]);
+    expect(agentsIn('<html>agent_tx_bytes_total</html>\nup 1\nagent_tx_bytes_totals{agent_name="x"} 1\n')).toEqual([]);
+    expect(agentsIn('')).toEqual([]);
   });
 });

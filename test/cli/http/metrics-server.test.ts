@@ -1,6 +1,6 @@
 import { connect, Server } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { listenOn } from '../../src/cli/http/metrics-server.js';
+import { listenOn } from '../../../src/cli/http/metrics-server.js';
 
 it('outlives a page that throws, and says so', async () => {
   const server = await listenOn('127.0.0.1', 0);
@@ -9,7 +9,7 @@ it('outlives a page that throws, and says so', async () => {
     throw new Error('no numbers');
   });
   const broken = await fetch(new URL('/broken', server.url));
-  expect([broken.status, await broken.text()]).toEqual([500, 'This page failed.\n']);
+  expect([broken.status, await broken.text()]).toEqual([500, 'This request failed.\n']);
   expect((await fetch(new URL('/livez', server.url))).status).toBe(200);
 });
 

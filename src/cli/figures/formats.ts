@@ -1,0 +1,114 @@
+/** Numbers and times as text for people. Pure, and without imports: the live page has it, too. */
+
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'] as const;
+const BINARY_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+const SHORT_UNITS = ['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z'] as const;
+const TIME_UNITS = ['us', 'ms', 's'] as const;
+
+/** Formats what is known. */
+export function ifKnown<T>(value: T | null | undefined, format: (value: T) => string, unknown = '-'): string {
+  return value === null || value === undefined ? unknown : format(value);
+}
+
+/** Two digits below 10, whole numbers with separators above: `0.4`, `9.9`, `12`, `2,500,000`. Only 0 is shown as 0. */
+export function amount(value: number): string {
+  return isTiny(value) ? '<0.1' : rounded(value).toLocaleString('en-US');
+}
+
+/** Works like amount() up to ten million, then shortens: `12.3M`, `4.5B`, and from 10^15 on `5.9e18`. */
+export function count(value: number): string {
+  if (value < 1e7) return amount(value);
+  if (value >= 1e15) return value.toExponential(1).replace('+', '');
+  return value.toLocaleString('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+}
+
+/** At most five characters: `0`, `0.4`, `12`, `1.2k`, `412M`. Only 0 is shown as 0. */
+export function short(value: number): string {
+  if (isTiny(value)) return '<0.1';
+  const [scaled, unit] = inUnits(value, SHORT_UNITS);
+  return `${rounded(scaled)}${unit}`;
+}
+
+/** In powers of 1000: `0 B`, `999 B`, `1.2 kB`, `412 MB`. */
+export function bytes(value: number): string {
+  const [scaled, unit] = inUnits(value, BYTE_UNITS);
+  return `${amount(scaled)} ${unit}`;
+}
+
+/** In powers of 1024, for bounds that are powers of two: `64 KiB`. */
+export function binaryBytes(value: number): string {
+  const [scaled, unit] = inUnits(value, BINARY_UNITS, 1024);
+  return `${amount(scaled)} ${unit}`;
+}
+
+/** Microseconds: `840 us`, `2.1 ms`, `1.5 s`. */
+export function duration(us: number): string {
+  const [scaled, unit] = inUnits(us, TIME_UNITS);
+  return `${amount(scaled)} ${unit}`;
+}
+
+/** Microseconds, for narrow columns: `12us`, `1.2ms`. */
+export function shortDuration(us: number): string {
+  const [scaled, unit] = inUnits(us, TIME_UNITS);
+  return `${rounded(scaled)}${unit}`;
+}
+
+/** A percentile in microseconds. Above the last bound of its histogram only that bound is known: `≥ 10 s`. */
+export function percentile(us: number, boundsUs: readonly number[]): string {
+  const last = boundsUs.at(-1);
+  return last !== undefined && us >= last ? `≥ ${duration(last)}` : duration(us);
+}
+
+/** `42%`. Only 0 is shown as 0%, and only 1 as 100%. */
+export function percent(share: number): string {
+  if (share > 0 && share < 0.01) return '<1%';
+  if (share < 1 && share > 0.99) return '>99%';
+  return `${Math.round(share * 100)}%`;
+}
+
+const AGE_UNITS: readonly [unit: string, ms: number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+];
+
+/** Milliseconds in the largest unit that fits: `3d`, `5h`, `12m`, `8s`. */
+export function age(ms: number): string {
+  const [unit, unitMs] = AGE_UNITS.find(([, size]) => ms >= size) ?? AGE_UNITS.at(-1)!;
+  return `${Math.floor(ms / unitMs)}${unit}`;
+}
+
+/** Local time: `08:12:31`. */
+export function timeOfDay(date: Date): string {
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':');
+}
+
+/** Local time: `2026-11-21 08:12:31`. */
+export function dateAndTime(date: Date): string {
+  const day = [date.getFullYear(), twoDigits(date.getMonth() + 1), twoDigits(date.getDate())].join('-');
+  return `${day} ${timeOfDay(date)}`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
+/** Divides by `step` per unit until the number is below it. Only the last unit has larger numbers. */
+function inUnits(value: number, units: readonly string[], step = 1000): [scaled: number, unit: string] {
+  let scaled = value;
+  let unit = 0;
+  // 999.6 would be printed as 1000 of its unit.
+  for (; Math.round(scaled) >= step && unit < units.length - 1; unit++) scaled /= step;
+  return [scaled, units[unit]!];
+}
+
+/** Too small to be shown with one digit behind the point. */
+function isTiny(value: number): boolean {
+  return value > 0 && value < 0.1;
+}
+
+/** Rounds half up: to one digit behind the point below 10, to none above. */
+function rounded(value: number): number {
+  return value < 9.95 ? Math.round(value * 10) / 10 : Math.round(value);
+}
