@@ -118,7 +118,7 @@ test('what crosses the border has not changed without a new version', () => {
         "openRing",
         "openSource",
         "openTallyingObserver",
-        "openTypeTap",
+        "openTap",
         "openWriter",
         "pendingOf",
         "push",
