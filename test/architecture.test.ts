@@ -22,7 +22,7 @@ function importsOf(file: string): string[] {
 const MAY_IMPORT: Record<string, RegExp> = {
   mapping: /^src\/(mapping|errors|arguments|exact)/,
   'shm-bridge': /^src\/(shm-bridge|errors|arguments|exact)/,
-  settings: /^src\/(settings|instrumentation|mapping|shm-bridge|errors|arguments|exact)/,
+  settings: /^src\/(settings|mapping|shm-bridge|errors|arguments|exact)/,
   instrumentation: /^src\/(instrumentation|settings|mapping|shm-bridge|errors|arguments|exact)/,
   cli: /^src\//,
 };

@@ -6,18 +6,20 @@ import { describe, expect, it } from 'vitest';
 import { DURATION_METRICS } from '../src/instrumentation/duration-metrics.js';
 import { SELF_METRICS } from '../src/instrumentation/self-metrics.js';
 import { metricsOf, RELEASES } from '../src/mapping/index.js';
-import { SETTINGS } from '../src/cli/serve/setting-rows.js';
+import { generated } from '../packaging/generate.mjs';
+import * as file from '../src/settings/file.js';
+import * as optionRows from '../src/settings/option-rows.js';
+import * as row from '../src/settings/row.js';
+import * as serveRows from '../src/settings/serve-rows.js';
 import { ROOT, start, temporaryDirectory } from './cli/command.js';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
-describe('docs/settings.md', () => {
-  const rows = read('docs/settings.md').split('\n');
+describe('what follows from the rows of options', async () => {
+  const texts = await generated({ ...row, ...optionRows, ...serveRows, ...file }, read);
 
-  it.each(SETTINGS.map((row) => [row.flag.split(' ')[0]!, row] as const))('has %s and its variables', (flag, row) => {
-    const line = rows.find((text) => text.startsWith(`| \`${flag}\``))!;
-    for (const { variable } of row.environment ?? []) expect(line).toContain(`\`${variable}\``);
-    if (typeof row.default === 'number') expect(line).toContain(String(row.default));
+  it.each(Object.keys(texts))('is up to date in %s (npm run schema)', (name) => {
+    expect(read(name)).toBe(texts[name]);
   });
 });
 
@@ -87,7 +89,10 @@ const SOURCES = ['src', 'native', 'bench']
   .filter((file) => /\.(ts|mjs|cc|h)$/.test(file) && !file.includes('/build/'))
   .map(read)
   .join('\n');
-const isSaid = (text: string): boolean => SOURCES.includes(text);
+const FLAGS = Object.values<row.OptionRow>(serveRows.ALL_SERVE_ROWS).flatMap((one) =>
+  one.flag ? [row.flagName(one)] : [],
+);
+const isSaid = (text: string): boolean => SOURCES.includes(text) || FLAGS.includes(text);
 
 describe.each(PAGES)('%s', (page) => {
   const text = read(page);

@@ -3,8 +3,12 @@ import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import type { Command } from 'commander';
 import { reasonOf } from '../errors.js';
-import { DIRECTORY_VARIABLE } from '../settings/environment.js';
-import { listOf, notEmpty } from './options.js';
+import { OPTION_ROWS } from '../settings/option-rows.js';
+import { resolveRow } from '../settings/resolve.js';
+import { flagParser } from './flags.js';
+
+const { directories: DIRECTORIES } = OPTION_ROWS;
+export const DIRECTORY_VARIABLE = DIRECTORIES.variables[0].name;
 
 /** As sources search: an agent's name may have folders in it. */
 const MAX_DEPTH = 3;
@@ -13,15 +17,15 @@ export function addDirectoryOption(command: Command): Command {
   return command.option(
     '--dir <dir>',
     `directory of rings; may be repeated (env: ${DIRECTORY_VARIABLE})`,
-    listOf(notEmpty('a path')),
+    flagParser(DIRECTORIES),
   );
 }
 
-/** What the flag or the variable says, as absolute paths; undefined where neither says anything. */
+/** Returns the directories of the flag or the variable as absolute paths; undefined where neither is given. */
 export function directoriesOf(dir: readonly string[] | undefined): string[] | undefined {
-  const fromEnvironment = process.env[DIRECTORY_VARIABLE];
-  const said = dir ?? (fromEnvironment ? [fromEnvironment] : undefined);
-  return said && [...new Set(said.map((directory) => path.resolve(directory)))];
+  const layers = { given: { directories: dir }, givenBy: 'option', environment: process.env } as const;
+  const named = resolveRow(OPTION_ROWS, 'directories', layers)?.value as readonly string[] | undefined;
+  return named && [...new Set(named.map((directory) => path.resolve(directory)))];
 }
 
 /** Something that could not be looked at. `code`: of the system's error, as EACCES. */

@@ -1,9 +1,10 @@
 /** What the instrumentation says about its own duration histograms: how much of the truth they hold. */
 import { eventName, type Labels } from '../mapping/index.js';
+import type { OwnMetricName } from '../settings/reserved-names.js';
 import type { DurationCounts, DurationStats } from './duration-pump.js';
 
 export interface DurationMetric {
-  readonly name: string;
+  readonly name: OwnMetricName;
   readonly kind: 'counter' | 'gauge';
   readonly unit: string;
   readonly description: string;

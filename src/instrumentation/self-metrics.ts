@@ -1,6 +1,7 @@
 /** Metrics of the collector itself: one per process, not of an agent. The same names in both namings. */
 import type { Labels } from '../mapping/index.js';
 import type { AgentLife, RingProblem } from '../shm-bridge/types.js';
+import type { OwnMetricName } from '../settings/reserved-names.js';
 import type { FeedSnapshot } from './snapshot-feed.js';
 
 export interface SelfPoint {
@@ -9,7 +10,7 @@ export interface SelfPoint {
 }
 
 export interface SelfMetric {
-  readonly name: string;
+  readonly name: OwnMetricName;
   readonly kind: 'counter' | 'gauge' | 'updowncounter';
   readonly unit: string;
   readonly description: string;

@@ -1,12 +1,19 @@
 /** `nixl-otel list`: the rings of a directory and what stands in their headers. Takes and changes nothing. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { DIRECTORY_VARIABLE } from '../../settings/environment.js';
 import { findWriters, inspectRing } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, exitCodeOf, Failure } from '../process/failure.js';
 import { harmless, print, printableJson, warnOnce } from '../process/output.js';
-import { addDirectoryOption, type Complain, directoriesOf, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
+import {
+  addDirectoryOption,
+  type Complain,
+  DIRECTORY_VARIABLE,
+  directoriesOf,
+  filesBelow,
+  isNotPermitted,
+  statOf,
+} from '../ring-files.js';
 import { ageText, table } from '../figures/table.js';
 
 interface ListOptions {

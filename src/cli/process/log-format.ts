@@ -3,10 +3,11 @@
  * notes, too.
  */
 import { readFileSync } from 'node:fs';
-import { CONFIG_VARIABLE } from '../../settings/config-file.js';
-import type { Environment } from '../../settings/environment.js';
+import { OPTION_ROWS } from '../../settings/option-rows.js';
+import type { Environment } from '../../settings/row.js';
+import { LOG_FORMATS } from '../../settings/serve-rows.js';
 import { readYaml } from '../../settings/yaml-text.js';
-import { LOG_FORMATS, type LogFormat } from './output.js';
+import type { LogFormat } from './output.js';
 
 /** Returns undefined where no flag names one of the formats. */
 export function formatInFlags(args: readonly string[]): LogFormat | undefined {
@@ -20,7 +21,7 @@ export function formatInText(text: string): LogFormat | undefined {
 
 /** Reads the file that a flag or the variable names. Only at the end of a command: a pipe is empty afterwards. */
 export function formatInNamedFile(args: readonly string[], environment: Environment): LogFormat | undefined {
-  const file = flagIn(args, '--config') ?? environment[CONFIG_VARIABLE];
+  const file = flagIn(args, '--config') ?? environment[OPTION_ROWS.configFile.variables[0].name];
   try {
     return file ? formatInText(readFileSync(file, 'utf8')) : undefined;
   } catch {

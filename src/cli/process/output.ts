@@ -1,6 +1,7 @@
 /** Data goes to stdout, notes to stderr. */
 import { diag, type DiagLogger, DiagLogLevel } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
+import { LOG_LEVELS, type ServeSettings } from '../../settings/serve-rows.js';
 import { printable, printableJson } from '../../instrumentation/one-line.js';
 
 /** For names in text. */
@@ -62,8 +63,7 @@ export function print(line: string): void {
 
 export type NoteLevel = 'error' | 'warning' | 'info' | 'debug' | 'verbose';
 
-export const LOG_FORMATS = ['text', 'json'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+export type LogFormat = ServeSettings['logFormat'];
 
 let format: LogFormat = 'text';
 /** Notes that wait for their format; undefined once it is set. */
@@ -128,7 +128,7 @@ export function printChunk(text: string | Uint8Array): Promise<void> | undefined
   });
 }
 
-const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
+const LEVELS: Readonly<Record<(typeof LOG_LEVELS)[number], DiagLogLevel>> = {
   none: DiagLogLevel.NONE,
   error: DiagLogLevel.ERROR,
   warn: DiagLogLevel.WARN,
@@ -138,13 +138,12 @@ const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
   all: DiagLogLevel.ALL,
 };
 
-export const LOG_LEVELS: readonly string[] = Object.keys(LEVELS);
-
 /** What the package and OpenTelemetry have to say, at the level of OTEL_LOG_LEVEL. */
 export function useStderrForDiag(asked = process.env['OTEL_LOG_LEVEL'] || 'info'): void {
-  const level = LEVELS[asked.toLowerCase()];
-  isDebugging = (level ?? DiagLogLevel.INFO) >= DiagLogLevel.DEBUG;
-  diag.setLogger(stderrLogger(), { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
+  const level = LOG_LEVELS.find((name) => name === asked.toLowerCase());
+  const logLevel = level === undefined ? DiagLogLevel.INFO : LEVELS[level];
+  isDebugging = logLevel >= DiagLogLevel.DEBUG;
+  diag.setLogger(stderrLogger(), { logLevel, suppressOverrideMessage: true });
   // The OpenTelemetry specification wants unknown values of its variables passed over with a warning.
   if (level === undefined) {
     diag.warn(`OTEL_LOG_LEVEL is "${asked}"; allowed: ${LOG_LEVELS.join(', ')}; info is used`);

@@ -4,7 +4,7 @@
  */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
 import { type Attributes, gpuWord, plainWord } from '../../mapping/index.js';
-import type { EventRecord, MetricBuilder } from './metric-builder.js';
+import type { EventRecord, MetricBuilder } from '../../settings/metric-builder.js';
 
 interface Instruments {
   readonly records: Counter;

@@ -1,7 +1,7 @@
 /** Producer that the instrumentation adds to a MetricReader: honours the reader's selectors, and leaves out the rings that others report. */
 import type { CollectionResult, InstrumentType, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
-import type { Profile } from '../../settings/config.js';
+import type { Profile } from '../../settings/settings.js';
 import type { DiagOnce } from '../diag-once.js';
 import { NixlMetricProducer } from '../metric-producer.js';
 import type { SnapshotFeed } from '../snapshot-feed.js';

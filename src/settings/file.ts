@@ -1,0 +1,146 @@
+/** A configuration file, YAML or JSON: the options under their own names, and a section for `nixl-otel serve`. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { readJson } from './json-text.js';
+import { lineAndColumn, type Located } from './located.js';
+import { BUILDER_NAMES, type BuilderName, type MetricBuilder } from './metric-builder.js';
+import { OPTION_ROWS } from './option-rows.js';
+import { described, type OptionRow } from './row.js';
+import { anyObject, object, type Path, pathText, type Shape, text } from './shape.js';
+import { builderFromModule, MODULE_PATH } from './user-module.js';
+import { readYaml } from './yaml-text.js';
+
+/** Contents of a file, with absolute paths of modules. */
+export interface WrittenSettings {
+  readonly path: string;
+  readonly written: Readonly<Record<string, unknown>>;
+  readonly serve: Readonly<Record<string, unknown>>;
+  /** Returns `file:line:column: key` for a path in the file. */
+  readonly where: (path: Path) => string;
+}
+
+const { builders: BUILDERS } = OPTION_ROWS;
+
+/** In a file, modules take the places of custom builders. */
+const BUILDERS_IN_FILE: Shape = {
+  allowed: `${BUILDERS.shape.allowed}; or the path of a module`,
+  schema: {
+    type: 'array',
+    minItems: 1,
+    items: { anyOf: [{ enum: BUILDER_NAMES }, { type: 'string', pattern: MODULE_PATH.source }] },
+  },
+  problems: (given, at) => BUILDERS.shape.problems(withStandIns(given), at),
+};
+
+/** Shape of the whole file. `serve`: shape of its section. */
+export function fileShape(serve: Shape = anyObject): Shape {
+  return object({
+    $schema: { ...text, allowed: 'the address of the schema' },
+    ...Object.fromEntries(
+      Object.entries<OptionRow>(OPTION_ROWS).flatMap(([name, row]) =>
+        row.inFile === false ? [] : [[name, described(row)]],
+      ),
+    ),
+    builders: described(BUILDERS, BUILDERS_IN_FILE),
+    serve,
+  });
+}
+
+/** Returns the JSON Schema of configuration files, for editors. */
+export function configSchema(serve: Shape): Record<string, unknown> {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Configuration of opentelemetry-instrumentation-nixl',
+    ...fileShape(serve).schema,
+  };
+}
+
+/**
+ * Loads a builder from each module that the file names.
+ * @throws NixlTelemetryError CONFIG_INVALID, with the place in the file, when one cannot be loaded.
+ */
+export function buildersOf({ written, where }: WrittenSettings): (BuilderName | MetricBuilder)[] | undefined {
+  const { builders } = written as { builders?: BuilderName[] };
+  return builders?.map((one, i) => {
+    if (!isModulePath(one)) return one;
+    try {
+      return builderFromModule(one);
+    } catch (error) {
+      if (!(error instanceof NixlTelemetryError)) throw error;
+      const message = `${where(['builders', i])}: ${error.message}`;
+      throw new NixlTelemetryError(error.code, message, { path: one, cause: error.cause });
+    }
+  });
+}
+
+/**
+ * Reads everything but the modules of builders. To be called once per start: a pipe is empty afterwards, and a file may have
+ * changed. `onText`: called with the text, before anything is refused.
+ * @throws NixlTelemetryError CONFIG_INVALID with a line for each mistake: file, line, key, value and what is allowed; also
+ * when it cannot be read.
+ */
+export function readSettings(file: string, serve?: Shape, onText?: (text: string) => void): WrittenSettings {
+  const text = contentOf(file);
+  onText?.(text);
+  const located = path.extname(file).toLowerCase() === '.json' ? readJson(text) : readYaml(text);
+  const place = (offset: number): string => `${file}:${lineAndColumn(text, offset)}`;
+  refuse(
+    file,
+    located.mistakes.map(({ offset, message }) => `${place(offset)}: ${message}`),
+  );
+  const value = valueOf(located, file);
+  const where = (at: Path): string => `${place(located.offsetOf(at))}: ${pathText(at) || 'the file'}`;
+  const problems = fileShape(serve).problems(value);
+  refuse(
+    file,
+    problems.map((problem) => `${where(problem.path)} ${problem.text}`),
+  );
+  const { serve: section = {}, ...written } = value as Record<string, unknown>;
+  delete written['$schema'];
+  const { builders } = written as { builders?: string[] };
+  if (builders !== undefined) {
+    written['builders'] = builders.map((one) => (isModulePath(one) ? path.resolve(path.dirname(file), one) : one));
+  }
+  return { path: file, written, serve: section as Record<string, unknown>, where };
+}
+
+function valueOf(located: Located, file: string): unknown {
+  try {
+    return located.value();
+  } catch (error) {
+    // Nested aliases whose expansion would not fit into memory, as a rule.
+    throw new NixlTelemetryError('CONFIG_INVALID', `${file}: ${reasonOf(error)}`, { path: file, cause: error });
+  }
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
+  } catch (error) {
+    throw new NixlTelemetryError('CONFIG_INVALID', `the configuration file cannot be read: ${reasonOf(error)}`, {
+      path: file,
+      cause: error,
+    });
+  }
+}
+
+function isModulePath(given: unknown): given is string {
+  return typeof given === 'string' && MODULE_PATH.test(given);
+}
+
+/** Replaces paths of modules by builders that pass, one per path, so that indices and repetitions stay. */
+function withStandIns(given: unknown): unknown {
+  if (!Array.isArray(given)) return given;
+  const standIns = new Map<string, MetricBuilder>();
+  return given.map((one: unknown) => {
+    if (!isModulePath(one)) return one;
+    const standIn = standIns.get(one) ?? { name: one, create() {} };
+    standIns.set(one, standIn);
+    return standIn;
+  });
+}
+
+function refuse(file: string, mistakes: readonly string[]): void {
+  if (mistakes.length > 0) throw new NixlTelemetryError('CONFIG_INVALID', mistakes.join('\n'), { path: file });
+}
