@@ -10,7 +10,7 @@ const WIDTH = 120;
 export async function generated(settings, read) {
   const { OPTION_ROWS, ALL_SERVE_ROWS, SERVE_SECTION, configSchema } = settings;
   const { defaultText, flagName, sentences } = settings;
-  const codeRows = Object.entries(OPTION_ROWS).filter(([, { code }]) => code !== undefined);
+  const optionRows = Object.entries(OPTION_ROWS);
 
   const usualOf = (row) => {
     const usual = defaultText(row);
@@ -26,10 +26,10 @@ export async function generated(settings, read) {
     const usual = [variables.map((name) => `the environment's ${name}`).join(', else '), usualOf(row)].filter(Boolean);
     return [sentences(row), usual.length === 0 ? '' : `Default: ${usual.join(', else ')}.`].filter(Boolean).join(' ');
   };
-  const property = ([name, row]) => `${comment(docOf(row))}\n  ${name}?: ${row.code.type};`;
+  const property = ([name, row]) => `${comment(docOf(row))}\n  ${name}?: ${row.type ?? typeOf(row.shape.schema)};`;
   const properties = (constructor) =>
-    codeRows
-      .filter(([name, { code }]) => code.for === constructor && name !== 'enabled')
+    optionRows
+      .filter(([name, { only }]) => only === constructor && name !== 'enabled')
       .map(property)
       .join('\n');
 
@@ -40,7 +40,7 @@ export async function generated(settings, read) {
   const options = [
     row('Option', 'Flag', 'Default', 'Meaning'),
     row('---', '---', '---', '---'),
-    ...codeRows.map(([name, one]) => row(`\`${name}\``, flagCell(one), usualOf(one), sentences(one))),
+    ...optionRows.map(([name, one]) => row(`\`${name}\``, flagCell(one), usualOf(one), sentences(one))),
   ].join('\n');
   const flags = [
     row('Flag', 'Variables', 'Default', 'Meaning'),
@@ -59,7 +59,7 @@ export async function generated(settings, read) {
 
   const texts = {
     'src/settings/options.ts': Object.entries({
-      NixlOptions: properties('all'),
+      NixlOptions: properties(undefined),
       NixlInstrumentationConfig: properties('instrumentation'),
       NixlMetricProducerOptions: properties('producer'),
     }).reduce(
@@ -75,6 +75,13 @@ export async function generated(settings, read) {
     texts[file] = await format(text, { ...(await resolveConfig(file)), filepath: file });
   }
   return texts;
+}
+
+/** The TypeScript type that a JSON Schema implies. */
+function typeOf({ type, items, anyOf }) {
+  if (anyOf !== undefined) return anyOf.map(typeOf).join(' | ');
+  if (type === 'array') return `readonly ${typeOf(items)}[]`;
+  return type === 'integer' ? 'number' : type;
 }
 
 function between(name, text, page) {

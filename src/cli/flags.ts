@@ -6,7 +6,7 @@ import * as shapes from '../settings/shape.js';
 /**
  * Adds the flags of these rows. `variables`: whether the command reads the variables of the rows.
  *
- * Defaults stand in the help alone: commander would report a flag as given that was not.
+ * Only the help contains the defaults: commander would pass them on as if the user had given the flags.
  */
 export function addFlags(command: Command, rows: OptionRows, { variables = true } = {}): Command {
   for (const row of Object.values(rows)) {

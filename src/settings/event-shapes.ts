@@ -162,7 +162,7 @@ export const CUSTOM_EVENTS = also(list(customEvent), (events: CustomEvent[]) => 
   return [...problems.values()];
 });
 
-/** Finds errors whose status or event is in NIXL's table or in an earlier error. */
+/** Finds errors with a status or an event of NIXL's table or of an earlier error. */
 function errorsProblems(events: readonly CustomEvent[]): Problem[] {
   const taken = new Map<string | number, string>(
     KNOWN_EVENTS.map(({ name }) => [name, 'which is a status of NIXL itself']),

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
 import { readJson } from './json-text.js';
-import { lineAndColumn, type Located } from './located.js';
+import { lineAndColumn } from './located.js';
 import { BUILDER_NAMES, type BuilderName, type MetricBuilder } from './metric-builder.js';
 import { OPTION_ROWS } from './option-rows.js';
 import { described, type OptionRow } from './row.js';
@@ -81,7 +81,9 @@ export function buildersOf({ written, where }: WrittenSettings): (BuilderName | 
  * when it cannot be read.
  */
 export function readSettings(file: string, serve?: Shape, onText?: (text: string) => void): WrittenSettings {
-  const text = contentOf(file);
+  const text = orInvalid(file, 'the configuration file cannot be read', () =>
+    readFileSync(file, 'utf8').replace(/^\uFEFF/, ''),
+  );
   onText?.(text);
   const located = path.extname(file).toLowerCase() === '.json' ? readJson(text) : readYaml(text);
   const place = (offset: number): string => `${file}:${lineAndColumn(text, offset)}`;
@@ -89,7 +91,8 @@ export function readSettings(file: string, serve?: Shape, onText?: (text: string
     file,
     located.mistakes.map(({ offset, message }) => `${place(offset)}: ${message}`),
   );
-  const value = valueOf(located, file);
+  // Throws if nested aliases would expand to more than fits into memory.
+  const value = orInvalid(file, file, located.value);
   const where = (at: Path): string => `${place(located.offsetOf(at))}: ${pathText(at) || 'the file'}`;
   const problems = fileShape(serve).problems(value);
   refuse(
@@ -105,23 +108,12 @@ export function readSettings(file: string, serve?: Shape, onText?: (text: string
   return { path: file, written, serve: section as Record<string, unknown>, where };
 }
 
-function valueOf(located: Located, file: string): unknown {
+/** @throws NixlTelemetryError CONFIG_INVALID in place of another error. */
+function orInvalid<T>(file: string, prefix: string, work: () => T): T {
   try {
-    return located.value();
-  } catch (error) {
-    // Nested aliases whose expansion would not fit into memory, as a rule.
-    throw new NixlTelemetryError('CONFIG_INVALID', `${file}: ${reasonOf(error)}`, { path: file, cause: error });
-  }
-}
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
-  } catch (error) {
-    throw new NixlTelemetryError('CONFIG_INVALID', `the configuration file cannot be read: ${reasonOf(error)}`, {
-      path: file,
-      cause: error,
-    });
+    return work();
+  } catch (cause) {
+    throw new NixlTelemetryError('CONFIG_INVALID', `${prefix}: ${reasonOf(cause)}`, { path: file, cause });
   }
 }
 

@@ -4,8 +4,7 @@ import { type Attributes, TALLY_BUILDERS, type TallyBuilderName } from '../mappi
 
 /** Built-in builders that count by themselves. The others read their metrics from the tally. */
 export const COUNTING_BUILDERS = ['comprehensive', 'comprehensive_names', 'records'] as const;
-export type CountingBuilderName = (typeof COUNTING_BUILDERS)[number];
-export type BuilderName = TallyBuilderName | CountingBuilderName;
+export type BuilderName = TallyBuilderName | (typeof COUNTING_BUILDERS)[number];
 export const BUILDER_NAMES: readonly BuilderName[] = [...TALLY_BUILDERS, ...COUNTING_BUILDERS];
 
 /** One event as an agent wrote it. */

@@ -1,9 +1,7 @@
-/** NIXL's variables whose meaning depends on others or differs from the value of an option. */
-import type { Environment } from './row.js';
+/** Parsers of NIXL's variables that depend on other variables, or differ from the value of an option. */
+import type { Environment, Variable } from './row.js';
 import { hostName, httpUrl, milliseconds, refuse, wholeNumber } from './shape.js';
 
-/** Default port of NIXL's Prometheus exporters, which listen on all addresses. */
-export const NIXL_PORT = 9090;
 export const PORT = wholeNumber(0, 65_535);
 
 export const DEFAULT_DRAIN_INTERVAL_MS = 20;
@@ -25,40 +23,54 @@ export function onOrOff(text: string): boolean {
   return ON.includes(given) || (OFF.includes(given) ? false : refuse([...ON, ...OFF].join(', ')));
 }
 
+/** Meaning of NIXL_TELEMETRY_EXPORTER. NIXL's Prometheus exporters listen on all addresses. */
 export interface NixlExporter {
   readonly kind: 'buffer' | 'prometheus' | 'otlp' | 'console' | 'none' | 'other';
-  readonly exporters: string[];
+  readonly exporters: readonly string[];
+  readonly host?: string;
+  readonly port?: number;
+  readonly labels?: string;
 }
+
+const PROMETHEUS = { kind: 'prometheus', exporters: ['prometheus'], host: '0.0.0.0', port: 9090 } as const;
+const EXPORTERS: Readonly<Record<string, NixlExporter>> = {
+  buffer: { kind: 'buffer', exporters: ['prometheus'] },
+  prometheus: PROMETHEUS,
+  prometheus_mp: { ...PROMETHEUS, labels: 'prometheus_mp' },
+  otlp: { kind: 'otlp', exporters: ['otlp'] },
+  console: { kind: 'console', exporters: ['console'] },
+  nop: { kind: 'none', exporters: ['none'] },
+};
 
 /**
- * Returns the meaning of NIXL_TELEMETRY_EXPORTER; undefined if it is not set.
+ * Returns undefined if the variable is not set.
  * @throws Refusal for an exporter of NIXL that this package does not replace.
  */
-export function nixlExporter(environment: Environment): NixlExporter | undefined {
-  const { NIXL_TELEMETRY_EXPORTER: name } = environment;
-  if (name === undefined || name === '') return undefined;
-  switch (name.toLowerCase()) {
-    case 'buffer':
-      return { kind: 'buffer', exporters: ['prometheus'] };
-    case 'prometheus':
-    case 'prometheus_mp':
-      return { kind: 'prometheus', exporters: ['prometheus'] };
-    case 'otlp':
-      return { kind: 'otlp', exporters: ['otlp'] };
-    case 'console':
-      return { kind: 'console', exporters: ['console'] };
-    case 'nop':
-      return { kind: 'none', exporters: ['none'] };
-    case 'doca':
-      return refuse('prometheus, otlp, console, or a module of the user; DOCA is not among the exporters here');
-    default:
-      return { kind: 'other', exporters: [name] };
+export function nixlExporter({ NIXL_TELEMETRY_EXPORTER: name }: Environment): NixlExporter | undefined {
+  if (!name) return undefined;
+  if (name.toLowerCase() === 'doca') {
+    refuse('prometheus, otlp, console, or a module of the user; DOCA is not among the exporters here');
   }
+  return EXPORTERS[name.toLowerCase()] ?? { kind: 'other', exporters: [name] };
 }
 
-/** Parses `address:port`, the output path of NIXL's Prometheus exporter. */
-export function addressIn(text: string, environment: Environment): { host: string; port: number } | undefined {
-  if (nixlExporter(environment)?.kind !== 'prometheus') return undefined;
+/** NIXL's choice of an exporter, as a variable of another option. */
+export function exporterVariable<T>(read: (exporter: NixlExporter) => T, note?: string): Variable {
+  const parse: Variable['parse'] = (_, environment) => read(nixlExporter(environment)!);
+  return { name: 'NIXL_TELEMETRY_EXPORTER', parse, ...(note !== undefined && { note }) };
+}
+
+/** NIXL's output path as a variable of another option. The exporter decides its meaning. */
+export function outputPathOf(kind: NixlExporter['kind'], read: (text: string) => unknown): Variable {
+  return {
+    name: 'NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH',
+    parse: (text, environment) => (nixlExporter(environment)?.kind === kind ? read(text) : undefined),
+    note: `exporter \`${kind}\``,
+  };
+}
+
+/** Parses the output path of NIXL's Prometheus exporter. */
+export function addressIn(text: string): { host: string; port: number } {
   const [, host, port] = /^(\[.*\]|[^:]+):(\d+)$/.exec(text) ?? [];
   if (host === undefined) {
     return refuse('with the exporter prometheus: address:port, or [address]:port with IPv6');
@@ -67,8 +79,7 @@ export function addressIn(text: string, environment: Environment): { host: strin
 }
 
 /** Parses the output path of NIXL's OTLP exporter: an address with or without a scheme. */
-export function collectorIn(text: string, environment: Environment): string | undefined {
-  if (nixlExporter(environment)?.kind !== 'otlp') return undefined;
+export function collectorIn(text: string): string {
   const isBare = /^(\[[^\]/]*\]|[^:/?#\s]+)(:\d+)?(\/.*)?$/.test(text);
   const url = isBare ? `http://${text}` : text;
   if (httpUrl.problems(url).length === 0) return url;

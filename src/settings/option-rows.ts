@@ -12,7 +12,7 @@ import {
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
 import type { BuilderName } from './metric-builder.js';
-import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor, nixlExporter } from './nixl-variables.js';
+import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor, exporterVariable, outputPathOf } from './nixl-variables.js';
 import type { OptionRows } from './row.js';
 import {
   also,
@@ -63,19 +63,16 @@ const nixlRelease: Shape<(typeof NIXL_RELEASES)[number]> = {
   },
 };
 
-const all = (type: string) => ({ for: 'all', type }) as const;
-
 export const OPTION_ROWS = {
   enabled: {
     shape: boolean,
-    code: { for: 'instrumentation', type: 'boolean' },
+    only: 'instrumentation',
     inFile: false,
     default: true,
     description: 'report from the start; counts at construction only',
   },
   configFile: {
     shape: filePath,
-    code: all('string'),
     inFile: false,
     flag: { name: 'config', takes: '<file>' },
     variables: [{ name: 'NIXL_OTEL_CONFIG' }],
@@ -84,16 +81,10 @@ export const OPTION_ROWS = {
   directories: {
     shape: oneOrMore(filePath, texts.allowed),
     isList: true,
-    code: all('string | readonly string[]'),
     flag: { name: 'dir', takes: '<dir>', repeats: true },
     variables: [
       { name: 'NIXL_TELEMETRY_DIR' },
-      {
-        name: 'NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH',
-        parse: (text, env) => (nixlExporter(env)?.kind === 'buffer' ? [text] : undefined),
-        serveOnly: true,
-        note: 'exporter `buffer`',
-      },
+      { ...outputPathOf('buffer', (text) => [text]), serveOnly: true },
       { name: 'NIXL_TELEMETRY_MULTIPROC_DIR', serveOnly: true },
     ],
     description: 'directory of rings, searched to depth 3',
@@ -101,50 +92,40 @@ export const OPTION_ROWS = {
   globs: {
     shape: oneOrMore(glob, `${glob.allowed}, or a non-empty array of them`),
     isList: true,
-    code: all('string | readonly string[]'),
     description: 'paths of rings with `*` and `?` in their last part',
   },
   naming: {
     shape: word(NAMINGS),
-    code: all('Naming'),
+    type: 'Naming',
     flag: { name: 'naming', takes: '<names>' },
     default: 'nixl',
     description: "`nixl`: the names of NIXL's own exporter; `otel`: dotted names, UCUM units, seconds",
   },
   nixlRelease: {
     shape: nixlRelease,
-    code: all('NixlRelease'),
+    type: 'NixlRelease',
     flag: { name: 'nixlRelease', takes: '<release>' },
     default: DEFAULT_NIXL_RELEASE,
-    description: `NIXL release whose names and labels the series \`agent_*\` have: ${NIXL_RELEASES.join(', ')}; naming \`nixl\``,
+    description: `NIXL release that the series \`agent_*\` follow in names and labels: ${NIXL_RELEASES.join(', ')}; naming \`nixl\``,
     details: 'Rings of all releases are read in any case.',
   },
   nixlLabels: {
     shape: word(NIXL_LABELS),
-    code: all('NixlLabels'),
+    type: 'NixlLabels',
     flag: { name: 'nixlLabels', takes: '<exporter>' },
-    variables: [
-      {
-        name: 'NIXL_TELEMETRY_EXPORTER',
-        parse: (text) => (text.toLowerCase() === 'prometheus_mp' ? 'prometheus_mp' : undefined),
-        serveOnly: true,
-        note: '`prometheus_mp`: the same',
-      },
-    ],
+    variables: [{ ...exporterVariable(({ labels }) => labels, '`prometheus_mp`: the same'), serveOnly: true }],
     default: DEFAULT_NIXL_LABELS,
     description:
       'labels of the series `agent_*`: `prometheus`, or `prometheus_mp`, which adds pid, agent_instance and local_rank of the agent; naming `nixl`',
   },
   hostname: {
     shape: text,
-    code: all('string'),
     default: os.hostname,
     defaultText: 'os.hostname()',
     description: 'value of the label `hostname` in naming `nixl`',
   },
   drainIntervalMs: {
     shape: milliseconds(1, 10_000),
-    code: all('number'),
     flag: { name: 'drainInterval', takes: '<ms>' },
     variables: [
       {
@@ -154,13 +135,11 @@ export const OPTION_ROWS = {
       },
     ],
     default: DEFAULT_DRAIN_INTERVAL_MS,
-    unit: 'ms',
     description: 'drain the rings this often, 1 to 10000',
     details: "More than a fifth of the agents' flush interval (100 ms by default) risks loss.",
   },
   deadTtlMs: {
     shape: milliseconds(0, LONGEST_MS),
-    code: all('number'),
     flag: { name: 'deadTtl', takes: '<ms>' },
     variables: [
       {
@@ -171,35 +150,29 @@ export const OPTION_ROWS = {
       },
     ],
     default: 30_000,
-    unit: 'ms',
     description: 'keep the last values of a dead agent this long, and until every reader has exported them',
     details: 'If several readers of a process share the agent, the longest time counts.',
   },
   idleTtlMs: {
     shape: milliseconds(1, LONGEST_MS),
-    code: all('number'),
     flag: { name: 'idleTtl', takes: '<ms>' },
     defaultText: 'never',
-    unit: 'ms',
-    description: 'drop agents whose process cannot be seen after this long without an event',
+    description: 'drop agents with an invisible process after this long without an event',
   },
   force: {
     shape: boolean,
-    code: all('boolean'),
     default: false,
     description: 'also read rings on network and FUSE file systems',
   },
   owners: {
     /** 4294967295 is -1, which no user has. */
     shape: list(wholeNumber(0, 2 ** 32 - 2, 'a user id'), { minItems: 1 }),
-    code: all('readonly number[]'),
     flag: { name: 'owner', takes: '<uid>', repeats: true },
     defaultText: 'any user',
     description: 'read only rings that belong to this user id',
   },
   enabledMetrics: {
     shape: enabledMetrics,
-    code: all('string | readonly string[]'),
     variables: [{ name: 'NIXL_TELEMETRY_ENABLED_METRICS' }],
     defaultText: 'every event',
     description: 'events to export: globs over base event names, with commas between them or in an array',
@@ -207,24 +180,23 @@ export const OPTION_ROWS = {
   },
   attributes: {
     shape: ATTRIBUTES,
-    code: all('readonly AttributeSpec[]'),
+    type: 'readonly AttributeSpec[]',
     description: 'custom attributes of every series of an agent',
   },
   rankVariable: {
     shape: variableName,
-    code: all('string'),
     variables: [{ name: 'NIXL_TELEMETRY_RANK_ENV' }],
     default: 'LOCAL_RANK',
     description: "variable in an agent's environment that holds its local rank",
   },
   customEvents: {
     shape: CUSTOM_EVENTS,
-    code: all('readonly CustomEvent[]'),
+    type: 'readonly CustomEvent[]',
     description: "events that NIXL does not know: each gets a custom metric, or adds a status to NIXL's errors",
   },
   builders: {
     shape: BUILDERS,
-    code: all('readonly (BuilderName | MetricBuilder)[]'),
+    type: 'readonly (BuilderName | MetricBuilder)[]',
     default: DEFAULT_OF_BUILDERS,
     defaultText: DEFAULT_OF_BUILDERS.map((name) => `\`${name}\``).join(', '),
     description: 'builders that make the metrics, in this order: built-in ones by name, and custom ones',
@@ -232,12 +204,13 @@ export const OPTION_ROWS = {
   },
   histogramBounds: {
     shape: HISTOGRAM_BOUNDS,
-    code: all('Readonly<Record<string, readonly number[]>>'),
+    usedBy: ['legacy', 'transfers'],
+    type: 'Readonly<Record<string, readonly number[]>>',
     description: "upper bounds of single events' histograms, by base event name and in the unit of the event",
   },
   durationBoundsUs: {
     shape: BOUNDS,
-    code: all('readonly number[]'),
+    usedBy: ['legacy', 'transfers', 'events', 'custom'],
     variables: [{ name: 'NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US' }],
     default: DEFAULT_BOUNDS.durationBoundsUs,
     defaultText: "NIXL's own, 10 us to 10 s",
@@ -245,21 +218,21 @@ export const OPTION_ROWS = {
   },
   sizeBounds: {
     shape: BOUNDS,
-    code: all('readonly number[]'),
+    usedBy: ['transfers'],
     default: DEFAULT_BOUNDS.sizeBounds,
     defaultText: 'powers of 4 from 256 B to 4 GiB',
     description: 'upper bounds of transfer sizes, bytes',
   },
   throughputBounds: {
     shape: BOUNDS,
-    code: all('readonly number[]'),
+    usedBy: ['transfers'],
     default: DEFAULT_BOUNDS.throughputBounds,
     defaultText: '1, 2.5 and 5 of each decade from 1 MB/s to 1 TB/s',
     description: 'upper bounds of throughput, bytes per second',
   },
   seriesLimit: {
     shape: wholeNumber(20, 1900),
-    code: { for: 'instrumentation', type: 'number' },
+    only: 'instrumentation',
     default: 1900,
     description:
       'series of agents per instrument of the API, 20 to 1900; agents beyond it are reported together as agent `other`',
@@ -268,7 +241,7 @@ export const OPTION_ROWS = {
   },
   durationBudgetMs: {
     shape: number('a number of milliseconds per second, from 1 to 1000', 1, 1000),
-    code: { for: 'instrumentation', type: 'number' },
+    only: 'instrumentation',
     default: DEFAULT_DURATION_BUDGET_MS,
     description:
       'milliseconds of main-thread time per second for histograms of durations, 1 to 1000; beyond it they are sampled',
@@ -280,7 +253,8 @@ export const OPTION_ROWS = {
       undefined,
       (given) => given === 'cumulative' || given === 'delta' || typeof given === 'function',
     ),
-    code: { for: 'producer', type: 'Temporality' },
+    only: 'producer',
+    type: 'Temporality',
     inFile: false,
     default: 'cumulative',
     description: 'temporality of counters and histograms; gauges and up-down counters are always cumulative',

@@ -16,8 +16,8 @@ export interface NixlOptions {
   /** `nixl`: the names of NIXL's own exporter; `otel`: dotted names, UCUM units, seconds. Default: `nixl`. */
   naming?: Naming;
   /**
-   * NIXL release whose names and labels the series `agent_*` have: 1.0, 1.2, 1.3, 1.4, main; naming `nixl`. Rings of
-   * all releases are read in any case. Default: `main`.
+   * NIXL release that the series `agent_*` follow in names and labels: 1.0, 1.2, 1.3, 1.4, main; naming `nixl`. Rings
+   * of all releases are read in any case. Default: `main`.
    */
   nixlRelease?: NixlRelease;
   /**
@@ -37,7 +37,7 @@ export interface NixlOptions {
    * process share the agent, the longest time counts. Default: 30000 ms.
    */
   deadTtlMs?: number;
-  /** Drop agents whose process cannot be seen after this long without an event. Default: never. */
+  /** Drop agents with an invisible process after this long without an event. Default: never. */
   idleTtlMs?: number;
   /** Also read rings on network and FUSE file systems. Default: `false`. */
   force?: boolean;

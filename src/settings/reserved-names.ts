@@ -34,7 +34,7 @@ export const OWN_METRICS = {
 } as const;
 export type OwnMetricName = keyof typeof OWN_METRICS;
 
-/** Returns the metric of this package, in any naming and release, whose name collides with this one. */
+/** Returns the metric of this package, in any naming and release, with which this one collides. */
 export function builtInLike(metric: Named): Named | undefined {
   const ofAgents = NAMINGS.flatMap((naming) =>
     (naming === 'nixl' ? NIXL_RELEASES : NIXL_RELEASES.slice(-1)).flatMap((release) =>

@@ -6,6 +6,7 @@ import { invalid, shown } from '../arguments.js';
 import { readSettings, type WrittenSettings } from './file.js';
 import { OPTION_ROWS } from './option-rows.js';
 import { defaultOf, type Environment, type OptionRow, type OptionRows, sectionValue, type Variable } from './row.js';
+import { SERVE_ROWS } from './serve-rows.js';
 import { Refusal, type Shape } from './shape.js';
 
 export interface Resolved {
@@ -55,7 +56,8 @@ export function resolveRow(rows: OptionRows, key: string, layers: Layers): Resol
     const value = valueOf(row, variable, text, environment);
     if (value !== undefined) return found(value, variable.name);
   }
-  const written = row.code === undefined ? sectionValue(row.shape, file?.serve[key]) : file?.written[key];
+  const isOfServe = row === (SERVE_ROWS as OptionRows)[key];
+  const written = isOfServe ? sectionValue(row.shape, file?.serve[key]) : file?.written[key];
   if (written !== undefined) return found(written, 'file');
   return row.default === undefined ? undefined : found(defaultOf(row), 'default');
 }

@@ -1,5 +1,6 @@
 /** The row of an option, and what is derived from rows: value types, texts, and the shape of a file's section. */
 import { isDeepStrictEqual } from 'node:util';
+import type { BuilderName } from './metric-builder.js';
 import { type Path, type Problem, Refusal, type Shape, wrong } from './shape.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -22,8 +23,10 @@ export interface Variable {
  */
 export interface OptionRow<T = unknown> {
   readonly shape: Shape<T>;
-  /** Constructors that accept it; none: an option of `nixl-otel` alone. `type`: in TypeScript. */
-  readonly code?: { readonly for: 'all' | 'instrumentation' | 'producer'; readonly type: string };
+  /** The only constructor that accepts it. */
+  readonly only?: 'instrumentation' | 'producer';
+  /** Type in TypeScript, where the JSON Schema does not imply it. */
+  readonly type?: string;
   /** False: no configuration file holds it. */
   readonly inFile?: false;
   /** `name`: in camel case. `takes`: placeholder of the value. */
@@ -35,7 +38,8 @@ export interface OptionRow<T = unknown> {
   readonly defaultText?: string;
   /** A single value counts as a list of it. */
   readonly isList?: true;
-  readonly unit?: 'ms';
+  /** Without one of these builders the option has no effect. */
+  readonly usedBy?: readonly BuilderName[];
   /** For --help and everywhere else: a phrase without a period. Markdown, as `details`. */
   readonly description: string;
   /** Further sentences, which --help omits. */
@@ -44,24 +48,15 @@ export interface OptionRow<T = unknown> {
 
 export type OptionRows = Readonly<Record<string, OptionRow>>;
 
-export type ValueOf<R> = R extends { readonly shape: Shape<infer T> } ? T : never;
-
-type Flagged<Rows, HasDefault> = {
-  -readonly [
-    K in keyof Rows as Rows[K] extends { flag: { name: infer Name extends string } }
-      ? Rows[K] extends { default: unknown }
-        ? HasDefault extends true
-          ? Name
-          : never
-        : HasDefault extends true
-          ? never
-          : Name
-      : never
-  ]: ValueOf<Rows[K]>;
+type ValueOf<R> = R extends { readonly shape: Shape<infer T> } ? T : never;
+type FlagOf<R> = R extends { readonly flag: { readonly name: infer Name extends string } } ? Name : never;
+type Flagged<Rows> = { -readonly [K in keyof Rows as FlagOf<Rows[K]>]: ValueOf<Rows[K]> };
+type Defaulted<Rows> = {
+  [K in keyof Rows as Rows[K] extends { readonly default: unknown } ? FlagOf<Rows[K]> : never]: ValueOf<Rows[K]>;
 };
 
 /** Values by the names of the flags; optional where the row has no default. */
-export type FlagValues<Rows> = Flagged<Rows, true> & Partial<Flagged<Rows, false>>;
+export type FlagValues<Rows> = Partial<Flagged<Rows>> & Defaulted<Rows>;
 
 export function defaultOf({ default: usual }: OptionRow): unknown {
   return typeof usual === 'function' ? (usual as () => unknown)() : usual;
@@ -72,7 +67,7 @@ export function isDefault(row: OptionRow, value: unknown): boolean {
 }
 
 /** Returns the default in words; undefined where there is none. */
-export function defaultText({ default: usual, defaultText, unit }: OptionRow): string | undefined {
+export function defaultText({ default: usual, defaultText, shape: { unit } }: OptionRow): string | undefined {
   if (defaultText !== undefined || usual === undefined) return defaultText;
   return [usual as string | number]
     .flat()

@@ -1,5 +1,5 @@
-/** Settings that only `nixl-otel` has: one row each. In a file they stand in the section `serve`. */
-import { nixlExporter, NIXL_PORT, addressIn, collectorIn, onOrOff, PORT } from './nixl-variables.js';
+/** Settings of `nixl-otel serve` alone, one row each: the section `serve` of a file. */
+import { addressIn, collectorIn, exporterVariable, onOrOff, outputPathOf, PORT } from './nixl-variables.js';
 import { OPTION_ROWS } from './option-rows.js';
 import type { Resolution } from './resolve.js';
 import { type FlagValues, type OptionRow, type OptionRows, sectionShape } from './row.js';
@@ -36,10 +36,7 @@ export const SERVE_ROWS = {
   exporter: {
     shape: EXPORTERS,
     flag: { name: 'exporter', takes: '<names>', repeats: true },
-    variables: [
-      { name: 'OTEL_METRICS_EXPORTER' },
-      { name: 'NIXL_TELEMETRY_EXPORTER', parse: (_, env) => nixlExporter(env)?.exporters },
-    ],
+    variables: [{ name: 'OTEL_METRICS_EXPORTER' }, exporterVariable(({ exporters }) => exporters)],
     default: ['prometheus'],
     description:
       '`prometheus`, `otlp`, `console`, the path or package of a custom exporter, or several with commas between them; or `none`',
@@ -56,20 +53,9 @@ export const SERVE_ROWS = {
     flag: { name: 'host', takes: '<address>' },
     variables: [
       { name: 'OTEL_EXPORTER_PROMETHEUS_HOST' },
-      {
-        name: 'NIXL_TELEMETRY_PROMETHEUS_LOCAL',
-        parse: (text) => (onOrOff(text) ? '127.0.0.1' : '0.0.0.0'),
-      },
-      {
-        name: 'NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH',
-        parse: (text, env) => addressIn(text, env)?.host,
-        note: 'exporter `prometheus`',
-      },
-      {
-        name: 'NIXL_TELEMETRY_EXPORTER',
-        parse: (_, env) => (nixlExporter(env)?.kind === 'prometheus' ? '0.0.0.0' : undefined),
-        note: '`prometheus`: 0.0.0.0',
-      },
+      { name: 'NIXL_TELEMETRY_PROMETHEUS_LOCAL', parse: (text) => (onOrOff(text) ? '127.0.0.1' : '0.0.0.0') },
+      outputPathOf('prometheus', (text) => addressIn(text).host),
+      exporterVariable(({ host }) => host, '`prometheus`: 0.0.0.0'),
     ],
     default: '127.0.0.1',
     description: 'address to serve on; 0.0.0.0 or :: for all',
@@ -81,16 +67,8 @@ export const SERVE_ROWS = {
     variables: [
       { name: 'OTEL_EXPORTER_PROMETHEUS_PORT' },
       { name: 'NIXL_TELEMETRY_PROMETHEUS_PORT' },
-      {
-        name: 'NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH',
-        parse: (text, env) => addressIn(text, env)?.port,
-        note: 'exporter `prometheus`',
-      },
-      {
-        name: 'NIXL_TELEMETRY_EXPORTER',
-        parse: (_, env) => (nixlExporter(env)?.kind === 'prometheus' ? NIXL_PORT : undefined),
-        note: `\`prometheus\`: ${NIXL_PORT}`,
-      },
+      outputPathOf('prometheus', (text) => addressIn(text).port),
+      exporterVariable(({ port }) => port, '`prometheus`: 9090'),
     ],
     default: DEFAULT_PORT,
     description: 'port to serve on; 0 takes any free one',
@@ -100,7 +78,6 @@ export const SERVE_ROWS = {
     flag: { name: 'exportInterval', takes: '<ms>' },
     variables: [{ name: 'OTEL_METRIC_EXPORT_INTERVAL' }],
     default: 60_000,
-    unit: 'ms',
     description: 'push this often',
   },
   exportTimeout: {
@@ -108,26 +85,18 @@ export const SERVE_ROWS = {
     flag: { name: 'exportTimeout', takes: '<ms>' },
     variables: [{ name: 'OTEL_METRIC_EXPORT_TIMEOUT' }],
     default: 30_000,
-    unit: 'ms',
     description: 'time limit of a push; at most nine tenths of the export interval',
   },
   shutdownTimeout: {
     shape: TIMER,
     flag: { name: 'shutdownTimeout', takes: '<ms>' },
     default: 10_000,
-    unit: 'ms',
     description: 'time limit of the last push of all exporters, when serve ends',
   },
   consoleFile: {
     shape: filePath,
     flag: { name: 'consoleFile', takes: '<file>' },
-    variables: [
-      {
-        name: 'NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH',
-        parse: (text, env) => (nixlExporter(env)?.kind === 'console' ? text : undefined),
-        note: 'exporter `console`',
-      },
-    ],
+    variables: [outputPathOf('console', (text) => text)],
     defaultText: 'stdout',
     description: 'file to which the exporter `console` appends',
   },
@@ -138,7 +107,7 @@ export const SERVE_ROWS = {
       // One is a base, the other the whole address.
       { name: 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', readBySdk: true },
       { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', readBySdk: true },
-      { name: 'NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH', parse: collectorIn, note: 'exporter `otlp`' },
+      outputPathOf('otlp', collectorIn),
     ],
     defaultText: 'localhost, port 4318, or 4317 with grpc',
     description: 'OTLP receiver: a base URL, or one with a path',

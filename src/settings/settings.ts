@@ -28,7 +28,7 @@ import { isVariable, namedFile, type Resolution, resolve } from './resolve.js';
 import { type Environment, isDefault, type OptionRow, type OptionRows } from './row.js';
 import { type Path, pathText } from './shape.js';
 
-/** What is exported of agents, and under which names: shared by all readers of one source. */
+/** Choice of exported metrics, names and attributes, shared by all readers of one source. */
 export interface Profile {
   readonly naming: Naming;
   readonly nixlRelease: NixlRelease;
@@ -81,7 +81,7 @@ export function withSource({ source, ...settings }: Settings): ProducerSettings 
   return { ...settings, source };
 }
 
-/** Checks the options of `instrumentation.metricProducer()`, whose source is the instrumentation's. */
+/** Checks the options of `instrumentation.metricProducer()`, which uses the source of the instrumentation. */
 export function checkReaderOptions(options: object): void {
   checkOptions(options, ['temporality', 'naming', 'hostname']);
 }
@@ -94,8 +94,8 @@ export function sameSettings(a: Settings, b: Settings): boolean {
 }
 
 function optionsFor(constructor: 'instrumentation' | 'producer'): string[] {
-  return Object.entries<OptionRow>(OPTION_ROWS).flatMap(([name, { code }]) =>
-    code!.for === 'all' || code!.for === constructor ? [name] : [],
+  return Object.entries<OptionRow>(OPTION_ROWS).flatMap(([name, { only = constructor }]) =>
+    only === constructor ? [name] : [],
   );
 }
 
@@ -124,6 +124,19 @@ type Defaulted = {
 }[keyof Config];
 type Options = Pick<Config, Defaulted> & Partial<Omit<Config, Defaulted>>;
 
+const PLAIN = [
+  'naming',
+  'nixlRelease',
+  'nixlLabels',
+  'hostname',
+  'rankVariable',
+  'builders',
+  'seriesLimit',
+  'durationBudgetMs',
+] as const;
+const OF_SOURCE = ['directories', 'globs', 'drainIntervalMs', 'deadTtlMs', 'idleTtlMs', 'force', 'owners'] as const;
+const OF_TALLY = ['durationBoundsUs', 'sizeBounds', 'throughputBounds', 'histogramBounds', 'customEvents'] as const;
+
 /**
  * Loads the builders that the file names, and checks options against each other.
  * @throws NixlTelemetryError CONFIG_INVALID, with the place in the file for an option from there.
@@ -135,44 +148,27 @@ export function settingsFrom(resolved: Resolution, file: WrittenSettings | undef
     resolved.get(at[0] as string)!.origin === 'file' ? file!.where(at) : pathText(at);
   refuseWithoutBuilder(options, resolved, where, file);
   refuseTakenLabels(options, where);
-  const { naming, nixlRelease, nixlLabels, hostname, rankVariable, seriesLimit, durationBudgetMs, builders } = options;
-  const { customEvents = [], enabledMetrics = [] } = options;
+  const { customEvents = [], enabledMetrics = [], attributes } = options;
   const declared = customEvents.map((one) => {
     if (isCustomError(one)) return errorName(one);
     return typeof one.event === 'number' ? `type_${one.event}` : one.event;
   });
   const entries = [enabledMetrics].flat().flatMap((entry) => entry.split(','));
   return {
-    naming,
-    nixlRelease,
-    nixlLabels,
-    hostname,
-    seriesLimit,
-    durationBudgetMs,
+    ...pick(options, PLAIN),
     events: allowlist(entries, declared),
-    attributes: new AttributeRegistry(options.attributes),
-    rankVariable,
+    attributes: new AttributeRegistry(attributes),
     customEvents,
-    builders,
     source: sourceOptions(options, resolved),
   };
 }
 
-/** A directory of a flag is relative to the working directory. Elsewhere a relative path gets a warning. */
 function sourceOptions(options: Options, resolved: Resolution): SourceOptions | undefined {
-  const { directories: named, globs, drainIntervalMs, deadTtlMs, idleTtlMs, force, owners } = options;
-  if (named === undefined && globs === undefined) return undefined;
-  const isFlag = resolved.get('directories')?.origin === 'flag';
-  const directories = isFlag ? (named as string[]).map((one) => path.resolve(one)) : named;
-  const { durationBoundsUs, sizeBounds, throughputBounds, histogramBounds, customEvents } = options;
-  const tally = { durationBoundsUs, sizeBounds, throughputBounds, ...defined({ histogramBounds, customEvents }) };
-  return {
-    ...(defined({ directories, globs, idleTtlMs, owners }) as SourceOptions),
-    drainIntervalMs,
-    deadTtlMs,
-    force,
-    tally: tallyOptions(tally),
-  };
+  if (options.directories === undefined && options.globs === undefined) return undefined;
+  const source = { ...pick(options, OF_SOURCE), tally: tallyOptions(pick(options, OF_TALLY)) } as SourceOptions;
+  // A flag is relative to the working directory. Elsewhere a relative path gets a warning.
+  if (resolved.get('directories')?.origin !== 'flag') return source;
+  return { ...source, directories: source.directories!.map((one) => path.resolve(one)) };
 }
 
 /** Refuses attributes with the name of a label: a series cannot have a label twice. */
@@ -195,23 +191,22 @@ function refuseWithoutBuilder(
   file: WrittenSettings | undefined,
 ): void {
   const { builders, customEvents = [] } = options;
-  const needs: [keyof Options, ...BuilderName[]][] = [
-    ...(customEvents.some((event) => !isCustomError(event)) ? [['customEvents', 'custom'] as const] : []),
-    ...(customEvents.some(isCustomError) ? [['customEvents', 'legacy'] as const] : []),
-    ['durationBoundsUs', 'legacy', 'transfers', 'events', 'custom'],
-    ['histogramBounds', 'legacy', 'transfers'],
-    ['sizeBounds', 'transfers'],
-    ['throughputBounds', 'transfers'],
-  ].map((one) => [...one] as [keyof Options, ...BuilderName[]]);
+  const needs: { option: string; usedBy?: readonly BuilderName[] }[] = [
+    ...(customEvents.every(isCustomError) ? [] : [{ option: 'customEvents', usedBy: ['custom' as const] }]),
+    ...(customEvents.some(isCustomError) ? [{ option: 'customEvents', usedBy: ['legacy' as const] }] : []),
+    ...Object.entries<OptionRow>(OPTION_ROWS).map(([option, row]) => ({ option, ...row })),
+  ];
   const names = builders.map((one) => (typeof one === 'string' ? one : one.name));
-  for (const [option, ...needed] of needs) {
+  for (const { option, usedBy } of needs) {
+    if (usedBy === undefined) continue;
     const { value, origin } = resolved.get(option) ?? { value: {}, origin: 'default' };
     // `config print` writes defaults, too. A variable may be meant for the agents.
-    const isNothing = Object.keys(value as object).length === 0 || isDefault(OPTION_ROWS[option], value);
+    const isNothing =
+      Object.keys(value as object).length === 0 || isDefault((OPTION_ROWS as OptionRows)[option]!, value);
     const isFromVariable = isVariable({ value, origin }) && file?.written[option] === undefined;
-    if (isNothing || isFromVariable || needed.some((builder) => builders.includes(builder))) continue;
+    if (isNothing || isFromVariable || usedBy.some((builder) => builders.includes(builder))) continue;
     throw invalid(
-      `${where([option])} needs the builder ${needed.join(' or ')}, and builders has only ${names.join(', ')}`,
+      `${where([option])} needs the builder ${usedBy.join(' or ')}, and builders has only ${names.join(', ')}`,
     );
   }
 }
@@ -247,6 +242,6 @@ function seriesWarnings({ naming, nixlRelease, nixlLabels, customEvents, builder
   ];
 }
 
-function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never;
+function pick<T extends object, K extends keyof T>(values: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.flatMap((key) => (key in values ? [[key, values[key]]] : []))) as Pick<T, K>;
 }

@@ -23,6 +23,7 @@ export interface Shape<T = unknown> {
   readonly allowed: string;
   /** Undefined for values that no file can hold, such as functions. */
   readonly schema: JsonSchema | undefined;
+  readonly unit?: 'ms';
   problems(value: unknown, path?: Path): readonly Problem[];
   /**
    * Parses the text of a flag or variable. `before`: the value of the same flag given earlier, for flags that add up. A shape
@@ -82,7 +83,7 @@ export const httpUrl = textOf(
   (given) => URL.canParse(given) && /^https?:\/\/[^/?#]/i.test(given),
 );
 
-/** IPv6 may stand in brackets, as in a URL. The value has none. */
+/** Accepts IPv6 in brackets, as in a URL. Parsing removes them. */
 export const hostName: Shape<string> = {
   ...textOf(
     'an address or a host name, without a port; IPv6 with or without brackets',
@@ -137,7 +138,7 @@ export function wholeNumber(
 }
 
 export function milliseconds(minimum: number, maximum?: number): Shape<number> {
-  return wholeNumber(minimum, maximum, 'a whole number of milliseconds');
+  return { ...wholeNumber(minimum, maximum, 'a whole number of milliseconds'), unit: 'ms' };
 }
 
 /** One of some words. `lowerCase`: flags and variables accept them in any case. */
@@ -152,7 +153,7 @@ export function word<const W extends string>(words: readonly W[], { lowerCase = 
   );
 }
 
-/** An array whose elements have one shape. */
+/** An array of elements with one shape. */
 export function list<T>(item: Shape<T>, { minItems = 0 } = {}): Shape<T[]> {
   const allowed = `${minItems > 0 ? 'a non-empty array' : 'an array'}, each of it ${item.allowed}`;
   return {

@@ -6,7 +6,7 @@ import type * as Yaml from 'yaml';
 import { buildersOf, configSchema, readSettings, type WrittenSettings } from '../../settings/file.js';
 import { namedFile, type Resolution, resolve } from '../../settings/resolve.js';
 import type { Environment, OptionRows } from '../../settings/row.js';
-import { ALL_SERVE_ROWS, SERVE_SECTION } from '../../settings/serve-rows.js';
+import { ALL_SERVE_ROWS, SERVE_ROWS, SERVE_SECTION } from '../../settings/serve-rows.js';
 import { producerSettings, warnOfNoEffect } from '../../settings/settings.js';
 import { Failure, ExitCode } from '../process/failure.js';
 import { print } from '../process/output.js';
@@ -67,7 +67,7 @@ function asYaml(resolved: Resolution): string {
     name.commentBefore = ` from ${origin}`;
     // Bounds in one line, attributes in several.
     const flow = Array.isArray(value) && value.every((one) => typeof one !== 'object');
-    (row.code === undefined ? section : root).add(document.createPair(name, value, { flow }));
+    (key in SERVE_ROWS ? section : root).add(document.createPair(name, value, { flow }));
   }
   root.add(document.createPair('serve', section));
   return document.toString({ lineWidth: 120 });

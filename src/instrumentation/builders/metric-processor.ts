@@ -19,7 +19,6 @@ import {
   type AgentEvent,
   BUILDER_NAMES,
   type BuilderName,
-  type CountingBuilderName,
   type EventGain,
   type EventRecord,
   type MetricBuilder,
@@ -34,7 +33,7 @@ const COUNTING_BUILDERS = {
   comprehensive: () => new ComprehensiveBuilder(),
   comprehensive_names: () => new ComprehensiveBuilder({ inNames: true }),
   records: () => new RecordsBuilder(),
-} satisfies Record<CountingBuilderName, () => MetricBuilder>;
+} satisfies Record<Exclude<BuilderName, TallyBuilderName>, () => MetricBuilder>;
 
 /** Those that are metrics read off the tally. */
 export function tallyBuilders(

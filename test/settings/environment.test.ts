@@ -6,7 +6,7 @@ import { resolve } from '../../src/settings/resolve.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { allDrained, temporaryDirectory } from '../support/live.js';
 import { samplesOf } from '../support/page.js';
-import { scrape } from './readers.js';
+import { scrape } from '../instrumentation/readers.js';
 
 /** Options that a variable sets. */
 function optionsFromEnvironment(environment: Record<string, string>): Record<string, unknown> {
