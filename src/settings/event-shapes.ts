@@ -12,9 +12,12 @@ import {
   NAMINGS,
 } from '../mapping/index.js';
 import { type BuilderName, BUILDER_NAMES, type MetricBuilder } from './metric-builder.js';
+import { isObject } from '../arguments.js';
 import { builtInLike, KNOWN_EVENTS, type Named, sharedName } from './reserved-names.js';
+import { isModulePath, MODULE_PATH } from './user-module.js';
 import {
   also,
+  either,
   list,
   object,
   type Path,
@@ -97,12 +100,7 @@ const metricName = pattern(
   /^[A-Za-z][A-Za-z0-9_.\-/]{0,254}$/,
 );
 const eachNaming = object(Object.fromEntries(NAMINGS.map((naming) => [naming, metricName])), NAMINGS);
-const names: Shape = {
-  allowed: `${metricName.allowed}; or an object with ${NAMINGS.join(' and ')}`,
-  schema: { anyOf: [metricName.schema, eachNaming.schema] },
-  problems: (given, path) =>
-    (typeof given === 'object' && given !== null ? eachNaming : metricName).problems(given, path),
-};
+const names = either(metricName, eachNaming, `or an object with ${NAMINGS.join(' and ')}`, isObject);
 
 /** Names of the metrics that count errors. */
 const ERRORS = EVENTS.flatMap(({ category, nixl, otel }) =>
@@ -128,12 +126,12 @@ const customMetric = also(
     return [{ path: ['bounds'], text: `is given, but kind is ${kind}; only a histogram has bounds` }];
   },
 );
-const customEvent: Shape = {
-  allowed: `${customMetric.allowed}; or, of kind "error", ${CUSTOM_ERROR.allowed}`,
-  schema: { anyOf: [customMetric.schema, CUSTOM_ERROR.schema] },
-  problems: (given, path) =>
-    ((given as Partial<CustomEvent> | null)?.kind === 'error' ? CUSTOM_ERROR : customMetric).problems(given, path),
-};
+const customEvent = either(
+  customMetric,
+  CUSTOM_ERROR,
+  `or, of kind "error", ${CUSTOM_ERROR.allowed}`,
+  (given) => (given as Partial<CustomEvent> | null)?.kind === 'error',
+);
 
 interface Declared extends Named {
   /** Path of the name within the list. */
@@ -208,11 +206,18 @@ const builder: Shape<BuilderName | MetricBuilder> = {
   },
 };
 
-export const BUILDERS = also(
-  list(builder, { minItems: 1 }),
-  (builders: (BuilderName | MetricBuilder)[]): readonly Problem[] =>
-    builders.flatMap((one, i) => {
-      if (builders.indexOf(one) === i) return [];
-      return [{ path: [i], text: `is ${typeof one === 'string' ? one : one.name}, which is there twice` }];
-    }),
+export const BUILDERS = withoutRepetition(builder);
+
+/** In a file, paths of modules take the places of custom builders. */
+export const BUILDERS_IN_FILE = withoutRepetition(
+  either(builderName, pattern('the path of a module', MODULE_PATH), 'or the path of a module', isModulePath),
 );
+
+function withoutRepetition<T extends string | MetricBuilder>(one: Shape<T>): Shape<T[]> {
+  return also(list(one, { minItems: 1 }), (builders: T[]): readonly Problem[] =>
+    builders.flatMap((given, i) => {
+      if (builders.indexOf(given) === i) return [];
+      return [{ path: [i], text: `is ${typeof given === 'string' ? given : given.name}, which is there twice` }];
+    }),
+  );
+}

@@ -2,13 +2,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { BUILDERS_IN_FILE } from './event-shapes.js';
 import { readJson } from './json-text.js';
 import { lineAndColumn } from './located.js';
-import { BUILDER_NAMES, type BuilderName, type MetricBuilder } from './metric-builder.js';
+import type { BuilderName, MetricBuilder } from './metric-builder.js';
 import { OPTION_ROWS } from './option-rows.js';
 import { described, type OptionRow } from './row.js';
 import { anyObject, object, type Path, pathText, type Shape, text } from './shape.js';
-import { builderFromModule, MODULE_PATH } from './user-module.js';
+import { builderFromModule, isModulePath } from './user-module.js';
 import { readYaml } from './yaml-text.js';
 
 /** Contents of a file, with absolute paths of modules. */
@@ -20,19 +21,6 @@ export interface WrittenSettings {
   readonly where: (path: Path) => string;
 }
 
-const { builders: BUILDERS } = OPTION_ROWS;
-
-/** In a file, modules take the places of custom builders. */
-const BUILDERS_IN_FILE: Shape = {
-  allowed: `${BUILDERS.shape.allowed}; or the path of a module`,
-  schema: {
-    type: 'array',
-    minItems: 1,
-    items: { anyOf: [{ enum: BUILDER_NAMES }, { type: 'string', pattern: MODULE_PATH.source }] },
-  },
-  problems: (given, at) => BUILDERS.shape.problems(withStandIns(given), at),
-};
-
 /** Shape of the whole file. `serve`: shape of its section. */
 export function fileShape(serve: Shape = anyObject): Shape {
   return object({
@@ -42,7 +30,7 @@ export function fileShape(serve: Shape = anyObject): Shape {
         row.inFile === false ? [] : [[name, described(row)]],
       ),
     ),
-    builders: described(BUILDERS, BUILDERS_IN_FILE),
+    builders: described(OPTION_ROWS.builders, BUILDERS_IN_FILE),
     serve,
   });
 }
@@ -115,22 +103,6 @@ function orInvalid<T>(file: string, prefix: string, work: () => T): T {
   } catch (cause) {
     throw new NixlTelemetryError('CONFIG_INVALID', `${prefix}: ${reasonOf(cause)}`, { path: file, cause });
   }
-}
-
-function isModulePath(given: unknown): given is string {
-  return typeof given === 'string' && MODULE_PATH.test(given);
-}
-
-/** Replaces paths of modules by builders that pass, one per path, so that indices and repetitions stay. */
-function withStandIns(given: unknown): unknown {
-  if (!Array.isArray(given)) return given;
-  const standIns = new Map<string, MetricBuilder>();
-  return given.map((one: unknown) => {
-    if (!isModulePath(one)) return one;
-    const standIn = standIns.get(one) ?? { name: one, create() {} };
-    standIns.set(one, standIn);
-    return standIn;
-  });
 }
 
 function refuse(file: string, mistakes: readonly string[]): void {

@@ -3,27 +3,22 @@ import { addressIn, collectorIn, exporterVariable, onOrOff, outputPathOf, PORT }
 import { OPTION_ROWS } from './option-rows.js';
 import type { Resolution } from './resolve.js';
 import { type FlagValues, type OptionRow, type OptionRows, sectionShape } from './row.js';
-import { filePath, hostName, httpUrl, milliseconds, object, refuse, type Shape, word, wrong } from './shape.js';
+import { filePath, hostName, httpUrl, milliseconds, object, refuse, type Shape, value, word } from './shape.js';
 
-/** Registered for OpenTelemetry's Prometheus exporter. */
-const DEFAULT_PORT = 9464;
 /** A timer with more than a signed 32-bit number of milliseconds fires at once. */
 const TIMER = milliseconds(1, 2 ** 31 - 1);
 
-const PREFERENCE = word(['cumulative', 'delta', 'lowmemory'], { lowerCase: true });
-const ON_OFF = word(['on', 'off']);
 export const LOG_FORMATS = ['text', 'json'] as const;
 export const LOG_LEVELS = ['none', 'error', 'warn', 'info', 'debug', 'verbose', 'all'] as const;
 
 const isName = (given: unknown): boolean => typeof given === 'string' && given !== '';
 
 const EXPORTERS: Shape<readonly string[]> = {
-  allowed: 'a text or a non-empty array of texts',
-  schema: { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
-  problems: (given, path = []) =>
-    isName(given) || (Array.isArray(given) && given.every(isName))
-      ? []
-      : [{ path, text: wrong(given, EXPORTERS.allowed) }],
+  ...value(
+    'a text or a non-empty array of texts',
+    { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+    (given) => [given].flat().every(isName),
+  ),
   parse(text, before = []) {
     const names = text.split(',').map((name) => name.trim());
     if (!names.every(isName)) refuse('names with commas between them');
@@ -70,7 +65,8 @@ export const SERVE_ROWS = {
       outputPathOf('prometheus', (text) => addressIn(text).port),
       exporterVariable(({ port }) => port, '`prometheus`: 9090'),
     ],
-    default: DEFAULT_PORT,
+    /** Registered for OpenTelemetry's Prometheus exporter. */
+    default: 9464,
     description: 'port to serve on; 0 takes any free one',
   },
   exportInterval: {
@@ -121,14 +117,14 @@ export const SERVE_ROWS = {
     details: '`grpc` needs `npm install @opentelemetry/exporter-metrics-otlp-grpc`.',
   },
   temporality: {
-    shape: PREFERENCE,
+    shape: word(['cumulative', 'delta', 'lowmemory'], { lowerCase: true }),
     flag: { name: 'temporality', takes: '<preference>' },
     variables: [{ name: 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE' }],
     default: 'cumulative',
     description: 'temporality of OTLP: `cumulative`, `delta` or `lowmemory`',
   },
   page: {
-    shape: ON_OFF,
+    shape: word(['on', 'off']),
     flag: { name: 'page', takes: '<on-or-off>' },
     default: 'on',
     description: 'the live page for browsers at /: `on` or `off`',

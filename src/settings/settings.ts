@@ -12,15 +12,12 @@ import {
   errorName,
   hasErrors,
   isCustomError,
-  type Naming,
-  type NixlLabels,
-  type NixlRelease,
   takenNixlLabel,
   tallyOptions,
 } from '../mapping/index.js';
 import type { SourceOptions } from '../shm-bridge/types.js';
 import { buildersOf, type WrittenSettings } from './file.js';
-import type { BuilderName, MetricBuilder } from './metric-builder.js';
+import type { BuilderName } from './metric-builder.js';
 import { OPTION_ROWS } from './option-rows.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './options.js';
 import { passedOver } from './reserved-names.js';
@@ -28,23 +25,27 @@ import { isVariable, namedFile, type Resolution, resolve } from './resolve.js';
 import { type Environment, isDefault, type OptionRow, type OptionRows } from './row.js';
 import { type Path, pathText } from './shape.js';
 
+type Config = Required<Omit<NixlInstrumentationConfig, 'configFile'>>;
+type Defaulted = {
+  [K in keyof Config]: (typeof OPTION_ROWS)[K] extends { default: unknown } ? K : never;
+}[keyof Config];
+/** Resolved options. */
+type Options = Readonly<Pick<Config, Defaulted> & Partial<Omit<Config, Defaulted>>>;
+
+const OF_PROFILE = ['naming', 'nixlRelease', 'nixlLabels', 'hostname', 'rankVariable', 'builders'] as const;
+const OF_INSTRUMENTS = ['seriesLimit', 'durationBudgetMs'] as const;
+const OF_SOURCE = ['directories', 'globs', 'drainIntervalMs', 'deadTtlMs', 'idleTtlMs', 'force', 'owners'] as const;
+const OF_TALLY = ['durationBoundsUs', 'sizeBounds', 'throughputBounds', 'histogramBounds', 'customEvents'] as const;
+
 /** Choice of exported metrics, names and attributes, shared by all readers of one source. */
-export interface Profile {
-  readonly naming: Naming;
-  readonly nixlRelease: NixlRelease;
-  readonly nixlLabels: NixlLabels;
-  readonly hostname: string;
+export interface Profile extends Pick<Options, (typeof OF_PROFILE)[number]> {
   readonly events: Allowlist;
   readonly attributes: AttributeRegistry;
-  readonly rankVariable: string;
   readonly customEvents: readonly CustomEvent[];
-  readonly builders: readonly (BuilderName | MetricBuilder)[];
 }
 
 /** Options after validation, with defaults. */
-export interface Settings extends Profile {
-  readonly seriesLimit: number;
-  readonly durationBudgetMs: number;
+export interface Settings extends Profile, Pick<Options, (typeof OF_INSTRUMENTS)[number]> {
   /** Undefined when neither options nor environment name the place of the rings. */
   readonly source: SourceOptions | undefined;
 }
@@ -118,25 +119,6 @@ function resolvedSettings(given: object, environment: Environment, named?: Writt
   return settingsFrom(resolve(OPTION_ROWS, { ...layers, file }), file);
 }
 
-type Config = Required<Omit<NixlInstrumentationConfig, 'configFile'>>;
-type Defaulted = {
-  [K in keyof Config]: (typeof OPTION_ROWS)[K] extends { default: unknown } ? K : never;
-}[keyof Config];
-type Options = Pick<Config, Defaulted> & Partial<Omit<Config, Defaulted>>;
-
-const PLAIN = [
-  'naming',
-  'nixlRelease',
-  'nixlLabels',
-  'hostname',
-  'rankVariable',
-  'builders',
-  'seriesLimit',
-  'durationBudgetMs',
-] as const;
-const OF_SOURCE = ['directories', 'globs', 'drainIntervalMs', 'deadTtlMs', 'idleTtlMs', 'force', 'owners'] as const;
-const OF_TALLY = ['durationBoundsUs', 'sizeBounds', 'throughputBounds', 'histogramBounds', 'customEvents'] as const;
-
 /**
  * Loads the builders that the file names, and checks options against each other.
  * @throws NixlTelemetryError CONFIG_INVALID, with the place in the file for an option from there.
@@ -155,7 +137,7 @@ export function settingsFrom(resolved: Resolution, file: WrittenSettings | undef
   });
   const entries = [enabledMetrics].flat().flatMap((entry) => entry.split(','));
   return {
-    ...pick(options, PLAIN),
+    ...pick(options, [...OF_PROFILE, ...OF_INSTRUMENTS]),
     events: allowlist(entries, declared),
     attributes: new AttributeRegistry(attributes),
     customEvents,

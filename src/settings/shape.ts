@@ -206,6 +206,20 @@ export function object(fields: Fields, required: readonly string[] = []): Shape 
   };
 }
 
+/** The second shape for values that `isSecond` recognises, else the first. */
+export function either<A, B>(
+  first: Shape<A>,
+  second: Shape<B>,
+  allowedSecond: string,
+  isSecond: (given: unknown) => boolean,
+): Shape<A | B> {
+  return {
+    allowed: `${first.allowed}; ${allowedSecond}`,
+    schema: { anyOf: [first.schema, second.schema] },
+    problems: (given, path) => (isSecond(given) ? second : first).problems(given, path),
+  };
+}
+
 /** A word, or one of several objects. Each object has a key that no other has. */
 export function wordOrObject(words: Shape, byKey: Readonly<Record<string, Shape>>): Shape {
   const keys = Object.keys(byKey);

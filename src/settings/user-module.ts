@@ -6,6 +6,10 @@ import type { MetricBuilder } from './metric-builder.js';
 /** Distinguishes a path from the name of a built-in or a package. */
 export const MODULE_PATH = /^\.{0,2}\//;
 
+export function isModulePath(given: unknown): given is string {
+  return typeof given === 'string' && MODULE_PATH.test(given);
+}
+
 /** Calls a class with `new`. Throws the maker's errors. */
 export function madeBy<A extends unknown[]>(maker: (...args: A) => unknown, ...args: A): unknown {
   const isClass = /^class\b/.test(Function.prototype.toString.call(maker));

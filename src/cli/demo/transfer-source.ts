@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { findNativeFile, howToBuild, platformName } from '../../shm-bridge/native-files.js';
 import { Failure } from '../process/failure.js';
 
-/** Two agents in processes of their own, about half a gigabyte per second in all: visible, and light on the machine. */
+/** Two agents in separate processes, together about half a gigabyte per second: visible, and a light load. */
 const FLAGS = [
   ['--agents', '2'],
   ['--processes', '2'],
@@ -49,7 +49,7 @@ export class TransferSource {
       });
       void this.ended.then(() => reject(new Failure('transfer-source ended before its rings were there')));
     });
-    this.ready.catch(() => {}); // whoever waits for it gets it; nobody may be waiting any more
+    this.ready.catch(() => {}); // a rejection without a waiter would end the process
   }
 
   /** Lets it flush and end. */
