@@ -8,7 +8,11 @@ import { SELF_METRICS } from '../src/instrumentation/self-metrics.js';
 import * as api from '../src/index.js';
 import { metricsOf, RELEASES } from '../src/mapping/index.js';
 import * as rings from '../src/rings.js';
-import { SETTINGS } from '../src/cli/serve/setting-rows.js';
+import { generated } from '../packaging/generate.mjs';
+import * as file from '../src/settings/file.js';
+import * as optionRows from '../src/settings/option-rows.js';
+import * as row from '../src/settings/row.js';
+import * as serveRows from '../src/settings/serve-rows.js';
 import { ROOT, RunningCommand, start, temporaryDirectory } from './cli/command.js';
 import { freePort } from './servers/server.js';
 import { codeOf } from './support/docs.js';
@@ -89,13 +93,11 @@ function serviceFile(code: string): string {
   return file;
 }
 
-describe('docs/settings.md', () => {
-  const rows = read('docs/settings.md').split('\n');
+describe('generated from the rows of options', async () => {
+  const texts = await generated({ ...row, ...optionRows, ...serveRows, ...file }, read);
 
-  it.each(SETTINGS.map((row) => [row.flag.split(' ')[0]!, row] as const))('has %s and its variables', (flag, row) => {
-    const line = rows.find((text) => text.startsWith(`| \`${flag}\``))!;
-    for (const { variable } of row.environment ?? []) expect(line).toContain(`\`${variable}\``);
-    if (typeof row.default === 'number') expect(line).toContain(String(row.default));
+  it.each(Object.keys(texts))('is up to date in %s (npm run schema)', (name) => {
+    expect(read(name)).toBe(texts[name]);
   });
 });
 
@@ -164,7 +166,10 @@ const SOURCES = ['src', 'native', 'bench']
   .filter((file) => /\.(ts|mjs|cc|h)$/.test(file) && !file.includes('/build/'))
   .map(read)
   .join('\n');
-const isInSources = (text: string): boolean => SOURCES.includes(text);
+const FLAGS = Object.values<row.OptionRow>(serveRows.ALL_SERVE_ROWS).flatMap((one) =>
+  one.flag ? [row.flagName(one)] : [],
+);
+const isInSources = (text: string): boolean => SOURCES.includes(text) || FLAGS.includes(text);
 
 describe.each(PAGES)('%s', (page) => {
   const text = read(page);

@@ -3,7 +3,7 @@
 import { NixlMetricProducer } from '../../dist/index.js';
 import { openSource } from '../../dist/rings.js';
 import { exposition } from '../../dist/cli/http/exposition.js';
-import { producerSettings } from '../../dist/settings/config.js';
+import { producerSettings } from '../../dist/settings/settings.js';
 import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import { emptyResource } from '@opentelemetry/resources';
 import { gzipSync } from 'node:zlib';

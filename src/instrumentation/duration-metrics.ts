@@ -5,10 +5,11 @@ import {
   METRIC_NIXL_DURATION_EVENTS,
   METRIC_NIXL_DURATION_SAMPLED_RATIO,
 } from '../mapping/index.js';
+import type { OwnMetricName } from '../settings/reserved-names.js';
 import type { DurationCounts, DurationStats } from './duration-pump.js';
 
 export interface DurationMetric {
-  readonly name: string;
+  readonly name: OwnMetricName;
   readonly kind: 'counter' | 'gauge';
   readonly unit: string;
   readonly description: string;

@@ -4,7 +4,8 @@
  */
 import type { EventTap } from '../shm-bridge/index.js';
 import type { TypeBatch } from '../shm-bridge/types.js';
-import { DEFAULT_DURATION_BUDGET_MS, SamplingControl, TimeBudget } from './sampling.js';
+import { DEFAULT_DURATION_BUDGET_MS } from '../settings/option-rows.js';
+import { SamplingControl, TimeBudget } from './sampling.js';
 
 /** The timer's work comes in slices: the budget in 33 of them, none longer than this, milliseconds. */
 const SLICES_PER_SECOND = 33;

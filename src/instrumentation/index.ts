@@ -7,8 +7,8 @@ export type {
   TemporalitySelector,
 } from '../settings/options.js';
 export { ComprehensiveBuilder } from './builders/comprehensive-builder.js';
-export type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './builders/metric-builder.js';
-export { type BuilderName, MetricProcessor, type MetricProcessorOptions } from './builders/metric-processor.js';
+export type { AgentEvent, BuilderName, EventGain, EventRecord, MetricBuilder } from '../settings/metric-builder.js';
+export { MetricProcessor, type MetricProcessorOptions } from './builders/metric-processor.js';
 export { NixlInstrumentation, type SharedProducerOptions } from './instrumentation.js';
 export { NixlMetricProducer } from './metric-producer.js';
 export { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';

@@ -3,8 +3,7 @@ import { type MeterProvider, metrics } from '@opentelemetry/api';
 import { InstrumentationBase } from '@opentelemetry/instrumentation';
 import { check, isObject } from '../arguments.js';
 import { reasonOf } from '../errors.js';
-import { checkReaderOptions, instrumentationSettings, warnOfUnmatched } from '../settings/config.js';
-import { warnOfNixlSeries } from '../settings/nixl-series.js';
+import { checkReaderOptions, instrumentationSettings, warnOfNoEffect } from '../settings/settings.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from '../settings/options.js';
 import { NixlMetricProducer } from './metric-producer.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
@@ -48,8 +47,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
       lookUpGlobalProvider: () => this._lookUpGlobalProvider(),
       internals,
     });
-    warnOfUnmatched(settings, this._diag);
-    warnOfNixlSeries(settings, this._diag);
+    warnOfNoEffect(settings, this._diag);
     this._provider = metrics.getMeterProvider();
     this._updateMetricInstruments();
     if (config.enabled !== false) this.enable();

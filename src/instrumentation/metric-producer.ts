@@ -22,13 +22,13 @@ import { openSource } from '../shm-bridge/index.js';
 import { AgentAttributes } from './agents/agent-attributes.js';
 import { AgentSeriesCache } from './agents/agent-series.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
-import { placesText, producerSettings, type Profile, warnOfUnmatched } from '../settings/config.js';
-import { warnOfNixlSeries } from '../settings/nixl-series.js';
+import { producerSettings, type Profile, warnOfNoEffect } from '../settings/settings.js';
 import type { NixlMetricProducerOptions, Temporality } from '../settings/options.js';
 import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
 import { increase } from '../exact.js';
 import { type AgentView, type Moment } from './readings.js';
+import { placesText } from './place-problems.js';
 import { SELF_METRICS } from './self-metrics.js';
 import { ReaderMemory } from './joining/reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from './joining/ring-reporter.js';
@@ -236,8 +236,7 @@ interface Feed extends SharedFeed {
 function ownFeed(options: NixlMetricProducerOptions): Feed {
   const { source: sourceOptions, ...profile } = producerSettings(options);
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-  warnOfUnmatched(profile, logger);
-  warnOfNixlSeries(profile, logger);
+  warnOfNoEffect(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
   const source = openSource({ ...sourceOptions, ...builderMetrics.wants });
   const feed = new SourceFeed(source, logger);

@@ -1,5 +1,6 @@
 /** Places where no rings are found: what is wrong with them, as states and in words. Pure. */
-import type { PlaceStatus, RingProblem } from '../shm-bridge/types.js';
+import type { PlaceStatus, RingProblem, SourceOptions } from '../shm-bridge/types.js';
+import { oneLine } from '../one-line.js';
 
 /** An agent may start later than its reader, but not by much where both are started together. */
 export const NO_RINGS_AFTER_MS = 30_000;
@@ -14,6 +15,11 @@ export function placeProblems(places: readonly PlaceStatus[], watchedMs: number)
 
 export function placeLine({ path, state, reason }: RingProblem): string {
   return state === 'no_rings' ? `no rings in ${path}: ${reason}` : `directory ${path} is ${state}: ${reason}`;
+}
+
+/** Returns directories and globs as one text, for messages. */
+export function placesText({ directories = [], globs = [] }: Pick<SourceOptions, 'directories' | 'globs'>): string {
+  return oneLine([...directories, ...globs].join(', '));
 }
 
 function problemOf(place: PlaceStatus, watchedMs: number): Omit<RingProblem, 'path'> | undefined {

@@ -5,7 +5,7 @@ import type { EventTap, RingSource, TypeBatch, TypeTapOptions } from '../shm-bri
 import type { Snapshot } from '../shm-bridge/types.js';
 import type { AgentAttributes } from './agents/agent-attributes.js';
 import { AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
-import type { Settings } from '../settings/config.js';
+import type { Settings } from '../settings/settings.js';
 import type { DiagOnce } from './diag-once.js';
 import { DurationPump, type DurationStats, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';

@@ -1,7 +1,5 @@
 /** How many events to pass over so that recording the rest stays within a budget of main-thread time. */
-
-/** Milliseconds of main-thread time per second that recording durations may take, where nothing else is asked for. */
-export const DEFAULT_DURATION_BUDGET_MS = 10;
+import { DEFAULT_DURATION_BUDGET_MS } from '../settings/option-rows.js';
 
 /** The rest of the budget works off what has queued up. */
 const USABLE_SHARE = 0.7;

@@ -9,6 +9,7 @@ import {
   METRIC_NIXL_EXPORTER_FAILURES,
 } from '../mapping/index.js';
 import type { AgentLife, RingProblem } from '../shm-bridge/types.js';
+import type { OwnMetricName } from '../settings/reserved-names.js';
 import type { FeedSnapshot } from './snapshot-feed.js';
 
 export interface SelfPoint {
@@ -17,7 +18,7 @@ export interface SelfPoint {
 }
 
 export interface SelfMetric {
-  readonly name: string;
+  readonly name: OwnMetricName;
   readonly kind: 'counter' | 'gauge' | 'updowncounter';
   readonly unit: string;
   readonly description: string;

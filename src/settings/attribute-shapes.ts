@@ -1,4 +1,4 @@
-/** What an attribute of the configuration may look like. */
+/** Shapes of custom attributes. */
 import { shown } from '../arguments.js';
 import { reasonOf } from '../errors.js';
 import {
@@ -16,6 +16,7 @@ import {
   list,
   number,
   object,
+  pattern,
   type Problem,
   type Shape,
   text,
@@ -25,14 +26,8 @@ import {
   wordOrObject,
 } from './shape.js';
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_.]*$/;
-
 const name = also(
-  value(
-    'letters, digits, _ and ., beginning with a letter or _',
-    { type: 'string', pattern: NAME.source },
-    (given) => typeof given === 'string' && NAME.test(given),
-  ),
+  pattern('letters, digits, _ and ., beginning with a letter or _', /^[A-Za-z_][A-Za-z0-9_.]*$/),
   (given: string) => {
     const taken = takenAttributeName(given);
     if (taken === undefined) return undefined;
@@ -52,10 +47,10 @@ const constant = value(
 
 const patternSource = also(
   object({ pattern: text, group: text }, ['pattern', 'group']),
-  ({ pattern, group }: { pattern: string; group: string }) => {
+  ({ pattern: source, group }: { pattern: string; group: string }) => {
     try {
-      // With an empty alternative it matches anything, and then tells which groups there are.
-      const groups = Object.keys(new RegExp(`${pattern}|`).exec('')?.groups ?? {});
+      // With an empty alternative it matches anything, and the match lists the groups.
+      const groups = Object.keys(new RegExp(`${source}|`).exec('')?.groups ?? {});
       return groups.includes(group)
         ? undefined
         : `has no group ${group} in its pattern; there are ${groups.join(', ') || 'none'}`;

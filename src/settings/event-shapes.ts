@@ -1,52 +1,106 @@
-/** What declared events, histogram bounds and builders of the configuration may look like. */
+/** Shapes of declared events, histogram bounds and builders. */
 import {
   Category,
   CATEGORY_TERMS,
   CUSTOM_METRIC_KINDS,
   type CustomEvent,
   type CustomMetric,
+  errorKeys,
   EVENTS,
   HISTOGRAM_EVENTS,
   isCustomError,
   NAMINGS,
 } from '../mapping/index.js';
-import type { MetricBuilder } from '../instrumentation/builders/metric-builder.js';
-import { type BuilderName, BUILDER_NAMES } from '../instrumentation/builders/metric-processor.js';
-import { CUSTOM_ERROR, errorsProblems } from './error-shapes.js';
-import { eventKey } from './known-events.js';
-import { builtInLike, type Named, sharedName } from './metric-names.js';
-import { also, list, object, type Path, type Problem, type Shape, text, value, word } from './shape.js';
+import { type BuilderName, BUILDER_NAMES, type MetricBuilder } from './metric-builder.js';
+import { isObject } from '../arguments.js';
+import { builtInLike, KNOWN_EVENTS, type Named, sharedName } from './reserved-names.js';
+import { isModulePath, MODULE_PATH } from './user-module.js';
+import {
+  also,
+  either,
+  list,
+  object,
+  type Path,
+  pattern,
+  type Problem,
+  refuse,
+  type Shape,
+  text,
+  value,
+  wholeNumber,
+  word,
+} from './shape.js';
 
 const MAX_BOUNDS = 256;
+const areBounds = (given: unknown): boolean =>
+  Array.isArray(given) &&
+  given.length > 0 &&
+  given.length <= MAX_BOUNDS &&
+  given.every(
+    (bound: unknown, i) => Number.isFinite(bound) && (bound as number) > (i === 0 ? 0 : (given[i - 1] as number)),
+  );
 
-/** Upper bounds of a histogram. */
-export const BOUNDS = value(
+/** Upper bounds of a histogram. A text has NIXL's form: commas between numbers, fractions allowed. */
+export const BOUNDS: Shape<readonly number[]> = value(
   `1 to ${MAX_BOUNDS} positive, strictly increasing numbers`,
   { type: 'array', minItems: 1, maxItems: MAX_BOUNDS, items: { type: 'number', exclusiveMinimum: 0 } },
-  (given) =>
-    Array.isArray(given) &&
-    given.length > 0 &&
-    given.length <= MAX_BOUNDS &&
-    given.every(
-      (bound: unknown, i) => Number.isFinite(bound) && (bound as number) > (i === 0 ? 0 : (given[i - 1] as number)),
-    ),
+  areBounds,
+  (text) => {
+    const bounds = text.split(',').map((part) => (/^\s*\d*\.?\d+(e[+-]?\d+)?\s*$/i.test(part) ? Number(part) : NaN));
+    return areBounds(bounds) ? bounds : refuse(`${BOUNDS.allowed} with commas between them`);
+  },
 );
 
 export const HISTOGRAM_BOUNDS = object(Object.fromEntries(HISTOGRAM_EVENTS.map((event) => [event, BOUNDS])));
 
-const METRIC_NAME = /^[A-Za-z][A-Za-z0-9_.\-/]{0,254}$/;
-const metricName = value(
+/** Bytes of a name in wire version 1. */
+const LONGEST_NAME = 32;
+const MOST_TYPE = 2 ** 32 - 1;
+const typeNumber = wholeNumber(EVENTS.length, MOST_TYPE);
+
+/** A name, or the number of a type that NIXL's table does not have. `allowed`: the name, in words. */
+function eventKey(allowed: string, name: Shape): Shape {
+  const nameOrNumber = value(
+    `${allowed}, or a type number from ${EVENTS.length} to ${MOST_TYPE}`,
+    { anyOf: [name.schema, typeNumber.schema] },
+    (given) => [name, typeNumber].some((one) => one.problems(given).length === 0),
+  );
+  return also(nameOrNumber, neverCounted);
+}
+
+/** Returns the reason why such an event would never be counted; undefined if it can occur. */
+function neverCounted(event: string | number): string | undefined {
+  if (typeof event === 'number') return undefined;
+  if (/^\d+$/.test(event)) return `is the text "${event}"; allowed: a type number without quotes, or a name`;
+  const [, type] = /^type_(\d+)$/.exec(event) ?? [];
+  if (type !== undefined) return `is ${event}, as labels name an event that has a number alone; allowed: ${type}`;
+  if (KNOWN_EVENTS.some(({ name }) => name === event))
+    return `is ${event}, which is NIXL's own and has its metrics already`;
+  if (!event.includes('*') && new TextEncoder().encode(event).length > LONGEST_NAME) {
+    return `is ${event}, which is longer than the ${LONGEST_NAME} bytes that a ring has for a name`;
+  }
+  return undefined;
+}
+
+const CUSTOM_ERROR: Shape = object(
+  {
+    /** No glob: a status counts one kind of event. */
+    event: eventKey('a name without * and ?', pattern('', /^[^*?]+$/)),
+    kind: word(['error']),
+    status: pattern(
+      'a lower-case letter, then lower-case letters, digits and _, at most 64, as in "xfer_stalled"',
+      /^[a-z][a-z0-9_]{0,63}$/,
+    ),
+  },
+  ['event', 'kind', 'status'],
+);
+
+const metricName = pattern(
   'a letter, then letters, digits and _ . - /, at most 255',
-  { type: 'string', pattern: METRIC_NAME.source },
-  (given) => typeof given === 'string' && METRIC_NAME.test(given),
+  /^[A-Za-z][A-Za-z0-9_.\-/]{0,254}$/,
 );
 const eachNaming = object(Object.fromEntries(NAMINGS.map((naming) => [naming, metricName])), NAMINGS);
-const names: Shape = {
-  allowed: `${metricName.allowed}; or an object with ${NAMINGS.join(' and ')}`,
-  schema: { anyOf: [metricName.schema, eachNaming.schema] },
-  problems: (given, path) =>
-    (typeof given === 'object' && given !== null ? eachNaming : metricName).problems(given, path),
-};
+const names = either(metricName, eachNaming, `or an object with ${NAMINGS.join(' and ')}`, isObject);
 
 /** Names of the metrics that count errors. */
 const ERRORS = EVENTS.flatMap(({ category, nixl, otel }) =>
@@ -72,20 +126,20 @@ const customMetric = also(
     return [{ path: ['bounds'], text: `is given, but kind is ${kind}; only a histogram has bounds` }];
   },
 );
-const customEvent: Shape = {
-  allowed: `${customMetric.allowed}; or, of kind "error", ${CUSTOM_ERROR.allowed}`,
-  schema: { anyOf: [customMetric.schema, CUSTOM_ERROR.schema] },
-  problems: (given, path) =>
-    ((given as Partial<CustomEvent> | null)?.kind === 'error' ? CUSTOM_ERROR : customMetric).problems(given, path),
-};
+const customEvent = either(
+  customMetric,
+  CUSTOM_ERROR,
+  `or, of kind "error", ${CUSTOM_ERROR.allowed}`,
+  (given) => (given as Partial<CustomEvent> | null)?.kind === 'error',
+);
 
 interface Declared extends Named {
   /** Path of the name within the list. */
   readonly path: Path;
 }
 
-/** Finds one problem for each event, in the first naming that has it. */
-export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent[]) => {
+/** Reports one problem per event, in the first naming that has it. */
+export const CUSTOM_EVENTS = also(list(customEvent), (events: CustomEvent[]) => {
   const problems = new Map<number, Problem>(
     errorsProblems(events).map((problem) => [problem.path[0] as number, problem]),
   );
@@ -97,7 +151,8 @@ export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent
       return [{ kind, name: name[naming], path: [i, 'name', naming] }];
     });
     for (const [i, metric] of metrics.entries()) {
-      const text = builtInProblem(metric) ?? firstOf(metrics.slice(0, i), (one) => problemOf(one, metric));
+      const collisions = [builtInProblem(metric), ...metrics.slice(0, i).map((one) => problemOf(one, metric))];
+      const text = collisions.find((one) => one !== undefined);
       const place = metric.path[0] as number;
       if (text !== undefined && !problems.has(place)) problems.set(place, { path: metric.path, text });
     }
@@ -105,12 +160,19 @@ export const CUSTOM_EVENTS: Shape = also(list(customEvent), (events: CustomEvent
   return [...problems.values()];
 });
 
-function firstOf<T, R>(items: readonly T[], find: (item: T) => R | undefined): R | undefined {
-  for (const item of items) {
-    const found = find(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** Finds errors with a status or an event of NIXL's table or of an earlier error. */
+function errorsProblems(events: readonly CustomEvent[]): Problem[] {
+  const taken = new Map<string | number, string>(
+    KNOWN_EVENTS.map(({ name }) => [name, 'which is a status of NIXL itself']),
+  );
+  return events.flatMap((error, i) => {
+    if (!isCustomError(error)) return [];
+    const key = [...errorKeys(error)].find((one) => taken.has(one));
+    for (const one of errorKeys(error)) if (!taken.has(one)) taken.set(one, `which customEvents[${i}] counts already`);
+    if (key === undefined) return [];
+    const field = key === error.event ? 'event' : 'status';
+    return [{ path: [i, field], text: `is ${error[field]}, ${taken.get(key)}` }];
+  });
 }
 
 function builtInProblem(metric: Named): string | undefined {
@@ -133,7 +195,7 @@ function spelledLike(metric: Named, other: Named): string {
 }
 
 const builderName = word(BUILDER_NAMES);
-const builder: Shape = {
+const builder: Shape<BuilderName | MetricBuilder> = {
   allowed: `${builderName.allowed}, or an object with name and create()`,
   schema: builderName.schema,
   problems(given, path = []) {
@@ -144,11 +206,18 @@ const builder: Shape = {
   },
 };
 
-export const BUILDERS: Shape = also(
-  list(builder, { minItems: 1 }),
-  (builders: (BuilderName | MetricBuilder)[]): readonly Problem[] =>
-    builders.flatMap((one, i) => {
-      if (builders.indexOf(one) === i) return [];
-      return [{ path: [i], text: `is ${typeof one === 'string' ? one : one.name}, which is there twice` }];
-    }),
+export const BUILDERS = withoutRepetition(builder);
+
+/** In a file, paths of modules take the places of custom builders. */
+export const BUILDERS_IN_FILE = withoutRepetition(
+  either(builderName, pattern('the path of a module', MODULE_PATH), 'or the path of a module', isModulePath),
 );
+
+function withoutRepetition<T extends string | MetricBuilder>(one: Shape<T>): Shape<T[]> {
+  return also(list(one, { minItems: 1 }), (builders: T[]): readonly Problem[] =>
+    builders.flatMap((given, i) => {
+      if (builders.indexOf(given) === i) return [];
+      return [{ path: [i], text: `is ${typeof given === 'string' ? given : given.name}, which is there twice` }];
+    }),
+  );
+}

@@ -1,6 +1,6 @@
 /**
- * JSON as RFC 8259 has it, with positions: no trailing commas, no comments, no key twice. JSON.parse() has no
- * position for many mistakes, and takes the last of two equal keys.
+ * JSON as in RFC 8259, with positions: no trailing commas, comments or duplicate keys. JSON.parse() reports no position for
+ * many mistakes, and takes the last of two equal keys.
  */
 import { shown } from '../arguments.js';
 import type { Located, Mistake } from './located.js';
@@ -11,133 +11,107 @@ const MAX_DEPTH = 100;
 const SPACE = /[ \t\r\n]*/y;
 // eslint-disable-next-line no-control-regex -- these are what a string may not hold
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-const WORD = /true|false|null/y;
-
-export function readJson(text: string): Located {
-  const reader = new JsonReader(text);
-  const value = reader.read();
-  return {
-    mistakes: reader.mistakes,
-    value: () => value,
-    offsetOf(path) {
-      for (let length = path.length; length > 0; length--) {
-        const offset = reader.offsets.get(keyOf(path.slice(0, length)));
-        if (offset !== undefined) return offset;
-      }
-      return 0;
-    },
-  };
-}
+const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
+const NO_COMMA = 'no comma may stand before a closing bracket';
 
 class SyntaxMistake extends Error {}
 
-class JsonReader {
-  readonly mistakes: Mistake[] = [];
+export function readJson(text: string): Located {
+  const mistakes: Mistake[] = [];
   /** Offsets of keys and list elements, by their paths. */
-  readonly offsets = new Map<string, number>();
-  readonly #text: string;
-  #at = 0;
+  const offsets = new Map<string, number>();
+  let at = 0;
 
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  read(): unknown {
-    try {
-      const value = this.#value([]);
-      if (this.#next() !== undefined) this.#refuse('expected the end of the file');
-      return value;
-    } catch (error) {
-      if (!(error instanceof SyntaxMistake)) throw error;
-      this.mistakes.push({ offset: this.#at, message: error.message });
-      return undefined;
-    }
-  }
-
-  #value(path: Path): unknown {
-    if (path.length > MAX_DEPTH) this.#refuse(`nested deeper than ${MAX_DEPTH} levels`);
-    const next = this.#next();
-    if (next === '{') return this.#object(path);
-    if (next === '[') return this.#array(path);
-    const scalar = this.#match(STRING) ?? this.#match(NUMBER) ?? this.#match(WORD);
-    if (scalar !== undefined) return JSON.parse(scalar);
-    if (next === ']' || next === '}')
-      return this.#refuse('expected a value; no comma may stand before a closing bracket');
-    return this.#refuse(
-      'expected a value: an object, an array, a text in double quotes, a number, true, false or null',
-    );
-  }
-
-  #object(path: Path): unknown {
-    const entries = new Map<string, unknown>();
-    this.#items('}', () => {
-      const offset = this.#at;
-      const key = this.#match(STRING);
-      if (key === undefined) {
-        return this.#refuse(
-          this.#next() === '}'
-            ? 'expected a key; no comma may stand before a closing bracket'
-            : 'expected a key, in double quotes',
-        );
-      }
-      const name = JSON.parse(key) as string;
-      if (entries.has(name)) this.mistakes.push({ offset, message: `the key ${shown(name)} stands here twice` });
-      this.offsets.set(keyOf([...path, name]), offset);
-      if (this.#next() !== ':') this.#refuse('expected a colon');
-      this.#at++;
-      entries.set(name, this.#value([...path, name]));
-    });
-    return Object.fromEntries(entries);
-  }
-
-  #array(path: Path): unknown[] {
-    const values: unknown[] = [];
-    this.#items(']', () => {
-      const at = [...path, values.length];
-      this.offsets.set(keyOf(at), this.#at);
-      values.push(this.#value(at));
-    });
-    return values;
-  }
-
-  /** Reads the items between two brackets, with commas between them. */
-  #items(end: string, item: () => void): void {
-    this.#at++;
-    if (this.#next() === end) {
-      this.#at++;
-      return;
-    }
-    for (;;) {
-      this.#next();
-      item();
-      const next = this.#next();
-      if (next !== ',' && next !== end) this.#refuse(`expected a comma or ${end}`);
-      this.#at++;
-      if (next === end) return;
-    }
-  }
-
-  /** Returns the character behind the white space; undefined at the end. */
-  #next(): string | undefined {
-    this.#match(SPACE);
-    return this.#text[this.#at];
-  }
-
-  #match(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0];
-    if (found !== undefined) this.#at += found.length;
+  function match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = at;
+    const found = pattern.exec(text)?.[0];
+    at += found?.length ?? 0;
     return found;
   }
 
-  #refuse(message: string): never {
-    const rest = this.#text.slice(this.#at, this.#at + 2);
+  /** Skips white space and returns the character after it; undefined at the end. */
+  function next(): string | undefined {
+    match(SPACE);
+    return text[at];
+  }
+
+  function refuse(message: string): never {
+    const rest = text.slice(at, at + 2);
     if (rest === '') throw new SyntaxMistake(`not JSON: the file ends here; ${message}`);
     const isComment = rest === '//' || rest === '/*' || rest.startsWith('#');
     const hint = isComment ? '; comments are allowed in YAML only, in a file that is not named .json' : '';
     throw new SyntaxMistake(`not JSON: ${message}${hint}`);
   }
+
+  /** Reads the items between two brackets, with commas between them. */
+  function readItems(end: string, readItem: () => void): void {
+    at++;
+    let isFirst = true;
+    while (next() !== end || !isFirst) {
+      readItem();
+      isFirst = false;
+      if (next() === end) break;
+      if (text[at] !== ',') refuse(`expected a comma or ${end}`);
+      at++;
+    }
+    at++;
+  }
+
+  function readObject(path: Path): unknown {
+    const entries = new Map<string, unknown>();
+    readItems('}', () => {
+      const isEnd = next() === '}';
+      const offset = at;
+      const key = match(STRING) ?? refuse(isEnd ? `expected a key; ${NO_COMMA}` : 'expected a key, in double quotes');
+      const name = JSON.parse(key) as string;
+      const inside = [...path, name];
+      if (entries.has(name)) mistakes.push({ offset, message: `the key ${shown(name)} stands here twice` });
+      offsets.set(keyOf(inside), offset);
+      if (next() !== ':') refuse('expected a colon');
+      at++;
+      entries.set(name, readValue(inside));
+    });
+    return Object.fromEntries(entries);
+  }
+
+  function readArray(path: Path): unknown[] {
+    const values: unknown[] = [];
+    readItems(']', () => {
+      const inside = [...path, values.length];
+      next();
+      offsets.set(keyOf(inside), at);
+      values.push(readValue(inside));
+    });
+    return values;
+  }
+
+  function readValue(path: Path): unknown {
+    if (path.length > MAX_DEPTH) refuse(`nested deeper than ${MAX_DEPTH} levels`);
+    const first = next();
+    if (first === '{') return readObject(path);
+    if (first === '[') return readArray(path);
+    const scalar = match(STRING) ?? match(SCALAR);
+    if (scalar !== undefined) return JSON.parse(scalar);
+    const values = 'an object, an array, a text in double quotes, a number, true, false or null';
+    return refuse(`expected a value${first === ']' || first === '}' ? `; ${NO_COMMA}` : `: ${values}`}`);
+  }
+
+  let value: unknown;
+  try {
+    value = readValue([]);
+    if (next() !== undefined) refuse('expected the end of the file');
+  } catch (error) {
+    if (!(error instanceof SyntaxMistake)) throw error;
+    mistakes.push({ offset: at, message: error.message });
+  }
+  return {
+    mistakes,
+    value: () => value,
+    offsetOf(path) {
+      const known = path.map((_, i) => offsets.get(keyOf(path.slice(0, path.length - i))));
+      return known.find((offset) => offset !== undefined) ?? 0;
+    },
+  };
 }
 
 function keyOf(path: Path): string {

@@ -1,101 +1,101 @@
-/** Options of the instrumentation and the producer. */
+/**
+ * Options of the instrumentation and the producer. The properties are generated from option-rows.ts: `npm run schema`.
+ */
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
 import type { AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
 import type { AttributeSpec, CustomEvent, Naming, NixlLabels, NixlRelease } from '../mapping/index.js';
-import type { MetricBuilder } from '../instrumentation/builders/metric-builder.js';
-import type { BuilderName } from '../instrumentation/builders/metric-processor.js';
+import type { BuilderName, MetricBuilder } from './metric-builder.js';
 
 export interface NixlOptions {
-  /**
-   * A YAML or JSON file with any of these options. What options and environment say goes before it. Default: the
-   * environment's NIXL_OTEL_CONFIG.
-   */
+  /** A configuration file, YAML or JSON, with any of these options. Default: the environment's NIXL_OTEL_CONFIG. */
   configFile?: string;
-  /** Directories whose files are rings, searched to depth 3. Default: the environment's NIXL_TELEMETRY_DIR. */
+  /** Directory of rings, searched to depth 3. Default: the environment's NIXL_TELEMETRY_DIR. */
   directories?: string | readonly string[];
   /** Paths of rings with `*` and `?` in their last part. */
   globs?: string | readonly string[];
-  /** `nixl` (default): the names of NIXL's own Prometheus exporter. `otel`: dotted names, UCUM units, seconds. */
+  /** `nixl`: the names of NIXL's own exporter; `otel`: dotted names, UCUM units, seconds. Default: `nixl`. */
   naming?: Naming;
   /**
-   * NIXL release whose names and labels the series `agent_*` of naming `nixl` have: `1.0`, `1.2` (1.1, 1.2), `1.3`
-   * (1.3.0, 1.3.2), `1.4` (1.3.1, 1.4.0) or `main` (default). Rings of all releases are read in any case.
+   * NIXL release that the series `agent_*` follow in names and labels: 1.0, 1.2, 1.3, 1.4, main; naming `nixl`. Rings
+   * of all releases are read in any case. Default: `main`.
    */
   nixlRelease?: NixlRelease;
   /**
-   * Labels of the series `agent_*` of naming `nixl`. `prometheus` (default): hostname and agent_name.
-   * `prometheus_mp`: also pid, agent_instance and local_rank of the agent's process.
+   * Labels of the series `agent_*`: `prometheus`, or `prometheus_mp`, which adds pid, agent_instance and local_rank of
+   * the agent; naming `nixl`. Default: `prometheus`.
    */
   nixlLabels?: NixlLabels;
-  /** The label `hostname` of naming `nixl`. Default: os.hostname(). */
+  /** Value of the label `hostname` in naming `nixl`. Default: os.hostname(). */
   hostname?: string;
   /**
-   * 1 to 10000. At most a fifth of the agents' flush interval, or a late drain loses events. Default: 20, or less where the
-   * environment's NIXL_TELEMETRY_RUN_INTERVAL is below 100.
+   * Drain the rings this often, 1 to 10000. More than a fifth of the agents' flush interval (100 ms by default) risks
+   * loss. Default: the environment's NIXL_TELEMETRY_RUN_INTERVAL, else 20 ms.
    */
   drainIntervalMs?: number;
   /**
-   * How long the last values of a dead agent stay, default 30000. Longer than the export interval. Of all who read this
-   * agent in this process the longest counts.
+   * Keep the last values of a dead agent this long, and until every reader has exported them. If several readers of a
+   * process share the agent, the longest time counts. Default: 30000 ms.
    */
   deadTtlMs?: number;
-  /** Drops agents whose life cannot be seen after this long without an event. Default: never. */
+  /** Drop agents with an invisible process after this long without an event. Default: never. */
   idleTtlMs?: number;
-  /** Also reads rings on network and FUSE file systems. Default false. */
+  /** Also read rings on network and FUSE file systems. Default: `false`. */
   force?: boolean;
-  /** User ids: only files that one of them owns are read. Default: anyone's. */
+  /** Read only rings that belong to this user id. Default: any user. */
   owners?: readonly number[];
   /**
-   * Which events are exported: globs over base event names (`agent_tx_bytes`), with commas between them or in an array;
-   * `!` in front excludes. Default: the environment's NIXL_TELEMETRY_ENABLED_METRICS, else everything.
+   * Events to export: globs over base event names, with commas between them or in an array. `!` in front excludes.
+   * Default: the environment's NIXL_TELEMETRY_ENABLED_METRICS, else every event.
    */
   enabledMetrics?: string | readonly string[];
-  /** Attributes of one's own on every series of an agent. */
+  /** Custom attributes of every series of an agent. */
   attributes?: readonly AttributeSpec[];
   /**
-   * The variable in an agent's environment that holds its local rank. Default: what this process's environment names in
-   * NIXL_TELEMETRY_RANK_ENV, else LOCAL_RANK.
+   * Variable in an agent's environment that holds its local rank. Default: the environment's NIXL_TELEMETRY_RANK_ENV,
+   * else `LOCAL_RANK`.
    */
   rankVariable?: string;
-  /**
-   * Upper bounds, microseconds, in both namings. Default: the environment's NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US, else
-   * NIXL's own, 10 us to 10 s.
-   */
-  durationBoundsUs?: readonly number[];
-  /** Upper bounds of single events' histograms, by base event name and in the event's own unit. */
-  histogramBounds?: Readonly<Record<string, readonly number[]>>;
   /** Events that NIXL does not know: each gets a custom metric, or adds a status to NIXL's errors. */
   customEvents?: readonly CustomEvent[];
   /**
-   * Which metrics are built, in this order: names of built-in builders, and builders of your own. Default: `nixl`,
-   * `transfers`, `events`, `custom`, `agents` and `records`.
+   * Builders that make the metrics, in this order: built-in ones by name, and custom ones. In a file a custom builder
+   * is the path of its module. Default: `nixl`, `transfers`, `events`, `custom`, `agents`, `records`.
    */
   builders?: readonly (BuilderName | MetricBuilder)[];
-  /** Upper bounds, bytes. */
+  /** Upper bounds of single events' histograms, by base event name and in the unit of the event. */
+  histogramBounds?: Readonly<Record<string, readonly number[]>>;
+  /**
+   * Upper bounds of durations, microseconds in both namings. Default: the environment's
+   * NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US, else NIXL's own, 10 us to 10 s.
+   */
+  durationBoundsUs?: readonly number[];
+  /** Upper bounds of transfer sizes, bytes. Default: powers of 4 from 256 B to 4 GiB. */
   sizeBounds?: readonly number[];
-  /** Upper bounds, bytes per second. */
+  /** Upper bounds of throughput, bytes per second. Default: 1, 2.5 and 5 of each decade from 1 MB/s to 1 TB/s. */
   throughputBounds?: readonly number[];
 }
 
 export interface NixlInstrumentationConfig extends InstrumentationConfig, NixlOptions {
   /**
-   * Only where the instrumentation uses instruments of the API, as with a MeterProvider of another make than OpenTelemetry's
-   * SDK. Most series of agents' own per instrument, 20 to 1900 (default): the SDK keeps 2000 per instrument and never forgets
-   * one. Agents beyond it are reported together as agent `other`.
+   * Series of agents per instrument of the API, 20 to 1900; agents beyond it are reported together as agent `other`.
+   * Counts only where the instrumentation uses instruments of the API, as with a MeterProvider that is not of
+   * OpenTelemetry's SDK. The SDK keeps at most 2000 series per instrument and never forgets one. Default: 1900.
    */
   seriesLimit?: number;
   /**
-   * Only where `seriesLimit` counts: milliseconds of main-thread time per second for histograms of durations, 1 to 1000,
-   * default 10. Beyond it durations are sampled.
+   * Milliseconds of main-thread time per second for histograms of durations, 1 to 1000; beyond it they are sampled.
+   * Counts only where `seriesLimit` does. Default: 10.
    */
   durationBudgetMs?: number;
 }
 
-/** What a reader's `selectAggregationTemporality` is; called at every collect, so the reader may be made later. */
+/** Type of a reader's `selectAggregationTemporality`. It is called at every collect, so the reader may be made later. */
 export type TemporalitySelector = (instrumentType: InstrumentType) => AggregationTemporality;
 export type Temporality = 'cumulative' | 'delta' | TemporalitySelector;
 
 export interface NixlMetricProducerOptions extends NixlOptions {
-  /** Of counters and histograms; gauges and up-down counters are always cumulative. Default: cumulative. */
+  /**
+   * Temporality of counters and histograms; gauges and up-down counters are always cumulative. Default: `cumulative`.
+   */
   temporality?: Temporality;
 }

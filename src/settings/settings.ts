@@ -1,96 +1,229 @@
-/** What each option may be: one row per option. */
+/** Settings of the producer and the instrumentation, made of resolved options. */
+import path from 'node:path';
+import type { DiagLogger } from '@opentelemetry/api';
 import { invalid, shown } from '../arguments.js';
-import { NAMINGS } from '../mapping/index.js';
-import { ATTRIBUTES } from './attribute-shapes.js';
-import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
-import { NIXL_LABELS_SHAPE, NIXL_RELEASE } from './nixl-series.js';
 import {
-  also,
-  boolean,
-  list,
-  number,
-  oneOrMore,
-  pathText,
-  type Shape,
-  text,
-  texts,
-  value,
-  variableName,
-  word,
-} from './shape.js';
+  type Allowlist,
+  allowlist,
+  AttributeRegistry,
+  type CustomEvent,
+  DEFAULT_NIXL_LABELS,
+  DEFAULT_NIXL_RELEASE,
+  errorName,
+  hasErrors,
+  isCustomError,
+  takenNixlLabel,
+  tallyOptions,
+} from '../mapping/index.js';
+import type { SourceOptions } from '../shm-bridge/types.js';
+import { buildersOf, type WrittenSettings } from './file.js';
+import type { BuilderName } from './metric-builder.js';
+import { OPTION_ROWS } from './option-rows.js';
+import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './options.js';
+import { passedOver } from './reserved-names.js';
+import { isVariable, namedFile, type Resolution, resolve } from './resolve.js';
+import { type Environment, isDefault, type OptionRow, type OptionRows } from './row.js';
+import { type Path, pathText } from './shape.js';
 
-/** The native part's limit; 34 years. */
-export const LONGEST_MS = 2 ** 40;
+type Config = Required<Omit<NixlInstrumentationConfig, 'configFile'>>;
+type Defaulted = {
+  [K in keyof Config]: (typeof OPTION_ROWS)[K] extends { default: unknown } ? K : never;
+}[keyof Config];
+/** Resolved options. */
+type Options = Readonly<Pick<Config, Defaulted> & Partial<Omit<Config, Defaulted>>>;
 
-const GLOB = /^([^*?[]*\/)?[^/]*\/*$/;
-const glob = value(
-  'a path with * and ? in its last part only',
-  { type: 'string', minLength: 1, pattern: GLOB.source },
-  (given) => text.problems(given).length === 0 && GLOB.test(given as string),
-);
+const OF_PROFILE = ['naming', 'nixlRelease', 'nixlLabels', 'hostname', 'rankVariable', 'builders'] as const;
+const OF_INSTRUMENTS = ['seriesLimit', 'durationBudgetMs'] as const;
+const OF_SOURCE = ['directories', 'globs', 'drainIntervalMs', 'deadTtlMs', 'idleTtlMs', 'force', 'owners'] as const;
+const OF_TALLY = ['durationBoundsUs', 'sizeBounds', 'throughputBounds', 'histogramBounds', 'customEvents'] as const;
 
-function milliseconds(least: number, most: number): Shape {
-  return number(`a whole number of milliseconds, ${least} to ${most}`, least, most, { integer: true });
+/** Choice of exported metrics, names and attributes, shared by all readers of one source. */
+export interface Profile extends Pick<Options, (typeof OF_PROFILE)[number]> {
+  readonly events: Allowlist;
+  readonly attributes: AttributeRegistry;
+  readonly customEvents: readonly CustomEvent[];
 }
 
-/** Commas stand between entries in a text, as in NIXL's variable. */
-const enabledMetrics = also(
-  { ...texts, allowed: 'text or an array of texts: globs over event names' },
-  (given: string | readonly string[]) => {
-    const entries = [given].flat().flatMap((one) => one.split(','));
-    if (entries.every((entry) => entry.trim() === '')) return 'names no event; without it, every event is exported';
-    return entries.some((entry) => entry.trim() === '!')
-      ? 'has a ! with nothing behind it that it excludes'
-      : undefined;
-  },
-);
+/** Options after validation, with defaults. */
+export interface Settings extends Profile, Pick<Options, (typeof OF_INSTRUMENTS)[number]> {
+  /** Undefined when neither options nor environment name the place of the rings. */
+  readonly source: SourceOptions | undefined;
+}
 
-export const SETTINGS = {
-  enabled: boolean,
-  configFile: text,
-  directories: texts,
-  globs: oneOrMore(glob, `${glob.allowed}, or a non-empty array of them`),
-  naming: word(NAMINGS),
-  nixlRelease: NIXL_RELEASE,
-  nixlLabels: NIXL_LABELS_SHAPE,
-  hostname: text,
-  drainIntervalMs: milliseconds(1, 10_000),
-  deadTtlMs: milliseconds(0, LONGEST_MS),
-  idleTtlMs: milliseconds(1, LONGEST_MS),
-  force: boolean,
-  /** 4294967295 is -1, which no user has. */
-  owners: list(number('a user id, 0 to 4294967294', 0, 2 ** 32 - 2, { integer: true }), { minItems: 1 }),
-  enabledMetrics,
-  attributes: ATTRIBUTES,
-  rankVariable: variableName,
-  customEvents: CUSTOM_EVENTS,
-  builders: BUILDERS,
-  histogramBounds: HISTOGRAM_BOUNDS,
-  durationBoundsUs: BOUNDS,
-  sizeBounds: BOUNDS,
-  throughputBounds: BOUNDS,
-  seriesLimit: number('an integer from 20 to 1900', 20, 1900, { integer: true }),
-  durationBudgetMs: number('a number of milliseconds per second, 1 to 1000', 1, 1000),
-  temporality: value(
-    '"cumulative", "delta" or a function from instrument type to AggregationTemporality',
-    undefined,
-    (given) => given === 'cumulative' || given === 'delta' || typeof given === 'function',
-  ),
-} satisfies Record<string, Shape>;
+export interface ProducerSettings extends Settings {
+  readonly source: SourceOptions;
+}
 
-export type SettingName = keyof typeof SETTINGS;
+export const NOTHING_CONFIGURED =
+  'no rings to read: set the option "directories" (or "globs"), or the environment variable NIXL_TELEMETRY_DIR';
+
+/** @throws NixlTelemetryError CONFIG_INVALID */
+export function instrumentationSettings(options: NixlInstrumentationConfig): Settings {
+  checkOptions(options, optionsFor('instrumentation'));
+  return resolvedSettings(options, process.env);
+}
+
+/**
+ * `file`: a configuration file that was read already.
+ * @throws NixlTelemetryError CONFIG_INVALID, also when nothing names the place of the rings.
+ */
+export function producerSettings(
+  options: NixlMetricProducerOptions,
+  environment: Environment = process.env,
+  file?: WrittenSettings,
+): ProducerSettings {
+  checkOptions(options, optionsFor('producer'));
+  return withSource(resolvedSettings(options, environment, file));
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID */
+export function withSource({ source, ...settings }: Settings): ProducerSettings {
+  if (source === undefined) throw invalid(NOTHING_CONFIGURED);
+  return { ...settings, source };
+}
+
+/** Checks the options of `instrumentation.metricProducer()`, which uses the source of the instrumentation. */
+export function checkReaderOptions(options: object): void {
+  checkOptions(options, ['temporality', 'naming', 'hostname']);
+}
+
+/** Custom builders are equal only if they are the same object. */
+export function sameSettings(a: Settings, b: Settings): boolean {
+  const [{ builders: before, ...restBefore }, { builders: after, ...restAfter }] = [a, b];
+  const sameBuilders = before.length === after.length && before.every((one, i) => one === after[i]);
+  return sameBuilders && JSON.stringify(restBefore) === JSON.stringify(restAfter);
+}
+
+function optionsFor(constructor: 'instrumentation' | 'producer'): string[] {
+  return Object.entries<OptionRow>(OPTION_ROWS).flatMap(([name, { only = constructor }]) =>
+    only === constructor ? [name] : [],
+  );
+}
 
 /** @throws NixlTelemetryError CONFIG_INVALID, naming each wrong option, its value and what is allowed. */
-export function checkOptions(options: unknown, names: readonly SettingName[]): void {
+function checkOptions(options: unknown, names: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalid(`options must be an object, not ${shown(options)}`);
   }
   const wrong = Object.entries(options).flatMap(([name, given]) => {
-    if (!names.includes(name as SettingName)) {
-      return [`unknown option ${JSON.stringify(name)}; there are ${names.join(', ')}`];
-    }
-    const problems = given === undefined ? [] : SETTINGS[name as SettingName].problems(given, [name]);
+    if (!names.includes(name)) return [`unknown option ${JSON.stringify(name)}; there are ${names.join(', ')}`];
+    const problems = given === undefined ? [] : (OPTION_ROWS as OptionRows)[name]!.shape.problems(given, [name]);
     return problems.map(({ path, text }) => `${pathText(path)} ${text}`);
   });
   if (wrong.length > 0) throw invalid(wrong.join('\n'));
+}
+
+function resolvedSettings(given: object, environment: Environment, named?: WrittenSettings): Settings {
+  const layers = { given: given as Record<string, unknown>, givenBy: 'option', environment } as const;
+  const file = named ?? namedFile(layers);
+  return settingsFrom(resolve(OPTION_ROWS, { ...layers, file }), file);
+}
+
+/**
+ * Loads the builders that the file names, and checks options against each other.
+ * @throws NixlTelemetryError CONFIG_INVALID, with the place in the file for an option from there.
+ */
+export function settingsFrom(resolved: Resolution, file: WrittenSettings | undefined): Settings {
+  const values = Object.fromEntries([...resolved].map(([key, { value }]) => [key, value])) as unknown as Options;
+  const options = resolved.get('builders')?.origin === 'file' ? { ...values, builders: buildersOf(file!)! } : values;
+  const where = (at: Path): string =>
+    resolved.get(at[0] as string)!.origin === 'file' ? file!.where(at) : pathText(at);
+  refuseWithoutBuilder(options, resolved, where, file);
+  refuseTakenLabels(options, where);
+  const { customEvents = [], enabledMetrics = [], attributes } = options;
+  const declared = customEvents.map((one) => {
+    if (isCustomError(one)) return errorName(one);
+    return typeof one.event === 'number' ? `type_${one.event}` : one.event;
+  });
+  const entries = [enabledMetrics].flat().flatMap((entry) => entry.split(','));
+  return {
+    ...pick(options, [...OF_PROFILE, ...OF_INSTRUMENTS]),
+    events: allowlist(entries, declared),
+    attributes: new AttributeRegistry(attributes),
+    customEvents,
+    source: sourceOptions(options, resolved),
+  };
+}
+
+function sourceOptions(options: Options, resolved: Resolution): SourceOptions | undefined {
+  if (options.directories === undefined && options.globs === undefined) return undefined;
+  const source = { ...pick(options, OF_SOURCE), tally: tallyOptions(pick(options, OF_TALLY)) } as SourceOptions;
+  // A flag is relative to the working directory. Elsewhere a relative path gets a warning.
+  if (resolved.get('directories')?.origin !== 'flag') return source;
+  return { ...source, directories: source.directories!.map((one) => path.resolve(one)) };
+}
+
+/** Refuses attributes with the name of a label: a series cannot have a label twice. */
+function refuseTakenLabels({ naming, nixlLabels, attributes = [] }: Options, where: (at: Path) => string): void {
+  if (naming === 'otel') return;
+  const problems = attributes.flatMap(({ name }, i) => {
+    const label = takenNixlLabel(nixlLabels, name);
+    if (label === undefined) return [];
+    const text = `is ${name}, but nixlLabels is ${nixlLabels}, which has the label ${label}: give the attribute another name, or set nixlLabels to prometheus`;
+    return [`${where(['attributes', i, 'name'])} ${text}`];
+  });
+  if (problems.length > 0) throw invalid(problems.join('\n'));
+}
+
+/** Refuses options without effect because none of the builders that use them runs. */
+function refuseWithoutBuilder(
+  options: Options,
+  resolved: Resolution,
+  where: (at: Path) => string,
+  file: WrittenSettings | undefined,
+): void {
+  const { builders, customEvents = [] } = options;
+  const needs: { option: string; usedBy?: readonly BuilderName[] }[] = [
+    ...(customEvents.every(isCustomError) ? [] : [{ option: 'customEvents', usedBy: ['custom' as const] }]),
+    ...(customEvents.some(isCustomError) ? [{ option: 'customEvents', usedBy: ['nixl' as const] }] : []),
+    ...Object.entries<OptionRow>(OPTION_ROWS).map(([option, row]) => ({ option, ...row })),
+  ];
+  const names = builders.map((one) => (typeof one === 'string' ? one : one.name));
+  for (const { option, usedBy } of needs) {
+    if (usedBy === undefined) continue;
+    const { value, origin } = resolved.get(option) ?? { value: {}, origin: 'default' };
+    // `config print` writes defaults, too. A variable may be meant for the agents.
+    const isNothing =
+      Object.keys(value as object).length === 0 || isDefault((OPTION_ROWS as OptionRows)[option]!, value);
+    const isFromVariable = isVariable({ value, origin }) && file?.written[option] === undefined;
+    if (isNothing || isFromVariable || usedBy.some((builder) => builders.includes(builder))) continue;
+    throw invalid(
+      `${where([option])} needs the builder ${usedBy.join(' or ')}, and builders has only ${names.join(', ')}`,
+    );
+  }
+}
+
+/** Warns of settings without effect: globs that match nothing, and choices of NIXL's series that no series has. */
+export function warnOfNoEffect(profile: Profile, logger: Pick<DiagLogger, 'warn'>): void {
+  for (const warning of [...globWarnings(profile), ...seriesWarnings(profile)]) logger.warn(warning);
+}
+
+/** Unknown events may still match a glob that matches no known one. */
+function globWarnings({ events: { unmatched }, customEvents }: Profile): string[] {
+  return [
+    ...(unmatched.length > 0 ? [`enabledMetrics: no known event matches ${unmatched.join(', ')}`] : []),
+    ...customEvents.flatMap((event, i) => {
+      const names = passedOver(event).join(', ');
+      if (names === '') return [];
+      return [`customEvents[${i}].event ${event.event} does not count ${names}: they are NIXL's own events`];
+    }),
+  ];
+}
+
+function seriesWarnings({ naming, nixlRelease, nixlLabels, customEvents, builders }: Profile): string[] {
+  const unusual = [
+    ...(nixlRelease === DEFAULT_NIXL_RELEASE ? [] : [`nixlRelease ${nixlRelease}`]),
+    ...(nixlLabels === DEFAULT_NIXL_LABELS ? [] : [`nixlLabels ${nixlLabels}`]),
+  ];
+  if (naming === 'otel') return unusual.map((one) => `${one} has no effect in naming otel`);
+  if (!builders.includes('nixl')) return unusual.map((one) => `${one} has no effect without the builder nixl`);
+  const errors = customEvents.filter(isCustomError).map(({ status }) => status);
+  if (errors.length === 0 || hasErrors(nixlRelease)) return [];
+  return [
+    `customEvents: errors ${errors.join(', ')} are counted in nixl.events only: nixlRelease ${nixlRelease} has no agent_errors_total`,
+  ];
+}
+
+function pick<T extends object, K extends keyof T>(values: T, keys: readonly K[]): Pick<T, K> {
+  return Object.fromEntries(keys.flatMap((key) => (key in values ? [[key, values[key]]] : []))) as Pick<T, K>;
 }

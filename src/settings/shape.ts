@@ -1,79 +1,160 @@
 /**
- * What a value of the configuration may be: a check that names all that is wrong, and the same as JSON Schema for
- * editors, side by side so that they agree.
+ * Shapes of option values. A shape holds the check that names every mistake, the JSON Schema for editors, and the parser of
+ * the text of a flag or variable, so that the three agree.
  */
+import { isIPv6 } from 'node:net';
 import { isObject, isText, shown } from '../arguments.js';
 
 export type Path = readonly (string | number)[];
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export interface Problem {
-  /** From the value that was checked to the part that is wrong. */
+  /** From the checked value to the wrong part. */
   readonly path: Path;
   /** To be read after the name of the part: `is 5; allowed: true or false`. */
   readonly text: string;
 }
 
-export interface Shape {
+/** Thrown for a text that is not allowed. The message lists what is allowed. */
+export class Refusal extends Error {}
+
+export interface Shape<T = unknown> {
   /** In words. */
   readonly allowed: string;
-  /** Undefined for what no file can hold, such as a function. */
+  /** Undefined for values that no file can hold, such as functions. */
   readonly schema: JsonSchema | undefined;
+  readonly unit?: 'ms';
   problems(value: unknown, path?: Path): readonly Problem[];
+  /**
+   * Parses the text of a flag or variable. `before`: the value of the same flag given earlier, for flags that add up. A shape
+   * without text form has no parser.
+   * @throws Refusal
+   */
+  readonly parse?: (text: string, before?: unknown) => T;
 }
 
 /** A value that is right or wrong as a whole. */
-export function value(allowed: string, schema: JsonSchema | undefined, check: (value: unknown) => boolean): Shape {
+export function value<T>(
+  allowed: string,
+  schema: JsonSchema | undefined,
+  check: (value: unknown) => boolean,
+  parse?: (text: string) => T,
+): Shape<T> {
   return {
     allowed,
     schema,
     problems: (value, path = []) => (check(value) ? [] : [{ path, text: wrong(value, allowed) }]),
+    ...(parse && { parse }),
   };
 }
 
-export const boolean = value('true or false', { type: 'boolean' }, (given) => typeof given === 'boolean');
+export const boolean = value<boolean>('true or false', { type: 'boolean' }, (given) => typeof given === 'boolean');
 
-export const text = value('a non-empty string', { type: 'string', minLength: 1 }, isText);
+function textOf(allowed: string, schema: JsonSchema, check: (given: string) => boolean): Shape<string> {
+  return value(
+    allowed,
+    { type: 'string', ...schema },
+    (given) => typeof given === 'string' && check(given),
+    (given) => (check(given) ? given : refuse(allowed)),
+  );
+}
 
-export const variableName = value(
+export function notEmpty(allowed: string): Shape<string> {
+  return textOf(allowed, { minLength: 1 }, isText);
+}
+
+export const text = notEmpty('a non-empty string');
+export const filePath = notEmpty('a path');
+
+export function pattern(allowed: string, expression: RegExp): Shape<string> {
+  const schema = { minLength: 1, pattern: expression.source };
+  return textOf(allowed, schema, (given) => isText(given) && expression.test(given));
+}
+
+export const variableName = textOf(
   'the name of an environment variable, without =',
-  { type: 'string', pattern: '^[^=]+$' },
+  { pattern: '^[^=]+$' },
   (given) => isText(given) && !given.includes('='),
 );
 
+export const httpUrl = textOf(
+  'a URL that begins with http:// or https://',
+  {},
+  (given) => URL.canParse(given) && /^https?:\/\/[^/?#]/i.test(given),
+);
+
+/** Accepts IPv6 in brackets, as in a URL. Parsing removes them. */
+export const hostName: Shape<string> = {
+  ...textOf(
+    'an address or a host name, without a port; IPv6 with or without brackets',
+    {},
+    (given) => withoutBrackets(given) !== undefined,
+  ),
+  parse: (given) => withoutBrackets(given) ?? refuse(hostName.allowed),
+};
+
+function withoutBrackets(host: string): string | undefined {
+  const [, address] = /^\[(.*)\]$/.exec(host) ?? [];
+  if (address !== undefined) return isIPv6(address) ? address : undefined;
+  return isIPv6(host) || /^[^\s\0:/[\]@?#]+$/.test(host) ? host : undefined;
+}
+
 export const anyObject = value('an object', { type: 'object' }, isObject);
 
-/** One, or an array of them. */
-export function oneOrMore(item: Shape, allowed: string): Shape {
+/** One, or an array of them. Flags and variables make an array. */
+export function oneOrMore<T>(item: Shape<T>, allowed: string): Shape<T[]> {
   const fits = (given: unknown): boolean => item.problems(given).length === 0;
-  return value(
-    allowed,
-    { anyOf: [item.schema, { type: 'array', minItems: 1, items: item.schema }] },
-    (given) => fits(given) || (Array.isArray(given) && given.length > 0 && given.every(fits)),
-  );
+  return {
+    ...value(
+      allowed,
+      { anyOf: [item.schema, { type: 'array', minItems: 1, items: item.schema }] },
+      (given) => fits(given) || (Array.isArray(given) && given.length > 0 && given.every(fits)),
+    ),
+    ...parserOfList(item),
+  };
 }
 
 export const texts = oneOrMore(text, 'a non-empty string or a non-empty array of them');
 
-export function number(allowed: string, minimum: number, maximum: number, { integer = false } = {}): Shape {
-  const schema = {
-    type: integer ? 'integer' : 'number',
-    minimum,
-    ...(maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
-  };
-  const fits = (given: unknown): boolean =>
-    typeof given === 'number' && given >= minimum && given <= maximum && (!integer || Number.isInteger(given));
-  return value(allowed, schema, fits);
+export function number(allowed: string, minimum: number, maximum: number): Shape<number> {
+  const fits = (given: unknown): boolean => typeof given === 'number' && given >= minimum && given <= maximum;
+  return value(allowed, { type: 'number', minimum, maximum }, fits);
 }
 
-export function word(words: readonly string[]): Shape {
+export function wholeNumber(
+  minimum: number,
+  maximum = Number.MAX_SAFE_INTEGER,
+  what = 'a whole number',
+): Shape<number> {
+  const isOpen = maximum === Number.MAX_SAFE_INTEGER;
+  const allowed = `${what}, ${isOpen ? `${minimum} or more` : `from ${minimum} to ${maximum}`}`;
+  const fits = (given: unknown): boolean =>
+    Number.isInteger(given) && (given as number) >= minimum && (given as number) <= maximum;
+  return value(allowed, { type: 'integer', minimum, ...(isOpen ? {} : { maximum }) }, fits, (text) => {
+    // Number() would also take '', ' 7', '0x10' and '1e3'.
+    const parsed = /^\d+$/.test(text) ? Number(text) : NaN;
+    return fits(parsed) ? parsed : refuse(allowed);
+  });
+}
+
+export function milliseconds(minimum: number, maximum?: number): Shape<number> {
+  return { ...wholeNumber(minimum, maximum, 'a whole number of milliseconds'), unit: 'ms' };
+}
+
+/** One of some words. `lowerCase`: flags and variables accept them in any case. */
+export function word<const W extends string>(words: readonly W[], { lowerCase = false } = {}): Shape<W> {
   const quoted = words.map((one) => `"${one}"`);
   const allowed = quoted.length === 2 ? quoted.join(' or ') : `one of ${quoted.join(', ')}`;
-  return value(allowed, { enum: words }, (given) => words.includes(given as string));
+  return value(
+    allowed,
+    { enum: words },
+    (given) => words.includes(given as W),
+    (given) => words.find((one) => one === (lowerCase ? given.toLowerCase() : given)) ?? refuse(words.join(', ')),
+  );
 }
 
-/** An array of one shape each. */
-export function list(item: Shape, { minItems = 0 } = {}): Shape {
+/** An array of elements with one shape. */
+export function list<T>(item: Shape<T>, { minItems = 0 } = {}): Shape<T[]> {
   const allowed = `${minItems > 0 ? 'a non-empty array' : 'an array'}, each of it ${item.allowed}`;
   return {
     allowed,
@@ -82,7 +163,12 @@ export function list(item: Shape, { minItems = 0 } = {}): Shape {
       if (!Array.isArray(given) || given.length < minItems) return [{ path, text: wrong(given, allowed) }];
       return given.flatMap((one: unknown, i) => item.problems(one, [...path, i]));
     },
+    ...parserOfList(item),
   };
+}
+
+function parserOfList<T>({ parse }: Shape<T>): Pick<Shape<T[]>, 'parse'> {
+  return parse === undefined ? {} : { parse: (text, before = []) => [...(before as T[]), parse(text)] };
 }
 
 export interface Fields {
@@ -120,7 +206,21 @@ export function object(fields: Fields, required: readonly string[] = []): Shape 
   };
 }
 
-/** One of several objects, told apart by the key that only one of them has; or one of the words. */
+/** The second shape for values that `isSecond` recognises, else the first. */
+export function either<A, B>(
+  first: Shape<A>,
+  second: Shape<B>,
+  allowedSecond: string,
+  isSecond: (given: unknown) => boolean,
+): Shape<A | B> {
+  return {
+    allowed: `${first.allowed}; ${allowedSecond}`,
+    schema: { anyOf: [first.schema, second.schema] },
+    problems: (given, path) => (isSecond(given) ? second : first).problems(given, path),
+  };
+}
+
+/** A word, or one of several objects. Each object has a key that no other has. */
 export function wordOrObject(words: Shape, byKey: Readonly<Record<string, Shape>>): Shape {
   const keys = Object.keys(byKey);
   const allowed = `${words.allowed}, or an object with ${keys.join(' or ')}`;
@@ -136,11 +236,11 @@ export function wordOrObject(words: Shape, byKey: Readonly<Record<string, Shape>
   };
 }
 
-/** Result of a further check: a problem of the whole value, or problems of parts, by their paths within it. */
+/** Result of a further check: a problem of the whole value, or problems of parts with their paths in it. */
 export type Found = string | readonly Problem[] | undefined;
 
-/** A further check that no JSON Schema can express, of what is right by its shape. */
-export function also(shape: Shape, check: (value: never) => Found): Shape {
+/** Adds a check that no JSON Schema can express. It runs on values that have the shape. */
+export function also<T>(shape: Shape<T>, check: (value: never) => Found): Shape<T> {
   return {
     ...shape,
     problems(given, path = []) {
@@ -158,6 +258,11 @@ export function pathText(path: Path): string {
   return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`)).join('');
 }
 
-function wrong(given: unknown, allowed: string): string {
+/** @throws Refusal */
+export function refuse(allowed: string): never {
+  throw new Refusal(allowed);
+}
+
+export function wrong(given: unknown, allowed: string): string {
   return `is ${shown(given)}; allowed: ${allowed}`;
 }

@@ -2,15 +2,18 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hostName } from '../../src/cli/options.js';
-import { settingsOf } from '../../src/cli/serve/settings.js';
+import { flagParser } from '../../src/cli/flags.js';
+import { SERVE_ROWS } from '../../src/settings/serve-rows.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.js';
 import { run, scrape, start, temporaryDirectory } from './command.js';
+import { settingsOf } from './serve-settings.js';
 
 const HAS_IPV6 = readFileSync('/proc/net/if_inet6', 'utf8').includes('00000000000000000000000000000001');
 
 describe('a host', () => {
+  const hostName = flagParser(SERVE_ROWS.host);
+
   it.each([
     ['[::1]', '::1'],
     ['::1', '::1'],
@@ -37,7 +40,7 @@ describe('NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH', () => {
   it('of prometheus is an address with a port', () => {
     expect(settings('prometheus', '[::1]:9090')).toMatchObject({ host: '::1', port: 9090 });
     for (const wrong of ['::1:9090', '[::g]:9090', '/file', 'host', 'host:99999', 'a b:1']) {
-      expect(() => settings('prometheus', wrong)).toThrow(`NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH is '${wrong}'. Allowed`);
+      expect(() => settings('prometheus', wrong)).toThrow(`NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH is "${wrong}"; allowed`);
     }
   });
 
@@ -61,7 +64,7 @@ describe('NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH', () => {
     'a b',
   ])('of otlp, %j, is refused', (text) => {
     expect(() => settings('otlp', text)).toThrow(
-      `NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH is '${text}'. Allowed with the exporter otlp: host:port, or a URL`,
+      `NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH is "${text}"; allowed: with the exporter otlp: host:port, or a URL`,
     );
   });
 });

@@ -343,7 +343,7 @@ describe('the settings of a deployment', () => {
 
   it('refuses a wrong variable by its name', async () => {
     const { code, stderr } = await run(['serve', '--dir', '/tmp'], { OTEL_METRIC_EXPORT_INTERVAL: 'soon' });
-    expect(stderr).toContain("OTEL_METRIC_EXPORT_INTERVAL is 'soon'");
+    expect(stderr).toContain('OTEL_METRIC_EXPORT_INTERVAL is "soon"');
     expect(code).toBe(2);
   });
 

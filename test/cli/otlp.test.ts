@@ -112,7 +112,7 @@ describe('wrong settings of OTLP are refused by name', () => {
     ['OTEL_EXPORTER_OTLP_METRICS_CLIENT_KEY', '/no/such/file.pem'],
   ])('%s=%s', async (variable, value) => {
     const { code, stderr } = await run(['serve', '--dir', directory, '--exporter', 'otlp'], { [variable]: value });
-    expect(stderr).toContain(`${variable} is '${value}'`);
+    expect(stderr).toContain(`${variable} is "${value}"`);
     expect(code).toBe(2);
   });
 
@@ -122,7 +122,7 @@ describe('wrong settings of OTLP are refused by name', () => {
   ])('%s=%s of grpc', async (variable, value) => {
     const flags = ['--exporter', 'otlp', '--otlp-protocol', 'grpc'];
     const { code, stderr } = await run(['serve', '--dir', directory, ...flags], { [variable]: value });
-    expect(stderr).toContain(`${variable} is '${value}'`);
+    expect(stderr).toContain(`${variable} is "${value}"`);
     expect(code).toBe(2);
   });
 

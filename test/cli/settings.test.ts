@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { nixlExporter, switchedOff } from '../../src/cli/serve/nixl-environment.js';
-import { settingsOf } from '../../src/cli/serve/settings.js';
+import { switchedOff } from '../../src/cli/serve/switches.js';
+import { nixlExporter } from '../../src/settings/nixl-variables.js';
+import { settingsOf } from './serve-settings.js';
 
 describe('settings of serve', () => {
   it('are the defaults where nothing is said', () => {
@@ -76,19 +77,19 @@ describe('settings of serve', () => {
   it.each([
     [
       { OTEL_EXPORTER_PROMETHEUS_PORT: 'http' },
-      "OTEL_EXPORTER_PROMETHEUS_PORT is 'http'. Allowed: a whole number, from 0",
+      'OTEL_EXPORTER_PROMETHEUS_PORT is "http"; allowed: a whole number, from 0',
     ],
     [
       { OTEL_EXPORTER_OTLP_PROTOCOL: 'http' },
-      "OTEL_EXPORTER_OTLP_PROTOCOL is 'http'. Allowed: http/protobuf, http/json, grpc",
+      'OTEL_EXPORTER_OTLP_PROTOCOL is "http"; allowed: http/protobuf, http/json, grpc',
     ],
     [{ OTEL_METRIC_EXPORT_INTERVAL: '0' }, 'OTEL_METRIC_EXPORT_INTERVAL'],
     [{ OTEL_METRICS_EXPORTER: 'otlp,,console' }, 'OTEL_METRICS_EXPORTER'],
-    [{ NIXL_TELEMETRY_PROMETHEUS_LOCAL: 'maybe' }, "NIXL_TELEMETRY_PROMETHEUS_LOCAL is 'maybe'. Allowed: y, yes"],
+    [{ NIXL_TELEMETRY_PROMETHEUS_LOCAL: 'maybe' }, 'NIXL_TELEMETRY_PROMETHEUS_LOCAL is "maybe"; allowed: y, yes'],
     [{ NIXL_TELEMETRY_RUN_INTERVAL: '-1' }, 'NIXL_TELEMETRY_RUN_INTERVAL'],
     [
       { NIXL_TELEMETRY_MP_STALE_TTL: '99999999999' },
-      "NIXL_TELEMETRY_MP_STALE_TTL is '99999999999'. Allowed: a whole number, from 0 to 1099511627.",
+      'NIXL_TELEMETRY_MP_STALE_TTL is "99999999999"; allowed: a whole number, from 0 to 1099511627',
     ],
     [{ NIXL_TELEMETRY_EXPORTER: 'DOCA' }, 'DOCA is not among the exporters here'],
     [{ NIXL_TELEMETRY_EXPORTER: 'prometheus', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/f' }, 'address:port'],
@@ -112,7 +113,7 @@ describe('switched off', () => {
 
   it('refuses words that are neither', () => {
     expect(() => switchedOff({ NIXL_TELEMETRY_ENABLE: 'perhaps' })).toThrow(
-      "NIXL_TELEMETRY_ENABLE is 'perhaps'. Allowed: y",
+      'NIXL_TELEMETRY_ENABLE is "perhaps"; allowed: y',
     );
   });
 

@@ -2,10 +2,10 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readConfig, resolveSettings, valuesOf } from '../../src/cli/serve/settings.js';
-import { unusedSettings } from '../../src/cli/serve/unused-settings.js';
-import { unusedVariables } from '../../src/cli/serve/unused-variables.js';
+import { unusedSettings, unusedVariables } from '../../src/cli/serve/unused.js';
+import { serveSettings } from '../../src/settings/serve-rows.js';
 import { run, start, temporaryDirectory } from './command.js';
+import { resolved } from './serve-settings.js';
 
 function fileWith(text: string): string {
   const file = path.join(temporaryDirectory(), 'nixl-otel.yaml');
@@ -74,9 +74,10 @@ describe('a key of the file that does nothing', () => {
 
   it('is warned of where a flag or a variable replaced the exporters of the file', () => {
     const config = fileWith(TEXT.replace('prometheus', 'console'));
-    const file = readConfig({ config }, {});
-    const warnings = (flags: object, env: Record<string, string>): string[] =>
-      unusedSettings(resolveSettings({ config, ...flags }, env, file), file);
+    const warnings = (flags: object, env: Record<string, string>): string[] => {
+      const { resolution, file } = resolved({ config, ...flags }, env);
+      return unusedSettings(resolution, file);
+    };
     const told = ['serve.consoleFile of the configuration file (needs the exporter console)'];
     expect(warnings({ exporter: ['otlp'] }, {})).toEqual(told);
     expect(warnings({}, { OTEL_METRICS_EXPORTER: 'otlp' })).toEqual(told);
@@ -92,9 +93,12 @@ describe('a key of the file that does nothing', () => {
 
 describe('variables', () => {
   const unused = (environment: Record<string, string>, flags = {}): string[] => {
-    const resolved = resolveSettings(flags, environment, undefined);
+    const { resolution } = resolved(flags, environment);
     return [
-      ...new Set([...unusedSettings(resolved, undefined), ...unusedVariables(valuesOf(resolved), environment)]),
+      ...new Set([
+        ...unusedSettings(resolution, undefined),
+        ...unusedVariables(serveSettings(resolution), environment),
+      ]),
     ].sort();
   };
 

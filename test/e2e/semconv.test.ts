@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { MetricData } from '@opentelemetry/sdk-metrics';
 import { expect, it, onTestFinished } from 'vitest';
 import { NixlInstrumentation, NixlMetricProducer, RingWriter } from '../../src/index.js';
-import { BUILDER_NAMES } from '../../src/instrumentation/builders/metric-processor.js';
+import { BUILDER_NAMES } from '../../src/settings/metric-builder.js';
 import { SELF_METRICS } from '../../src/instrumentation/self-metrics.js';
 import { EVENTS, metricsOf, NAMINGS, withLabels } from '../../src/mapping/index.js';
 import * as semconv from '../../src/mapping/semconv.js';

@@ -12,6 +12,7 @@ import {
   MetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { AttributeRegistry, type AttributeSpec, EVERYTHING } from '../../src/mapping/index.js';
+import { OPTION_ROWS } from '../../src/settings/option-rows.js';
 import { NixlMetricProducer, type NixlMetricProducerOptions } from '../../src/instrumentation/index.js';
 import { feedOf, type InMemorySource } from './in-memory-source.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -109,6 +110,6 @@ export function producerOn(
     attributes: new AttributeRegistry(attributes),
     rankVariable: 'LOCAL_RANK',
     customEvents: options.customEvents ?? [],
-    builders: undefined,
+    builders: OPTION_ROWS.builders.default,
   });
 }

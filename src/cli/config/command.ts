@@ -1,50 +1,74 @@
-/** `nixl-otel config`: what a configuration file says, whether it is right, and what is in force. */
+/** `nixl-otel config`: checks a configuration file, prints the values in force and the JSON Schema. */
+import { createRequire } from 'node:module';
 import { diag } from '@opentelemetry/api';
-import { type Command, InvalidArgumentError } from 'commander';
-import { CONFIG_VARIABLE, readSettings } from '../../settings/config-file.js';
-import { producerSettings, warnOfUnmatched } from '../../settings/config.js';
-import { warnOfNixlSeries } from '../../settings/nixl-series.js';
+import type { Command } from 'commander';
+import type * as Yaml from 'yaml';
+import { buildersOf, configSchema, readSettings, type WrittenSettings } from '../../settings/file.js';
+import { namedFile, type Resolution, resolve } from '../../settings/resolve.js';
+import type { Environment, OptionRows } from '../../settings/row.js';
+import { ALL_SERVE_ROWS, SERVE_ROWS, SERVE_SECTION } from '../../settings/serve-rows.js';
+import { producerSettings, warnOfNoEffect } from '../../settings/settings.js';
 import { Failure, ExitCode } from '../process/failure.js';
 import { print } from '../process/output.js';
 import { locateExporters } from '../serve/custom-exporter.js';
-import { resolveSettings, SERVE_SECTION } from '../serve/settings.js';
-import { unusedSettings } from '../serve/unused-settings.js';
-import { effectiveConfig } from './effective.js';
-import { configSchema } from './schema.js';
+import { unusedSettings } from '../serve/unused.js';
 
 const HELP = `
-A value comes from a flag or an option of the program's code, then from the environment, then from the file, then from the
-default. Both commands take the file from ${CONFIG_VARIABLE} when none is given.`;
+Flags and options of the program's code override environment variables. Those override the file, and the file overrides
+defaults. Both commands take the file from NIXL_OTEL_CONFIG when none is given.`;
 
 export function addConfig(program: Command): void {
   const config = program.command('config').description('check and show the configuration').addHelpText('after', HELP);
-  config.command('check [file]').description('say whether a configuration file is right').action(check);
-  config.command('print [file]').description('show what is in force, and where each value comes from').action(printAll);
+  config.command('check [file]').description('check a configuration file').action(check);
+  config
+    .command('print [file]')
+    .description('print the values in force, each with its origin')
+    .action((file?: string) => print(effectiveConfig(file, process.env).trimEnd()));
   config
     .command('schema')
     .description('print the JSON Schema of configuration files')
-    .action(() => print(JSON.stringify(configSchema(), undefined, 2)));
+    .action(() => print(JSON.stringify(configSchema(SERVE_SECTION), undefined, 2)));
+}
+
+function fileOf(given: string | undefined, environment: Environment): WrittenSettings | undefined {
+  return given ? readSettings(given, SERVE_SECTION) : namedFile({ givenBy: 'flag', environment }, SERVE_SECTION);
 }
 
 function check(given: string | undefined): void {
-  const file = given ?? process.env[CONFIG_VARIABLE];
-  if (!file) throw new Failure(`no file is given, and ${CONFIG_VARIABLE} is not set`, ExitCode.USAGE);
-  const written = readSettings(file, SERVE_SECTION);
-  // With its modules, and with what the environment says; a place is named, since neither need name one.
-  const settings = producerSettings({ directories: '/' }, process.env, written);
-  warnOfUnmatched(settings, diag);
-  warnOfNixlSeries(settings, diag);
-  const resolved = resolveSettings({}, {}, written);
-  unusedSettings(resolved, written);
-  locateExporters(resolved, written);
-  print(`${file} is right`);
+  const file = fileOf(given, process.env);
+  if (file === undefined) throw new Failure('no file is given, and NIXL_OTEL_CONFIG is not set', ExitCode.USAGE);
+  // Modules and variables count as in a service. The place of the rings may be missing in both.
+  warnOfNoEffect(producerSettings({ directories: '/' }, process.env, file), diag);
+  const resolved = resolve(ALL_SERVE_ROWS, { givenBy: 'flag', environment: {}, file });
+  unusedSettings(resolved, file);
+  locateExporters(resolved, file);
+  print(`${file.path} is right`);
 }
 
-function printAll(file: string | undefined): void {
-  try {
-    print(effectiveConfig(file, process.env).trimEnd());
-  } catch (error) {
-    if (error instanceof InvalidArgumentError) throw new Failure(error.message, ExitCode.USAGE);
-    throw error;
+/**
+ * Returns the values in force as a configuration file of the same meaning, with the origin of each value.
+ * @throws NixlTelemetryError
+ */
+export function effectiveConfig(given: string | undefined, environment: Environment): string {
+  const file = fileOf(given, environment);
+  if (file !== undefined) buildersOf(file); // refuses modules that cannot be loaded
+  return asYaml(resolve(ALL_SERVE_ROWS, { givenBy: 'flag', environment, file }));
+}
+
+function asYaml(resolved: Resolution): string {
+  const { Document, YAMLMap } = createRequire(import.meta.url)('yaml') as typeof Yaml;
+  const document = new Document({});
+  const root = document.contents as unknown as Yaml.YAMLMap;
+  const section = new YAMLMap();
+  for (const [key, { value, origin }] of resolved) {
+    const row = (ALL_SERVE_ROWS as OptionRows)[key]!;
+    if (row.inFile === false) continue;
+    const name = document.createNode(key);
+    name.commentBefore = ` from ${origin}`;
+    // Bounds in one line, attributes in several.
+    const flow = Array.isArray(value) && value.every((one) => typeof one !== 'object');
+    (key in SERVE_ROWS ? section : root).add(document.createPair(name, value, { flow }));
   }
+  root.add(document.createPair('serve', section));
+  return document.toString({ lineWidth: 120 });
 }

@@ -1,22 +1,25 @@
-/** `nixl-otel demo`: the whole way, from memory that really moves to a page of metrics, on this machine alone. */
+/** `nixl-otel demo`: serve with two agents that move memory on this machine. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { producerSettings } from '../../settings/config.js';
+import { resolve } from '../../settings/resolve.js';
+import { ALL_SERVE_ROWS, givenFlags, serveSettings, type ServeSettings } from '../../settings/serve-rows.js';
+import { settingsFrom, withSource } from '../../settings/settings.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import { Failure, orFailure } from '../process/failure.js';
-import { addServingOptions, type ServingOptions, wholeNumber } from '../options.js';
+import { addFlags, wholeNumber } from '../flags.js';
 import { print, onStdoutClosed } from '../process/output.js';
 import { amount } from '../figures/formats.js';
 import { countedEvents, rateLine } from '../figures/totals.js';
 import type { MetricsPipeline } from '../serve/pipeline.js';
 import { type Serving, whileServing } from '../serve/serving.js';
-import { settingsOf } from '../serve/settings.js';
 import { StopRequest } from '../process/stop.js';
 import { TransferSource, type TransferTotals } from './transfer-source.js';
 
-interface DemoOptions extends ServingOptions {
+const { host, port, naming, nixlRelease, nixlLabels, page, drainIntervalMs } = ALL_SERVE_ROWS;
+
+interface DemoOptions extends Partial<ServeSettings> {
   /** Milliseconds. */
   interval: number;
 }
@@ -29,7 +32,7 @@ export function addDemo(program: Command): void {
   const command = program
     .command('demo')
     .description('show it all with two agents on this machine; needs no GPU and no NIXL');
-  addServingOptions(command)
+  addFlags(command, { host, port, naming, nixlRelease, nixlLabels, page, drainIntervalMs }, { variables: false })
     .option('--interval <ms>', 'time between two lines of rates', wholeNumber(100, 3_600_000), 3_000)
     .addHelpText('after', HELP)
     .action(demo);
@@ -42,15 +45,14 @@ async function demo(options: DemoOptions): Promise<void> {
     mkdtempSync(path.join(tmpdir(), 'nixl-otel-demo-')),
   );
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
-  process.once('exit', remove); // for the second signal, which waits for nothing
+  process.once('exit', remove); // the second signal ends the process at once
   try {
     const { interval: intervalMs, ...flags } = options;
-    // The same in every environment: what is set there is for real agents.
-    const settings = settingsOf({ ...flags, dir: [directory] }, {});
-    const { naming, drainInterval: drainIntervalMs } = settings;
-    const { nixlRelease, nixlLabels } = flags;
-    const ofNixl = { ...(nixlRelease && { nixlRelease }), ...(nixlLabels && { nixlLabels }) };
-    const rings = producerSettings({ directories: [directory], naming, ...ofNixl, drainIntervalMs }, {});
+    // Variables are meant for real agents, so the demo reads none.
+    const given = givenFlags({ ...flags, dir: [directory] });
+    const resolved = resolve(ALL_SERVE_ROWS, { given, givenBy: 'flag', environment: {} });
+    const settings = serveSettings(resolved);
+    const rings = withSource(settingsFrom(resolved, undefined));
     const work = ({ pipeline, url }: Serving): Promise<void> =>
       watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs });
     await whileServing(settings, rings, true, work);
@@ -105,7 +107,7 @@ function printRates(pipeline: MetricsPipeline, intervalMs: number): () => void {
   return () => clearInterval(timer);
 }
 
-/** What the agents say they wrote beside what was counted here: the two are the same, or something is wrong. */
+/** Compares the events that the agents wrote with those that were counted. Unequal numbers are a bug. */
 function summary({ written, transfersTx, transfersRx }: TransferTotals, counted: Snapshot): string {
   const transfers = amount(transfersTx + transfersRx);
   return `${transfers} transfers; events written by the agents: ${amount(written)}, counted: ${amount(countedEvents(counted))}`;

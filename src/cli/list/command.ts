@@ -1,13 +1,20 @@
 /** `nixl-otel list`: the rings of a directory and the fields of their headers. Takes and changes nothing. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { DIRECTORY_VARIABLE } from '../../settings/environment.js';
 import { findWriters, inspectRing } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, exitCodeOf, Failure } from '../process/failure.js';
 import { oneLine, printableJson } from '../../one-line.js';
 import { print, warnOnce } from '../process/output.js';
-import { addDirectoryOption, type Complain, directoriesOf, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
+import {
+  addDirectoryOption,
+  type Complain,
+  DIRECTORY_VARIABLE,
+  directoriesOf,
+  filesBelow,
+  isNotPermitted,
+  statOf,
+} from '../ring-files.js';
 import { age, ifKnown } from '../figures/formats.js';
 import { table } from '../figures/table.js';
 

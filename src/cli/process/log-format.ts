@@ -1,9 +1,10 @@
 /** Format of notes before the settings are known: usage errors and mistakes in the configuration file are notes, too. */
 import { readFileSync } from 'node:fs';
-import { CONFIG_VARIABLE } from '../../settings/config-file.js';
-import type { Environment } from '../../settings/environment.js';
+import { OPTION_ROWS } from '../../settings/option-rows.js';
+import type { Environment } from '../../settings/row.js';
+import { LOG_FORMATS } from '../../settings/serve-rows.js';
 import { readYaml } from '../../settings/yaml-text.js';
-import { LOG_FORMATS, type LogFormat } from './output.js';
+import type { LogFormat } from './output.js';
 
 /** Returns the format of the flag, undefined without a valid one. */
 export function formatInFlags(args: readonly string[]): LogFormat | undefined {
@@ -17,7 +18,7 @@ export function formatInText(text: string): LogFormat | undefined {
 
 /** Reads the file of the flag or the variable. Only for the end of a command: a pipe is empty afterwards. */
 export function formatInNamedFile(args: readonly string[], environment: Environment): LogFormat | undefined {
-  const file = flagIn(args, '--config') ?? environment[CONFIG_VARIABLE];
+  const file = flagIn(args, '--config') ?? environment[OPTION_ROWS.configFile.variables[0].name];
   try {
     return file ? formatInText(readFileSync(file, 'utf8')) : undefined;
   } catch {

@@ -2,6 +2,7 @@
 import { diag, type DiagLogger, DiagLogLevel } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
 import { printable, printableJson } from '../../one-line.js';
+import { LOG_LEVELS, type ServeSettings } from '../../settings/serve-rows.js';
 
 let stdoutClosed = (): void => {};
 let isStdoutClosed = false;
@@ -73,8 +74,7 @@ export function printChunk(text: string | Uint8Array): Promise<void> | undefined
 
 export type NoteLevel = 'error' | 'warning' | 'info' | 'debug' | 'verbose';
 
-export const LOG_FORMATS = ['text', 'json'] as const;
-export type LogFormat = (typeof LOG_FORMATS)[number];
+export type LogFormat = ServeSettings['logFormat'];
 
 let format: LogFormat = 'text';
 /** Notes that wait for their format. Undefined once it is set. */
@@ -129,7 +129,7 @@ export function warnOnce(): (message: string) => void {
 
 // --- OpenTelemetry's diag as notes
 
-const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
+const LEVELS: Readonly<Record<(typeof LOG_LEVELS)[number], DiagLogLevel>> = {
   none: DiagLogLevel.NONE,
   error: DiagLogLevel.ERROR,
   warn: DiagLogLevel.WARN,
@@ -139,14 +139,13 @@ const LEVELS: Readonly<Record<string, DiagLogLevel>> = {
   all: DiagLogLevel.ALL,
 };
 
-export const LOG_LEVELS: readonly string[] = Object.keys(LEVELS);
-
 let isRepetition = (_level: NoteLevel, _line: string): boolean => false;
 let isDebugging = false;
 
 /** Writes messages of the package and of OpenTelemetry to stderr. `wanted`: the least level. */
 export function logDiagToStderr(wanted = process.env['OTEL_LOG_LEVEL'] || 'info'): void {
-  const level = LEVELS[wanted.toLowerCase()];
+  const name = LOG_LEVELS.find((one) => one === wanted.toLowerCase());
+  const level = name && LEVELS[name];
   isDebugging = (level ?? DiagLogLevel.INFO) >= DiagLogLevel.DEBUG;
   diag.setLogger(stderrLogger(), { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
   // OpenTelemetry's specification demands a warning for unknown values of its variables, not an error.

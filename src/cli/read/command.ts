@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { inspectRing } from '../../shm-bridge/index.js';
 import { ExitCode, Failure } from '../process/failure.js';
-import { listOf, notEmpty, wholeNumber } from '../options.js';
+import { listOf, notEmpty, wholeNumber } from '../flags.js';
 import { isOutputComplete, note, printChunk, onStdoutClosed } from '../process/output.js';
 import { StopRequest } from '../process/stop.js';
 import { eventFilter, type FilterOptions, parseTime } from './event-filter.js';

@@ -1,51 +1,37 @@
 /** `nixl-otel serve`: rings in, any exporters out, until a signal. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { producerSettings } from '../../settings/config.js';
-import type { WrittenSettings } from '../../settings/config-file.js';
-import type { NixlOptions } from '../../settings/options.js';
 import { PACKAGE_VERSION } from '../../instrumentation/version.js';
-import { DEFAULT_NIXL_LABELS, DEFAULT_NIXL_RELEASE } from '../../mapping/index.js';
-import { formatInText } from '../process/log-format.js';
+import type { WrittenSettings } from '../../settings/file.js';
+import { namedFile, type Resolution, resolve, type Resolved } from '../../settings/resolve.js';
+import { isDefault } from '../../settings/row.js';
 import {
-  makeStdoutOptional,
-  LOG_LEVELS,
-  note,
-  ensureNoteFormat,
-  setNoteFormat,
-  logDiagToStderr,
-} from '../process/output.js';
+  ALL_SERVE_ROWS,
+  givenFlags,
+  SERVE_SECTION,
+  serveSettings,
+  type ServeSettings,
+} from '../../settings/serve-rows.js';
+import { settingsFrom, withSource } from '../../settings/settings.js';
+import { addFlags } from '../flags.js';
+import { formatInText } from '../process/log-format.js';
+import { ensureNoteFormat, logDiagToStderr, makeStdoutOptional, note, setNoteFormat } from '../process/output.js';
 import { StopRequest } from '../process/stop.js';
 import { locateExporters } from './custom-exporter.js';
 import { checkResourceAttributes } from './key-value-pairs.js';
 import { LateErrors } from './late-errors.js';
-import { switchedOff, switchWarning } from './nixl-environment.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
 import { followExports } from './sdk-log.js';
 import { whileServing } from './serving.js';
-import type { ServeSettings } from './setting-rows.js';
-import {
-  addSettings,
-  directoriesBeforeFile,
-  readConfig,
-  type Resolved,
-  type ResolvedSettings,
-  resolveSettings,
-  valuesOf,
-} from './settings.js';
-import { listens, unusedSettings } from './unused-settings.js';
-import { unusedVariables } from './unused-variables.js';
-
-interface ServeFlags extends Partial<ServeSettings> {
-  logLevel?: string;
-}
+import { switchedOff, switchWarning } from './switches.js';
+import { listens, unusedSettings, unusedVariables } from './unused.js';
 
 const HELP = `
-A flag goes before the variables beside it, and those count from left to right. OTEL_EXPORTER_OTLP_* (headers, timeout,
-compression, certificate), OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and OTEL_SDK_DISABLED work as OpenTelemetry says,
-NIXL_TELEMETRY_ENABLE as NIXL does, but that unset means on.
+A flag overrides the variables beside it. Of the variables, the first that is set counts. OTEL_EXPORTER_OTLP_* (headers,
+timeout, compression, certificate), OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and OTEL_SDK_DISABLED have the meaning that
+OpenTelemetry specifies. NIXL_TELEMETRY_ENABLE has NIXL's, except that unset means on.
 
-Agents write rings only when they run with NIXL_TELEMETRY_ENABLE=y and NIXL_TELEMETRY_DIR=DIR, and with no other
-exporter chosen (NIXL_TELEMETRY_EXPORTER unset, or BUFFER).
+Agents write rings only if they run with NIXL_TELEMETRY_ENABLE=y and NIXL_TELEMETRY_DIR=DIR, and without another
+exporter (NIXL_TELEMETRY_EXPORTER unset, or BUFFER).
 
 Examples:
   nixl-otel serve --dir /dev/shm/nixl --host 0.0.0.0
@@ -53,39 +39,28 @@ Examples:
 
 export function addServe(program: Command): void {
   const command = program.command('serve').description('export the metrics of all agents in a directory');
-  addSettings(command)
-    .option(
-      '--log-level <level>',
-      'error, warn, info, debug, verbose or none (env: OTEL_LOG_LEVEL; default: info)',
-      logLevel,
-    )
+  addFlags(command, ALL_SERVE_ROWS)
     .addHelpText('after', HELP)
-    .action((flags: ServeFlags) => serve(flags, command));
+    .action((flags: Partial<ServeSettings>) => serve(flags, command));
 }
 
-function logLevel(text: string): string {
-  if (LOG_LEVELS.includes(text.toLowerCase())) return text;
-  throw new InvalidArgumentError(`Allowed: ${LOG_LEVELS.join(', ')}.`);
-}
-
-async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Promise<void> {
-  if (logLevel !== undefined) logDiagToStderr(logLevel);
+async function serve(flags: Partial<ServeSettings>, command: Command): Promise<void> {
+  if (flags.logLevel !== undefined) logDiagToStderr(flags.logLevel);
   const lateErrors = LateErrors.watch(); // before any custom module is loaded
-  const { settings, resolved, file, off, warnings } = settingsOrUsage(flags, command);
+  const { settings, resolved, file, off, warnings } = start(flags, command);
   setNoteFormat(settings.logFormat);
   for (const warning of warnings) note(warning, 'warning');
   if (off !== undefined) return note(off);
   makeStdoutOptional();
   followExports();
-  const { dir = [] } = settings;
-  if (dir.length === 0 && file === undefined) {
+  if (settings.dir === undefined && file === undefined) {
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
-  const rings = producerSettings(ringOptions(settings, resolved), process.env, file);
+  const rings = withSource(settingsFrom(resolved, file));
   let stop: StopRequest | undefined;
   try {
     await whileServing(settings, rings, listens(resolved), async ({ url }) => {
-      // Not sooner: until here nothing was taken out of a ring, and a signal may well end a module that hangs.
+      // Only now: no event was taken from a ring yet, and a signal must be able to end a module that hangs.
       stop = new StopRequest();
       note(startLine(settings, url));
       await Promise.race([stop.requested, lateErrors.unknown]);
@@ -96,40 +71,26 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
   lateErrors.check();
 }
 
-function ringOptions(settings: ServeSettings, resolved: ResolvedSettings): NixlOptions {
-  const { naming, drainInterval, deadTtl, idleTtl, owner, nixlRelease, nixlLabels } = settings;
-  const directories = directoriesBeforeFile(resolved);
-  return {
-    naming,
-    nixlRelease,
-    nixlLabels,
-    drainIntervalMs: drainInterval,
-    deadTtlMs: deadTtl,
-    ...(directories === undefined ? {} : { directories }),
-    ...(idleTtl === undefined ? {} : { idleTtlMs: idleTtl }),
-    ...(owner === undefined ? {} : { owners: owner }),
-  };
-}
-
-interface Asked {
+interface Start {
   readonly settings: ServeSettings;
-  readonly resolved: ResolvedSettings;
+  readonly resolved: Resolution;
   readonly file: WrittenSettings | undefined;
-  /** Why there is nothing to do. */
+  /** Reason why there is nothing to do. */
   readonly off?: string;
   readonly warnings: readonly string[];
 }
 
-function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): Asked {
+function start(flags: Partial<ServeSettings>, command: Command): Start {
+  const layers = { given: givenFlags(flags), givenBy: 'flag', environment: process.env } as const;
+  const file = namedFile(layers, SERVE_SECTION, (text) => ensureNoteFormat(() => formatInText(text) ?? 'text'));
+  const resolved = resolve(ALL_SERVE_ROWS, { ...layers, file });
+  const settings = serveSettings(resolved);
+  const off = switchedOff(process.env) ?? nothingToExport(resolved.get('exporter')!);
+  if (off !== undefined) return { settings, resolved, file, off, warnings: [] };
+  if (settings.exporter.includes('otlp')) checkOtlpEnvironment(process.env, settings.otlpProtocol);
+  checkResourceAttributes('OTEL_RESOURCE_ATTRIBUTES', process.env['OTEL_RESOURCE_ATTRIBUTES'] ?? '');
+  locateExporters(resolved, file);
   try {
-    const file = readConfig(flags, process.env, (text) => ensureNoteFormat(() => formatInText(text) ?? 'text'));
-    const resolved = resolveSettings(flags, process.env, file);
-    const settings = valuesOf(resolved);
-    const off = switchedOff(process.env) ?? nothingToExport(resolved.get('exporter')!);
-    if (off !== undefined) return { settings, resolved, file, off, warnings: [] };
-    if (settings.exporter.includes('otlp')) checkOtlpEnvironment(process.env, settings.otlpProtocol);
-    checkResourceAttributes('OTEL_RESOURCE_ATTRIBUTES', process.env['OTEL_RESOURCE_ATTRIBUTES'] ?? '');
-    locateExporters(resolved, file);
     return { settings, resolved, file, warnings: warningsOf(settings, resolved, file) };
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
@@ -139,7 +100,7 @@ function settingsOrUsage(flags: Partial<ServeSettings>, command: Command): Asked
 
 function warningsOf(
   settings: ServeSettings,
-  resolved: ResolvedSettings,
+  resolved: Resolution,
   file: WrittenSettings | undefined,
 ): readonly string[] {
   const unused = new Set([...unusedSettings(resolved, file), ...unusedVariables(settings, process.env)]);
@@ -168,9 +129,10 @@ function startLine(settings: ServeSettings, url: string | undefined): string {
 }
 
 function namingIn({ naming, nixlRelease, nixlLabels }: ServeSettings): string {
+  const { nixlRelease: releases, nixlLabels: labels } = ALL_SERVE_ROWS;
   const unusual = [
-    ...(nixlRelease === DEFAULT_NIXL_RELEASE ? [] : [`of NIXL ${nixlRelease}`]),
-    ...(nixlLabels === DEFAULT_NIXL_LABELS ? [] : [`with the labels of ${nixlLabels}`]),
+    ...(isDefault(releases, nixlRelease) ? [] : [`of NIXL ${nixlRelease}`]),
+    ...(isDefault(labels, nixlLabels) ? [] : [`with the labels of ${nixlLabels}`]),
   ];
   return naming === 'otel' ? naming : [naming, ...unusual].join(' ');
 }

@@ -5,13 +5,13 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Resource } from '@opentelemetry/resources';
 import { reasonOf } from '../../errors.js';
-import type { WrittenSettings } from '../../settings/config-file.js';
-import { madeBy, MODULE_PATH } from '../../instrumentation/builders/user-module.js';
+import type { WrittenSettings } from '../../settings/file.js';
+import { madeBy, MODULE_PATH } from '../../settings/user-module.js';
 import { Failure, orFailure } from '../process/failure.js';
 import type { Owner } from './owners.js';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
-import type { ServeSettings } from './setting-rows.js';
-import type { ResolvedSettings } from './settings.js';
+import type { ServeSettings } from '../../settings/serve-rows.js';
+import type { Resolution } from '../../settings/resolve.js';
 
 /** What a module's function is called with. */
 export interface ExporterContext {
@@ -123,7 +123,7 @@ export function locateExporter(name: string, folder: string | undefined): string
  * Checks that the modules of a configuration file's exporters exist, before any of them is loaded.
  * @throws Failure with the place in the file.
  */
-export function locateExporters(resolved: ResolvedSettings, file: WrittenSettings | undefined): void {
+export function locateExporters(resolved: Resolution, file: WrittenSettings | undefined): void {
   const { origin, value } = resolved.get('exporter')!;
   if (origin !== 'file') return;
   for (const [i, name] of (value as readonly string[]).entries()) {

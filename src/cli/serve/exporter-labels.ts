@@ -1,6 +1,6 @@
 /** Values of the label `exporter`: short, without folders, each of one exporter. */
 import path from 'node:path';
-import { MODULE_PATH } from '../../instrumentation/builders/user-module.js';
+import { MODULE_PATH } from '../../settings/user-module.js';
 
 /**
  * By the name that was asked for. That of a module is its file's, without folders and extension; a second one of the same

@@ -1,9 +1,9 @@
 /**
- * Variables that hold `name=value` pairs with commas between them. The SDK drops an entry of headers that is malformed,
- * and all resource attributes for one of them, without a word: here they are refused. No value is repeated in a message,
- * as it may be a secret; nor is an entry without a name.
+ * Variables that hold `name=value` pairs with commas between them. The SDK silently drops a malformed entry of headers, and
+ * for one malformed entry all resource attributes. Here they are refused. Messages repeat no value and no entry without a
+ * name: these may be secrets.
  */
-import { InvalidArgumentError } from 'commander';
+import { invalid } from '../../arguments.js';
 
 interface Entry {
   readonly text: string;
@@ -19,7 +19,7 @@ const GRPC_VALUE = /^[\x20-\x7e]*$/;
 /** The SDK's limit for a key and for a value of a resource attribute, characters. */
 const MAX_LENGTH = 255;
 
-/** @throws InvalidArgumentError */
+/** @throws NixlTelemetryError CONFIG_INVALID */
 export function checkHeaders(variable: string, text: string, isGrpc: boolean): void {
   const names = new Set<string>();
   for (const { text: entry, where } of entriesOf(text)) {
@@ -43,8 +43,8 @@ export function checkHeaders(variable: string, text: string, isGrpc: boolean): v
 }
 
 /**
- * Accepts a key that is given again: to override one, operators append to the variable, and the SDK takes the last value.
- * @throws InvalidArgumentError
+ * Accepts a repeated key: operators append to the variable to override one, and the SDK takes the last value.
+ * @throws NixlTelemetryError CONFIG_INVALID
  */
 export function checkResourceAttributes(variable: string, text: string): void {
   for (const { text: entry, where } of entriesOf(text)) {
@@ -60,7 +60,7 @@ export function checkResourceAttributes(variable: string, text: string): void {
   }
 }
 
-/** Leaves out empty entries, as behind a last comma, as the SDK does. */
+/** Omits empty entries, such as after a last comma, as the SDK does. */
 function entriesOf(text: string): Entry[] {
   let from = 1;
   return text.split(',').flatMap((part, i) => {
@@ -74,7 +74,7 @@ type Refuse = (problem: string) => never;
 
 function refusal(variable: string, where: string, allowed: string): Refuse {
   return (problem) => {
-    throw new InvalidArgumentError(`${variable}: ${where} ${problem}. Allowed: ${allowed}.`);
+    throw invalid(`${variable}: ${where} ${problem}; allowed: ${allowed}`);
   };
 }
 

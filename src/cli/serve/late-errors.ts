@@ -4,7 +4,7 @@
  * known, serve exports once more and ends.
  */
 import { reasonOf } from '../../errors.js';
-import { type BuilderCode, runBuilderCodeBy } from '../../instrumentation/builders/user-module.js';
+import { type BuilderCode, runBuilderCodeBy } from '../../settings/user-module.js';
 import { Failure } from '../process/failure.js';
 import { oneLine } from '../../one-line.js';
 import { note } from '../process/output.js';

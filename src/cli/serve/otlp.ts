@@ -7,7 +7,7 @@ import { OTLPMetricExporter as ProtobufExporter } from '@opentelemetry/exporter-
 import { Failure } from '../process/failure.js';
 import { isTimeoutSet } from './otlp-environment.js';
 import type { PushMetricExporter } from './sdk-types.js';
-import type { ServeSettings } from './setting-rows.js';
+import type { ServeSettings } from '../../settings/serve-rows.js';
 
 const PREFERENCES = {
   cumulative: AggregationTemporalityPreference.CUMULATIVE,

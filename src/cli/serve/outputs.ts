@@ -20,7 +20,7 @@ import { otlpExporter } from './otlp.js';
 import { collectorUrl } from './otlp-environment.js';
 import { Owner } from './owners.js';
 import type { CollectionResult, MetricProducer, PushMetricExporter } from './sdk-types.js';
-import type { ServeSettings } from './setting-rows.js';
+import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export interface Output {
   readonly name: string;

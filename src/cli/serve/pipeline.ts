@@ -9,9 +9,8 @@ import {
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
-import { type ProducerSettings, warnOfUnmatched } from '../../settings/config.js';
+import { type ProducerSettings, warnOfNoEffect } from '../../settings/settings.js';
 import { ExporterFailures } from '../../instrumentation/exporter-failures.js';
-import { warnOfNixlSeries } from '../../settings/nixl-series.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { openSource } from '../../shm-bridge/index.js';
@@ -20,7 +19,7 @@ import { note } from '../process/output.js';
 import { exporterLabels } from './exporter-labels.js';
 import type { Handler } from '../http/metrics-server.js';
 import { openOutput, type Output } from './outputs.js';
-import type { ServeSettings } from './setting-rows.js';
+import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export class MetricsPipeline {
   readonly #feed: SourceFeed;
@@ -42,8 +41,7 @@ export class MetricsPipeline {
     settings: ServeSettings,
   ): Promise<MetricsPipeline> {
     const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-    warnOfUnmatched(profile, logger);
-    warnOfNixlSeries(profile, logger);
+    warnOfNoEffect(profile, logger);
     const builderMetrics = BuilderMetrics.of(profile, logger);
     const feed = new LateFeed();
     const resource = serviceResource();

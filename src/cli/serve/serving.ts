@@ -1,11 +1,11 @@
 /** What serve and demo have in common: an address, a pipeline behind it, and the order in which the two come and go. */
-import type { ProducerSettings } from '../../settings/config.js';
+import type { ProducerSettings } from '../../settings/settings.js';
 import { isCustomError } from '../../mapping/index.js';
 import { publishPage } from '../page/routes.js';
 import { readiness } from '../http/health.js';
 import { listenOn, type MetricsServer } from '../http/metrics-server.js';
 import { MetricsPipeline } from './pipeline.js';
-import type { ServeSettings } from './setting-rows.js';
+import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export interface Serving {
   readonly pipeline: MetricsPipeline;

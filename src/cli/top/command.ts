@@ -1,9 +1,8 @@
 /** `nixl-otel top`: agents at work, on a screen or line by line. Takes nothing out of a ring. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DIRECTORY_VARIABLE } from '../../settings/environment.js';
-import { notEmpty, wholeNumber } from '../options.js';
+import { notEmpty, wholeNumber } from '../flags.js';
 import { onStdoutClosed, print } from '../process/output.js';
-import { addDirectoryOption, directoriesOf } from '../ring-files.js';
+import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../ring-files.js';
 import { StopRequest } from '../process/stop.js';
 import { SORT_KEYS } from './columns.js';
 import { INITIAL } from './keys.js';

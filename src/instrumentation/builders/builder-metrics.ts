@@ -7,7 +7,7 @@ import type { RingSource } from '../../shm-bridge/index.js';
 import type { Snapshot, SourceOptions } from '../../shm-bridge/types.js';
 import { AgentAttributes } from '../agents/agent-attributes.js';
 import { BuilderRun, type BuilderRunOptions } from './builder-run.js';
-import type { Profile } from '../../settings/config.js';
+import type { Profile } from '../../settings/settings.js';
 import { DiagOnce } from '../diag-once.js';
 import { EarlierTotals } from '../earlier-totals.js';
 import { MetricProcessor } from './metric-processor.js';

@@ -3,7 +3,7 @@ import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
 import { check, invalid, isObject, listOf, optionsObject } from '../../arguments.js';
 import { type Attributes, METRIC_NIXL_COMPREHENSIVE_EVENTS, slug } from '../../mapping/index.js';
 import { checkedMeter } from './checked-meter.js';
-import type { EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
+import type { EventGain, EventRecord, MetricBuilder } from '../../settings/metric-builder.js';
 
 const NAME = METRIC_NIXL_COMPREHENSIVE_EVENTS;
 const DESCRIPTION = 'Events of agents, and records, with all configured attributes.';

@@ -1,7 +1,7 @@
 /** Whose events the queue holds, and what they are called: the queue has numbers only. */
 import { type AgentSnapshot, type Attributes, type EventLabels, eventLabels } from '../../mapping/index.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
-import type { EventGain } from './metric-builder.js';
+import type { EventGain } from '../../settings/metric-builder.js';
 
 export interface KnownEvent extends EventLabels {
   readonly agent: string;

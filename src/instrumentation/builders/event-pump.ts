@@ -1,7 +1,7 @@
 /** Hands the raw events of a source to builders, some at a time, so that no turn of the event loop gets long. */
 import type { EventTap } from '../../shm-bridge/index.js';
 import type { EventDirectory } from './event-directory.js';
-import type { AgentEvent } from './metric-builder.js';
+import type { AgentEvent } from '../../settings/metric-builder.js';
 
 const BATCH_EVENTS = 1024;
 /** Longest time that the timer keeps the event loop, milliseconds; one batch takes what the builders take. */

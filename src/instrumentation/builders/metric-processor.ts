@@ -15,9 +15,16 @@ import { ATTRIBUTES } from '../../settings/attribute-shapes.js';
 import { pathText } from '../../settings/shape.js';
 import { checkedMeter } from './checked-meter.js';
 import { ComprehensiveBuilder } from './comprehensive-builder.js';
-import type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
+import {
+  type AgentEvent,
+  BUILDER_NAMES,
+  type BuilderName,
+  type EventGain,
+  type EventRecord,
+  type MetricBuilder,
+} from '../../settings/metric-builder.js';
 import { PACKAGE_NAME } from '../version.js';
-import { runBuilderCode } from './user-module.js';
+import { runBuilderCode } from '../../settings/user-module.js';
 import { gpusIn, RecordsBuilder } from './records-builder.js';
 
 const MAX_WAITING = 1024;
@@ -26,10 +33,7 @@ const COUNTING_BUILDERS = {
   comprehensive: () => new ComprehensiveBuilder(),
   comprehensive_names: () => new ComprehensiveBuilder({ inNames: true }),
   records: () => new RecordsBuilder(),
-} satisfies Record<string, () => MetricBuilder>;
-
-export type BuilderName = TallyBuilderName | keyof typeof COUNTING_BUILDERS;
-export const BUILDER_NAMES = [...TALLY_BUILDERS, ...Object.keys(COUNTING_BUILDERS)] as BuilderName[];
+} satisfies Record<Exclude<BuilderName, TallyBuilderName>, () => MetricBuilder>;
 
 /** Those that are metrics read off the tally. */
 export function tallyBuilders(

@@ -14,7 +14,7 @@ import {
   METRIC_NIXL_RECORDS_VERSIONS,
   slug,
 } from '../../mapping/index.js';
-import type { EventRecord, MetricBuilder } from './metric-builder.js';
+import type { EventRecord, MetricBuilder } from '../../settings/metric-builder.js';
 
 interface Instruments {
   readonly records: Counter;

@@ -2,7 +2,7 @@
 import { METRIC_NIXL_RECORDS } from '../../mapping/index.js';
 import type { CollectionResult, InstrumentType, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
-import type { Profile } from '../../settings/config.js';
+import type { Profile } from '../../settings/settings.js';
 import type { DiagOnce } from '../diag-once.js';
 import { NixlMetricProducer } from '../metric-producer.js';
 import type { SnapshotFeed } from '../snapshot-feed.js';

@@ -1,6 +1,6 @@
 /** The readers that one instrumentation reports to, over all providers and settings that it is given one after the other. */
-import type { Settings } from '../../settings/config.js';
-import { placesText } from '../../settings/config.js';
+import type { Settings } from '../../settings/settings.js';
+import { placesText } from '../place-problems.js';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
 import type { DiagOnce } from '../diag-once.js';
 import type { LateFeed, SourceFeed } from '../snapshot-feed.js';

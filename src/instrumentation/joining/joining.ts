@@ -1,6 +1,6 @@
 /** The producers of one instrumentation in the readers of one MeterProvider. */
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
-import type { Settings } from '../../settings/config.js';
+import type { Settings } from '../../settings/settings.js';
 import type { DiagOnce } from '../diag-once.js';
 import type { SnapshotFeed } from '../snapshot-feed.js';
 import { JoinedProducer } from './joined-producer.js';

@@ -6,8 +6,8 @@ import {
   checkReaderOptions,
   instrumentationSettings,
   producerSettings,
-  warnOfUnmatched,
-} from '../../src/settings/config.js';
+  warnOfNoEffect,
+} from '../../src/settings/settings.js';
 import { openSource } from '../../src/shm-bridge/index.js';
 
 afterEach(() => vi.unstubAllEnvs());
@@ -24,7 +24,7 @@ function wrong(options: object): NixlTelemetryError {
 describe('a wrong option', () => {
   it.each<[object, RegExp]>([
     [{ naming: 'prometheus' }, /naming is "prometheus"; allowed: "nixl" or "otel"/],
-    [{ drainIntervalMs: 0 }, /drainIntervalMs is 0; allowed: a whole number of milliseconds, 1 to 10000/],
+    [{ drainIntervalMs: 0 }, /drainIntervalMs is 0; allowed: a whole number of milliseconds, from 1 to 10000/],
     [{ drainIntervalMs: NaN }, /drainIntervalMs is NaN/],
     [{ drainIntervalMs: '20' }, /drainIntervalMs is "20"/],
     [{ deadTtlMs: -1 }, /deadTtlMs is -1/],
@@ -59,9 +59,9 @@ describe('a wrong option', () => {
     [{ durationBoundsUs: [0, 1] }, /durationBoundsUs/],
     [{ sizeBounds: [1, Infinity] }, /sizeBounds/],
     [{ throughputBounds: () => [1] }, /throughputBounds is a function/],
-    [{ durationBudgetMs: 0 }, /durationBudgetMs is 0; allowed: a number of milliseconds per second, 1 to 1000/],
+    [{ durationBudgetMs: 0 }, /durationBudgetMs is 0; allowed: a number of milliseconds per second, from 1 to 1000/],
     [{ durationBudgetMs: 1001 }, /durationBudgetMs is 1001; allowed/],
-    [{ seriesLimit: 2000 }, /seriesLimit is 2000; allowed: an integer from 20 to 1900/],
+    [{ seriesLimit: 2000 }, /seriesLimit is 2000; allowed: a whole number, from 20 to 1900/],
     [{ enabled: 'true' }, /enabled is "true"/],
     [{ attributes: {} }, /attributes is \{\}; allowed: an array/],
     [{ attributes: [{ name: 'a' }] }, /attributes\[0\] has no "source"; it needs name, source/],
@@ -141,7 +141,7 @@ describe('a wrong option', () => {
 describe('a variable', () => {
   it.each([
     ['NIXL_TELEMETRY_RANK_ENV', '=x', /NIXL_TELEMETRY_RANK_ENV is "=x"; allowed: the name of an environment variable/],
-    ['NIXL_TELEMETRY_ENABLED_METRICS', '!', /NIXL_TELEMETRY_ENABLED_METRICS has a ! with nothing behind it/],
+    ['NIXL_TELEMETRY_ENABLED_METRICS', '!', /NIXL_TELEMETRY_ENABLED_METRICS has a ! without a name to exclude/],
   ])('%s=%s is refused by its name', (variable, value, message) => {
     vi.stubEnv(variable, value);
     expect(() => instrumentationSettings({})).toThrow(message);
@@ -154,7 +154,7 @@ describe('globs of declared events', () => {
     const customEvents = [
       { event, kind: 'counter', name: 'a', ...(category === undefined ? {} : { category }) } as const,
     ];
-    warnOfUnmatched(instrumentationSettings({ customEvents }), { warn: (text) => said.push(text) });
+    warnOfNoEffect(instrumentationSettings({ customEvents }), { warn: (text) => said.push(text) });
     return said;
   };
 
@@ -182,7 +182,7 @@ describe('settings', () => {
       attributes: new AttributeRegistry(),
       rankVariable: 'LOCAL_RANK',
       customEvents: [],
-      builders: undefined,
+      builders: ['nixl', 'transfers', 'events', 'custom', 'agents', 'records'],
       seriesLimit: 1900,
       durationBudgetMs: 10,
       source: undefined,
@@ -191,7 +191,7 @@ describe('settings', () => {
 
   it('take undefined as not given', () => {
     const { source } = producerSettings({ directories: '/d', deadTtlMs: undefined } as never);
-    expect(Object.keys(source)).toEqual(['directories', 'tally']);
+    expect(source.deadTtlMs).toBe(30_000);
   });
 
   it('take the directory from the environment unless an option says where the rings are', () => {

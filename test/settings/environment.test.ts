@@ -1,17 +1,26 @@
 import path from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NixlMetricProducer } from '../../src/index.js';
-import { optionsFromEnvironment } from '../../src/settings/environment.js';
+import { OPTION_ROWS } from '../../src/settings/option-rows.js';
+import { resolve } from '../../src/settings/resolve.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { allDrained, temporaryDirectory } from '../support/live.js';
 import { samplesOf } from '../support/page.js';
-import { scrape } from './readers.js';
+import { scrape } from '../instrumentation/readers.js';
+
+/** Options that a variable sets. */
+function optionsFromEnvironment(environment: Record<string, string>): Record<string, unknown> {
+  const resolved = resolve(OPTION_ROWS, { givenBy: 'option', environment });
+  return Object.fromEntries(
+    [...resolved].filter(([, { origin }]) => origin !== 'default').map(([key, { value }]) => [key, value]),
+  );
+}
 
 describe("NIXL's variables", () => {
   it.each([
     [{}, {}],
     [{ NIXL_TELEMETRY_DIR: '', NIXL_TELEMETRY_ENABLED_METRICS: '' }, {}],
-    [{ NIXL_TELEMETRY_DIR: '/a' }, { directories: '/a' }],
+    [{ NIXL_TELEMETRY_DIR: '/a' }, { directories: ['/a'] }],
     [{ NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US: '0.5, 10,1e3' }, { durationBoundsUs: [0.5, 10, 1000] }],
     [{ NIXL_TELEMETRY_RUN_INTERVAL: '50' }, { drainIntervalMs: 10 }],
     [{ NIXL_TELEMETRY_RUN_INTERVAL: '1000' }, { drainIntervalMs: 20 }],

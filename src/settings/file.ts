@@ -1,0 +1,110 @@
+/** A configuration file, YAML or JSON: the options under their own names, and a section for `nixl-otel serve`. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { BUILDERS_IN_FILE } from './event-shapes.js';
+import { readJson } from './json-text.js';
+import { lineAndColumn } from './located.js';
+import type { BuilderName, MetricBuilder } from './metric-builder.js';
+import { OPTION_ROWS } from './option-rows.js';
+import { described, type OptionRow } from './row.js';
+import { anyObject, object, type Path, pathText, type Shape, text } from './shape.js';
+import { builderFromModule, isModulePath } from './user-module.js';
+import { readYaml } from './yaml-text.js';
+
+/** Contents of a file, with absolute paths of modules. */
+export interface WrittenSettings {
+  readonly path: string;
+  readonly written: Readonly<Record<string, unknown>>;
+  readonly serve: Readonly<Record<string, unknown>>;
+  /** Returns `file:line:column: key` for a path in the file. */
+  readonly where: (path: Path) => string;
+}
+
+/** Shape of the whole file. `serve`: shape of its section. */
+export function fileShape(serve: Shape = anyObject): Shape {
+  return object({
+    $schema: { ...text, allowed: 'the address of the schema' },
+    ...Object.fromEntries(
+      Object.entries<OptionRow>(OPTION_ROWS).flatMap(([name, row]) =>
+        row.inFile === false ? [] : [[name, described(row)]],
+      ),
+    ),
+    builders: described(OPTION_ROWS.builders, BUILDERS_IN_FILE),
+    serve,
+  });
+}
+
+/** Returns the JSON Schema of configuration files, for editors. */
+export function configSchema(serve: Shape): Record<string, unknown> {
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Configuration of opentelemetry-instrumentation-nixl',
+    ...fileShape(serve).schema,
+  };
+}
+
+/**
+ * Loads a builder from each module that the file names.
+ * @throws NixlTelemetryError CONFIG_INVALID, with the place in the file, when one cannot be loaded.
+ */
+export function buildersOf({ written, where }: WrittenSettings): (BuilderName | MetricBuilder)[] | undefined {
+  const { builders } = written as { builders?: BuilderName[] };
+  return builders?.map((one, i) => {
+    if (!isModulePath(one)) return one;
+    try {
+      return builderFromModule(one);
+    } catch (error) {
+      if (!(error instanceof NixlTelemetryError)) throw error;
+      const message = `${where(['builders', i])}: ${error.message}`;
+      throw new NixlTelemetryError(error.code, message, { path: one, cause: error.cause });
+    }
+  });
+}
+
+/**
+ * Reads everything but the modules of builders. To be called once per start: a pipe is empty afterwards, and a file may have
+ * changed. `onText`: called with the text, before anything is refused.
+ * @throws NixlTelemetryError CONFIG_INVALID with a line for each mistake: file, line, key, value and what is allowed; also
+ * when it cannot be read.
+ */
+export function readSettings(file: string, serve?: Shape, onText?: (text: string) => void): WrittenSettings {
+  const text = orInvalid(file, 'the configuration file cannot be read', () =>
+    readFileSync(file, 'utf8').replace(/^\uFEFF/, ''),
+  );
+  onText?.(text);
+  const located = path.extname(file).toLowerCase() === '.json' ? readJson(text) : readYaml(text);
+  const place = (offset: number): string => `${file}:${lineAndColumn(text, offset)}`;
+  refuse(
+    file,
+    located.mistakes.map(({ offset, message }) => `${place(offset)}: ${message}`),
+  );
+  // Throws if nested aliases would expand to more than fits into memory.
+  const value = orInvalid(file, file, located.value);
+  const where = (at: Path): string => `${place(located.offsetOf(at))}: ${pathText(at) || 'the file'}`;
+  const problems = fileShape(serve).problems(value);
+  refuse(
+    file,
+    problems.map((problem) => `${where(problem.path)} ${problem.text}`),
+  );
+  const { serve: section = {}, ...written } = value as Record<string, unknown>;
+  delete written['$schema'];
+  const { builders } = written as { builders?: string[] };
+  if (builders !== undefined) {
+    written['builders'] = builders.map((one) => (isModulePath(one) ? path.resolve(path.dirname(file), one) : one));
+  }
+  return { path: file, written, serve: section as Record<string, unknown>, where };
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID in place of another error. */
+function orInvalid<T>(file: string, prefix: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw new NixlTelemetryError('CONFIG_INVALID', `${prefix}: ${reasonOf(cause)}`, { path: file, cause });
+  }
+}
+
+function refuse(file: string, mistakes: readonly string[]): void {
+  if (mistakes.length > 0) throw new NixlTelemetryError('CONFIG_INVALID', mistakes.join('\n'), { path: file });
+}

@@ -1,0 +1,262 @@
+/** Options of the producer and the instrumentation, and of `nixl-otel` where they have a flag: one row each. */
+import os from 'node:os';
+import {
+  DEFAULT_BOUNDS,
+  DEFAULT_BUILDERS,
+  DEFAULT_NIXL_LABELS,
+  DEFAULT_NIXL_RELEASE,
+  NAMINGS,
+  NIXL_LABELS,
+  NIXL_RELEASES,
+} from '../mapping/index.js';
+import { ATTRIBUTES } from './attribute-shapes.js';
+import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
+import type { BuilderName } from './metric-builder.js';
+import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor, exporterVariable, outputPathOf } from './nixl-variables.js';
+import type { OptionRows } from './row.js';
+import {
+  also,
+  boolean,
+  filePath,
+  list,
+  milliseconds,
+  number,
+  oneOrMore,
+  pattern,
+  type Shape,
+  text,
+  texts,
+  value,
+  variableName,
+  wholeNumber,
+  word,
+} from './shape.js';
+
+/** Limit of the native part; 34 years. */
+const LONGEST_MS = 2 ** 40;
+const SECONDS = wholeNumber(0, Math.floor(LONGEST_MS / 1000));
+export const DEFAULT_DURATION_BUDGET_MS = 10;
+const DEFAULT_OF_BUILDERS: readonly BuilderName[] = [...DEFAULT_BUILDERS, 'records'];
+
+const glob = pattern('a path with * and ? in its last part only', /^([^*?[]*\/)?[^/]*\/*$/);
+
+/** A text may hold several entries with commas between them, as NIXL's variable. */
+const enabledMetrics: Shape<string | readonly string[]> = {
+  ...also(
+    { ...texts, allowed: 'text or an array of texts: globs over event names' },
+    (given: string | readonly string[]) => {
+      const entries = [given].flat().flatMap((one) => one.split(','));
+      if (entries.every((entry) => entry.trim() === '')) return 'names no event; without it, every event is exported';
+      return entries.some((entry) => entry.trim() === '!') ? 'has a ! without a name to exclude' : undefined;
+    },
+  ),
+  parse: (text) => text,
+};
+
+const releases = word(NIXL_RELEASES);
+/** YAML reads 1.0 as the number 1, so the message about a number asks for quotes. */
+const nixlRelease: Shape<(typeof NIXL_RELEASES)[number]> = {
+  ...releases,
+  problems(given, path = []) {
+    if (typeof given !== 'number') return releases.problems(given, path);
+    return [{ path, text: `is the number ${given}; allowed: a string, so put it in quotes: ${releases.allowed}` }];
+  },
+};
+
+export const OPTION_ROWS = {
+  enabled: {
+    shape: boolean,
+    only: 'instrumentation',
+    inFile: false,
+    default: true,
+    description: 'report from the start; counts at construction only',
+  },
+  configFile: {
+    shape: filePath,
+    inFile: false,
+    flag: { name: 'config', takes: '<file>' },
+    variables: [{ name: 'NIXL_OTEL_CONFIG' }],
+    description: 'a configuration file, YAML or JSON, with any of these options',
+  },
+  directories: {
+    shape: oneOrMore(filePath, texts.allowed),
+    isList: true,
+    flag: { name: 'dir', takes: '<dir>', repeats: true },
+    variables: [
+      { name: 'NIXL_TELEMETRY_DIR' },
+      { ...outputPathOf('buffer', (text) => [text]), serveOnly: true },
+      { name: 'NIXL_TELEMETRY_MULTIPROC_DIR', serveOnly: true },
+    ],
+    description: 'directory of rings, searched to depth 3',
+  },
+  globs: {
+    shape: oneOrMore(glob, `${glob.allowed}, or a non-empty array of them`),
+    isList: true,
+    description: 'paths of rings with `*` and `?` in their last part',
+  },
+  naming: {
+    shape: word(NAMINGS),
+    type: 'Naming',
+    flag: { name: 'naming', takes: '<names>' },
+    default: 'nixl',
+    description: "`nixl`: the names of NIXL's own exporter; `otel`: dotted names, UCUM units, seconds",
+  },
+  nixlRelease: {
+    shape: nixlRelease,
+    type: 'NixlRelease',
+    flag: { name: 'nixlRelease', takes: '<release>' },
+    default: DEFAULT_NIXL_RELEASE,
+    description: `NIXL release that the series \`agent_*\` follow in names and labels: ${NIXL_RELEASES.join(', ')}; naming \`nixl\``,
+    details: 'Rings of all releases are read in any case.',
+  },
+  nixlLabels: {
+    shape: word(NIXL_LABELS),
+    type: 'NixlLabels',
+    flag: { name: 'nixlLabels', takes: '<exporter>' },
+    variables: [{ ...exporterVariable(({ labels }) => labels, '`prometheus_mp`: the same'), serveOnly: true }],
+    default: DEFAULT_NIXL_LABELS,
+    description:
+      'labels of the series `agent_*`: `prometheus`, or `prometheus_mp`, which adds pid, agent_instance and local_rank of the agent; naming `nixl`',
+  },
+  hostname: {
+    shape: text,
+    default: os.hostname,
+    defaultText: 'os.hostname()',
+    description: 'value of the label `hostname` in naming `nixl`',
+  },
+  drainIntervalMs: {
+    shape: milliseconds(1, 10_000),
+    flag: { name: 'drainInterval', takes: '<ms>' },
+    variables: [
+      {
+        name: 'NIXL_TELEMETRY_RUN_INTERVAL',
+        parse: drainIntervalFor,
+        note: `a fifth of it, at most ${DEFAULT_DRAIN_INTERVAL_MS}`,
+      },
+    ],
+    default: DEFAULT_DRAIN_INTERVAL_MS,
+    description: 'drain the rings this often, 1 to 10000',
+    details: "More than a fifth of the agents' flush interval (100 ms by default) risks loss.",
+  },
+  deadTtlMs: {
+    shape: milliseconds(0, LONGEST_MS),
+    flag: { name: 'deadTtl', takes: '<ms>' },
+    variables: [
+      {
+        name: 'NIXL_TELEMETRY_MP_STALE_TTL',
+        parse: (text) => SECONDS.parse!(text) * 1000,
+        serveOnly: true,
+        note: 'in seconds',
+      },
+    ],
+    default: 30_000,
+    description: 'keep the last values of a dead agent this long, and until every reader has exported them',
+    details: 'If several readers of a process share the agent, the longest time counts.',
+  },
+  idleTtlMs: {
+    shape: milliseconds(1, LONGEST_MS),
+    flag: { name: 'idleTtl', takes: '<ms>' },
+    defaultText: 'never',
+    description: 'drop agents with an invisible process after this long without an event',
+  },
+  force: {
+    shape: boolean,
+    default: false,
+    description: 'also read rings on network and FUSE file systems',
+  },
+  owners: {
+    /** 4294967295 is -1, which no user has. */
+    shape: list(wholeNumber(0, 2 ** 32 - 2, 'a user id'), { minItems: 1 }),
+    flag: { name: 'owner', takes: '<uid>', repeats: true },
+    defaultText: 'any user',
+    description: 'read only rings that belong to this user id',
+  },
+  enabledMetrics: {
+    shape: enabledMetrics,
+    variables: [{ name: 'NIXL_TELEMETRY_ENABLED_METRICS' }],
+    defaultText: 'every event',
+    description: 'events to export: globs over base event names, with commas between them or in an array',
+    details: '`!` in front excludes.',
+  },
+  attributes: {
+    shape: ATTRIBUTES,
+    type: 'readonly AttributeSpec[]',
+    description: 'custom attributes of every series of an agent',
+  },
+  rankVariable: {
+    shape: variableName,
+    variables: [{ name: 'NIXL_TELEMETRY_RANK_ENV' }],
+    default: 'LOCAL_RANK',
+    description: "variable in an agent's environment that holds its local rank",
+  },
+  customEvents: {
+    shape: CUSTOM_EVENTS,
+    type: 'readonly CustomEvent[]',
+    description: "events that NIXL does not know: each gets a custom metric, or adds a status to NIXL's errors",
+  },
+  builders: {
+    shape: BUILDERS,
+    type: 'readonly (BuilderName | MetricBuilder)[]',
+    default: DEFAULT_OF_BUILDERS,
+    defaultText: DEFAULT_OF_BUILDERS.map((name) => `\`${name}\``).join(', '),
+    description: 'builders that make the metrics, in this order: built-in ones by name, and custom ones',
+    details: 'In a file a custom builder is the path of its module.',
+  },
+  histogramBounds: {
+    shape: HISTOGRAM_BOUNDS,
+    usedBy: ['nixl', 'transfers'],
+    type: 'Readonly<Record<string, readonly number[]>>',
+    description: "upper bounds of single events' histograms, by base event name and in the unit of the event",
+  },
+  durationBoundsUs: {
+    shape: BOUNDS,
+    usedBy: ['nixl', 'transfers', 'events', 'custom'],
+    variables: [{ name: 'NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US' }],
+    default: DEFAULT_BOUNDS.durationBoundsUs,
+    defaultText: "NIXL's own, 10 us to 10 s",
+    description: 'upper bounds of durations, microseconds in both namings',
+  },
+  sizeBounds: {
+    shape: BOUNDS,
+    usedBy: ['transfers'],
+    default: DEFAULT_BOUNDS.sizeBounds,
+    defaultText: 'powers of 4 from 256 B to 4 GiB',
+    description: 'upper bounds of transfer sizes, bytes',
+  },
+  throughputBounds: {
+    shape: BOUNDS,
+    usedBy: ['transfers'],
+    default: DEFAULT_BOUNDS.throughputBounds,
+    defaultText: '1, 2.5 and 5 of each decade from 1 MB/s to 1 TB/s',
+    description: 'upper bounds of throughput, bytes per second',
+  },
+  seriesLimit: {
+    shape: wholeNumber(20, 1900),
+    only: 'instrumentation',
+    default: 1900,
+    description:
+      'series of agents per instrument of the API, 20 to 1900; agents beyond it are reported together as agent `other`',
+    details:
+      "Counts only where the instrumentation uses instruments of the API, as with a MeterProvider that is not of OpenTelemetry's SDK. The SDK keeps at most 2000 series per instrument and never forgets one.",
+  },
+  durationBudgetMs: {
+    shape: number('a number of milliseconds per second, from 1 to 1000', 1, 1000),
+    only: 'instrumentation',
+    default: DEFAULT_DURATION_BUDGET_MS,
+    description:
+      'milliseconds of main-thread time per second for histograms of durations, 1 to 1000; beyond it they are sampled',
+    details: 'Counts only where `seriesLimit` does.',
+  },
+  temporality: {
+    shape: value(
+      '"cumulative", "delta" or a function from instrument type to AggregationTemporality',
+      undefined,
+      (given) => given === 'cumulative' || given === 'delta' || typeof given === 'function',
+    ),
+    only: 'producer',
+    type: 'Temporality',
+    inFile: false,
+    default: 'cumulative',
+    description: 'temporality of counters and histograms; gauges and up-down counters are always cumulative',
+  },
+} as const satisfies OptionRows;

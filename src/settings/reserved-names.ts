@@ -1,0 +1,78 @@
+/**
+ * Names that options must not take: metrics of this package, and NIXL's own events. Names of metrics collide in
+ * OpenTelemetry, or as Prometheus spells them. Attribute names are reserved in mapping: takenAttributeName().
+ */
+import {
+  Category,
+  type CustomMetric,
+  EVENTS,
+  globPattern,
+  metricsOf,
+  NAMINGS,
+  NIXL_RELEASES,
+  prometheusSpelling,
+  TALLY_BUILDERS,
+} from '../mapping/index.js';
+
+export interface Named {
+  readonly name: string;
+  readonly kind: string;
+}
+
+/** Metrics that are not an agent's. The tables that export them take their names from here. */
+export const OWN_METRICS = {
+  'nixl.collector.ticks': 'counter',
+  'nixl.collector.late_ticks': 'counter',
+  'nixl.collector.lag.max': 'gauge',
+  'nixl.collector.agents': 'updowncounter',
+  'nixl.collector.problems': 'updowncounter',
+  'nixl.exporter.failures': 'counter',
+  'nixl.duration.sampled_ratio': 'gauge',
+  'nixl.duration.events': 'counter',
+  /** The Prometheus exporter makes it of the resource. */
+  target_info: 'gauge',
+} as const;
+export type OwnMetricName = keyof typeof OWN_METRICS;
+
+/** Returns the metric of this package, in any naming and release, with which this one collides. */
+export function builtInLike(metric: Named): Named | undefined {
+  const ofAgents = NAMINGS.flatMap((naming) =>
+    (naming === 'nixl' ? NIXL_RELEASES : NIXL_RELEASES.slice(-1)).flatMap((release) =>
+      metricsOf(naming, { builders: TALLY_BUILDERS, release }),
+    ),
+  );
+  const all: readonly Named[] = [...ofAgents, ...Object.entries(OWN_METRICS).map(([name, kind]) => ({ name, kind }))];
+  return all.find((one) => one.name === metric.name) ?? all.find((one) => sharedName(one, metric) !== undefined);
+}
+
+/** Returns the first Prometheus name that both would have. */
+export function sharedName(one: Named, other: Named): string | undefined {
+  const taken = prometheusNames(one);
+  return prometheusNames(other).find((name) => taken.includes(name));
+}
+
+/** Prometheus ends the names of counters in _total. A histogram is a family of four names. */
+function prometheusNames({ name, kind }: Named): string[] {
+  const spelled = prometheusSpelling(name);
+  if (kind === 'counter') return [spelled.endsWith('_total') ? spelled : `${spelled}_total`];
+  return kind === 'histogram' ? ['', '_bucket', '_count', '_sum'].map((end) => spelled + end) : [spelled];
+}
+
+interface KnownName {
+  readonly name: string;
+  readonly category: number;
+}
+
+/** NIXL's events as wire version 1 and the labels spell them. */
+export const KNOWN_EVENTS: readonly KnownName[] = EVENTS.flatMap(({ event, wireVersion1Name, category }) => [
+  { name: event, category },
+  ...(wireVersion1Name === undefined ? [] : [{ name: wireVersion1Name, category }]),
+]);
+
+/** Returns NIXL's own events that a glob matches but does not count. None for `*` alone, which means all the others. */
+export function passedOver({ event, category }: Pick<CustomMetric, 'event' | 'category'>): string[] {
+  if (typeof event === 'number' || /^\*+$/.test(event) || !/[*?]/.test(event)) return [];
+  const matches = globPattern(event);
+  const fits = (one: KnownName): boolean => category === undefined || Category[category] === one.category;
+  return KNOWN_EVENTS.filter((one) => fits(one) && matches.test(one.name)).map(({ name }) => name);
+}

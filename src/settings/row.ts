@@ -1,0 +1,125 @@
+/** The row of an option, and what is derived from rows: value types, texts, and the shape of a file's section. */
+import { isDeepStrictEqual } from 'node:util';
+import type { BuilderName } from './metric-builder.js';
+import { type Path, type Problem, Refusal, type Shape, wrong } from './shape.js';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Variable {
+  readonly name: string;
+  /** Parses the text; undefined: has no value for this option. Default: the shape's parser. */
+  readonly parse?: (text: string, environment: Environment) => unknown;
+  /** The SDK reads the variable itself: if it is set, no later variable, file or default counts. */
+  readonly readBySdk?: true;
+  /** Only `nixl-otel` reads it. */
+  readonly serveOnly?: true;
+  /** For the table in the docs. */
+  readonly note?: string;
+}
+
+/**
+ * Everything about one option. Its flag, variables, JSON Schema, line in `config print`, TypeScript property and rows in
+ * docs/ follow from it.
+ */
+export interface OptionRow<T = unknown> {
+  readonly shape: Shape<T>;
+  /** The only constructor that accepts it. */
+  readonly only?: 'instrumentation' | 'producer';
+  /** Type in TypeScript, where the JSON Schema does not imply it. */
+  readonly type?: string;
+  /** False: no configuration file holds it. */
+  readonly inFile?: false;
+  /** `name`: in camel case. `takes`: placeholder of the value. */
+  readonly flag?: { readonly name: string; readonly takes: string; readonly repeats?: true };
+  /** The first that has a value counts. */
+  readonly variables?: readonly Variable[];
+  readonly default?: T | (() => T);
+  /** The default in words, where there is no value or a long one. */
+  readonly defaultText?: string;
+  /** A single value counts as a list of it. */
+  readonly isList?: true;
+  /** Without one of these builders the option has no effect. */
+  readonly usedBy?: readonly BuilderName[];
+  /** For --help and everywhere else: a phrase without a period. Markdown, as `details`. */
+  readonly description: string;
+  /** Further sentences, which --help omits. */
+  readonly details?: string;
+}
+
+export type OptionRows = Readonly<Record<string, OptionRow>>;
+
+type ValueOf<R> = R extends { readonly shape: Shape<infer T> } ? T : never;
+type FlagOf<R> = R extends { readonly flag: { readonly name: infer Name extends string } } ? Name : never;
+type Flagged<Rows> = { -readonly [K in keyof Rows as FlagOf<Rows[K]>]: ValueOf<Rows[K]> };
+type Defaulted<Rows> = {
+  [K in keyof Rows as Rows[K] extends { readonly default: unknown } ? FlagOf<Rows[K]> : never]: ValueOf<Rows[K]>;
+};
+
+/** Values by the names of the flags; optional where the row has no default. */
+export type FlagValues<Rows> = Partial<Flagged<Rows>> & Defaulted<Rows>;
+
+export function defaultOf({ default: usual }: OptionRow): unknown {
+  return typeof usual === 'function' ? (usual as () => unknown)() : usual;
+}
+
+export function isDefault(row: OptionRow, value: unknown): boolean {
+  return isDeepStrictEqual(value, defaultOf(row));
+}
+
+/** Returns the default in words; undefined where there is none. */
+export function defaultText({ default: usual, defaultText, shape: { unit } }: OptionRow): string | undefined {
+  if (defaultText !== undefined || usual === undefined) return defaultText;
+  return [usual as string | number]
+    .flat()
+    .concat(unit ?? [])
+    .join(' ');
+}
+
+/** `--drain-interval` */
+export function flagName({ flag }: OptionRow): string {
+  return `--${flag!.name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
+export function variablesOf(rows: OptionRows): string[] {
+  return Object.values(rows).flatMap(({ variables = [] }) => variables.map(({ name }) => name));
+}
+
+/** Returns description and details as sentences. */
+export function sentences({ description, details }: OptionRow): string {
+  const first = `${description[0]!.toUpperCase()}${description.slice(1)}.`;
+  return details === undefined ? first : `${first} ${details}`;
+}
+
+/** Adds description and default to the JSON Schema. */
+export function described(row: OptionRow, shape: Shape = row.shape): Shape {
+  const { schema } = shape;
+  const hasDefault = row.default !== undefined && typeof row.default !== 'function';
+  return {
+    ...shape,
+    schema: schema && { description: sentences(row), ...schema, ...(hasDefault && { default: row.default }) },
+  };
+}
+
+/**
+ * Converts a value of the section `serve`, which may be the text that the flag takes.
+ * @throws Refusal
+ */
+export function sectionValue({ parse }: Shape, given: unknown): unknown {
+  const text = Array.isArray(given) && given.every((one) => typeof one === 'string') ? given.join(',') : given;
+  return typeof text === 'string' && parse !== undefined ? parse(text) : given;
+}
+
+/** Shape of such a value. */
+export function sectionShape(row: OptionRow): Shape {
+  const { shape } = row;
+  const problems = (given: unknown, path: Path = []): readonly Problem[] => {
+    try {
+      return shape.problems(sectionValue(shape, given), path);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const wrongValue = shape.problems(given, path);
+      return wrongValue.length > 0 ? wrongValue : [{ path, text: wrong(given, error.message) }];
+    }
+  };
+  return described(row, { ...shape, problems });
+}

@@ -1,0 +1,178 @@
+/** Settings of `nixl-otel serve` alone, one row each: the section `serve` of a file. */
+import { addressIn, collectorIn, exporterVariable, onOrOff, outputPathOf, PORT } from './nixl-variables.js';
+import { OPTION_ROWS } from './option-rows.js';
+import type { Resolution } from './resolve.js';
+import { type FlagValues, type OptionRow, type OptionRows, sectionShape } from './row.js';
+import { filePath, hostName, httpUrl, milliseconds, object, refuse, type Shape, value, word } from './shape.js';
+
+/** A timer with more than a signed 32-bit number of milliseconds fires at once. */
+const TIMER = milliseconds(1, 2 ** 31 - 1);
+
+export const LOG_FORMATS = ['text', 'json'] as const;
+export const LOG_LEVELS = ['none', 'error', 'warn', 'info', 'debug', 'verbose', 'all'] as const;
+
+const isName = (given: unknown): boolean => typeof given === 'string' && given !== '';
+
+const EXPORTERS: Shape<readonly string[]> = {
+  ...value(
+    'a text or a non-empty array of texts',
+    { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] },
+    (given) => [given].flat().every(isName),
+  ),
+  parse(text, before = []) {
+    const names = text.split(',').map((name) => name.trim());
+    if (!names.every(isName)) refuse('names with commas between them');
+    const all = [...new Set([...(before as string[]), ...names])];
+    return all.length > 1 && all.includes('none') ? refuse('none alone, or exporters without none') : all;
+  },
+};
+
+export const SERVE_ROWS = {
+  exporter: {
+    shape: EXPORTERS,
+    flag: { name: 'exporter', takes: '<names>', repeats: true },
+    variables: [{ name: 'OTEL_METRICS_EXPORTER' }, exporterVariable(({ exporters }) => exporters)],
+    default: ['prometheus'],
+    description:
+      '`prometheus`, `otlp`, `console`, the path or package of a custom exporter, or several with commas between them; or `none`',
+  },
+  exporterDir: {
+    shape: filePath,
+    flag: { name: 'exporterDir', takes: '<dir>' },
+    variables: [{ name: 'NIXL_TELEMETRY_EXPORTER_PLUGIN_DIR' }],
+    description:
+      'folder in which an exporter `NAME` is searched as `NAME.mjs`, `NAME.js` or `NAME.cjs` before packages are',
+  },
+  host: {
+    shape: hostName,
+    flag: { name: 'host', takes: '<address>' },
+    variables: [
+      { name: 'OTEL_EXPORTER_PROMETHEUS_HOST' },
+      { name: 'NIXL_TELEMETRY_PROMETHEUS_LOCAL', parse: (text) => (onOrOff(text) ? '127.0.0.1' : '0.0.0.0') },
+      outputPathOf('prometheus', (text) => addressIn(text).host),
+      exporterVariable(({ host }) => host, '`prometheus`: 0.0.0.0'),
+    ],
+    default: '127.0.0.1',
+    description: 'address to serve on; 0.0.0.0 or :: for all',
+    details: 'IPv6 with or without brackets: `[::1]`, `::1`.',
+  },
+  port: {
+    shape: PORT,
+    flag: { name: 'port', takes: '<number>' },
+    variables: [
+      { name: 'OTEL_EXPORTER_PROMETHEUS_PORT' },
+      { name: 'NIXL_TELEMETRY_PROMETHEUS_PORT' },
+      outputPathOf('prometheus', (text) => addressIn(text).port),
+      exporterVariable(({ port }) => port, '`prometheus`: 9090'),
+    ],
+    /** Registered for OpenTelemetry's Prometheus exporter. */
+    default: 9464,
+    description: 'port to serve on; 0 takes any free one',
+  },
+  exportInterval: {
+    shape: TIMER,
+    flag: { name: 'exportInterval', takes: '<ms>' },
+    variables: [{ name: 'OTEL_METRIC_EXPORT_INTERVAL' }],
+    default: 60_000,
+    description: 'push this often',
+  },
+  exportTimeout: {
+    shape: TIMER,
+    flag: { name: 'exportTimeout', takes: '<ms>' },
+    variables: [{ name: 'OTEL_METRIC_EXPORT_TIMEOUT' }],
+    default: 30_000,
+    description: 'time limit of a push; at most nine tenths of the export interval',
+  },
+  shutdownTimeout: {
+    shape: TIMER,
+    flag: { name: 'shutdownTimeout', takes: '<ms>' },
+    default: 10_000,
+    description: 'time limit of the last push of all exporters, when serve ends',
+  },
+  consoleFile: {
+    shape: filePath,
+    flag: { name: 'consoleFile', takes: '<file>' },
+    variables: [outputPathOf('console', (text) => text)],
+    defaultText: 'stdout',
+    description: 'file to which the exporter `console` appends',
+  },
+  otlpEndpoint: {
+    shape: httpUrl,
+    flag: { name: 'otlpEndpoint', takes: '<url>' },
+    variables: [
+      // One is a base, the other the whole address.
+      { name: 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', readBySdk: true },
+      { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', readBySdk: true },
+      outputPathOf('otlp', collectorIn),
+    ],
+    defaultText: 'localhost, port 4318, or 4317 with grpc',
+    description: 'OTLP receiver: a base URL, or one with a path',
+  },
+  otlpProtocol: {
+    shape: word(['http/protobuf', 'http/json', 'grpc']),
+    flag: { name: 'otlpProtocol', takes: '<protocol>' },
+    variables: [{ name: 'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL' }, { name: 'OTEL_EXPORTER_OTLP_PROTOCOL' }],
+    default: 'http/protobuf',
+    description: '`http/protobuf`, `http/json` or `grpc`',
+    details: '`grpc` needs `npm install @opentelemetry/exporter-metrics-otlp-grpc`.',
+  },
+  temporality: {
+    shape: word(['cumulative', 'delta', 'lowmemory'], { lowerCase: true }),
+    flag: { name: 'temporality', takes: '<preference>' },
+    variables: [{ name: 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE' }],
+    default: 'cumulative',
+    description: 'temporality of OTLP: `cumulative`, `delta` or `lowmemory`',
+  },
+  page: {
+    shape: word(['on', 'off']),
+    flag: { name: 'page', takes: '<on-or-off>' },
+    default: 'on',
+    description: 'the live page for browsers at /: `on` or `off`',
+  },
+  logFormat: {
+    shape: word(LOG_FORMATS),
+    flag: { name: 'logFormat', takes: '<format>' },
+    default: 'text',
+    description: 'format of the lines on stderr, errors of usage included: `text` or `json`',
+  },
+  logLevel: {
+    shape: word(LOG_LEVELS, { lowerCase: true }),
+    inFile: false,
+    flag: { name: 'logLevel', takes: '<level>' },
+    variables: [{ name: 'OTEL_LOG_LEVEL', readBySdk: true }],
+    defaultText: 'info',
+    description: 'lowest level on stderr: `error`, `warn`, `info`, `debug`, `verbose` or `none`',
+  },
+} as const satisfies OptionRows;
+
+/** Rows of `nixl-otel serve` in the order of its flags. */
+export const ALL_SERVE_ROWS = { ...OPTION_ROWS, ...SERVE_ROWS };
+
+/** Values by the names of the flags. */
+export type ServeSettings = FlagValues<typeof ALL_SERVE_ROWS>;
+
+/** Returns the flags by the keys of their rows. */
+export function givenFlags(flags: Partial<ServeSettings>): Record<string, unknown> {
+  const byName = flags as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    Object.entries<OptionRow>(ALL_SERVE_ROWS).map(([key, { flag }]) => [key, flag && byName[flag.name]]),
+  );
+}
+
+/** Returns resolved settings by the names of their flags. */
+export function serveSettings(resolved: Resolution): ServeSettings {
+  const values = Object.entries<OptionRow>(ALL_SERVE_ROWS).flatMap(([key, { flag }]) => {
+    const one = resolved.get(key);
+    return flag === undefined || one === undefined ? [] : [[flag.name, one.value] as const];
+  });
+  return Object.fromEntries(values) as unknown as ServeSettings;
+}
+
+/** Shape of the section `serve` of a file. */
+export const SERVE_SECTION = object(
+  Object.fromEntries(
+    Object.entries<OptionRow>(SERVE_ROWS).flatMap(([key, row]) =>
+      row.inFile === false ? [] : [[key, sectionShape(row)]],
+    ),
+  ),
+);
