@@ -1,6 +1,7 @@
 /** A service without NIXL that publishes events of its own, CUSTOM and SYSTEM, as any reader of NIXL's rings finds them. */
 import path from 'node:path';
-import { Category, NixlMetricProducer, RingWriter } from 'opentelemetry-instrumentation-nixl';
+import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
+import { Category, RingWriter } from 'opentelemetry-instrumentation-nixl/rings';
 import { printMetrics, ringDirectory } from './support.mjs';
 
 const directory = ringDirectory();

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DURATION_METRICS } from '../src/instrumentation/duration-metrics.js';
+import { DURATION_METRICS } from '../src/instrumentation/self-metrics.js';
 import { SELF_METRICS } from '../src/instrumentation/self-metrics.js';
 import { metricsOf, RELEASES } from '../src/mapping/index.js';
 import { SETTINGS } from '../src/cli/serve/setting-rows.js';

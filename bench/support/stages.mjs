@@ -1,7 +1,7 @@
 // `node stages.mjs DIRECTORY AGENTS RUNS`: what each stage of a scrape or an export takes for the agents of a directory,
 // milliseconds, medians, with the bytes of each page, as one line of JSON. A process of its own: garbage is its own.
 import { NixlMetricProducer } from '../../dist/index.js';
-import { openSource } from '../../dist/rings.js';
+import { openSource } from '../../dist/shm-bridge/index.js';
 import { pageText } from '../../dist/cli/http/page-text.js';
 import { producerSettings } from '../../dist/settings/config.js';
 import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';

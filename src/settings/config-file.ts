@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
 import type { NixlOptions } from './options.js';
-import { builderFromModule } from '../instrumentation/builders/builder-module.js';
+import { builderFromModule } from '../instrumentation/builders/user-module.js';
 import { MODULE_PATH } from '../instrumentation/builders/user-module.js';
 import type { MetricBuilder } from '../instrumentation/builders/metric-builder.js';
 import { type BuilderName, BUILDER_NAMES } from '../instrumentation/builders/metric-processor.js';

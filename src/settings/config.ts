@@ -26,7 +26,7 @@ import {
 } from './config-file.js';
 import { DIRECTORY_VARIABLE, type Environment, optionsFromEnvironment } from './environment.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions, NixlOptions } from './options.js';
-import { DEFAULT_DURATION_BUDGET_MS } from '../instrumentation/sampling.js';
+import { DEFAULT_DURATION_BUDGET_MS } from '../instrumentation/instruments/sampling.js';
 import { passedOver } from './known-events.js';
 import { labelProblems, type NixlSeries, nixlSeriesOf } from './nixl-series.js';
 import { checkOptions, type SettingName } from './settings.js';

@@ -1,6 +1,6 @@
 /** Names of metrics that would meet: in OpenTelemetry, or as Prometheus spells them on its page. */
 import { metricsOf, NAMINGS, NIXL_RELEASES, prometheusSpelling, TALLY_BUILDERS } from '../mapping/index.js';
-import { DURATION_METRICS } from '../instrumentation/duration-metrics.js';
+import { DURATION_METRICS } from '../instrumentation/self-metrics.js';
 import { SELF_METRICS } from '../instrumentation/self-metrics.js';
 
 export interface Named {

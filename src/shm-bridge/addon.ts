@@ -116,7 +116,6 @@ export function addon(): Addon {
 
 /** @throws NixlTelemetryError ADDON_MISSING, with what was tried and why it failed. */
 export function loadFirst(paths: readonly string[]): Addon {
-  const require = createRequire(import.meta.url);
   const tried: string[] = [];
   let cause: unknown;
   for (const path of paths) {
@@ -125,7 +124,7 @@ export function loadFirst(paths: readonly string[]): Addon {
       continue;
     }
     try {
-      return require(path) as Addon;
+      return createRequire(path)(path) as Addon;
     } catch (error) {
       tried.push(`${path}: ${reasonOf(error)}`);
       cause = error; // go on: an own build for another machine must not hide a binary that fits

@@ -1,14 +1,13 @@
-/** Where the compiled parts of this package are: built in a checkout, or brought along for this platform. */
+/** Paths of the compiled parts of this package: built in a checkout, or prebuilt for this platform. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { packageFolder } from '../package.js';
 
 export type NativeFile = 'nixl_otel.node' | 'transfer-source';
 
-const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
-
 /**
- * The C library of this process. Its own mappings tell without starting a program or collecting a report: glibc's file has
- * one of two names, musl's stands under another in every distribution.
+ * Returns the C library of this process, without starting a program or collecting a report. In the mappings glibc's file
+ * has one of two names; musl's name differs by distribution.
  */
 export function libc(maps: string = ownMappings()): 'glibc' | 'musl' {
   return maps === '' || /\/libc(\.so\.6|-[\d.]+\.so)$/m.test(maps) ? 'glibc' : 'musl';
@@ -18,26 +17,35 @@ function ownMappings(): string {
   try {
     return readFileSync('/proc/self/maps', 'latin1');
   } catch {
-    return ''; // no /proc: glibc is the likely one, and a binary for the other would be refused by the loader
+    return ''; // without /proc, glibc is likely, and the loader would refuse a binary for the other
   }
 }
 
-/** As prebuilds are named: `linux-x64-glibc`. */
+/** Returns the name of the platform's prebuilt files: `linux-x64-glibc`. */
 export function platformName(): string {
   return [process.platform, process.arch, libc()].join('-');
 }
 
-/** Absolute paths to try, in this order: a build made here, then the binary that the package brought. */
-export function nativeFiles(file: NativeFile, root = PACKAGE): string[] {
+/**
+ * Returns absolute paths to try, in this order: a build made here, then the prebuilt binary.
+ * @throws NixlTelemetryError ADDON_MISSING inside a bundle without a file
+ */
+export function nativeFiles(file: NativeFile, root = packageRoot(file)): string[] {
   return [`${root}native/build/${file}`, `${root}prebuilds/${platformName()}/${file}`];
 }
 
+/** @throws NixlTelemetryError as nativeFiles() */
 export function findNativeFile(file: NativeFile): string | undefined {
   return nativeFiles(file).find((path) => existsSync(path));
 }
 
-/** For error messages: how to get what is not there. */
+/** Returns how to build a missing file, for error messages. */
 export function howToBuild(): string {
-  const command = existsSync(`${PACKAGE}package-lock.json`) ? 'npm run setup' : `make -C "${PACKAGE}native"`;
+  const root = packageRoot('Makefile');
+  const command = existsSync(`${root}package-lock.json`) ? 'npm run setup' : `make -C "${root}native"`;
   return `build it with: ${command} (needs make and a C++20 compiler, such as g++ 11)`;
+}
+
+function packageRoot(wanted: string): string {
+  return fileURLToPath(packageFolder(wanted));
 }

@@ -4,9 +4,10 @@ import os from 'node:os';
 import type * as Yaml from 'yaml';
 import { CONFIG_VARIABLE, FILE_OPTIONS, optionsOf, readSettings } from '../../settings/config-file.js';
 import { DEFAULT_RANK_VARIABLE, DEFAULT_SERIES_LIMIT } from '../../settings/config.js';
-import { DEFAULT_DURATION_BUDGET_MS } from '../../instrumentation/sampling.js';
+import { DEFAULT_DURATION_BUDGET_MS } from '../../instrumentation/instruments/sampling.js';
 import { type Environment, optionsFromEnvironment } from '../../settings/environment.js';
 import { DEFAULT_BOUNDS, DEFAULT_BUILDERS } from '../../mapping/index.js';
+import { packageFolder } from '../../package.js';
 import { SETTINGS } from '../serve/setting-rows.js';
 import { directoriesBeforeFile, type Resolved, resolveSettings, SERVE_SECTION } from '../serve/settings.js';
 
@@ -52,7 +53,7 @@ function ofOption(
 }
 
 function asYaml(options: ReadonlyMap<string, Resolved>, serve: ReadonlyMap<string, Resolved>): string {
-  const { Document, YAMLMap } = createRequire(import.meta.url)('yaml') as typeof Yaml;
+  const { Document, YAMLMap } = createRequire(packageFolder('package yaml', 'CONFIG_INVALID'))('yaml') as typeof Yaml;
   const document = new Document({});
   const put = (map: Yaml.YAMLMap, [key, { value, origin }]: [string, Resolved]): void => {
     const name = document.createNode(key);

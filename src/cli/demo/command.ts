@@ -10,7 +10,7 @@ import { addServingOptions, type ServingOptions, wholeNumber } from '../options.
 import { print, whenStdoutCloses } from '../process/output.js';
 import { amount, countedEvents, rateLine } from '../figures/rates.js';
 import type { MetricsPipeline } from '../serve/pipeline.js';
-import { type Serving, whileServing } from '../serve/serving.js';
+import type { Serving } from '../serve/serving.js';
 import { settingsOf } from '../serve/settings.js';
 import { StopRequest } from '../process/stop.js';
 import { TransferSource, type TransferTotals } from './transfer-source.js';
@@ -52,6 +52,7 @@ async function demo(options: DemoOptions): Promise<void> {
     const rings = producerSettings({ directories: [directory], naming, ...ofNixl, drainIntervalMs }, {});
     const work = ({ pipeline, url }: Serving): Promise<void> =>
       watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs });
+    const { whileServing } = await import('../serve/serving.js');
     await whileServing(settings, rings, true, work);
   } finally {
     remove();

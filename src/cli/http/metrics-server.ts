@@ -3,12 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { gzip } from 'node:zlib';
 import { diag } from '@opentelemetry/api';
+import type { IMetricReader } from '@opentelemetry/sdk-metrics';
 import { reasonOf } from '../../errors.js';
 import { Failure } from '../process/failure.js';
 import { note, warnOnce } from '../process/output.js';
 import { oneAtATime } from './one-at-a-time.js';
-import { pageText } from './page-text.js';
-import type { IMetricReader } from '../serve/sdk-types.js';
 
 /** Answers in its own time, once: with a status and a text. */
 export type PageWriter = (request: IncomingMessage, answer: Answer) => void;
@@ -80,6 +79,7 @@ export function pageWriter(reader: IMetricReader, onFailure: () => void): PageWr
   const page = oneAtATime(async () => {
     const { resourceMetrics, errors } = await reader.collect();
     if (errors.length > 0) diag.error('collecting metrics for the page', ...errors);
+    const { pageText } = await import('./page-text.js'); // only serve with exporter prometheus needs its serialiser
     return pageText(resourceMetrics);
   });
   return (_, answer) => {

@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
-import type { MetricData, ResourceMetrics } from '../serve/sdk-types.js';
+import type { MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 
 /** Of a histogram these are some hundred lines: half a millisecond. */
 const POINTS_AT_A_TIME = 16;

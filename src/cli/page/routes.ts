@@ -8,7 +8,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PACKAGE_VERSION } from '../../instrumentation/version.js';
+import { PACKAGE_VERSION, packageFolder } from '../../package.js';
 import type { CustomError } from '../../mapping/index.js';
 import { harmless, note } from '../process/output.js';
 import { INDEX, type MetricsServer, type PageWriter } from '../http/metrics-server.js';
@@ -53,7 +53,8 @@ export function publishPage(
   directories: readonly string[],
   customErrors: readonly CustomError[] = [],
 ): void {
-  const folder = new URL('browser/', import.meta.url);
+  const root = packageFolder('the live page');
+  const folder = new URL('dist/cli/page/browser/', root);
   const index = file(new URL('index.html', folder), 'text/html; charset=utf-8', NEGOTIATED);
   server.route('/', (request, answer) => {
     if (request.headers.accept?.includes('text/html')) index(request, answer);
@@ -63,8 +64,8 @@ export function publishPage(
     const type = TYPES[path.extname(name)];
     if (type !== undefined) server.route(`/page/browser/${name}`, file(new URL(name, folder), type));
   }
-  for (const name of SHARED_SCRIPTS) server.route(`/${name}`, file(new URL(`../${name}`, import.meta.url), SCRIPT));
-  const uplot = pathToFileURL(createRequire(import.meta.url).resolve('uplot/package.json'));
+  for (const name of SHARED_SCRIPTS) server.route(`/${name}`, file(new URL(`dist/cli/${name}`, root), SCRIPT));
+  const uplot = pathToFileURL(createRequire(root).resolve('uplot/package.json'));
   server.route('/page/browser/uplot.js', file(new URL('dist/uPlot.esm.js', uplot), SCRIPT));
   server.route('/page/browser/uplot.css', file(new URL('dist/uPlot.min.css', uplot), STYLE));
   server.route(
@@ -100,7 +101,7 @@ function data(pipeline: MetricsPipeline, facts: PageFacts, customErrors: readonl
   let madeMs = 0;
   return (_, answer) => {
     if (text === undefined || performance.now() - madeMs > SAME_ANSWER_MS) {
-      const snapshot = pipeline.look();
+      const snapshot = pipeline.peek();
       if (snapshot === undefined) return answer(503, 'The rings are closed.');
       text = JSON.stringify(pageData(snapshot, facts, customErrors));
       madeMs = performance.now();

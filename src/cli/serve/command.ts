@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { producerSettings } from '../../settings/config.js';
 import type { WrittenSettings } from '../../settings/config-file.js';
 import type { NixlOptions } from '../../settings/options.js';
-import { PACKAGE_VERSION } from '../../instrumentation/version.js';
+import { PACKAGE_VERSION } from '../../package.js';
 import { DEFAULT_NIXL_LABELS, DEFAULT_NIXL_RELEASE } from '../../mapping/index.js';
 import { formatInText } from '../process/log-format.js';
 import {
@@ -20,8 +20,7 @@ import { checkResourceAttributes } from './key-value-pairs.js';
 import { LateErrors } from './late-errors.js';
 import { switchedOff, switchWarning } from './nixl-environment.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
-import { followExports } from './sdk-log.js';
-import { whileServing } from './serving.js';
+import { followExports } from './owners.js';
 import type { ServeSettings } from './setting-rows.js';
 import {
   addSettings,
@@ -82,6 +81,7 @@ async function serve({ logLevel, ...flags }: ServeFlags, command: Command): Prom
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
   const rings = producerSettings(ringOptions(settings, resolved), process.env, file);
+  const { whileServing } = await import('./serving.js');
   let stop: StopRequest | undefined;
   try {
     await whileServing(settings, rings, listens(resolved), async ({ url }) => {

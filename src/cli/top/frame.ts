@@ -1,6 +1,6 @@
 /** One screen of top: numbers in, lines out, exactly as many and as wide as the terminal has room for. Pure. */
 import { globPattern } from '../../mapping/index.js';
-import { PACKAGE_VERSION } from '../../instrumentation/version.js';
+import { PACKAGE_VERSION } from '../../package.js';
 import { harmless } from '../process/output.js';
 import { amount, bytes } from '../figures/rates.js';
 import { type Column, shownColumns, sorted, type SortKey } from './columns.js';

@@ -1,4 +1,4 @@
-/** What a builder of metrics is: the built-in ones that count, and anyone's own. */
+/** Interface of metric builders, built-in and custom. */
 import type { Meter } from '@opentelemetry/api';
 import type { Attributes } from '../../mapping/index.js';
 
@@ -9,44 +9,44 @@ export interface AgentEvent {
   readonly event: string;
   /** NIXL's word: `NIXL_TELEMETRY_TRANSFER`. */
   readonly category: string;
-  /** Bytes, microseconds, requests, ... by event; exact to 2^53. */
+  /** Bytes, microseconds, requests, ... depending on the event; exact to 2^53. */
   readonly value: number;
   readonly exact: bigint;
-  /** Milliseconds since the Unix epoch: the event's own time in wire version 1, else when it was drained. */
+  /** Milliseconds since the Unix epoch: the event's own time in wire version 1, otherwise the time of the drain. */
   readonly timeMs: number;
-  /** The configured ones of the agent. */
+  /** Configured attributes of the agent. */
   readonly attributes: Attributes;
 }
 
-/** What one kind of event of one agent gained since the last look. */
+/** Gain of one kind of event of one agent since the last collect. */
 export interface EventGain {
   readonly agent: string;
   readonly event: string;
   readonly category: string;
-  /** How many events came on top. */
+  /** Number of new events. */
   readonly count: number;
-  /** What their values add up to. */
+  /** Sum of their values. */
   readonly sum: bigint;
   readonly attributes: Attributes;
 }
 
-/** Something that a service tells itself, such as a job that ended. Any fields; the builder knows which it wants. */
+/** Report of the service itself, such as a finished job. It may have any fields. */
 export type EventRecord = Readonly<Record<string, unknown>>;
 
 /**
- * All calls come on the main thread, in the order of the builders. One that throws is reported once and passed over; the
- * others go on. So is one that returns a promise that rejects; no promise is waited for.
+ * All calls are made on the main thread, in the order of the builders. An error or a rejected promise is reported once per
+ * builder, and the other builders continue. No promise is awaited.
  */
 export interface MetricBuilder {
   readonly name: string;
-  /** Makes the instruments: once for each meter, before anything else. */
+  /** Creates the instruments. Called once per meter, before any other method. */
   create(meter: Meter): void;
-  /** Every event of all agents, some of them at a time; in the order of each agent. Costs main-thread time per event. */
+  /** Receives every event of all agents in batches, ordered per agent. Costs main-thread time per event. */
   take?(events: readonly AgentEvent[]): void;
-  /** At each collect, from the native tally: costs nothing per event. */
+  /** Receives the gains from the native tally at each collect: costs nothing per event. */
   observe?(gains: readonly EventGain[]): void;
-  /** `attributes`: the configured ones, of this record. */
+  /** Receives a record. `attributes`: the configured attributes of this record. */
   process?(record: EventRecord, attributes: Attributes): void;
-  /** No more calls come. */
+  /** Called last. */
   close?(): void;
 }
