@@ -1,4 +1,4 @@
-/** Public API of opentelemetry-instrumentation-nixl. docs/api-report.md has its signatures. */
+/** Public API of opentelemetry-instrumentation-nixl. test/api-report.txt has all signatures. */
 export { NixlTelemetryError, type NixlTelemetryErrorCode } from './errors.js';
 export type { AgentEvent, EventGain, EventRecord, MetricBuilder } from './instrumentation/builders/metric-builder.js';
 export {
@@ -23,8 +23,8 @@ export type {
   NixlLabels,
   NixlRelease,
   PlainSource,
-  TallyBuilderName,
 } from './mapping/index.js';
+export * from './mapping/semconv.js';
 export type {
   NixlInstrumentationConfig,
   NixlMetricProducerOptions,

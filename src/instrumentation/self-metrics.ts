@@ -1,5 +1,16 @@
 /** Metrics of the package itself, not of an agent. The same names in both namings. */
-import { eventName, type Labels } from '../mapping/index.js';
+import {
+  eventName,
+  type Labels,
+  METRIC_NIXL_COLLECTOR_AGENTS,
+  METRIC_NIXL_COLLECTOR_LAG_MAX,
+  METRIC_NIXL_COLLECTOR_LATE_TICKS,
+  METRIC_NIXL_COLLECTOR_PROBLEMS,
+  METRIC_NIXL_COLLECTOR_TICKS,
+  METRIC_NIXL_DURATION_EVENTS,
+  METRIC_NIXL_DURATION_SAMPLED_RATIO,
+  METRIC_NIXL_EXPORTER_FAILURES,
+} from '../mapping/index.js';
 import type { AgentLife, RingProblem } from '../shm-bridge/types.js';
 import type { FeedSnapshot } from './feed/snapshot-feed.js';
 import type { DurationCounts, DurationStats } from './instruments/duration-pump.js';
@@ -56,28 +67,28 @@ function problemPoints({ problems, problemCount }: FeedSnapshot): SelfPoint[] {
 
 export const SELF_METRICS: readonly SelfMetric[] = [
   {
-    name: 'nixl.collector.ticks',
+    name: METRIC_NIXL_COLLECTOR_TICKS,
     kind: 'counter',
     unit: '{tick}',
     description: 'Passes of the collector thread over its rings.',
     points: ({ collector }) => single(collector.ticks),
   },
   {
-    name: 'nixl.collector.late_ticks',
+    name: METRIC_NIXL_COLLECTOR_LATE_TICKS,
     kind: 'counter',
     unit: '{tick}',
     description: 'Ticks that began more than one drain interval late.',
     points: ({ collector }) => single(collector.lateTicks),
   },
   {
-    name: 'nixl.collector.lag.max',
+    name: METRIC_NIXL_COLLECTOR_LAG_MAX,
     kind: 'gauge',
     unit: 's',
     description: 'Longest time between the beginnings of two ticks.',
     points: ({ collector }) => single(collector.maxLagMs / MILLISECONDS_PER_SECOND),
   },
   {
-    name: 'nixl.collector.agents',
+    name: METRIC_NIXL_COLLECTOR_AGENTS,
     kind: 'updowncounter',
     unit: '{agent}',
     description: 'Agents with an attached ring by life, exported or not.',
@@ -87,14 +98,14 @@ export const SELF_METRICS: readonly SelfMetric[] = [
     },
   },
   {
-    name: 'nixl.collector.problems',
+    name: METRIC_NIXL_COLLECTOR_PROBLEMS,
     kind: 'updowncounter',
     unit: '{file}',
     description: 'Skipped files and directories without rings, by state.',
     points: problemPoints,
   },
   {
-    name: 'nixl.exporter.failures',
+    name: METRIC_NIXL_EXPORTER_FAILURES,
     kind: 'counter',
     unit: '{failure}',
     description: 'Failed exports of serve by exporter, and errors that an exporter threw outside of an export.',
@@ -105,7 +116,7 @@ export const SELF_METRICS: readonly SelfMetric[] = [
 /** Quality of the histograms that the instrumentation itself records. A producer's histograms hold every duration. */
 export const DURATION_METRICS: readonly DurationMetric[] = [
   {
-    name: 'nixl.duration.sampled_ratio',
+    name: METRIC_NIXL_DURATION_SAMPLED_RATIO,
     kind: 'gauge',
     unit: '1',
     description: 'Share of the durations since the previous collect that reach the histograms; 1 without durations.',
@@ -119,7 +130,7 @@ export const DURATION_METRICS: readonly DurationMetric[] = [
       })),
   },
   {
-    name: 'nixl.duration.events',
+    name: METRIC_NIXL_DURATION_EVENTS,
     kind: 'counter',
     unit: '{event}',
     description: 'Durations by outcome: recorded in a histogram, sampled out on purpose, or lost.',

@@ -1,4 +1,18 @@
 /** Metrics about an agent and its ring as such: alive, idle, memory in use, how full, how trustworthy. */
+import {
+  METRIC_NIXL_AGENT_IDLE,
+  METRIC_NIXL_AGENT_RESTARTS,
+  METRIC_NIXL_AGENT_UP,
+  METRIC_NIXL_EVENTS_UNKNOWN,
+  METRIC_NIXL_MEMORY_APPROXIMATE,
+  METRIC_NIXL_MEMORY_USAGE,
+  METRIC_NIXL_RING_FOREIGN_MOVES,
+  METRIC_NIXL_RING_FULL,
+  METRIC_NIXL_RING_FULL_TIME,
+  METRIC_NIXL_RING_RESYNCS,
+  METRIC_NIXL_RING_SUSPECT,
+  METRIC_NIXL_RING_UTILIZATION,
+} from './semconv.js';
 import { Category } from './categories.js';
 import { type EventRow, EVENTS } from './events.js';
 import type { Exact } from '../exact.js';
@@ -39,14 +53,14 @@ export function agentMetrics(rows: readonly EventRow[] = EVENTS): NumberMetric[]
 function memoryMetrics(): NumberMetric[] {
   return [
     metric(
-      'nixl.memory.usage',
+      METRIC_NIXL_MEMORY_USAGE,
       'updowncounter',
       'By',
       'Memory registered and not yet deregistered.',
       (agent) => agent.memoryInUse,
     ),
     metric(
-      'nixl.memory.approximate',
+      METRIC_NIXL_MEMORY_APPROXIMATE,
       'gauge',
       '1',
       '1 when events of this agent were missed, so that its memory usage may be off.',
@@ -57,55 +71,61 @@ function memoryMetrics(): NumberMetric[] {
 
 function lifeAndRingMetrics(): NumberMetric[] {
   return [
-    metric('nixl.events.unknown', 'counter', '{event}', 'Events that the event table does not know.', unknownEvents),
+    metric(
+      METRIC_NIXL_EVENTS_UNKNOWN,
+      'counter',
+      '{event}',
+      'Events that the event table does not know.',
+      unknownEvents,
+    ),
     // 1 where life cannot be seen: an alert on 0 must mean that a process was seen to go. The idle time tells the rest.
-    metric('nixl.agent.up', 'gauge', '1', '0 once the agent process was seen to be gone, else 1.', (agent) =>
+    metric(METRIC_NIXL_AGENT_UP, 'gauge', '1', '0 once the agent process was seen to be gone, else 1.', (agent) =>
       agent.life === 'dead' ? 0 : 1,
     ),
-    metric('nixl.agent.idle', 'gauge', 's', 'Time since the agent last wrote an event.', idleSeconds),
+    metric(METRIC_NIXL_AGENT_IDLE, 'gauge', 's', 'Time since the agent last wrote an event.', idleSeconds),
     metric(
-      'nixl.agent.restarts',
+      METRIC_NIXL_AGENT_RESTARTS,
       'counter',
       '{restart}',
       'Times the agent came back under its name.',
       (agent) => agent.restarts,
     ),
     metric(
-      'nixl.ring.utilization',
+      METRIC_NIXL_RING_UTILIZATION,
       'gauge',
       '1',
       'Highest share of the ring that was found filled in the last 15 to 30 s.',
       utilization,
     ),
     metric(
-      'nixl.ring.full',
+      METRIC_NIXL_RING_FULL,
       'counter',
       '{drain}',
       'Drains that found the ring full: the agent may have lost events then.',
       (agent) => agent.foundFull,
     ),
     metric(
-      'nixl.ring.full_time',
+      METRIC_NIXL_RING_FULL_TIME,
       'counter',
       's',
       'How long the ring was full, at most: from the drains before to those that found it so.',
       (agent) => agent.foundFullMs / MILLISECONDS_PER_SECOND,
     ),
     metric(
-      'nixl.ring.resyncs',
+      METRIC_NIXL_RING_RESYNCS,
       'counter',
       '{resync}',
       'Times the place in the ring had to be found anew: restarts, damage, another consumer.',
       (agent) => agent.resyncs,
     ),
     metric(
-      'nixl.ring.foreign_moves',
+      METRIC_NIXL_RING_FOREIGN_MOVES,
       'counter',
       '{move}',
       'Times another consumer took events.',
       (agent) => agent.foreignMoves,
     ),
-    metric('nixl.ring.suspect', 'gauge', '1', '1 once the numbers of this agent may be off.', (agent) =>
+    metric(METRIC_NIXL_RING_SUSPECT, 'gauge', '1', '1 once the numbers of this agent may be off.', (agent) =>
       agent.suspect ? 1 : 0,
     ),
   ];

@@ -2,6 +2,23 @@
  * The event table: everything this package knows about NIXL's event types, one row per type, indexed by type number.
  * To support a new event type, add ONE row at the end.
  */
+import {
+  METRIC_NIXL_ERRORS,
+  METRIC_NIXL_MEMORY_DEREGISTERED,
+  METRIC_NIXL_MEMORY_LAST_DEREGISTERED,
+  METRIC_NIXL_MEMORY_LAST_REGISTERED,
+  METRIC_NIXL_MEMORY_REGISTERED,
+  METRIC_NIXL_TELEMETRY_EVENTS_DROPPED,
+  METRIC_NIXL_TRANSFER_DURATION,
+  METRIC_NIXL_TRANSFER_IO,
+  METRIC_NIXL_TRANSFER_LAST_DURATION,
+  METRIC_NIXL_TRANSFER_LAST_POST_DURATION,
+  METRIC_NIXL_TRANSFER_LAST_SIZE,
+  METRIC_NIXL_TRANSFER_POST_DURATION,
+  METRIC_NIXL_TRANSFER_POST_TIME,
+  METRIC_NIXL_TRANSFER_REQUESTS,
+  METRIC_NIXL_TRANSFER_TIME,
+} from './semconv.js';
 import { Category, type CategoryNumber, type EventKind } from './categories.js';
 import type { Labels } from './naming.js';
 
@@ -37,9 +54,9 @@ export interface EventRow {
 const transmit = { direction: 'transmit' } as const;
 const receive = { direction: 'receive' } as const;
 
-const io = { name: 'nixl.transfer.io', description: 'Bytes moved by finished transfers.' };
-const lastSize = { name: 'nixl.transfer.last.size', description: 'Bytes moved by the latest finished transfer.' };
-const requests = { name: 'nixl.transfer.requests', description: 'Finished transfer requests.' };
+const io = { name: METRIC_NIXL_TRANSFER_IO, description: 'Bytes moved by finished transfers.' };
+const lastSize = { name: METRIC_NIXL_TRANSFER_LAST_SIZE, description: 'Bytes moved by the latest finished transfer.' };
+const requests = { name: METRIC_NIXL_TRANSFER_REQUESTS, description: 'Finished transfer requests.' };
 
 function metric(name: string, description: string): MetricRef {
   return { name, description };
@@ -56,7 +73,7 @@ export function errorRow(type: number, status: string): EventRow {
     kind: 'counter',
     unit: '{error}',
     nixl: { counter: { name: 'agent_errors_total', description: 'Failed operations by NIXL status.', labels } },
-    otel: { counter: { name: 'nixl.errors', description: 'Operations that ended in a NIXL error.', labels } },
+    otel: { counter: { name: METRIC_NIXL_ERRORS, description: 'Operations that ended in a NIXL error.', labels } },
   };
 }
 
@@ -79,27 +96,27 @@ export const EVENTS: readonly EventRow[] = [
   { type: 4, event: 'agent_memory_registered', category: Category.MEMORY, kind: 'counter-gauge', unit: 'By',
     nixl: { counter: metric('agent_memory_registered_total', 'Bytes of memory registered so far.'),
             gauge: metric('agent_memory_registered_last_bytes', 'Bytes registered by the latest registration.') },
-    otel: { counter: metric('nixl.memory.registered', 'Memory registered with the agent so far.'),
-            gauge: metric('nixl.memory.last.registered', 'Memory registered by the latest registration.') } },
+    otel: { counter: metric(METRIC_NIXL_MEMORY_REGISTERED, 'Memory registered with the agent so far.'),
+            gauge: metric(METRIC_NIXL_MEMORY_LAST_REGISTERED, 'Memory registered by the latest registration.') } },
   { type: 5, event: 'agent_memory_deregistered', category: Category.MEMORY, kind: 'counter-gauge', unit: 'By',
     nixl: { counter: metric('agent_memory_deregistered_total', 'Bytes of memory deregistered so far.'),
             gauge: metric('agent_memory_deregistered_last_bytes', 'Bytes deregistered by the latest call.') },
-    otel: { counter: metric('nixl.memory.deregistered', 'Memory deregistered from the agent so far.'),
-            gauge: metric('nixl.memory.last.deregistered', 'Memory deregistered by the latest call.') } },
+    otel: { counter: metric(METRIC_NIXL_MEMORY_DEREGISTERED, 'Memory deregistered from the agent so far.'),
+            gauge: metric(METRIC_NIXL_MEMORY_LAST_DEREGISTERED, 'Memory deregistered by the latest call.') } },
   { type: 6, event: 'agent_xfer_time', category: Category.PERFORMANCE, kind: 'counter-gauge-histogram', unit: 'us',
     nixl: { counter: metric('agent_xfer_time_total', 'Microseconds spent in transfers, from start to completion.'),
             gauge: metric('agent_xfer_time', 'Microseconds the latest transfer took.'),
             histogram: metric('agent_xfer_time_us', 'Transfers by the microseconds they took, start to completion.') },
-    otel: { counter: metric('nixl.transfer.time', 'Time spent in transfers, from start to completion.'),
-            gauge: metric('nixl.transfer.last.duration', 'Time the latest transfer took.'),
-            histogram: metric('nixl.transfer.duration', 'Duration of transfers, from start to completion.') } },
+    otel: { counter: metric(METRIC_NIXL_TRANSFER_TIME, 'Time spent in transfers, from start to completion.'),
+            gauge: metric(METRIC_NIXL_TRANSFER_LAST_DURATION, 'Time the latest transfer took.'),
+            histogram: metric(METRIC_NIXL_TRANSFER_DURATION, 'Duration of transfers, from start to completion.') } },
   { type: 7, event: 'agent_xfer_post_time', category: Category.PERFORMANCE, kind: 'counter-gauge-histogram', unit: 'us',
     nixl: { counter: metric('agent_xfer_post_time_total', 'Microseconds spent posting transfers to the backend.'),
             gauge: metric('agent_xfer_post_time', 'Microseconds that posting the latest transfer took.'),
             histogram: metric('agent_xfer_post_time_us', 'Transfers by the microseconds it took to post them.') },
-    otel: { counter: metric('nixl.transfer.post.time', 'Time spent posting transfers to the backend.'),
-            gauge: metric('nixl.transfer.last.post.duration', 'Time that posting the latest transfer took.'),
-            histogram: metric('nixl.transfer.post.duration', 'Time from the start of a transfer until it was posted.') } },
+    otel: { counter: metric(METRIC_NIXL_TRANSFER_POST_TIME, 'Time spent posting transfers to the backend.'),
+            gauge: metric(METRIC_NIXL_TRANSFER_LAST_POST_DURATION, 'Time that posting the latest transfer took.'),
+            histogram: metric(METRIC_NIXL_TRANSFER_POST_DURATION, 'Time from the start of a transfer until it was posted.') } },
   errorRow(8, 'not_posted'),
   errorRow(9, 'invalid_param'),
   errorRow(10, 'backend'),
@@ -114,5 +131,5 @@ export const EVENTS: readonly EventRow[] = [
   errorRow(19, 'no_telemetry'),
   { type: 20, event: 'agent_telemetry_events_dropped', category: Category.SYSTEM, kind: 'counter', unit: '{event}',
     nixl: { counter: metric('agent_telemetry_events_dropped_total', 'Events the agent says it dropped before its ring.') },
-    otel: { counter: metric('nixl.telemetry.events.dropped', 'Events the agent says it dropped before its ring.') } },
+    otel: { counter: metric(METRIC_NIXL_TELEMETRY_EVENTS_DROPPED, 'Events the agent says it dropped before its ring.') } },
 ];

@@ -63,6 +63,7 @@ export {
 } from './naming.js';
 export { DEFAULT_NIXL_LABELS, NIXL_LABELS, nixlLabelRegistry, type NixlLabels, takenNixlLabel } from './nixl-labels.js';
 export { DEFAULT_NIXL_RELEASE, hasErrors, NIXL_RELEASES, type NixlRelease, RELEASES } from './releases.js';
+export * from './semconv.js';
 export { HISTOGRAM_EVENTS, tallyOptions, type TallyTable, type TallyTableOptions } from './tally-options.js';
 export {
   type AgentReading,

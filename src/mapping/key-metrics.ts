@@ -1,4 +1,10 @@
 /** Metrics with one series per category and event that an agent has sent, whether the event table knows it or not. */
+import {
+  METRIC_NIXL_EVENTS,
+  METRIC_NIXL_EVENT_DISTRIBUTION,
+  METRIC_NIXL_EVENT_LAST,
+  METRIC_NIXL_EVENT_VALUE,
+} from './semconv.js';
 import { categoryName, defaultKind, type EventKind } from './categories.js';
 import { eventName } from './event-name.js';
 import { EVENTS } from './events.js';
@@ -51,7 +57,7 @@ export function keyMetrics(
 ): Metric[] {
   const seen = (event: EventReading): boolean => event.count > 0 && (event.overflow || selects(event));
   const distribution: HistogramMetric = {
-    name: 'nixl.event.distribution',
+    name: METRIC_NIXL_EVENT_DISTRIBUTION,
     description: 'Values of performance events that have no metric of their own.',
     unit: '',
     divisor: 1,
@@ -68,15 +74,15 @@ export function keyMetrics(
     },
   };
   return [
-    numbers('nixl.events', 'Events read from the ring.', '{event}', 'counter', {
+    numbers(METRIC_NIXL_EVENTS, 'Events read from the ring.', '{event}', 'counter', {
       applies: seen,
       read: (event) => event.count,
     }),
-    numbers('nixl.event.value', 'Sum of the values of these events.', '', 'counter', {
+    numbers(METRIC_NIXL_EVENT_VALUE, 'Sum of the values of these events.', '', 'counter', {
       applies: seen,
       read: (event) => event.sum,
     }),
-    numbers('nixl.event.last', 'Value of the latest of these events.', '', 'gauge', {
+    numbers(METRIC_NIXL_EVENT_LAST, 'Value of the latest of these events.', '', 'gauge', {
       applies: (event) => seen(event) && !event.overflow,
       read: (event) => event.last,
     }),

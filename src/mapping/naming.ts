@@ -1,4 +1,15 @@
 /** The two namings of the same numbers, and how labels are spelled in each. */
+import {
+  ATTR_NIXL_AGENT_LIFE,
+  ATTR_NIXL_AGENT_NAME,
+  ATTR_NIXL_DURATION_OUTCOME,
+  ATTR_NIXL_EVENT_CATEGORY,
+  ATTR_NIXL_EVENT_NAME,
+  ATTR_NIXL_EXPORTER_NAME,
+  ATTR_NIXL_RING_DIRECTORY,
+  ATTR_NIXL_RING_STATE,
+  ATTR_NIXL_TRANSFER_DIRECTION,
+} from './semconv.js';
 import type { AttributeValue } from './attribute-values.js';
 
 /** `nixl`: the names of NIXL's own Prometheus exporter. `otel`: names in the manner of the semantic conventions. */
@@ -25,20 +36,20 @@ const LABEL_NAMES: Readonly<Record<Naming, Readonly<Record<LabelKey, string>>>> 
     exporter: 'exporter',
   },
   otel: {
-    category: 'nixl.event.category',
-    event: 'nixl.event.name',
+    category: ATTR_NIXL_EVENT_CATEGORY,
+    event: ATTR_NIXL_EVENT_NAME,
     status: 'error.type',
-    direction: 'nixl.transfer.direction',
-    life: 'nixl.agent.life',
-    state: 'nixl.ring.state',
-    outcome: 'nixl.duration.outcome',
-    exporter: 'nixl.exporter.name',
+    direction: ATTR_NIXL_TRANSFER_DIRECTION,
+    life: ATTR_NIXL_AGENT_LIFE,
+    state: ATTR_NIXL_RING_STATE,
+    outcome: ATTR_NIXL_DURATION_OUTCOME,
+    exporter: ATTR_NIXL_EXPORTER_NAME,
   },
 };
 
 const AGENT_NAMES: Readonly<Record<Naming, readonly string[]>> = {
   nixl: ['hostname', 'agent_name', 'ring_directory'],
-  otel: ['nixl.agent.name', 'nixl.ring.directory'],
+  otel: [ATTR_NIXL_AGENT_NAME, ATTR_NIXL_RING_DIRECTORY],
 };
 
 /** What the format of Prometheus puts beside the attributes. */
@@ -78,8 +89,8 @@ export function agentAttributes(naming: Naming, { agent, hostname, directory, at
     const place = directory === undefined ? {} : { ring_directory: directory };
     return { hostname, agent_name: agent, ...place, ...attributes };
   }
-  const place = directory === undefined ? {} : { 'nixl.ring.directory': directory };
-  return { 'nixl.agent.name': agent, ...place, ...attributes };
+  const place = directory === undefined ? {} : { [ATTR_NIXL_RING_DIRECTORY]: directory };
+  return { [ATTR_NIXL_AGENT_NAME]: agent, ...place, ...attributes };
 }
 
 /** Attributes of series that belong to no agent. */

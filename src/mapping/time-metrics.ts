@@ -1,4 +1,11 @@
 /** Builder `time`: where an agent's time goes, and how much it moved since the last look. */
+import {
+  METRIC_NIXL_TIME_BUSY,
+  METRIC_NIXL_TIME_POST,
+  METRIC_NIXL_TIME_THROUGHPUT,
+  METRIC_NIXL_TIME_TODAY,
+  METRIC_NIXL_TIME_TRANSFER,
+} from './semconv.js';
 import type { Exact } from '../exact.js';
 import type { NumberMetric, Point } from './metric.js';
 import { type AgentReading, eventOfType } from './tally.js';
@@ -73,20 +80,20 @@ export function timeMetrics(): NumberMetric[] {
   return [
     {
       ...seconds,
-      name: 'nixl.time.transfer',
+      name: METRIC_NIXL_TIME_TRANSFER,
       description: 'Time of all transfers added up; transfers at the same time count each.',
       kind: 'counter',
       points: [{ labels: {}, read: sumOf(XFER_TIME) }],
     },
     {
       ...seconds,
-      name: 'nixl.time.post',
+      name: METRIC_NIXL_TIME_POST,
       description: 'Time of posting all transfers added up.',
       kind: 'counter',
       points: [{ labels: {}, read: sumOf(POST_TIME) }],
     },
     {
-      name: 'nixl.time.busy',
+      name: METRIC_NIXL_TIME_BUSY,
       description: 'Transfer time per time since the last look; above 1 where transfers overlap.',
       unit: '1',
       divisor: US_PER_SECOND,
@@ -94,7 +101,7 @@ export function timeMetrics(): NumberMetric[] {
       points: [rate({}, sumOf(XFER_TIME))],
     },
     {
-      name: 'nixl.time.throughput',
+      name: METRIC_NIXL_TIME_THROUGHPUT,
       description: 'Bytes moved per second since the last look.',
       unit: 'By/s',
       divisor: 1,
@@ -103,7 +110,7 @@ export function timeMetrics(): NumberMetric[] {
     },
     {
       ...seconds,
-      name: 'nixl.time.today',
+      name: METRIC_NIXL_TIME_TODAY,
       description: 'Transfer time since midnight UTC.',
       kind: 'gauge',
       points: [today(sumOf(XFER_TIME))],

@@ -1,4 +1,9 @@
 /** Metrics of transfers that were put together from consecutive events: size, duration and throughput by direction. */
+import {
+  METRIC_NIXL_TRANSFER_DIRECTED_DURATION,
+  METRIC_NIXL_TRANSFER_SIZE,
+  METRIC_NIXL_TRANSFER_THROUGHPUT,
+} from './semconv.js';
 import type { Distribution, HistogramMetric, Point } from './metric.js';
 import type { TransferReading } from './tally.js';
 
@@ -25,10 +30,10 @@ function histogram(name: string, description: string, unit: string, measure: Mea
  */
 export function transferMetrics(): HistogramMetric[] {
   return [
-    histogram('nixl.transfer.size', 'Bytes per finished transfer.', 'By', 'size'),
-    histogram('nixl.transfer.throughput', 'Bytes per second of each finished transfer.', 'By/s', 'throughput'),
+    histogram(METRIC_NIXL_TRANSFER_SIZE, 'Bytes per finished transfer.', 'By', 'size'),
+    histogram(METRIC_NIXL_TRANSFER_THROUGHPUT, 'Bytes per second of each finished transfer.', 'By/s', 'throughput'),
     histogram(
-      'nixl.transfer.directed.duration',
+      METRIC_NIXL_TRANSFER_DIRECTED_DURATION,
       'Duration of the transfers whose direction is known, from start to completion.',
       's',
       'duration',

@@ -1,5 +1,6 @@
 /** Runs builders on one source: with events from its queue, and gains from its snapshots. */
 import type { Meter, Observable, ObservableResult } from '@opentelemetry/api';
+import { METRIC_NIXL_BUILDERS_EVENTS } from '../../mapping/index.js';
 import type { EventQueue, RingSource } from '../../shm-bridge/index.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
@@ -11,7 +12,7 @@ import { EventPump } from './event-pump.js';
 import type { MetricProcessor } from './metric-processor.js';
 
 const SUBJECT = 'builders';
-const EVENTS = 'nixl.builders.events';
+const EVENTS = METRIC_NIXL_BUILDERS_EVENTS;
 
 export interface BuilderRunOptions {
   readonly processor: MetricProcessor;

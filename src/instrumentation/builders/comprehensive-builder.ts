@@ -1,9 +1,9 @@
 /** Builder `comprehensive`: one counter of all events and records, with all configured attributes. */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
-import { type Attributes, plainWord } from '../../mapping/index.js';
+import { type Attributes, METRIC_NIXL_COMPREHENSIVE_EVENTS, plainWord } from '../../mapping/index.js';
 import type { EventGain, EventRecord, MetricBuilder } from './metric-builder.js';
 
-const NAME = 'nixl.comprehensive.events';
+const NAME = METRIC_NIXL_COMPREHENSIVE_EVENTS;
 const DESCRIPTION = 'Events of agents and records, with all configured attributes.';
 const MAX_NAMES = 256;
 const OPTIONS = { unit: '{event}', description: DESCRIPTION, valueType: ValueType.DOUBLE };

@@ -3,7 +3,17 @@
  * user_error: false, gpu: ['NVIDIA A100'], time_lapsed: 12.5 }`. Any of the fields may be missing; time is in seconds.
  */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
-import { type Attributes, gpuWord, plainWord } from '../../mapping/index.js';
+import {
+  type Attributes,
+  gpuWord,
+  METRIC_NIXL_RECORDS,
+  METRIC_NIXL_RECORDS_GPU_TIME,
+  METRIC_NIXL_RECORDS_GPUS,
+  METRIC_NIXL_RECORDS_NETWORKS,
+  METRIC_NIXL_RECORDS_TIME,
+  METRIC_NIXL_RECORDS_VERSIONS,
+  plainWord,
+} from '../../mapping/index.js';
 import type { EventRecord, MetricBuilder } from './metric-builder.js';
 
 interface Instruments {
@@ -31,12 +41,12 @@ export class RecordsBuilder implements MetricBuilder {
     const counter = (name: string, unit: string, description: string): Counter =>
       meter.createCounter(name, { unit, description, valueType: ValueType.DOUBLE });
     return (this.#made ??= {
-      records: counter('nixl.records', '{record}', 'Records by action and outcome: pass, fail or user_error.'),
-      versions: counter('nixl.records.versions', '{record}', 'Records by version, action and outcome.'),
-      networks: counter('nixl.records.networks', '{record}', 'Records by network, action and outcome.'),
-      time: counter('nixl.records.time', 's', 'Duration of the recorded jobs by action.'),
-      gpus: counter('nixl.records.gpus', '{gpu}', 'GPUs named in records, by model.'),
-      gpuTime: counter('nixl.records.gpu.time', 's', 'GPU-seconds of records, by model.'),
+      records: counter(METRIC_NIXL_RECORDS, '{record}', 'Records by action and outcome: pass, fail or user_error.'),
+      versions: counter(METRIC_NIXL_RECORDS_VERSIONS, '{record}', 'Records by version, action and outcome.'),
+      networks: counter(METRIC_NIXL_RECORDS_NETWORKS, '{record}', 'Records by network, action and outcome.'),
+      time: counter(METRIC_NIXL_RECORDS_TIME, 's', 'Duration of the recorded jobs by action.'),
+      gpus: counter(METRIC_NIXL_RECORDS_GPUS, '{gpu}', 'GPUs named in records, by model.'),
+      gpuTime: counter(METRIC_NIXL_RECORDS_GPU_TIME, 's', 'GPU-seconds of records, by model.'),
     });
   }
 

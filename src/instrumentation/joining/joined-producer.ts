@@ -1,5 +1,6 @@
 /** Producer that the instrumentation adds to a MetricReader: honours the reader's selectors, and omits rings that others report. */
 import type { CollectionResult, InstrumentType, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
+import { METRIC_NIXL_RECORDS } from '../../mapping/index.js';
 import { PACKAGE_NAME } from '../../package.js';
 import type { Profile } from '../../settings/config.js';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
@@ -87,5 +88,5 @@ export class JoinedProducer implements MetricProducer {
 
 /** Records belong to the service: no other producer has them. */
 function countsRecords({ descriptor }: MetricData): boolean {
-  return descriptor.name.startsWith('nixl.records');
+  return descriptor.name.startsWith(METRIC_NIXL_RECORDS);
 }

@@ -1,0 +1,141 @@
+/**
+ * Names of the metrics and attributes that this package defines, as constants. The metrics of events and transfers have
+ * other names in naming `nixl`: NIXL's own `agent_*`, which belong to NIXL, vary by its release, and are listed in EVENTS.
+ * All other names are the same in both namings. Attributes have these names in naming `otel`.
+ */
+
+/** Counter, By: bytes transferred by completed requests, by direction. */
+export const METRIC_NIXL_TRANSFER_IO = 'nixl.transfer.io' as const;
+/** Gauge, By: size of the most recently completed transfer, by direction. */
+export const METRIC_NIXL_TRANSFER_LAST_SIZE = 'nixl.transfer.last.size' as const;
+/** Counter, {request}: completed transfer requests, by direction. */
+export const METRIC_NIXL_TRANSFER_REQUESTS = 'nixl.transfer.requests' as const;
+/** Counter, s: total duration of transfers. */
+export const METRIC_NIXL_TRANSFER_TIME = 'nixl.transfer.time' as const;
+/** Gauge, s: duration of the most recent transfer. */
+export const METRIC_NIXL_TRANSFER_LAST_DURATION = 'nixl.transfer.last.duration' as const;
+/** Histogram, s: transfer duration. */
+export const METRIC_NIXL_TRANSFER_DURATION = 'nixl.transfer.duration' as const;
+/** Counter, s: total time spent posting transfers to the backend. */
+export const METRIC_NIXL_TRANSFER_POST_TIME = 'nixl.transfer.post.time' as const;
+/** Gauge, s: post time of the most recent transfer. */
+export const METRIC_NIXL_TRANSFER_LAST_POST_DURATION = 'nixl.transfer.last.post.duration' as const;
+/** Histogram, s: time from the start of a transfer until it was posted. */
+export const METRIC_NIXL_TRANSFER_POST_DURATION = 'nixl.transfer.post.duration' as const;
+/** Histogram, By: transfer size, by direction. */
+export const METRIC_NIXL_TRANSFER_SIZE = 'nixl.transfer.size' as const;
+/** Histogram, By/s: throughput of each transfer, by direction. */
+export const METRIC_NIXL_TRANSFER_THROUGHPUT = 'nixl.transfer.throughput' as const;
+/** Histogram, s: duration of transfers of known direction, by direction. */
+export const METRIC_NIXL_TRANSFER_DIRECTED_DURATION = 'nixl.transfer.directed.duration' as const;
+/** Counter, By: memory registered. */
+export const METRIC_NIXL_MEMORY_REGISTERED = 'nixl.memory.registered' as const;
+/** Gauge, By: size of the most recent registration. */
+export const METRIC_NIXL_MEMORY_LAST_REGISTERED = 'nixl.memory.last.registered' as const;
+/** Counter, By: memory deregistered. */
+export const METRIC_NIXL_MEMORY_DEREGISTERED = 'nixl.memory.deregistered' as const;
+/** Gauge, By: size of the most recent deregistration. */
+export const METRIC_NIXL_MEMORY_LAST_DEREGISTERED = 'nixl.memory.last.deregistered' as const;
+/** UpDownCounter, By: memory registered and not yet deregistered. */
+export const METRIC_NIXL_MEMORY_USAGE = 'nixl.memory.usage' as const;
+/** Gauge, 1: 1 if memory events were missed, so that the memory usage may be wrong. */
+export const METRIC_NIXL_MEMORY_APPROXIMATE = 'nixl.memory.approximate' as const;
+/** Counter, {error}: failed operations, by `error.type`. */
+export const METRIC_NIXL_ERRORS = 'nixl.errors' as const;
+/** Counter, {event}: events that the agent reports as dropped before they reached its ring. */
+export const METRIC_NIXL_TELEMETRY_EVENTS_DROPPED = 'nixl.telemetry.events.dropped' as const;
+
+/** Counter, {event}: events read from the ring, by category and event. */
+export const METRIC_NIXL_EVENTS = 'nixl.events' as const;
+/** Counter, {event}: events of types that are not in the event table. */
+export const METRIC_NIXL_EVENTS_UNKNOWN = 'nixl.events.unknown' as const;
+/** Counter: sum of event values, by category and event. */
+export const METRIC_NIXL_EVENT_VALUE = 'nixl.event.value' as const;
+/** Gauge: most recent event value, by category and event. */
+export const METRIC_NIXL_EVENT_LAST = 'nixl.event.last' as const;
+/** Histogram: values of performance events without a dedicated metric, by category and event. */
+export const METRIC_NIXL_EVENT_DISTRIBUTION = 'nixl.event.distribution' as const;
+
+/** Gauge, 1: 0 if the agent's process is known to have ended, otherwise 1. */
+export const METRIC_NIXL_AGENT_UP = 'nixl.agent.up' as const;
+/** Gauge, s: time since the agent's last event. */
+export const METRIC_NIXL_AGENT_IDLE = 'nixl.agent.idle' as const;
+/** Counter, {restart}: restarts of the agent under the same name. */
+export const METRIC_NIXL_AGENT_RESTARTS = 'nixl.agent.restarts' as const;
+/** Gauge, 1: highest fill ratio of the ring in the last 15 to 30 s. */
+export const METRIC_NIXL_RING_UTILIZATION = 'nixl.ring.utilization' as const;
+/** Counter, {drain}: drains that found the ring full. */
+export const METRIC_NIXL_RING_FULL = 'nixl.ring.full' as const;
+/** Counter, s: upper bound on the time the ring was full. */
+export const METRIC_NIXL_RING_FULL_TIME = 'nixl.ring.full_time' as const;
+/** Counter, {resync}: read position resynchronisations. */
+export const METRIC_NIXL_RING_RESYNCS = 'nixl.ring.resyncs' as const;
+/** Counter, {move}: read position changes by other consumers. */
+export const METRIC_NIXL_RING_FOREIGN_MOVES = 'nixl.ring.foreign_moves' as const;
+/** Gauge, 1: 1 once the agent's metrics may be wrong. */
+export const METRIC_NIXL_RING_SUSPECT = 'nixl.ring.suspect' as const;
+
+/** Counter, s, builder `time`: total duration of transfers; concurrent transfers add up. */
+export const METRIC_NIXL_TIME_TRANSFER = 'nixl.time.transfer' as const;
+/** Counter, s, builder `time`: total time spent posting transfers. */
+export const METRIC_NIXL_TIME_POST = 'nixl.time.post' as const;
+/** Gauge, 1, builder `time`: transfer time per elapsed time since the previous collection. */
+export const METRIC_NIXL_TIME_BUSY = 'nixl.time.busy' as const;
+/** Gauge, By/s, builder `time`: bytes per second since the previous collection, by direction. */
+export const METRIC_NIXL_TIME_THROUGHPUT = 'nixl.time.throughput' as const;
+/** Gauge, s, builder `time`: transfer time since midnight UTC. */
+export const METRIC_NIXL_TIME_TODAY = 'nixl.time.today' as const;
+
+/** Gauge, 1: share of durations recorded in the instrumentation's histograms since the previous collection, by event. */
+export const METRIC_NIXL_DURATION_SAMPLED_RATIO = 'nixl.duration.sampled_ratio' as const;
+/** Counter, {event}: durations seen by the instrumentation, by event and outcome. */
+export const METRIC_NIXL_DURATION_EVENTS = 'nixl.duration.events' as const;
+
+/** Counter, {tick}: rounds of the collector thread. */
+export const METRIC_NIXL_COLLECTOR_TICKS = 'nixl.collector.ticks' as const;
+/** Counter, {tick}: rounds that began more than one drain interval late. */
+export const METRIC_NIXL_COLLECTOR_LATE_TICKS = 'nixl.collector.late_ticks' as const;
+/** Gauge, s: longest time between the starts of two rounds. */
+export const METRIC_NIXL_COLLECTOR_LAG_MAX = 'nixl.collector.lag.max' as const;
+/** UpDownCounter, {agent}: agents with an attached ring, by life. */
+export const METRIC_NIXL_COLLECTOR_AGENTS = 'nixl.collector.agents' as const;
+/** UpDownCounter, {file}: skipped files and directories without rings, by state. */
+export const METRIC_NIXL_COLLECTOR_PROBLEMS = 'nixl.collector.problems' as const;
+/** Counter, {failure}: failed exports of `serve`, by exporter. */
+export const METRIC_NIXL_EXPORTER_FAILURES = 'nixl.exporter.failures' as const;
+
+/** Counter, {event}: events passed to metric builders, by outcome. */
+export const METRIC_NIXL_BUILDERS_EVENTS = 'nixl.builders.events' as const;
+/** Counter, {event}, builder `comprehensive`: events and records with all attributes. Prefix of names in `comprehensive_names`. */
+export const METRIC_NIXL_COMPREHENSIVE_EVENTS = 'nixl.comprehensive.events' as const;
+/** Counter, {record}, builder `records`: records by action and outcome. Prefix of the metrics below. */
+export const METRIC_NIXL_RECORDS = 'nixl.records' as const;
+/** Counter, {record}: records by version, action and outcome. */
+export const METRIC_NIXL_RECORDS_VERSIONS = 'nixl.records.versions' as const;
+/** Counter, {record}: records by network, action and outcome. */
+export const METRIC_NIXL_RECORDS_NETWORKS = 'nixl.records.networks' as const;
+/** Counter, s: duration of records, by action. */
+export const METRIC_NIXL_RECORDS_TIME = 'nixl.records.time' as const;
+/** Counter, {gpu}: GPUs of records, by model. */
+export const METRIC_NIXL_RECORDS_GPUS = 'nixl.records.gpus' as const;
+/** Counter, s: GPU-seconds of records, by model. */
+export const METRIC_NIXL_RECORDS_GPU_TIME = 'nixl.records.gpu.time' as const;
+
+/** Name of the agent; `agent_name` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_NAME = 'nixl.agent.name' as const;
+/** Directory of the ring, for agents with equal names; `ring_directory` in naming `nixl`. */
+export const ATTR_NIXL_RING_DIRECTORY = 'nixl.ring.directory' as const;
+/** NIXL's category of an event, as `NIXL_TELEMETRY_TRANSFER`; `category` in naming `nixl`. */
+export const ATTR_NIXL_EVENT_CATEGORY = 'nixl.event.category' as const;
+/** Name of an event, as `agent_tx_bytes`; `event` in naming `nixl`. */
+export const ATTR_NIXL_EVENT_NAME = 'nixl.event.name' as const;
+/** `transmit` or `receive`; `direction` in naming `nixl`. */
+export const ATTR_NIXL_TRANSFER_DIRECTION = 'nixl.transfer.direction' as const;
+/** `alive`, `dead` or `unknown`; `life` in naming `nixl`. */
+export const ATTR_NIXL_AGENT_LIFE = 'nixl.agent.life' as const;
+/** State of a file or directory in `nixl.collector.problems`; `state` in naming `nixl`. */
+export const ATTR_NIXL_RING_STATE = 'nixl.ring.state' as const;
+/** `recorded`, `sampled_out` or `lost`; `outcome` in naming `nixl`. */
+export const ATTR_NIXL_DURATION_OUTCOME = 'nixl.duration.outcome' as const;
+/** Exporter of `nixl.exporter.failures`; `exporter` in naming `nixl`. */
+export const ATTR_NIXL_EXPORTER_NAME = 'nixl.exporter.name' as const;

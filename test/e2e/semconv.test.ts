@@ -1,0 +1,76 @@
+/** The constants of names beside what is exported from real rings. */
+import { join } from 'node:path';
+import type { MetricData } from '@opentelemetry/sdk-metrics';
+import { expect, it, onTestFinished } from 'vitest';
+import { NixlInstrumentation, NixlMetricProducer } from '../../src/index.js';
+import { BUILDER_NAMES } from '../../src/instrumentation/builders/metric-processor.js';
+import { SELF_METRICS } from '../../src/instrumentation/self-metrics.js';
+import { EVENTS, metricsOf, NAMINGS, withLabels } from '../../src/mapping/index.js';
+import * as semconv from '../../src/mapping/semconv.js';
+import { RingWriter } from '../../src/rings.js';
+import { ManualReader, metricsIn, ofAnotherMake, providerWith } from '../instrumentation/readers.js';
+import { temporaryDirectory } from '../support/live.js';
+
+/** Values of the constants whose names begin so. Each is spelled as its value. */
+function constants(prefix: 'METRIC_' | 'ATTR_'): string[] {
+  const entries = Object.entries(semconv).filter(([name]) => name.startsWith(prefix));
+  for (const [name, value] of entries) expect(name).toBe(prefix + value.replaceAll('.', '_').toUpperCase());
+  return entries.map(([, value]) => value).sort();
+}
+
+/** Two directories, each with an agent of this name, whose events are of all types and of two that the table lacks. */
+function directoriesWithAgents(): string[] {
+  return [temporaryDirectory(), temporaryDirectory()].map((directory) => {
+    const writer = new RingWriter(join(directory, 'agent'), { wireVersion: 1, capacity: 128 });
+    for (const { event, category } of EVENTS) writer.push({ name: event, category, value: 1 });
+    writer.push({ name: 'backend_retries', category: 3, value: 1 });
+    writer.push({ name: 'backend_time', category: 5, value: 1 });
+    return directory;
+  });
+}
+
+const builder = { name: 'own', create: () => {}, take: () => {} };
+const record = { action: 'train', network: 'n', version: '1', gpu: ['NVIDIA A100'], time_lapsed: 1, success: true };
+
+/** Everything that a producer and, over instruments of the API, an instrumentation export in naming `otel`. */
+async function exported(): Promise<MetricData[]> {
+  const options = { naming: 'otel', builders: [...BUILDER_NAMES, builder], hostname: 'h' } as const;
+  const producer = new NixlMetricProducer({ ...options, directories: directoriesWithAgents() });
+  onTestFinished(() => producer.close());
+  producer.processor.process(record);
+  const reader = new ManualReader();
+  const instrumentation = new NixlInstrumentation({ ...options, directories: directoriesWithAgents() });
+  onTestFinished(() => instrumentation.disable());
+  instrumentation.setMeterProvider(ofAnotherMake(providerWith(reader)));
+  const found = new Map<string, MetricData>();
+  const names = (): string[] => [...found.keys()];
+  await expect
+    .poll(async () => {
+      const metrics = [...metricsIn(await producer.collect()), ...(await reader.metrics())];
+      for (const metric of metrics) if (metric.dataPoints.length > 0) found.set(metric.descriptor.name, metric);
+      return names();
+    })
+    .toEqual(expect.arrayContaining(['nixl.event.distribution', 'nixl.duration.events', 'nixl.records.gpu.time']));
+  return [...found.values()];
+}
+
+it('every exported name has a constant, and every constant is exported', async () => {
+  const metrics = await exported();
+  // Only serve has exporters whose failures it counts. Names of the builder comprehensive_names begin with its constant.
+  const names = [...metrics.map(({ descriptor }) => descriptor.name), ...SELF_METRICS.map(({ name }) => name)];
+  const fixed = names.filter((name) => !name.startsWith(`${semconv.METRIC_NIXL_COMPREHENSIVE_EVENTS}.`));
+  expect([...new Set(fixed)].sort()).toEqual(constants('METRIC_'));
+  const attributes = [
+    ...metrics.flatMap(({ dataPoints }) => dataPoints.flatMap((point) => Object.keys(point.attributes))),
+    ...Object.keys(withLabels('otel', {}, { exporter: 'otlp' })),
+  ];
+  const own = attributes.filter((name) => name.startsWith('nixl.'));
+  expect([...new Set(own)].sort()).toEqual(constants('ATTR_'));
+});
+
+it('metrics of this package have the same names in both namings', () => {
+  const [nixl, otel] = NAMINGS.map((naming) => metricsOf(naming).map(({ name }) => name));
+  const own = nixl!.filter((name) => !name.startsWith('agent_'));
+  expect(otel).toEqual(expect.arrayContaining(own));
+  for (const name of own) expect(constants('METRIC_')).toContain(name);
+});
