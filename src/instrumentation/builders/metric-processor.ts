@@ -30,7 +30,7 @@ const COUNTING_BUILDERS = {
 export type BuilderName = TallyBuilderName | keyof typeof COUNTING_BUILDERS;
 export const BUILDER_NAMES = [...TALLY_BUILDERS, ...Object.keys(COUNTING_BUILDERS)] as BuilderName[];
 
-/** Returns the builders whose metrics are read off the tally. */
+/** Returns the builders that read their metrics off the tally. */
 export function tallyBuilders(
   chosen: readonly (BuilderName | MetricBuilder)[] = DEFAULT_BUILDERS,
 ): readonly TallyBuilderName[] {
@@ -39,8 +39,8 @@ export function tallyBuilders(
 
 export interface MetricProcessorOptions {
   /**
-   * Builders in their order. Default: `records`. Builders whose metrics are read off the tally, such as `legacy`, are
-   * ignored: producers run those.
+   * Builders in their order. Default: `records`. Builders that read the tally, such as `legacy`, are ignored: producers
+   * run those.
    */
   readonly builders?: readonly (BuilderName | MetricBuilder)[];
   /** Attributes of records. Default: none. */
