@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { tallyOptions } from '../dist/mapping/index.js';
-import { openRing, openSource } from '../dist/rings.js';
+import { openRing, openSource } from '../dist/shm-bridge/index.js';
 import { Bursts, NIXL_DEFAULT } from './support/bursts.mjs';
 import { inDirectory, round, sleep } from './support/measure.mjs';
 

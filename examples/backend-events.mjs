@@ -1,7 +1,8 @@
 /** Events of a backend that NIXL does not know, declared in a configuration file. Undeclared events are counted too. */
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Category, NixlMetricProducer, RingWriter } from 'opentelemetry-instrumentation-nixl';
+import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
+import { Category, RingWriter } from 'opentelemetry-instrumentation-nixl/rings';
 import { printMetrics, ringDirectory } from './support.mjs';
 
 const directory = ringDirectory();

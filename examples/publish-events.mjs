@@ -1,6 +1,7 @@
 /** A service without NIXL that publishes CUSTOM and SYSTEM events in a ring. Readers of NIXL's rings can read them. */
 import path from 'node:path';
-import { Category, NixlMetricProducer, RingWriter } from 'opentelemetry-instrumentation-nixl';
+import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
+import { Category, RingWriter } from 'opentelemetry-instrumentation-nixl/rings';
 import { printMetrics, ringDirectory } from './support.mjs';
 
 const directory = ringDirectory();

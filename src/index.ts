@@ -1,80 +1,30 @@
-/** The public API of opentelemetry-instrumentation-nixl. */
-
-// OpenTelemetry: the instrumentation for services with a MeterProvider, the producer for whoever builds the reader.
-export {
-  type AgentEvent,
-  type BuilderName,
-  ComprehensiveBuilder,
-  type EventGain,
-  type EventRecord,
-  type MetricBuilder,
-  MetricProcessor,
-  type MetricProcessorOptions,
-  NixlInstrumentation,
-  type NixlInstrumentationConfig,
-  NixlMetricProducer,
-  type NixlMetricProducerOptions,
-  type NixlOptions,
-  type SharedProducerOptions,
-  type Temporality,
-  type TemporalitySelector,
-} from './instrumentation/index.js';
-
-// Meaning: NIXL's events and what they are called in metrics.
-export {
-  type AgentSnapshot,
-  type Allowlist,
-  type AttributeRegistry,
-  type Attributes,
-  type AttributeSource,
-  type AttributeSpec,
-  type AttributeSubject,
-  type AttributeType,
-  type AttributeValue,
-  type Bounds,
-  type HistogramTally,
-  CATEGORIES,
-  Category,
-  type CategoryNumber,
-  type CategoryRow,
-  categoryName,
-  type CustomError,
-  type CustomEvent,
-  type CustomMetric,
-  type Distribution,
-  DURATION_BOUNDS_US,
-  type EventKind,
-  type EventMetricRefs,
-  type EventPoint,
-  type EventTally,
-  type EventRow,
-  EVENTS,
-  type Exact,
-  gpuIdentifier,
-  type HistogramMetric,
-  type LabelKey,
-  type Labels,
-  type Metric,
-  type MetricRef,
-  metricsOf,
-  type MetricsOptions,
-  type Naming,
-  type NixlLabels,
-  type NixlRelease,
-  type NumberMetric,
-  type PlainSource,
-  type Point,
-  type ProcessFacts,
-  SIZE_BOUNDS,
-  type TallyBuilderName,
-  tallyOptions,
-  type TallyOptions,
-  type TallyTableOptions,
-  THROUGHPUT_BOUNDS,
-  type TransferTally,
-} from './mapping/index.js';
-
-// Bytes: rings, sources, snapshots, without any OpenTelemetry.
-export * from './shm-bridge/index.js';
-
+/** Public API of opentelemetry-instrumentation-nixl. test/api-report.txt has all signatures. */
 export { NixlTelemetryError, type NixlTelemetryErrorCode } from './errors.js';
+export { MetricProcessor, type MetricProcessorOptions } from './instrumentation/builders/metric-processor.js';
+export { NixlInstrumentation, type SharedProducerOptions } from './instrumentation/instrumentation.js';
+export { NixlMetricProducer } from './instrumentation/producer/metric-producer.js';
+export type {
+  Attributes,
+  AttributeSource,
+  AttributeSpec,
+  AttributeType,
+  AttributeValue,
+  CategoryTerm,
+  CustomError,
+  CustomEvent,
+  CustomMetric,
+  CustomMetricKind,
+  Naming,
+  NixlLabels,
+  NixlRelease,
+  PlainSource,
+} from './mapping/index.js';
+export * from './mapping/semconv.js';
+export type { AgentEvent, BuilderName, EventGain, EventRecord, MetricBuilder } from './settings/metric-builder.js';
+export type {
+  NixlInstrumentationConfig,
+  NixlMetricProducerOptions,
+  NixlOptions,
+  Temporality,
+  TemporalitySelector,
+} from './settings/options.js';

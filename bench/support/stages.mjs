@@ -1,7 +1,7 @@
 // `node stages.mjs DIRECTORY AGENTS RUNS`: prints one line of JSON with the median milliseconds of each stage of a scrape
 // or an export of the agents of a directory, and with its bytes. A separate process collects only its garbage.
 import { NixlMetricProducer } from '../../dist/index.js';
-import { openSource } from '../../dist/rings.js';
+import { openSource } from '../../dist/shm-bridge/index.js';
 import { exposition } from '../../dist/cli/http/exposition.js';
 import { producerSettings } from '../../dist/settings/settings.js';
 import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';

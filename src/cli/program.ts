@@ -1,11 +1,8 @@
-/** The command line: commands, help, version, and which exit code comes of what. */
+/** Command line: commands, help, version and exit codes. */
 import { Command, CommanderError } from 'commander';
 import { NixlTelemetryError } from '../errors.js';
-import { PACKAGE_VERSION } from '../instrumentation/version.js';
-import { addConfig } from './config/command.js';
-import { addDemo } from './demo/command.js';
+import { PACKAGE_VERSION } from '../package.js';
 import { ExitCode, exitCodeOf, Failure } from './process/failure.js';
-import { addList } from './list/command.js';
 import { formatInFlags, formatInNamedFile } from './process/log-format.js';
 import {
   guardOutput,
@@ -18,13 +15,20 @@ import {
   setNoteFormat,
   logDiagToStderr,
 } from './process/output.js';
-import { addRead } from './read/command.js';
-import { addServe } from './serve/command.js';
 import { ignoreHangup } from './process/stop.js';
-import { addTop } from './top/command.js';
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, 5 not permitted or busy.`;
+
+/** Adds each command, in the order of the help. A command's modules are loaded only when it is called. */
+const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
+  serve: async () => (await import('./serve/command.js')).addServe,
+  read: async () => (await import('./read/command.js')).addRead,
+  list: async () => (await import('./list/command.js')).addList,
+  config: async () => (await import('./config/command.js')).addConfig,
+  top: async () => (await import('./top/command.js')).addTop,
+  demo: async () => (await import('./demo/command.js')).addDemo,
+};
 
 /** @returns the exit code. Never rejects. */
 export async function run(args: readonly string[]): Promise<number> {
@@ -36,7 +40,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const settledFormat = (): LogFormat => ensureNoteFormat(() => formatInNamedFile(args, process.env) ?? 'text');
   logDiagToStderr();
   try {
-    const program = buildProgram(settledFormat);
+    const program = await buildProgram(args[0], settledFormat);
     await program.parseAsync(upToUnknownCommand(program, args), { from: 'user' });
   } catch (error) {
     settledFormat();
@@ -47,7 +51,7 @@ export async function run(args: readonly string[]): Promise<number> {
   return (await isOutputLost()) ? ExitCode.FAILED : ExitCode.OK;
 }
 
-/** Commander would answer a --help behind a command that does not exist: that command alone is then what is told. */
+/** Drops the arguments after an unknown command: commander would answer a --help there instead of the mistake. */
 function upToUnknownCommand({ commands }: Command, args: readonly string[]): string[] {
   const [name, ...rest] = args;
   if (name === undefined || name.startsWith('-') || commands.length === 0) return [...args];
@@ -68,8 +72,8 @@ function report(error: unknown): number {
   return ExitCode.FAILED;
 }
 
-/** `settledFormat`: called before anything is written to stderr. */
-function buildProgram(settledFormat: () => LogFormat): Command {
+/** Adds the command `called`, or all commands for help and for mistakes. `settledFormat`: called before a write to stderr. */
+async function buildProgram(called: string | undefined, settledFormat: () => LogFormat): Promise<Command> {
   const program = new Command('nixl-otel');
   const write = (text: string, level: NoteLevel): void => {
     if (settledFormat() === 'json') note(text.replace(/^error: /, '').trim(), level);
@@ -81,12 +85,10 @@ function buildProgram(settledFormat: () => LogFormat): Command {
     .exitOverride()
     .showHelpAfterError('--help shows the usage.')
     .helpCommand(false);
-  addServe(program);
-  addRead(program);
-  addList(program);
-  addConfig(program);
-  addTop(program);
-  addDemo(program);
+  const isCommand = called !== undefined && Object.hasOwn(COMMANDS, called);
+  const isVersion = called === '-V' || called === '--version';
+  const names = isCommand ? [called] : isVersion ? [] : Object.keys(COMMANDS);
+  for (const name of names) (await COMMANDS[name]!())(program);
   for (const command of [program, ...program.commands]) {
     command.version(PACKAGE_VERSION, '-V, --version', 'show the version').helpOption('-h, --help', 'show this help');
     command.addHelpText('after', EXIT_CODES);

@@ -1,51 +1,57 @@
-/** The standard OpenTelemetry instrumentation: for services that have a MeterProvider of their own. */
+/** The standard OpenTelemetry instrumentation, for services with a MeterProvider. */
 import { type MeterProvider, metrics } from '@opentelemetry/api';
 import { InstrumentationBase } from '@opentelemetry/instrumentation';
-import { check, isObject } from '../arguments.js';
+import { check } from '../arguments.js';
 import { reasonOf } from '../errors.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../package.js';
 import { checkReaderOptions, instrumentationSettings, warnOfNoEffect } from '../settings/settings.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from '../settings/options.js';
-import { NixlMetricProducer } from './metric-producer.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
 import { hasReaders, mayGetReaders } from './joining/sdk-provider.js';
+import { type NixlMetricProducer, sharedProducer } from './producer/metric-producer.js';
 import { type Internals, Reporting } from './reporting.js';
-import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
 
 export type SharedProducerOptions = Pick<NixlMetricProducerOptions, 'temporality' | 'naming' | 'hostname'>;
 
+/** Internals of instrumentations that instrumentationWith() makes, by their configuration. */
+const INTERNALS = new WeakMap<NixlInstrumentationConfig, Internals>();
+
+/** Makes an instrumentation under another name or, in tests, with another source and clock. */
+export function instrumentationWith(internals: Internals, config: NixlInstrumentationConfig = {}): NixlInstrumentation {
+  const own = { ...config };
+  INTERNALS.set(own, internals);
+  return new NixlInstrumentation(own);
+}
+
 /**
- * Adds a producer to each reader of the MeterProvider, with the temporality of that reader: the series are those of
- * NixlMetricProducer, and views and cardinality limits of the SDK do not apply. A reader that has a producer of this
- * package already gets from this one only the rings that the other does not read.
+ * Adds a producer to each reader of the MeterProvider, with the temporality of that reader. The series are those of
+ * NixlMetricProducer, and views and cardinality limits of the SDK do not apply. If a reader has a producer of this package
+ * already, the added one reports only the rings that the other does not read.
  *
- * That takes a MeterProvider of OpenTelemetry's SDK. Others get instruments of the API, after a warning: without the
- * histograms of transfers and of declared events, and with durations that are sampled beyond `durationBudgetMs`
- * (`nixl.duration.sampled_ratio` reports the share).
+ * This requires a MeterProvider of OpenTelemetry's SDK. For other providers the instrumentation creates instruments of the
+ * API, after a warning. They lack the histograms of transfers and of declared events, and sample durations beyond
+ * `durationBudgetMs` (`nixl.duration.sampled_ratio` reports the share).
  *
- * When neither options nor the environment say where the rings are, or the native part is missing, it says so once
- * through `diag` and rests: a service must start without its telemetry.
+ * When no place with rings is configured, or the native part is missing, the instrumentation warns once through `diag` and
+ * stays idle: a service must start without its telemetry.
  */
 export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentationConfig> {
-  // The base constructor calls setConfig() and _updateMetricInstruments() before this class has its fields; `declare`
-  // keeps the field from being defined (and wiped) afterwards, so undefined means "still in the base constructor".
+  // The base constructor calls setConfig() and _updateMetricInstruments() before this class has its fields. `declare` keeps
+  // the fields from being defined (and wiped) afterwards: undefined means "still in the base constructor".
   declare private _reporting: Reporting | undefined;
   declare private _lookedUp: MeterProvider | undefined;
   declare private _provider: MeterProvider | undefined;
 
-  /**
-   * `internals` is for tests.
-   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option.
-   */
-  constructor(config: NixlInstrumentationConfig = {}, internals: Internals = {}) {
+  /** @throws NixlTelemetryError CONFIG_INVALID for a wrong option. */
+  constructor(config: NixlInstrumentationConfig = {}) {
     const settings = instrumentationSettings(config);
-    check(isObject(internals), 'internals', internals, 'nothing: it is for tests');
     super(PACKAGE_NAME, PACKAGE_VERSION, { ...config, enabled: false });
     super.setConfig(config);
     this._reporting = new Reporting({
       settings,
       logger: this._diag,
       lookUpGlobalProvider: () => this._lookUpGlobalProvider(),
-      internals,
+      internals: INTERNALS.get(config) ?? {},
     });
     warnOfNoEffect(settings, this._diag);
     this._provider = metrics.getMeterProvider();
@@ -53,7 +59,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
     if (config.enabled !== false) this.enable();
   }
 
-  /** Nothing is patched. */
+  /** Patches nothing. */
   protected override init(): void {}
 
   override enable(): void {
@@ -69,7 +75,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
 
   /**
    * Takes effect at once; does not enable or disable (`enabled` counts at construction only). A wrong option is
-   * reported through `diag`, and what was in force stays.
+   * reported through `diag`, and the previous configuration stays in force.
    */
   override setConfig(config: NixlInstrumentationConfig = {}): void {
     if (this._reporting === undefined) return super.setConfig(config);
@@ -83,18 +89,18 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
   }
 
   /**
-   * Returns a producer on this instrumentation's rings, for a reader that the service chooses, or in another naming: one
-   * per reader, taken before the provider is built. From then on the instrumentation reports to no other reader.
-   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option. With no rings to read it is merely empty.
+   * Returns a producer on this instrumentation's rings, for a reader that the service chooses, or in another naming. Take
+   * one per reader, before the provider is built. From then on the instrumentation reports to no other reader.
+   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option. Without rings the producer is empty.
    */
   metricProducer(options: SharedProducerOptions = {}): NixlMetricProducer {
     checkReaderOptions(options);
     const reporting = this._reporting!;
     reporting.handOverToProducers();
-    return new NixlMetricProducer(options, reporting.shared);
+    return sharedProducer(options, reporting.shared);
   }
 
-  /** Runs the builders; takes records of the service's own, and further builders. */
+  /** Runs the builders; accepts records of the service, and further builders. */
   get processor(): MetricProcessor {
     return this._reporting!.processor;
   }
@@ -115,7 +121,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
   private _lookUpGlobalProvider(): void {
     const provider = metrics.getMeterProvider();
     if (provider === this._lookedUp || provider === this._provider) return;
-    // A provider that may still get readers is left only for one that has some.
+    // A provider that may still get readers is only replaced by one that has readers.
     if (mayGetReaders(this._provider) && !hasReaders(provider)) return;
     this._lookedUp = provider;
     this._provider = provider;

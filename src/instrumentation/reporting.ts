@@ -1,36 +1,35 @@
 /**
- * Decides what runs: nothing, producers in the readers of one MeterProvider, instruments of one meter where the provider
- * shows no readers, or only the source for producers that the service was given.
+ * Decides what runs: nothing; producers in the readers of one MeterProvider; instruments of one meter where the provider
+ * hides its readers; or only the source, for producers that the service took.
  */
 import type { DiagLogger, Meter, MeterProvider } from '@opentelemetry/api';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { NOTHING_CONFIGURED, sameSettings, type Settings } from '../settings/settings.js';
 import { openSource, type RingSource } from '../shm-bridge/index.js';
 import type { SourceOptions, TypeTapOptions } from '../shm-bridge/types.js';
+import { placesText } from './feed/place-problems.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
-import { NOTHING_CONFIGURED, sameSettings, type Settings } from '../settings/settings.js';
-import { placesText } from './place-problems.js';
-import { DiagOnce } from './diag-once.js';
-import { JoinedReaders } from './joining/joined-readers.js';
-import { isShutDown, readersOf, type SdkReader } from './joining/sdk-provider.js';
-import type { SharedFeed } from './metric-producer.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
-import { MeterMemory } from './meter-memory.js';
-import { Registration } from './registration.js';
-import { claimInstruments, releaseInstruments } from './instruments-owner.js';
+import { DiagOnce } from './feed/diag-once.js';
+import { LateFeed, SourceFeed } from './feed/snapshot-feed.js';
+import { MeterMemory } from './instruments/meter-memory.js';
+import { Registration } from './instruments/registration.js';
+import { JoinedReaders } from './joining/joined-readers.js';
 import { twoSources } from './joining/ring-reporter.js';
-import { LateFeed, SourceFeed } from './snapshot-feed.js';
-import { Waiting } from './waiting.js';
+import { isShutDown, readersOf, type SdkReader } from './joining/sdk-provider.js';
+import { claimInstruments, releaseInstruments, Retry } from './meter-providers.js';
+import type { SharedFeed } from './producer/metric-producer.js';
 
 const SUBJECT = 'instrumentation';
 /** Exported for tests. */
 export const FALLBACK =
-  "this MeterProvider does not show its readers as those of OpenTelemetry's SDK do: NIXL metrics are made with " +
-  'instruments of the API, without transfer histograms, and durations are sampled under load';
+  "this MeterProvider does not show its readers as OpenTelemetry's SDK does: NIXL metrics use instruments of the API, " +
+  'without transfer histograms, and durations are sampled under load';
 
 export interface Internals {
   /** For messages. Default: NixlInstrumentation. */
   readonly name?: string;
-  /** For tests: replacements of the real source and clock. */
+  /** Replacements of the real source and clock in tests. */
   readonly openSource?: (options: SourceOptions) => RingSource;
   readonly now?: () => number;
 }
@@ -38,17 +37,17 @@ export interface Internals {
 export interface ReportingOptions {
   readonly settings: Settings;
   readonly logger: DiagLogger;
-  /** Calls use() if the global provider is another one than at the last call. */
+  /** Calls use() if the global provider has changed since the last call. */
   readonly lookUpGlobalProvider: () => void;
   readonly internals: Internals;
 }
 
 export class Reporting {
   readonly #logger: DiagLogger;
-  readonly #said: DiagOnce;
+  readonly #log: DiagOnce;
   readonly #internals: Internals;
   readonly #name: string;
-  readonly #waiting: Waiting;
+  readonly #retry: Retry;
   readonly #joined: JoinedReaders;
   #settings: Settings;
   #builderMetrics: BuilderMetrics;
@@ -59,30 +58,30 @@ export class Reporting {
   #byMeter = new WeakMap<Meter, Registration>();
   readonly #memories = new WeakMap<Meter, MeterMemory>();
   #running: Registration | undefined;
-  /** True when another instrumentation has its instruments on this provider. */
+  /** True while another instrumentation has its instruments on this provider. */
   #isSecond = false;
-  /** Lets another instrumentation have the instruments of the provider. */
+  /** Releases the claim on the provider's instruments. */
   #release = (): void => {};
   #feed: SourceFeed | undefined;
-  /** For producers, which may be there before the source and after it. */
+  /** For producers, which may be older than the source and outlive it. */
   readonly #sharedFeed = new LateFeed();
 
   constructor({ settings, logger, lookUpGlobalProvider, internals }: ReportingOptions) {
     this.#settings = settings;
     this.#builderMetrics = BuilderMetrics.of(settings, logger);
     this.#logger = logger;
-    this.#said = new DiagOnce(logger);
+    this.#log = new DiagOnce(logger);
     this.#internals = internals;
     this.#name = internals.name ?? 'NixlInstrumentation';
-    this.#waiting = new Waiting(() => {
-      if (!this.#isSecond) this.#said.guard(SUBJECT, 'the global meter provider', lookUpGlobalProvider);
-      this.#arrange();
+    this.#retry = new Retry(() => {
+      if (!this.#isSecond) this.#log.guard(SUBJECT, 'the global meter provider', lookUpGlobalProvider);
+      this.#update();
     });
     this.#joined = new JoinedReaders({
       feed: this.#sharedFeed,
       name: this.#name,
-      said: this.#said,
-      onWatch: () => this.#arrange(),
+      log: this.#log,
+      onCheck: () => this.#update(),
     });
   }
 
@@ -90,7 +89,7 @@ export class Reporting {
     return this.#builderMetrics.processor;
   }
 
-  /** For producers. */
+  /** Feed and settings for producers. */
   get shared(): SharedFeed {
     return {
       ...this.#settings,
@@ -103,19 +102,19 @@ export class Reporting {
 
   enable(): void {
     this.#enabled = true;
-    this.#arrange();
+    this.#update();
   }
 
   disable(): void {
     this.#enabled = false;
-    this.#arrange();
+    this.#update();
   }
 
   use(provider: MeterProvider, meter: Meter): void {
     this.#isSecond = false;
     this.#provider = provider;
     this.#meter = meter;
-    this.#arrange();
+    this.#update();
   }
 
   configure(settings: Settings): void {
@@ -130,42 +129,37 @@ export class Reporting {
     }
     this.#byMeter = new WeakMap();
     this.#joined.forget();
-    this.#arrange();
+    this.#update();
   }
 
-  /** From now on the numbers go to producers only, or a reader would have them twice. */
+  /** Stops every other kind of reporting, or a reader would get the numbers twice. */
   handOverToProducers(): void {
+    const tooLate = 'metricProducer() was taken after the provider was set';
     if (this.#running !== undefined) {
-      this.#said.warn(
-        SUBJECT,
-        'late-producer',
-        'metricProducer() was taken after the provider was set: readers may repeat the last values of the instruments',
-      );
+      const effect = 'readers may repeat the last values of the instruments';
+      this.#log.warn(SUBJECT, 'late-producer', `${tooLate}: ${effect}`);
     }
     if (this.#joined.any) {
-      this.#said.warn(
-        SUBJECT,
-        'late-producer',
-        'metricProducer() was taken after the provider was set: from now on only readers with such a producer have NIXL metrics',
-      );
+      const effect = 'from now on only readers with such a producer have NIXL metrics';
+      this.#log.warn(SUBJECT, 'late-producer', `${tooLate}: ${effect}`);
     }
     this.#producersTaken = true;
-    this.#arrange();
+    this.#update();
   }
 
-  /** After every change. A meter that throws must not take the host with it. */
-  #arrange(): void {
+  /** Called after every change. Catches errors: a meter that throws must not end the host. */
+  #update(): void {
     try {
-      this.#bringInLine();
+      this.#apply();
     } catch (error) {
-      this.#said.error(SUBJECT, 'arrange', `NIXL telemetry could not be set up: ${reasonOf(error)}`);
+      this.#log.error(SUBJECT, 'arrange', `NIXL telemetry could not be set up: ${reasonOf(error)}`);
     }
   }
 
-  /** Brings what runs in line with what is wanted; does nothing when nothing changed. */
-  #bringInLine(): void {
+  /** Starts and stops what the current state requires; does nothing when nothing changed. */
+  #apply(): void {
     if (this.#enabled && this.#settings.source === undefined) {
-      this.#said.warn(SUBJECT, 'CONFIG_INVALID', NOTHING_CONFIGURED);
+      this.#log.warn(SUBJECT, 'CONFIG_INVALID', NOTHING_CONFIGURED);
     }
     if (!this.#enabled || this.#settings.source === undefined) return this.#rest();
     if (this.#producersTaken) return this.#serveProducers();
@@ -175,7 +169,7 @@ export class Reporting {
   }
 
   #serveProducers(): void {
-    this.#waiting.stop();
+    this.#retry.stop();
     this.#stopInstruments();
     this.#joined.leave();
     const feed = this.#openSource();
@@ -184,7 +178,7 @@ export class Reporting {
 
   #join(readers: readonly SdkReader[]): void {
     if (readers.length === 0) return this.#wait();
-    this.#waiting.stop();
+    this.#retry.stop();
     this.#stopInstruments();
     const feed = this.#openSource();
     if (feed !== undefined) this.#joined.join(this.#provider!, readers, this.#settings, this.#builderMetrics, feed);
@@ -193,39 +187,39 @@ export class Reporting {
   #useInstruments(): void {
     const registration = this.#registrationOn(this.#meter);
     if (registration === undefined || registration.noop) return this.#wait();
-    if (registration === this.#running) return this.#waiting.stop();
+    if (registration === this.#running) return this.#retry.stop();
+    const provider = this.#provider!;
     const owner = { name: this.#name, places: placesText(this.#settings.source!) };
-    const first = claimInstruments(this.#provider!, owner);
+    const first = claimInstruments(provider, owner);
     this.#isSecond = first !== owner;
     if (this.#isSecond) {
-      this.#said.warn(SUBJECT, 'twice', twoSources('this MeterProvider', first, owner));
+      this.#log.warn(SUBJECT, 'twice', twoSources('this MeterProvider', first, owner));
       return this.#wait();
     }
-    this.#waiting.stop();
-    this.#said.warn(SUBJECT, 'fallback', FALLBACK);
+    this.#retry.stop();
+    this.#log.warn(SUBJECT, 'fallback', FALLBACK);
     this.#joined.leave();
     this.#stopInstruments();
     const feed = this.#openSource(registration.tap);
-    if (feed === undefined) return releaseInstruments(this.#provider!, owner);
+    if (feed === undefined) return releaseInstruments(provider, owner);
     this.#running = registration;
-    const provider = this.#provider!;
     this.#release = () => releaseInstruments(provider, owner);
     registration.start(feed);
   }
 
-  /** Rings are left alone as long as there is nobody to report to: reading them is destructive. */
+  /** Leaves the rings alone while no reader is there: reading them is destructive. */
   #wait(): void {
     this.#stopAll();
-    this.#waiting.start();
+    this.#retry.start();
   }
 
   #rest(): void {
-    this.#waiting.stop();
+    this.#retry.stop();
     this.#stopAll();
   }
 
   #stopAll(): void {
-    this.#joined.leave(this.#feed);
+    this.#joined.leave(true);
     this.#stopInstruments(() => this.#closeSource());
   }
 
@@ -238,7 +232,7 @@ export class Reporting {
         settings: this.#settings,
         processor: this.processor,
         agentAttributes: this.#builderMetrics.agentAttributes,
-        said: this.#said,
+        log: this.#log,
         now: this.#internals.now,
         memory: this.#memoryOf(meter),
       });
@@ -262,7 +256,7 @@ export class Reporting {
     settle?.();
   }
 
-  /** Undefined when the rings cannot be read; the host goes on without this telemetry. */
+  /** Returns undefined when the rings cannot be read: the host runs without this telemetry. */
   #openSource(tap?: TypeTapOptions): SourceFeed | undefined {
     if (this.#feed !== undefined) return this.#feed;
     try {
@@ -274,13 +268,13 @@ export class Reporting {
       agentAttributes.watch(source);
     } catch (error) {
       const code = error instanceof NixlTelemetryError ? error.code : 'open';
-      this.#said.error(SUBJECT, code, `NIXL telemetry is off: ${reasonOf(error)}`);
+      this.#log.error(SUBJECT, code, `NIXL telemetry is off: ${reasonOf(error)}`);
     }
     return this.#feed;
   }
 
   #closeSource(): void {
-    this.#said.guard(SUBJECT, 'closing the rings', () => {
+    this.#log.guard(SUBJECT, 'closing the rings', () => {
       this.#builderMetrics.detach();
       this.#feed?.close();
     });

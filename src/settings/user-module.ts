@@ -46,7 +46,7 @@ export function builderFromModule(file: string): MetricBuilder {
   let made: unknown;
   try {
     made = runBuilderCode({ name: file, file }, () => {
-      const module = createRequire(import.meta.url)(file) as Record<string, unknown>;
+      const module = createRequire(file)(file) as Record<string, unknown>;
       const found = module['default'] ?? module['builder'] ?? module;
       return typeof found === 'function' ? madeBy(found as () => unknown) : found;
     });
@@ -58,5 +58,5 @@ export function builderFromModule(file: string): MetricBuilder {
   }
   const { name, create } = (typeof made === 'object' && made !== null ? made : {}) as Partial<MetricBuilder>;
   if (typeof name === 'string' && typeof create === 'function') return made as MetricBuilder;
-  throw new NixlTelemetryError('CONFIG_INVALID', `builder ${file} is none; ${ALLOWED}`, { path: file });
+  throw new NixlTelemetryError('CONFIG_INVALID', `builder ${file} is not a builder; ${ALLOWED}`, { path: file });
 }

@@ -1,6 +1,7 @@
 /** YAML with positions. */
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
+import { packageFolder } from '../package.js';
 import type { Located, Mistake } from './located.js';
 import type { Path } from './shape.js';
 
@@ -10,7 +11,9 @@ export interface LocatedYaml extends Located {
 }
 
 export function readYaml(text: string): LocatedYaml {
-  const { parseDocument, visit } = createRequire(import.meta.url)('yaml') as typeof Yaml;
+  const { parseDocument, visit } = createRequire(packageFolder('package yaml', 'CONFIG_INVALID'))(
+    'yaml',
+  ) as typeof Yaml;
   const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
   // Warnings are of tags that mean nothing here: their values would be taken for something else.
   const found = [...document.errors, ...document.warnings];

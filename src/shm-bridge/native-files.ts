@@ -1,15 +1,13 @@
-/** Paths of the compiled parts of this package: built in a checkout, or shipped for this platform. */
+/** Paths of the compiled parts of this package: built in a checkout, or prebuilt for this platform. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { packageFolder } from '../package.js';
 
 export type NativeFile = 'nixl_otel.node' | 'transfer-source';
 
-/** A function: a bundler may set import.meta.url to something that is not a file. */
-const packageRoot = (): string => fileURLToPath(new URL('../..', import.meta.url));
-
 /**
- * Returns the C library of this process, from its own memory mappings, without a subprocess or a report. glibc's file
- * has one of two names; the name of musl's file varies by distribution.
+ * Returns the C library of this process, without starting a program or collecting a report. In the mappings glibc's file
+ * has one of two names; musl's name differs by distribution.
  */
 export function libc(maps: string = ownMappings()): 'glibc' | 'musl' {
   return maps === '' || /\/libc(\.so\.6|-[\d.]+\.so)$/m.test(maps) ? 'glibc' : 'musl';
@@ -19,27 +17,35 @@ function ownMappings(): string {
   try {
     return readFileSync('/proc/self/maps', 'latin1');
   } catch {
-    return ''; // no /proc: glibc is more likely, and the loader refuses a binary for the other
+    return ''; // without /proc, glibc is likely, and the loader would refuse a binary for the other
   }
 }
 
-/** Returns the platform's name in prebuilds, as `linux-x64-glibc`. */
+/** Returns the name of the platform's prebuilt files: `linux-x64-glibc`. */
 export function platformName(): string {
   return [process.platform, process.arch, libc()].join('-');
 }
 
-/** Returns the absolute paths to try, in this order: the local build, then the binary in the package. */
-export function nativeFiles(file: NativeFile, root = packageRoot()): string[] {
+/**
+ * Returns absolute paths to try, in this order: a build made here, then the prebuilt binary.
+ * @throws NixlTelemetryError ADDON_MISSING inside a bundle without a file
+ */
+export function nativeFiles(file: NativeFile, root = packageRoot(file)): string[] {
   return [`${root}native/build/${file}`, `${root}prebuilds/${platformName()}/${file}`];
 }
 
+/** @throws NixlTelemetryError as nativeFiles() */
 export function findNativeFile(file: NativeFile): string | undefined {
   return nativeFiles(file).find((path) => existsSync(path));
 }
 
-/** Returns the build command, for error messages. */
+/** Returns how to build a missing file, for error messages. */
 export function howToBuild(): string {
-  const root = packageRoot();
+  const root = packageRoot('Makefile');
   const command = existsSync(`${root}package-lock.json`) ? 'npm run setup' : `make -C "${root}native"`;
   return `build it with: ${command} (needs make and a C++20 compiler, such as g++ 11)`;
+}
+
+function packageRoot(wanted: string): string {
+  return fileURLToPath(packageFolder(wanted));
 }

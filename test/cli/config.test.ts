@@ -4,7 +4,8 @@ import path from 'node:path';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { NixlMetricProducer, RingWriter } from '../../src/index.js';
+import { NixlMetricProducer } from '../../src/index.js';
+import { RingWriter } from '../../src/rings.js';
 import { effectiveConfig } from '../../src/cli/config/command.js';
 import { buildersOf, fileShape, readSettings } from '../../src/settings/file.js';
 import { SERVE_SECTION } from '../../src/settings/serve-rows.js';
@@ -355,7 +356,7 @@ describe('a configuration file', () => {
     writeFileSync(path.join(path.dirname(file), 'own.cjs'), 'module.exports = { name: 1 };');
     const other = path.join(path.dirname(file), 'other.yaml');
     writeFileSync(other, 'builders: [nixl, ./own.mjs, ./own.cjs]');
-    expect(() => buildersOf(readSettings(other))).toThrow(/builder .*own.cjs is none; export default/);
+    expect(() => buildersOf(readSettings(other))).toThrow(/builder .*own.cjs is not a builder; export default/);
   });
 });
 
@@ -655,7 +656,7 @@ describe('nixl-otel config', () => {
     const file = fileWith('serve: { exporter: [console, prom] }');
     const { code, stderr } = await run(['config', 'check', file]);
     expect(code).toBe(1);
-    expect(stderr).toContain('there is no exporter prom; built in are prometheus, otlp, console; looked for');
+    expect(stderr).toContain('there is no exporter prom; built in are prometheus, otlp, console; searched');
   });
 
   it('checks', async () => {

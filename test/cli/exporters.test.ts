@@ -164,7 +164,7 @@ describe('an exporter of your own', () => {
   });
 
   it.each([
-    ['is not there', undefined, /there is no exporter .*; built in are prometheus, otlp, console; looked for/],
+    ['is not there', undefined, /there is no exporter .*; built in are prometheus, otlp, console; searched/],
     ['does not parse', 'export default {', /cannot be loaded/],
     ['throws when it is loaded', 'throw new Error("no licence")', /cannot be loaded: no licence/],
     ['exports nothing', 'export const other = 1;', /has no such export; export default \(or as "exporter"\)/],
@@ -208,14 +208,14 @@ describe('an exporter of your own', () => {
     [
       'reports nothing at export',
       `export(m, done) { done() }, async forceFlush() {}, async shutdown() {}`,
-      'failed: it did not say why',
+      'failed: it gave no reason',
     ],
     [
       'fails at export',
       `export(m, done) { done({ code: 1, error: new Error('full') }) }, async forceFlush() {}, async shutdown() {}`,
       'failed: full',
     ],
-    ['hangs at export', `export() {}, async forceFlush() {}, async shutdown() {}`, 'nothing came of it in'],
+    ['hangs at export', `export() {}, async forceFlush() {}, async shutdown() {}`, 'timed out after'],
     [
       'hangs at shutdown',
       `export(m, done) { done({ code: 0 }) }, async forceFlush() {}, shutdown: () => new Promise(() => {})`,

@@ -115,7 +115,7 @@ describe('an error that belongs to nobody', () => {
     const { code, stderr } = await serve.stop('SIGUSR2');
     writer.close();
     expect(code).toBe(1);
-    expect(stderr).toMatch(/error: an error that belongs to no exporter or builder that is known: null; serve drains/);
+    expect(stderr).toMatch(/error: an error of no known exporter or builder: null; serve drains/);
     expect(readFileSync(out, 'utf8')).toBe('4096');
   });
 

@@ -61,7 +61,7 @@ describe('nixl-otel serve', () => {
     const later = path.join(parent, 'later');
     const serve = start(['serve', '--dir', first, '--dir', later, '--port', '0']);
     const url = await urlOf(serve);
-    await serve.says(/directory \S*later is absent: it is not there yet/);
+    await serve.says(/directory \S*later is absent: it does not exist yet/);
     mkdirSync(later);
     startTransferSource(['--dir', first, '--name', 'one', '--exact-name', '--seconds', '0']);
     startTransferSource(['--dir', later, '--name', 'two', '--exact-name', '--seconds', '0']);
@@ -80,7 +80,7 @@ describe('nixl-otel serve', () => {
     const serve = start(['serve', '--dir', path.join(file, 'x'), '--port', '0']);
     await serve.says(/directory \S*\/file\/x is corrupt: not a directory/);
     await urlOf(serve);
-    expect((await serve.stop()).stderr).not.toContain('not there yet');
+    expect((await serve.stop()).stderr).not.toContain('not exist yet');
   });
 
   it('takes the directory from NIXL_TELEMETRY_DIR, and --dir before it', async () => {

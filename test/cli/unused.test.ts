@@ -43,7 +43,7 @@ describe('a flag that does nothing is refused:', () => {
   it('a folder of exporters that is not there', async () => {
     const flags = ['--exporter', 'yaml', '--exporter-dir', '/no/such'];
     const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), ...flags]);
-    expect(stderr).toContain('the folder of exporters is not there: /no/such');
+    expect(stderr).toContain('the folder of exporters does not exist: /no/such');
     expect(code).toBe(1);
   });
 

@@ -111,7 +111,9 @@ describe('the process behind each agent', () => {
   });
 
   const LOOK = `
-    const { NixlMetricProducer, openSource, tallyOptions } = await import(arg.main);
+    const { NixlMetricProducer } = await import(arg.main);
+    const { openSource } = await import(${JSON.stringify(dist('shm-bridge/index.js'))});
+    const { tallyOptions } = await import(${JSON.stringify(dist('mapping/index.js'))});
     const producer = new NixlMetricProducer({ directories: arg.directory, attributes: arg.attributes });
     const source = openSource({ directories: [arg.directory], tally: tallyOptions() });
     let seen = [];

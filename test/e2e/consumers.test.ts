@@ -95,11 +95,13 @@ test('main thread and worker at once, by require() and by import, count each eve
     import { createRequire } from 'node:module';
     import path from 'node:path';
     import { Worker } from 'node:worker_threads';
-    const index = ${JSON.stringify(dist('index.js'))};
+    const index = ${JSON.stringify(dist('shm-bridge/index.js'))};
+    const mapping = ${JSON.stringify(dist('mapping/index.js'))};
+    const { tallyOptions } = await import(mapping);
     const imported = await import(index);
     const required = createRequire(import.meta.url)(new URL(index).pathname);
     const writer = new imported.RingWriter(path.join(arg, 'agent'), { wireVersion: 4 });
-    const options = { directories: [arg], tally: imported.tallyOptions() };
+    const options = { directories: [arg], tally: tallyOptions() };
     // As soon as it has so many: on a busy machine one drain that is asked for may end before.
     const countOf = (source, events) => {
       for (;;) {
@@ -113,7 +115,8 @@ test('main thread and worker at once, by require() and by import, count each eve
     const worker = new Worker(
       new URL('data:text/javascript,' + encodeURIComponent(\`
       import { parentPort } from 'node:worker_threads';
-      import { openSource, tallyOptions } from '\${index}';
+      import { openSource } from '\${index}';
+      import { tallyOptions } from '\${mapping}';
       const source = openSource({ directories: [\${JSON.stringify(arg)}], tally: tallyOptions() });
       parentPort.on('message', (events) => parentPort.postMessage((\${countOf})(source, events)));
       parentPort.postMessage('ready');\`)),

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { RingWriter, type WriteEvent } from '../../src/index.js';
+import { RingWriter, type WriteEvent } from '../../src/rings.js';
 import { scrape, start, temporaryDirectory } from '../cli/command.js';
 import { samplesOf } from '../support/page.js';
 

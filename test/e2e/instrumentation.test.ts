@@ -9,7 +9,8 @@ const PRELUDE = `
   import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
   import path from 'node:path';
   import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
-  const { NixlInstrumentation, NixlMetricProducer, RingWriter } = await import(${JSON.stringify(dist('index.js'))});
+  const { NixlInstrumentation, NixlMetricProducer } = await import(${JSON.stringify(dist('index.js'))});
+  const { RingWriter } = await import(${JSON.stringify(dist('rings.js'))});
 
   class Reader extends MetricReader {
     constructor(metricProducers = []) {

@@ -11,7 +11,8 @@ const PRELUDE = `
   import path from 'node:path';
   import { metrics, diag } from '@opentelemetry/api';
   import { AggregationTemporality, MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
-  const { NixlInstrumentation, NixlMetricProducer, RingWriter } = await import(${JSON.stringify(dist('index.js'))});
+  const { NixlInstrumentation, NixlMetricProducer } = await import(${JSON.stringify(dist('index.js'))});
+  const { RingWriter } = await import(${JSON.stringify(dist('rings.js'))});
   const lines = [];
   const log = (...line) => lines.push(line.slice(1).join(' '));
   diag.setLogger({ error: log, warn: log, info() {}, debug() {}, verbose() {} });
@@ -80,7 +81,8 @@ test('a provider that is shut down flushes the last events, then its rings are f
     import { readdirSync, readlinkSync } from 'node:fs';
     import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
     import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
-    const { NixlInstrumentation, RingWriter } = await import(${JSON.stringify(dist('index.js'))});
+    const { NixlInstrumentation } = await import(${JSON.stringify(dist('index.js'))});
+    const { RingWriter } = await import(${JSON.stringify(dist('rings.js'))});
     const [directory, url] = arg;
     const exporter = new OTLPMetricExporter({ url, temporalityPreference: 0 });
     const provider = new MeterProvider({ readers: [new PeriodicExportingMetricReader({ exporter, exportIntervalMillis: 3600000 })] });

@@ -2,11 +2,12 @@
 import { join } from 'node:path';
 import type { MetricData } from '@opentelemetry/sdk-metrics';
 import { expect, it, onTestFinished } from 'vitest';
-import { NixlInstrumentation, NixlMetricProducer, RingWriter } from '../../src/index.js';
+import { NixlInstrumentation, NixlMetricProducer } from '../../src/index.js';
 import { BUILDER_NAMES } from '../../src/settings/metric-builder.js';
 import { SELF_METRICS } from '../../src/instrumentation/self-metrics.js';
 import { EVENTS, metricsOf, NAMINGS, withLabels } from '../../src/mapping/index.js';
 import * as semconv from '../../src/mapping/semconv.js';
+import { RingWriter } from '../../src/rings.js';
 import { ManualReader, metricsIn, ofAnotherMake, providerWith } from '../instrumentation/readers.js';
 import { temporaryDirectory } from '../support/live.js';
 
@@ -36,7 +37,7 @@ async function exported(): Promise<MetricData[]> {
   const options = { naming: 'otel', builders: [...BUILDER_NAMES, builder], hostname: 'h' } as const;
   const producer = new NixlMetricProducer({ ...options, directories: directoriesWithAgents() });
   onTestFinished(() => producer.close());
-  producer.processor!.process(record);
+  producer.processor.process(record);
   const reader = new ManualReader();
   const instrumentation = new NixlInstrumentation({ ...options, directories: directoriesWithAgents() });
   onTestFinished(() => instrumentation.disable());

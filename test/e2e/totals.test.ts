@@ -3,12 +3,8 @@ import { join } from 'node:path';
 import type { MeterProvider } from '@opentelemetry/api';
 import { AggregationTemporality, type DataPoint, type Histogram } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import {
-  type MetricBuilder,
-  NixlInstrumentation,
-  type NixlInstrumentationConfig,
-  RingWriter,
-} from '../../src/index.js';
+import { type MetricBuilder, NixlInstrumentation, type NixlInstrumentationConfig } from '../../src/index.js';
+import { RingWriter } from '../../src/rings.js';
 import { ManualReader, ofAnotherMake, providerWith } from '../instrumentation/readers.js';
 import { temporaryDirectory } from '../support/live.js';
 

@@ -1,6 +1,6 @@
 import { AggregationTemporality, type DataPoint, type Histogram, InstrumentType } from '@opentelemetry/sdk-metrics';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { hrTimeOf } from '../../src/instrumentation/metric-data.js';
+import { hrTimeOf } from '../../src/instrumentation/producer/metric-data.js';
 import { agentSnapshot, InMemorySource, START_MS } from './in-memory-source.js';
 import { ManualReader, metricIn, pointsIn, producerOn, providerWith, valuesOf } from './readers.js';
 

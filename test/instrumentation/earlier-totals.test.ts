@@ -1,7 +1,7 @@
 /** Counters of the instrumentation where tallies begin again at 0, on an SDK that forgets no series. */
 import { AggregationTemporality } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it } from 'vitest';
-import { EarlierTotals } from '../../src/instrumentation/earlier-totals.js';
+import { EarlierTotals } from '../../src/instrumentation/instruments/totals.js';
 import { instrumentation, opener } from './harness.js';
 import { agentSnapshot, eventTally } from './in-memory-source.js';
 import { ManualReader, ofAnotherMake, providerWith } from './readers.js';

@@ -1,8 +1,9 @@
 import { diag, DiagLogLevel } from '@opentelemetry/api';
 import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NixlInstrumentation, type NixlInstrumentationConfig } from '../../src/instrumentation/index.js';
+import type { NixlInstrumentation, NixlInstrumentationConfig } from '../../src/index.js';
 import { SeriesLimit } from '../../src/instrumentation/agents/series-limit.js';
+import { instrumentationWith } from '../../src/instrumentation/instrumentation.js';
 import { FALLBACK } from '../../src/instrumentation/reporting.js';
 import type { AgentSnapshot } from '../../src/shm-bridge/types.js';
 import { agentSnapshot, eventTally, type InMemorySource, SourceOpener } from './in-memory-source.js';
@@ -33,9 +34,9 @@ afterEach(() => {
 
 /** 24 series per instrument: with twelve error statuses that is room for two agents. */
 function start(seriesLimit = 24, config: NixlInstrumentationConfig = {}): InMemorySource {
-  instrumentation = new NixlInstrumentation(
-    { directories: '/rings', hostname: 'h', seriesLimit, ...config },
+  instrumentation = instrumentationWith(
     { openSource: opener.openSource, now: () => 0 },
+    { directories: '/rings', hostname: 'h', seriesLimit, ...config },
   );
   reader = new ManualReader();
   instrumentation.setMeterProvider(ofAnotherMake(providerWith(reader)));

@@ -11,7 +11,8 @@ import {
 } from '@opentelemetry/api';
 import type { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
-import { NixlInstrumentation, type NixlInstrumentationConfig } from '../../src/instrumentation/index.js';
+import type { NixlInstrumentation, NixlInstrumentationConfig } from '../../src/index.js';
+import { instrumentationWith } from '../../src/instrumentation/instrumentation.js';
 import { FALLBACK, type Internals } from '../../src/instrumentation/reporting.js';
 import { SourceOpener } from './in-memory-source.js';
 
@@ -57,9 +58,9 @@ export function instrumentation(
   internals: Internals = {},
 ): NixlInstrumentation {
   const { openSource } = opener;
-  const one = new NixlInstrumentation(
-    { directories: '/rings', hostname: 'h', ...config },
+  const one = instrumentationWith(
     { openSource, now: () => 0, ...internals },
+    { directories: '/rings', hostname: 'h', ...config },
   );
   instrumentations.push(one);
   return one;

@@ -1,6 +1,6 @@
 /** A RingSource without rings: tests set what agents would have told. */
 import { tallyOptions } from '../../src/mapping/index.js';
-import type { SnapshotFeed } from '../../src/instrumentation/snapshot-feed.js';
+import type { SnapshotFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
 import type { EventTap, RingSource, SnapshotReader } from '../../src/shm-bridge/index.js';
 import type {
   AgentSnapshot,

@@ -1,7 +1,7 @@
 /** Readers with a joined producer: nothing twice and nothing missing, whatever is switched, set or added meanwhile. */
 import { AggregationTemporality, type DataPoint, type Histogram } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it, vi } from 'vitest';
-import type { NixlInstrumentation } from '../../src/instrumentation/index.js';
+import type { NixlInstrumentation } from '../../src/index.js';
 import { RING_REPORTER, type RingReporter } from '../../src/instrumentation/joining/ring-reporter.js';
 import type { AgentSnapshot } from '../../src/shm-bridge/types.js';
 import { instrumentation, log, opener } from './harness.js';

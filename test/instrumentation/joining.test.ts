@@ -115,7 +115,7 @@ describe("with an SDK's MeterProvider, the instrumentation", () => {
     one.disable();
     expect([opener.open, log.splice(0).map(({ message }) => message)]).toEqual([
       [],
-      [expect.stringMatching(/^taking a producer out of its reader failed: .*_metricProducers/)],
+      [expect.stringMatching(/^removing a producer from its reader failed: .*_metricProducers/)],
     ]);
   });
 

@@ -1,7 +1,8 @@
 import { type MeterProvider as ApiMeterProvider, metrics } from '@opentelemetry/api';
 import { describe, expect, it, vi } from 'vitest';
 import { NixlTelemetryError } from '../../src/errors.js';
-import { NixlInstrumentation } from '../../src/instrumentation/index.js';
+import { NixlInstrumentation } from '../../src/index.js';
+import { instrumentationWith } from '../../src/instrumentation/instrumentation.js';
 import { callbacksOf, instrumentation, log, NOOP_PROVIDER, opener } from './harness.js';
 import { agentSnapshot } from './in-memory-source.js';
 import { ManualReader, ofAnotherMake, providerWith, valuesOf } from './readers.js';
@@ -151,7 +152,7 @@ describe('a service must start without this telemetry:', () => {
   it('nothing configured is one warning', () => {
     vi.stubEnv('NIXL_TELEMETRY_DIR', '');
     metrics.setGlobalMeterProvider(providerWith(new ManualReader()));
-    const one = new NixlInstrumentation({}, { openSource: opener.openSource });
+    const one = instrumentationWith({ openSource: opener.openSource });
     one.setMeterProvider(providerWith(new ManualReader()));
     expect(log).toEqual([
       { level: 'warn', message: expect.stringMatching(/directories.*NIXL_TELEMETRY_DIR/) as string },

@@ -1,8 +1,8 @@
 import { JsonMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import { AggregationTemporality, type DataPoint, DataPointType, type Histogram } from '@opentelemetry/sdk-metrics';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { NixlMetricProducer } from '../../src/instrumentation/index.js';
-import { hrTimeOf } from '../../src/instrumentation/metric-data.js';
+import { NixlMetricProducer } from '../../src/index.js';
+import { hrTimeOf } from '../../src/instrumentation/producer/metric-data.js';
 import { agentSnapshot, InMemorySource, SourceOpener, START_MS } from './in-memory-source.js';
 import { metricIn, metricsIn, pointsIn, producerOn, valuesOf } from './readers.js';
 

@@ -1,5 +1,5 @@
 /** Small helpers around real readers. */
-import type { MeterProvider as ApiMeterProvider } from '@opentelemetry/api';
+import { diag, type MeterProvider as ApiMeterProvider } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import {
   AggregationTemporality,
@@ -12,8 +12,11 @@ import {
   MetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { AttributeRegistry, type AttributeSpec, EVERYTHING } from '../../src/mapping/index.js';
+import type { NixlMetricProducer, NixlMetricProducerOptions } from '../../src/index.js';
+import { BuilderMetrics } from '../../src/instrumentation/builders/builder-metrics.js';
+import { sharedProducer } from '../../src/instrumentation/producer/metric-producer.js';
 import { OPTION_ROWS } from '../../src/settings/option-rows.js';
-import { NixlMetricProducer, type NixlMetricProducerOptions } from '../../src/instrumentation/index.js';
+import type { Profile } from '../../src/settings/settings.js';
 import { feedOf, type InMemorySource } from './in-memory-source.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
@@ -94,14 +97,13 @@ export function metricIn(result: CollectionResult, name: string): MetricData {
   return metricsIn(result).find(({ descriptor }) => descriptor.name === name)!;
 }
 
-/** As the instrumentation would make it: on a feed that is somebody else's. */
+/** Makes a producer on a shared feed, as the instrumentation does. */
 export function producerOn(
   source: InMemorySource,
   options: NixlMetricProducerOptions = {},
   attributes: readonly AttributeSpec[] = [],
 ): NixlMetricProducer {
-  return new NixlMetricProducer(options, {
-    feed: feedOf(source),
+  const profile: Profile = {
     naming: 'nixl',
     nixlRelease: options.nixlRelease ?? 'main',
     nixlLabels: options.nixlLabels ?? 'prometheus',
@@ -111,5 +113,7 @@ export function producerOn(
     rankVariable: 'LOCAL_RANK',
     customEvents: options.customEvents ?? [],
     builders: OPTION_ROWS.builders.default,
-  });
+  };
+  const builderMetrics = BuilderMetrics.of(profile, diag);
+  return sharedProducer(options, { ...profile, feed: feedOf(source), builderMetrics });
 }

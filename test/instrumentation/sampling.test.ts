@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DurationPump } from '../../src/instrumentation/duration-pump.js';
-import { SamplingControl, TimeBudget } from '../../src/instrumentation/sampling.js';
+import { DurationPump } from '../../src/instrumentation/instruments/duration-pump.js';
+import { SamplingControl, TimeBudget } from '../../src/instrumentation/instruments/sampling.js';
 import { InMemoryTap } from './in-memory-source.js';
 
 describe('sampling control', () => {

@@ -4,7 +4,8 @@
 //   node reads-everything.mjs DIRECTORY [EVENTS.json]
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { NixlMetricProducer, observeRing, RingWriter } from 'opentelemetry-instrumentation-nixl';
+import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
+import { observeRing, RingWriter } from 'opentelemetry-instrumentation-nixl/rings';
 
 const [, , directory, written] = process.argv;
 const asText = (_, value) => (typeof value === 'bigint' ? `${value}n` : value);

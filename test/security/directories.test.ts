@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { NixlMetricProducer } from '../../src/instrumentation/index.js';
+import { NixlMetricProducer } from '../../src/index.js';
 import { tallyOptions } from '../../src/mapping/index.js';
 import {
   inspectRing,

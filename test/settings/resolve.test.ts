@@ -1,7 +1,6 @@
 /** Precedence and origin of values, for library and serve. */
 import { describe, expect, it } from 'vitest';
-import { DURATION_METRICS } from '../../src/instrumentation/duration-metrics.js';
-import { SELF_METRICS } from '../../src/instrumentation/self-metrics.js';
+import { DURATION_METRICS, SELF_METRICS } from '../../src/instrumentation/self-metrics.js';
 import { OPTION_ROWS } from '../../src/settings/option-rows.js';
 import { OWN_METRICS } from '../../src/settings/reserved-names.js';
 import { type Layers, resolve } from '../../src/settings/resolve.js';

@@ -102,7 +102,8 @@ export const READS_A_RING = `
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { NixlMetricProducer, RingWriter } from 'opentelemetry-instrumentation-nixl';
+import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
+import { RingWriter } from 'opentelemetry-instrumentation-nixl/rings';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-ring-'));
 const writer = new RingWriter(path.join(directory, 'agent-7'), { wireVersion: 4, capacity: 64 });

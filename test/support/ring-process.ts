@@ -33,7 +33,7 @@ export class RingProcess {
   #asked = 0;
 
   constructor(env: Record<string, string> = {}) {
-    this.#child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, dist('index.js')], {
+    this.#child = spawn(process.execPath, ['--input-type=module', '-e', PROGRAM, dist('rings.js')], {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { PATH: process.env['PATH'], ...env },
     });

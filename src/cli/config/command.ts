@@ -9,6 +9,7 @@ import type { Environment, OptionRows } from '../../settings/row.js';
 import { ALL_SERVE_ROWS, SERVE_ROWS, SERVE_SECTION } from '../../settings/serve-rows.js';
 import { producerSettings, warnOfNoEffect } from '../../settings/settings.js';
 import { Failure, ExitCode } from '../process/failure.js';
+import { packageFolder } from '../../package.js';
 import { print } from '../process/output.js';
 import { locateExporters } from '../serve/custom-exporter.js';
 import { unusedSettings } from '../serve/unused.js';
@@ -56,7 +57,7 @@ export function effectiveConfig(given: string | undefined, environment: Environm
 }
 
 function asYaml(resolved: Resolution): string {
-  const { Document, YAMLMap } = createRequire(import.meta.url)('yaml') as typeof Yaml;
+  const { Document, YAMLMap } = createRequire(packageFolder('package yaml', 'CONFIG_INVALID'))('yaml') as typeof Yaml;
   const document = new Document({});
   const root = document.contents as unknown as Yaml.YAMLMap;
   const section = new YAMLMap();

@@ -13,7 +13,7 @@ import { print, onStdoutClosed } from '../process/output.js';
 import { amount } from '../figures/formats.js';
 import { countedEvents, rateLine } from '../figures/totals.js';
 import type { MetricsPipeline } from '../serve/pipeline.js';
-import { type Serving, whileServing } from '../serve/serving.js';
+import type { Serving } from '../serve/serving.js';
 import { StopRequest } from '../process/stop.js';
 import { TransferSource, type TransferTotals } from './transfer-source.js';
 
@@ -55,6 +55,7 @@ async function demo(options: DemoOptions): Promise<void> {
     const rings = withSource(settingsFrom(resolved, undefined));
     const work = ({ pipeline, url }: Serving): Promise<void> =>
       watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs });
+    const { whileServing } = await import('../serve/serving.js');
     await whileServing(settings, rings, true, work);
   } finally {
     remove();

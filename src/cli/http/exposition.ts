@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { diag } from '@opentelemetry/api';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { reasonOf } from '../../errors.js';
-import type { IMetricReader, MetricData, ResourceMetrics } from '../serve/sdk-types.js';
+import type { IMetricReader, MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import type { Handler } from './metrics-server.js';
 
 /** OpenTelemetry's exporter names only `text/plain`, which Prometheus 3 warns about. */

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PACKAGE_VERSION } from '../../instrumentation/version.js';
+import { PACKAGE_VERSION, packageFolder } from '../../package.js';
 import type { CustomError } from '../../mapping/index.js';
 import { oneLine } from '../../one-line.js';
 import { type Handler, INDEX, type MetricsServer } from '../http/metrics-server.js';
@@ -40,7 +40,6 @@ const HEADERS = {
 const TYPES: Readonly<Record<string, string>> = { '.js': SCRIPT, '.css': STYLE, '.svg': 'image/svg+xml' };
 /** Modules that the page shares with the command line. Below /page/ they have the paths of dist, for their imports. */
 const SHARED_SCRIPTS = ['exact.js', 'cli/figures/formats.js', 'cli/figures/rates.js'];
-const DIST = new URL('../../', import.meta.url);
 const BROWSER = 'cli/page/browser/';
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
 
@@ -53,7 +52,9 @@ export function publishPage(
   directories: readonly string[],
   customErrors: readonly CustomError[] = [],
 ): void {
-  const folder = new URL(BROWSER, DIST);
+  const root = packageFolder('the live page');
+  const dist = new URL('dist/', root);
+  const folder = new URL(BROWSER, dist);
   const index = file(new URL('index.html', folder), 'text/html; charset=utf-8', NEGOTIATED);
   server.route('/', (request, answer) => {
     if (request.headers.accept?.includes('text/html')) index(request, answer);
@@ -63,8 +64,8 @@ export function publishPage(
     const type = TYPES[path.extname(name)];
     if (type !== undefined) server.route(`/page/${BROWSER}${name}`, file(new URL(name, folder), type));
   }
-  for (const name of SHARED_SCRIPTS) server.route(`/page/${name}`, file(new URL(name, DIST), SCRIPT));
-  const uplot = pathToFileURL(createRequire(import.meta.url).resolve('uplot/package.json'));
+  for (const name of SHARED_SCRIPTS) server.route(`/page/${name}`, file(new URL(name, dist), SCRIPT));
+  const uplot = pathToFileURL(createRequire(root).resolve('uplot/package.json'));
   server.route(`/page/${BROWSER}uplot.js`, file(new URL('dist/uPlot.esm.js', uplot), SCRIPT));
   server.route(`/page/${BROWSER}uplot.css`, file(new URL('dist/uPlot.min.css', uplot), STYLE));
   const facts = {
@@ -94,7 +95,7 @@ function data(pipeline: MetricsPipeline, facts: PageFacts, customErrors: readonl
   let madeMs = 0;
   return (_, answer) => {
     if (text === undefined || performance.now() - madeMs > SAME_ANSWER_MS) {
-      const snapshot = pipeline.look();
+      const snapshot = pipeline.peek();
       if (snapshot === undefined) return answer(503, 'The rings are closed.');
       text = JSON.stringify(pageData(snapshot, facts, customErrors));
       madeMs = performance.now();

@@ -1,6 +1,6 @@
 /** `nixl-otel serve`: rings in, any exporters out, until a signal. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { PACKAGE_VERSION } from '../../instrumentation/version.js';
+import { PACKAGE_VERSION } from '../../package.js';
 import type { WrittenSettings } from '../../settings/file.js';
 import { namedFile, type Resolution, resolve, type Resolved } from '../../settings/resolve.js';
 import { isDefault } from '../../settings/row.js';
@@ -20,8 +20,7 @@ import { locateExporters } from './custom-exporter.js';
 import { checkResourceAttributes } from './key-value-pairs.js';
 import { LateErrors } from './late-errors.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
-import { followExports } from './sdk-log.js';
-import { whileServing } from './serving.js';
+import { followExports } from './owners.js';
 import { switchedOff, switchWarning } from './switches.js';
 import { listens, unusedSettings, unusedVariables } from './unused.js';
 
@@ -57,6 +56,7 @@ async function serve(flags: Partial<ServeSettings>, command: Command): Promise<v
     command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
   const rings = withSource(settingsFrom(resolved, file));
+  const { whileServing } = await import('./serving.js');
   let stop: StopRequest | undefined;
   try {
     await whileServing(settings, rings, listens(resolved), async ({ url }) => {

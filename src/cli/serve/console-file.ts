@@ -1,11 +1,12 @@
-/** The exporter console with a file in place of stdout: the same text, appended, so that others may rotate the file. */
+/** Exporter console with a file in place of stdout. Text is appended, so that other programs may rotate the file. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { inspect } from 'node:util';
+import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { reasonOf } from '../../errors.js';
 import { Failure } from '../process/failure.js';
-import type { ExportResult, PushMetricExporter, ResourceMetrics } from './sdk-types.js';
+import type { ExportResult } from './guarded-exporter.js';
 
-/** Unlike on a terminal nothing is left out, however many series there are. */
+/** Unlike on a terminal, no series is left out. */
 const WHOLE = { depth: null, maxArrayLength: null, maxStringLength: null };
 
 export class ConsoleFile implements PushMetricExporter {

@@ -1,31 +1,31 @@
-/** Anyone's own exporter: a module, found, loaded and looked at before anything starts. docs/write-an-exporter.md. */
+/** Custom exporters: modules that are found, loaded and checked before anything starts. See docs/write-an-exporter.md. */
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Resource } from '@opentelemetry/resources';
+import type { IMetricReader, MetricProducer, PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import { reasonOf } from '../../errors.js';
 import type { WrittenSettings } from '../../settings/file.js';
 import { madeBy, MODULE_PATH } from '../../settings/user-module.js';
 import { Failure, orFailure } from '../process/failure.js';
 import type { Owner } from './owners.js';
-import type { IMetricReader, MetricProducer, PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 import type { Resolution } from '../../settings/resolve.js';
 
-/** What a module's function is called with. */
+/** Argument of a module's function. */
 export interface ExporterContext {
-  /** As it was asked for. */
+  /** Name in the settings. */
   readonly name: string;
   readonly settings: Readonly<ServeSettings>;
   readonly resource: Resource;
-  /** Of this exporter alone, for the `metricProducers` of a reader. One made without it gets it by setMetricProducer(). */
+  /** Producer for the `metricProducers` of a reader. A reader made without it gets it by setMetricProducer(). */
   readonly metricProducer: MetricProducer;
-  /** NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH, where it is set. */
+  /** Value of NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH, if set. */
   readonly outputPath?: string;
 }
 
-/** One that is not made from the SDK's class may have no word on temporality. */
+/** Readers that do not extend the SDK's class may lack a selector of temporality. */
 export type CustomReader = Omit<IMetricReader, 'selectAggregationTemporality'> &
   Partial<Pick<IMetricReader, 'selectAggregationTemporality'>>;
 
@@ -35,12 +35,12 @@ export type CustomExporter =
 
 export const BUILT_IN_EXPORTERS: readonly string[] = ['prometheus', 'otlp', 'console'];
 
-/** For loading it, and again for making it. */
+/** Limit of loading a module, and again of making its exporter. */
 const LOAD_LIMIT_MS = 10_000;
 const ALLOWED =
   'export default (or as "exporter") a PushMetricExporter, a MetricReader, or a function that returns one of them';
 
-/** @throws Failure when it is not there, cannot be loaded, or is none. */
+/** @throws Failure when the module is missing, cannot be loaded, or exports no exporter. */
 export async function loadExporter(context: ExporterContext, owner: Owner): Promise<CustomExporter> {
   const { name, settings } = context;
   const file = locateExporter(name, settings.exporterDir);
@@ -73,12 +73,12 @@ function make(maker: Maker, context: ExporterContext): Promise<unknown> {
 function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`nothing came of it in ${LOAD_LIMIT_MS} ms`)), LOAD_LIMIT_MS);
+    timer = setTimeout(() => reject(new Error(`timed out after ${LOAD_LIMIT_MS} ms`)), LOAD_LIMIT_MS);
   });
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** `module.exports = ...` of a CommonJS module is its default export; so is `exports.default` one level further down. */
+/** The default export is `module.exports` of a CommonJS module, or its `exports.default`. */
 function exportOf(module: Record<string, unknown>): unknown {
   const { default: first, exporter } = module;
   const nested = typeof first === 'object' && first !== null ? (first as Record<string, unknown>) : {};
@@ -87,14 +87,14 @@ function exportOf(module: Record<string, unknown>): unknown {
 }
 
 /**
- * A path if it looks like one; then the folder of exporters; then a package, as seen from here and from the working
- * directory. Its URL.
- *
+ * Returns the URL of an exporter's module. A name is a path if it looks like one; then a file in the folder of exporters;
+ * then a package, resolved from the working directory and from this package.
  * @throws Failure
  */
 export function locateExporter(name: string, folder: string | undefined): string {
   const tried: string[] = [];
-  if (folder !== undefined && !existsSync(folder)) throw new Failure(`the folder of exporters is not there: ${folder}`);
+  if (folder !== undefined && !existsSync(folder))
+    throw new Failure(`the folder of exporters does not exist: ${folder}`);
   if (MODULE_PATH.test(name)) {
     const file = path.resolve(name);
     if (existsSync(file)) return pathToFileURL(file).href;
@@ -109,13 +109,13 @@ export function locateExporter(name: string, folder: string | undefined): string
       try {
         return pathToFileURL(createRequire(from).resolve(name)).href;
       } catch {
-        // Not from there.
+        // Not found from there.
       }
     }
     tried.push(`the package ${name}`);
   }
   throw new Failure(
-    `there is no exporter ${name}; built in are ${BUILT_IN_EXPORTERS.join(', ')}; looked for ${tried.join(', ')}`,
+    `there is no exporter ${name}; built in are ${BUILT_IN_EXPORTERS.join(', ')}; searched ${tried.join(', ')}`,
   );
 }
 

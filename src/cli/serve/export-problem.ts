@@ -1,9 +1,9 @@
-/** Why an export failed, in the words of the field: an HTTP status, a grpc status or a system error. */
+/** Cause of a failed export: an HTTP status, a grpc status or a system error. */
 import { reasonOf } from '../../errors.js';
 import { oneLine } from '../../one-line.js';
 
 export interface ExportProblem {
-  /** The same for failures that differ in details only. */
+  /** Equal for failures that differ in details only. */
   readonly kind: string;
   readonly text: string;
 }
@@ -18,7 +18,7 @@ interface KnownError {
   readonly errors?: readonly unknown[];
 }
 
-/** `httpStatus`: of the last response, as the SDK reports none that it would have retried. */
+/** `httpStatus`: of the last response. The SDK reports no status that it would have retried. */
 export function exportProblem(error: unknown, httpStatus?: string): ExportProblem {
   const { name, code, details, errors } = (typeof error === 'object' && error !== null ? error : {}) as KnownError;
   const reason = reasonOf(error);
@@ -27,7 +27,7 @@ export function exportProblem(error: unknown, httpStatus?: string): ExportProble
     return problem(`grpc ${code} ${systemErrorIn(reason)}`, `grpc status ${reason || code}`);
   }
   if (typeof code === 'string') {
-    // Where a name has several addresses, each has an error of its own, and the whole has no message.
+    // If a host has several addresses, each has an error, and the error of the host has no message.
     const text = reason || (errors ?? []).map(reasonOf).join(', ');
     return problem(code, text.includes(code) ? text : `${code}: ${text}`);
   }

@@ -1,15 +1,18 @@
 /** Shields the reader from a push exporter that throws, fails or never ends. */
+import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { reasonOf } from '../../errors.js';
 import { note } from '../process/output.js';
 import { exportProblem, type ExportProblem } from './export-problem.js';
 import type { Owner } from './owners.js';
-import type { ExportResult, PushMetricExporter, ResourceMetrics } from './sdk-types.js';
 
-/** ExportResultCode.SUCCESS of @opentelemetry/core, which is the SDK's own business. */
+/** The SDK's packages export this type from @opentelemetry/core only. */
+export type ExportResult = Parameters<Parameters<PushMetricExporter['export']>[1]>[0];
+
+/** ExportResultCode.SUCCESS of @opentelemetry/core, which is internal to the SDK. */
 const SUCCESS: number = 0;
-/** Follows an export that took too long, which was reported. */
+/** Follows an export that timed out, which was reported. */
 const BUSY: ExportProblem = { kind: 'busy', text: 'it is still busy with an earlier export' };
-/** Lines of one outage: for its beginning, and for each further kind of failure. */
+/** Most lines of one outage: one for its beginning, and one for each further kind of failure. */
 const MAX_LINES = 5;
 
 export interface GuardOptions {
@@ -22,14 +25,14 @@ export interface GuardOptions {
 }
 
 /**
- * A failure is reported when it begins and when it is over: a receiver that is down for an hour is two lines. The reader
- * is told that each export succeeded, for it would log every failure.
+ * Reports a failure when it begins and when it ends: an outage of an hour is two lines. The reader gets success for every
+ * export, because it would log every failure.
  */
 export class GuardedExporter implements PushMetricExporter {
   readonly #inner: PushMetricExporter;
   readonly #options: GuardOptions;
   #failures = 0;
-  /** Kinds of failure that were reported since the last success. */
+  /** Reported kinds of failure since the last success. */
   readonly #reported = new Set<string>();
   #busy = false;
 
@@ -58,16 +61,14 @@ export class GuardedExporter implements PushMetricExporter {
       this.#judge(problem);
       resultCallback({ code: SUCCESS });
     };
-    const timer = setTimeout(
-      () => end({ kind: 'timeout', text: `nothing came of it in ${timeoutMs} ms` }),
-      timeoutMs,
-    ).unref();
+    const timer = setTimeout(() => end({ kind: 'timeout', text: `timed out after ${timeoutMs} ms` }), timeoutMs);
+    timer.unref();
     if (this.#busy) return end(BUSY);
     this.#busy = true;
     const fail = (error: unknown): void => {
       const problem = exportProblem(error, owner.httpStatus);
       this.#busy = false;
-      // One that took too long is a failure already; what it was is known only now.
+      // An export that timed out is a failure already; only now its cause is known.
       if (open) end(problem);
       else if (this.#failures > 0) this.#report(problem);
     };
@@ -75,12 +76,12 @@ export class GuardedExporter implements PushMetricExporter {
     try {
       const returned: unknown = owner.run(() =>
         this.#inner.export(metrics, (result) => {
-          if ((result?.code as number) !== SUCCESS) return fail(result?.error ?? 'it did not say why');
+          if ((result?.code as number) !== SUCCESS) return fail(result?.error ?? 'it gave no reason');
           this.#busy = false;
           end();
         }),
       );
-      // An asynchronous export() is easily written, and its rejection would end the process.
+      // The rejection of an asynchronous export() would end the process.
       Promise.resolve(returned).catch(fail);
     } catch (error) {
       fail(error);
@@ -115,9 +116,8 @@ export class GuardedExporter implements PushMetricExporter {
     this.#reported.add(kind);
     const { owner, target } = this.#options;
     const reason = target === undefined ? text : `${target}: ${text}`;
-    const said =
-      lines === 0 ? `failed: ${reason}; it is tried again at every interval` : `now fails otherwise: ${reason}`;
-    note(`${owner.name} ${said}`, 'warning');
+    const event = lines === 0 ? `failed: ${reason}; it retries at every interval` : `now fails otherwise: ${reason}`;
+    note(`${owner.name} ${event}`, 'warning');
   }
 
   async #quietly(work: () => Promise<void>): Promise<void> {

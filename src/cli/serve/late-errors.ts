@@ -1,7 +1,7 @@
 /**
- * Handles errors that are thrown outside of every call: in a timer, a promise without a handler, an event. By default such
- * an error ends the process. Here it is reported with the exporter or builder whose code threw it; where that is not
- * known, serve exports once more and ends.
+ * Handles errors that are thrown outside of every call: in a timer, a promise without a handler, an event. Node would end
+ * the process. serve reports the error with the exporter or builder that threw it. If that is unknown, serve exports once
+ * more and ends.
  */
 import { reasonOf } from '../../errors.js';
 import { type BuilderCode, runBuilderCodeBy } from '../../settings/user-module.js';
@@ -11,11 +11,11 @@ import { note } from '../process/output.js';
 import { currentOwner, Owner, ownerInStack } from './owners.js';
 
 const MAX_REASON = 500;
-/** An error that comes again and again must not fill the log before serve has ended. */
+/** A recurring error must not fill the log before serve has ended. */
 const MAX_UNKNOWN = 10;
 
 export class LateErrors {
-  /** Resolves at the first error whose owner is not known. */
+  /** Resolves at the first error without a known owner. */
   readonly unknown: Promise<void>;
   #onUnknown!: () => void;
   #unknownErrors = 0;
@@ -27,10 +27,10 @@ export class LateErrors {
     });
   }
 
-  /** For the rest of the process: what is thrown while it ends must not change its exit code either. */
+  /** Watches for the rest of the process: errors during its end must not change its exit code either. */
   static watch(): LateErrors {
     const errors = new LateErrors();
-    const take = (error: unknown): void => errors.#take(error, currentOwner() ?? ownerInStack(error));
+    const take = (error: unknown): void => errors.#handle(error, currentOwner() ?? ownerInStack(error));
     process.on('uncaughtException', take);
     process.on('unhandledRejection', take);
     errors.#watchMicrotasks();
@@ -39,31 +39,28 @@ export class LateErrors {
     return errors;
   }
 
-  /** @throws Failure when there was an error whose owner is not known. */
+  /** @throws Failure after an error without a known owner. */
   check(): void {
     if (this.#unknownErrors > 0) {
-      throw new Failure('ended because of an error that belongs to no exporter or builder that is known');
+      throw new Failure('ended because of an error of unknown origin');
     }
   }
 
-  #take(error: unknown, owner: Owner | undefined): void {
+  #handle(error: unknown, owner: Owner | undefined): void {
     const reason = shortReason(error);
     if (owner !== undefined) {
       if (owner.countLateError() > 1) return;
-      const rest = 'everything else goes on, and further ones of it are not reported';
+      const rest = 'everything else continues; its further errors are not reported';
       note(`${owner.name} threw outside of a call, in a timer, promise or event: ${reason}; ${rest}`, 'error');
       return;
     }
     if (++this.#unknownErrors > MAX_UNKNOWN) return;
     const end = this.#unknownErrors === 1 ? '; serve drains the rings, exports once more and ends' : '';
-    note(
-      `an error that belongs to no exporter or builder that is known: ${stackOrReason(error, reason)}${end}`,
-      'error',
-    );
+    note(`an error of no known exporter or builder: ${stackOrReason(error, reason)}${end}`, 'error');
     this.#onUnknown();
   }
 
-  /** Before Node 24 what a microtask throws is reported without the context that it was queued in. */
+  /** Before Node 24, an error of a microtask is reported without the context that queued it. */
   #watchMicrotasks(): void {
     const queue = globalThis.queueMicrotask;
     globalThis.queueMicrotask = (work) => {
@@ -73,7 +70,7 @@ export class LateErrors {
         try {
           work();
         } catch (error) {
-          this.#take(error, owner);
+          this.#handle(error, owner);
         }
       });
     };

@@ -1,19 +1,11 @@
-/** The OTLP exporter of a protocol. What is not set here, the SDK takes from OTEL_EXPORTER_OTLP_* itself. */
-import {
-  AggregationTemporalityPreference,
-  OTLPMetricExporter as JsonExporter,
-} from '@opentelemetry/exporter-metrics-otlp-http';
-import { OTLPMetricExporter as ProtobufExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+/** OTLP exporter of a protocol. The SDK reads further settings from OTEL_EXPORTER_OTLP_* itself. */
+import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import { Failure } from '../process/failure.js';
 import { isTimeoutSet } from './otlp-environment.js';
-import type { PushMetricExporter } from './sdk-types.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
-const PREFERENCES = {
-  cumulative: AggregationTemporalityPreference.CUMULATIVE,
-  delta: AggregationTemporalityPreference.DELTA,
-  lowmemory: AggregationTemporalityPreference.LOWMEMORY,
-};
+/** Values of AggregationTemporalityPreference. */
+const PREFERENCES = { delta: 0, cumulative: 1, lowmemory: 2 } as const;
 
 const METRICS_PATH = 'v1/metrics';
 
@@ -21,23 +13,25 @@ const METRICS_PATH = 'v1/metrics';
 const DEFAULT_TIMEOUT_MS = 10_000;
 
 /**
- * `limitMs`: when an export is given up.
- * @throws Failure when gRPC is wanted and its package is not installed.
+ * Loads the exporter of the chosen protocol and no other. `limitMs`: timeout of an export.
+ * @throws Failure when gRPC is chosen and its package is not installed.
  */
 export async function otlpExporter(settings: ServeSettings, limitMs: number): Promise<PushMetricExporter> {
   const { otlpEndpoint, otlpProtocol, temporality } = settings;
-  // It knows what was wrong only when its own time for further attempts is over, which must come before the limit.
+  // The exporter knows the cause of a failure only after its own time for retries, which must end before the limit.
   const timeout = isTimeoutSet(process.env) ? {} : { timeoutMillis: Math.min(DEFAULT_TIMEOUT_MS, limitMs * 0.9) };
   const options = { temporalityPreference: PREFERENCES[temporality], ...timeout };
-  if (otlpProtocol === 'grpc') {
-    const { OTLPMetricExporter } = await grpc();
-    return new OTLPMetricExporter({ ...options, ...(otlpEndpoint === undefined ? {} : { url: otlpEndpoint }) });
-  }
-  const withUrl = { ...options, ...(otlpEndpoint === undefined ? {} : { url: metricsUrl(otlpEndpoint) }) };
-  return otlpProtocol === 'http/json' ? new JsonExporter(withUrl) : new ProtobufExporter(withUrl);
+  const isGrpc = otlpProtocol === 'grpc';
+  const url = otlpEndpoint === undefined || isGrpc ? otlpEndpoint : metricsUrl(otlpEndpoint);
+  const { OTLPMetricExporter } = isGrpc
+    ? await grpc()
+    : otlpProtocol === 'http/json'
+      ? await import('@opentelemetry/exporter-metrics-otlp-http')
+      : await import('@opentelemetry/exporter-metrics-otlp-proto');
+  return new OTLPMetricExporter({ ...options, ...(url === undefined ? {} : { url }) });
 }
 
-/** As OTEL_EXPORTER_OTLP_ENDPOINT a base, unless it has a path already. */
+/** Treats an endpoint without a path as a base, as OTEL_EXPORTER_OTLP_ENDPOINT is. */
 function metricsUrl(endpoint: string): string {
   const url = new URL(endpoint);
   if (url.pathname === '/') url.pathname = METRICS_PATH;

@@ -1,31 +1,33 @@
-/** Where the metrics go: one reader per exporter, each with a producer of its own, over one source. */
-import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+/** Outputs of serve: one reader per exporter over one source, each with a separate producer. */
+import path from 'node:path';
 import type { Resource } from '@opentelemetry/resources';
 import {
   AggregationTemporality,
+  type CollectionResult,
   ConsoleMetricExporter,
   MeterProvider,
+  type MetricProducer,
   PeriodicExportingMetricReader,
+  type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics';
-import type { ExporterFailures } from '../../instrumentation/exporter-failures.js';
-import { NixlMetricProducer, type SharedFeed } from '../../instrumentation/metric-producer.js';
-import { orFailure } from '../process/failure.js';
-import { ConsoleFile } from './console-file.js';
-import { BUILT_IN_EXPORTERS, type CustomReader, loadExporter } from './custom-exporter.js';
-import { exporterLabels } from './exporter-labels.js';
-import { GuardedExporter } from './guarded-exporter.js';
-import { metricsHandler } from '../http/exposition.js';
+import {
+  type NixlMetricProducer,
+  type SharedFeed,
+  sharedProducer,
+} from '../../instrumentation/producer/metric-producer.js';
+import type { ServeSettings } from '../../settings/serve-rows.js';
+import { MODULE_PATH } from '../../settings/user-module.js';
 import type { Handler } from '../http/metrics-server.js';
-import { otlpExporter } from './otlp.js';
+import { orFailure } from '../process/failure.js';
+import { BUILT_IN_EXPORTERS, type CustomReader, loadExporter } from './custom-exporter.js';
+import { GuardedExporter } from './guarded-exporter.js';
 import { collectorUrl } from './otlp-environment.js';
 import { Owner } from './owners.js';
-import type { CollectionResult, MetricProducer, PushMetricExporter } from './sdk-types.js';
-import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export interface Output {
   readonly name: string;
-  /** Of those that are asked rather than push. */
-  readonly page?: Handler;
+  /** Handles requests for the exposition; only of an exporter that is scraped. */
+  readonly exposition?: Handler;
   /** Collects and exports once more. */
   close(): Promise<void>;
 }
@@ -34,21 +36,43 @@ export interface OutputContext {
   readonly settings: ServeSettings;
   readonly resource: Resource;
   readonly shared: SharedFeed;
-  readonly failures: ExporterFailures;
+  /** Called at each failed export, with the exporter's label. */
+  readonly onFailure: (exporter: string) => void;
 }
 
-/** An output that is being opened. */
-interface Opening extends OutputContext {
+/** Context of one output while it opens. */
+interface Opening extends Omit<OutputContext, 'onFailure'> {
   readonly name: string;
   readonly owner: Owner;
   readonly onFailure: () => void;
 }
 
-/** @throws Failure */
+/**
+ * Returns the label of each exporter: a name, or the file name of a module, without folders and extension. A second module
+ * of the same name gets a number.
+ */
+export function exporterLabels(names: readonly string[]): ReadonlyMap<string, string> {
+  const labels = new Map<string, string>();
+  const taken = new Set<string>(names.filter((name) => !MODULE_PATH.test(name)));
+  for (const name of names) labels.set(name, MODULE_PATH.test(name) ? unique(path.parse(name).name, taken) : name);
+  return labels;
+}
+
+function unique(label: string, taken: Set<string>): string {
+  let found = label;
+  for (let n = 2; taken.has(found); n++) found = `${label}-${n}`;
+  taken.add(found);
+  return found;
+}
+
+/**
+ * Loads the exporter of this output and no other.
+ * @throws Failure
+ */
 export async function openOutput(name: string, context: OutputContext): Promise<Output> {
-  const { settings, failures } = context;
+  const { settings } = context;
   const label = exporterLabels(settings.exporter).get(name)!;
-  const onFailure = (): void => failures.add(label);
+  const onFailure = (): void => context.onFailure(label);
   const isBuiltIn = BUILT_IN_EXPORTERS.includes(name);
   const owner = new Owner(`exporter ${name}`, { isBuiltIn, onLateError: onFailure });
   const opening: Opening = { ...context, name, owner, onFailure };
@@ -57,35 +81,41 @@ export async function openOutput(name: string, context: OutputContext): Promise<
       return prometheusOutput(opening);
     case 'console':
       return pushOutput(await consoleExporter(settings), opening);
-    case 'otlp':
+    case 'otlp': {
+      const { otlpExporter } = await import('./otlp.js');
       return pushOutput(await otlpExporter(settings, exportLimit(settings)), opening, otlpTarget(settings));
+    }
     default:
-      // Its getters, constructor and methods are anyone's code.
+      // Getters, constructor and methods are a user's code.
       return orFailure(`exporter ${name} cannot be used`, () => customOutput(opening));
   }
 }
 
-/** Below the reader's own limit, which is the interval: it would log at every interval that it was reached. */
+/** Returns a timeout below that of the reader, which is the interval and would be logged at every interval. */
 function exportLimit({ exportTimeout, exportInterval }: ServeSettings): number {
   return Math.min(exportTimeout, Math.ceil(exportInterval * 0.9));
 }
 
-/** URL of the receiver, as far as no password or key may stand in it. */
+/** Returns the URL of the receiver without password and key. */
 function otlpTarget({ otlpEndpoint, otlpProtocol }: ServeSettings): string {
   return collectorUrl(otlpEndpoint, otlpProtocol, process.env);
 }
 
 async function consoleExporter({ consoleFile }: ServeSettings): Promise<PushMetricExporter> {
-  return consoleFile === undefined ? new ConsoleMetricExporter() : ConsoleFile.open(consoleFile);
+  if (consoleFile === undefined) return new ConsoleMetricExporter(); // a part of sdk-metrics, which is loaded anyway
+  const { ConsoleFile } = await import('./console-file.js');
+  return ConsoleFile.open(consoleFile);
 }
 
-function prometheusOutput({ name, resource, shared, onFailure }: Opening): Output {
+async function prometheusOutput({ name, resource, shared, onFailure }: Opening): Promise<Output> {
+  const { PrometheusExporter } = await import('@opentelemetry/exporter-prometheus');
+  const { metricsHandler } = await import('../http/exposition.js'); // it loads the serialiser
   const exporter = new PrometheusExporter({
-    metricProducers: [new NixlMetricProducer({}, shared)],
-    preventServerStart: true, // we have our own, with more paths and limits
+    metricProducers: [sharedProducer({}, shared)],
+    preventServerStart: true, // serve has a server with more paths and limits
   });
   const provider = new MeterProvider({ resource, readers: [exporter] });
-  return { name, page: metricsHandler(exporter, onFailure), close: () => provider.shutdown() };
+  return { name, exposition: metricsHandler(exporter, onFailure), close: () => provider.shutdown() };
 }
 
 function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: string): Output {
@@ -101,9 +131,7 @@ function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: str
     }),
     exportIntervalMillis: exportInterval,
     exportTimeoutMillis: exportInterval,
-    metricProducers: [
-      new NixlMetricProducer({ temporality: (type) => reader.selectAggregationTemporality(type) }, shared),
-    ],
+    metricProducers: [sharedProducer({ temporality: (type) => reader.selectAggregationTemporality(type) }, shared)],
   });
   const provider = new MeterProvider({ resource, readers: [reader] });
   return { name, close: () => provider.shutdown() };
@@ -113,17 +141,17 @@ async function customOutput(opening: Opening): Promise<Output> {
   const { name, settings, resource, shared, owner } = opening;
   const outputPath = process.env['NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH'];
   const made: { reader?: CustomReader } = {};
-  const producer = new NixlMetricProducer(
+  const producer = sharedProducer(
     { temporality: (type) => made.reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE },
     shared,
   );
-  const { given, set } = eitherWay(producer, resource);
+  const { given, set } = twoFacesOf(producer, resource);
   const custom = await loadExporter(
     { name, settings, resource, metricProducer: given, ...(outputPath ? { outputPath } : {}) },
     owner,
   );
   if (custom.kind === 'exporter') {
-    producer.close(); // it would be waited for, as a reader that never reads
+    producer.close(); // dead agents would wait for it, as for a reader that never reads
     return pushOutput(custom.exporter, opening);
   }
   made.reader = custom.reader;
@@ -132,11 +160,11 @@ async function customOutput(opening: Opening): Promise<Output> {
 }
 
 /**
- * One producer, for a reader to be made with or to be given afterwards: once it has asked the first, the second has
- * nothing to add. Both tell the resource, which a reader without a provider takes from what it collects.
+ * Returns the producer twice: for the constructor of a reader, and for setMetricProducer(). Once the first was collected,
+ * the second is empty. Both report the resource, which a reader without a provider takes from its collect.
  */
-function eitherWay(producer: NixlMetricProducer, resource: Resource): { given: MetricProducer; set: MetricProducer } {
-  let isGivenAsked = false;
+function twoFacesOf(producer: NixlMetricProducer, resource: Resource): { given: MetricProducer; set: MetricProducer } {
+  let isGivenUsed = false;
   const collect = async (): Promise<CollectionResult> => {
     const { resourceMetrics, errors } = await producer.collect();
     return { resourceMetrics: { ...resourceMetrics, resource }, errors };
@@ -144,15 +172,15 @@ function eitherWay(producer: NixlMetricProducer, resource: Resource): { given: M
   return {
     given: {
       collect: () => {
-        isGivenAsked = true;
+        isGivenUsed = true;
         return collect();
       },
     },
     set: {
       collect: async () => {
-        // A reader asks all of its producers in one turn, and this one first.
+        // A reader collects all of its producers in one turn, and this one first.
         await Promise.resolve();
-        return isGivenAsked ? { resourceMetrics: { resource, scopeMetrics: [] }, errors: [] } : collect();
+        return isGivenUsed ? { resourceMetrics: { resource, scopeMetrics: [] }, errors: [] } : collect();
       },
     },
   };

@@ -1,13 +1,14 @@
-/** Which exporter or builder the running code belongs to, also in the timers, promises and events that it began. */
+/** Owner of the running code, an exporter or a builder: also in timers, promises and events that the code began. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
+import { hideRepetitions } from '../process/output.js';
 
 export class Owner {
-  /** As in a message: `exporter ./mine.mjs`. */
+  /** For messages: `exporter ./mine.mjs`. */
   readonly name: string;
-  /** The SDK's own code: its log lines are about failures that are reported already. */
+  /** True for the SDK's own code: its log lines are about failures that serve reports. */
   readonly isBuiltIn: boolean;
-  /** Paths that a stack trace of its code holds. */
+  /** Paths in stack traces of its code. */
   readonly files: string[] = [];
   /** Errors that it threw outside of every call. */
   lateErrors = 0;
@@ -26,7 +27,7 @@ export class Owner {
     return running.run(this, work);
   }
 
-  /** @returns how often that happened by now. */
+  /** @returns the number of late errors so far. */
   countLateError(): number {
     this.#onLateError();
     return ++this.lateErrors;
@@ -40,13 +41,13 @@ export function currentOwner(): Owner | undefined {
   return running.getStore();
 }
 
-/** Code that was called from elsewhere, such as a listener of a shared emitter, still has its file in the stack. */
+/** Finds the owner by the files in the stack: a listener of a shared emitter runs in a foreign context. */
 export function ownerInStack(error: unknown): Owner | undefined {
   const stack = stackOf(error);
   return [...known].find(({ files }) => files.some((file) => stack.includes(file)));
 }
 
-/** Any value may have been thrown, and `stack` may be a getter of anyone's. */
+/** Any value may be thrown, and `stack` may be a getter that throws. */
 function stackOf(error: unknown): string {
   try {
     return String((error as Error | undefined)?.stack ?? '');
@@ -55,8 +56,25 @@ function stackOf(error: unknown): string {
   }
 }
 
+const MAX_REMEMBERED = 100;
+
+/** Hides the SDK's log lines about failed exports, which serve reports itself, and logs its other lines once each. */
+export function followExports(): void {
+  const logged = new Set<string>();
+  rememberHttpStatus();
+  hideRepetitions((level, line) => {
+    if (currentOwner()?.isBuiltIn !== true) return false;
+    // "Export retry time ... exceeds", "Export failed with ...": at nearly every interval of an outage.
+    if (level === 'info') return true;
+    const kind = line.replaceAll(/\d+/g, '0');
+    if (logged.has(kind) || logged.size >= MAX_REMEMBERED) return true;
+    logged.add(kind);
+    return false;
+  });
+}
+
 /** The SDK's OTLP exporter does not report the status of a response that it would have retried. */
-export function noteHttpStatus(): void {
+function rememberHttpStatus(): void {
   subscribe('http.client.response.finish', (message) => {
     const { response } = message as { response?: { statusCode?: number; statusMessage?: string } };
     const owner = currentOwner();

@@ -1,4 +1,4 @@
-/** From rings to exporters: the source, and one output for each exporter. */
+/** Pipeline of serve: one source, and one output per exporter. */
 import os from 'node:os';
 import { diag } from '@opentelemetry/api';
 import {
@@ -10,15 +10,13 @@ import {
 } from '@opentelemetry/resources';
 import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
 import { type ProducerSettings, warnOfNoEffect } from '../../settings/settings.js';
-import { ExporterFailures } from '../../instrumentation/exporter-failures.js';
-import { LateFeed, SourceFeed } from '../../instrumentation/snapshot-feed.js';
-import { PACKAGE_NAME, PACKAGE_VERSION } from '../../instrumentation/version.js';
+import { LateFeed, SourceFeed } from '../../instrumentation/feed/snapshot-feed.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { openSource } from '../../shm-bridge/index.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import { note } from '../process/output.js';
-import { exporterLabels } from './exporter-labels.js';
 import type { Handler } from '../http/metrics-server.js';
-import { openOutput, type Output } from './outputs.js';
+import { exporterLabels, openOutput, type Output } from './outputs.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export class MetricsPipeline {
@@ -33,7 +31,7 @@ export class MetricsPipeline {
   }
 
   /**
-   * The exporters come first: while one of them cannot be had, not a single event is taken out of a ring.
+   * Opens the exporters before the source: without one of them, no event is taken out of a ring.
    * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
    */
   static async open(
@@ -45,12 +43,13 @@ export class MetricsPipeline {
     const builderMetrics = BuilderMetrics.of(profile, logger);
     const feed = new LateFeed();
     const resource = serviceResource();
-    const failures = new ExporterFailures([...exporterLabels(settings.exporter).values()]);
+    const failures = new Map([...exporterLabels(settings.exporter).values()].map((label) => [label, 0]));
+    const onFailure = (label: string): void => void failures.set(label, failures.get(label)! + 1);
     const shared = { ...profile, feed, builderMetrics };
     const outputs: Output[] = [];
     try {
       for (const name of settings.exporter) {
-        outputs.push(await openOutput(name, { settings, resource, shared, failures }));
+        outputs.push(await openOutput(name, { settings, resource, shared, onFailure }));
       }
       const sourceFeed = new SourceFeed(openSource({ ...sourceOptions, ...builderMetrics.wants }), logger, failures);
       builderMetrics.attach(sourceFeed.source);
@@ -63,22 +62,22 @@ export class MetricsPipeline {
     }
   }
 
-  /** Of the exporter that is asked, if there is one. */
-  get page(): Handler | undefined {
-    return this.#outputs.find(({ page }) => page !== undefined)?.page;
+  /** Handles requests for the exposition, if an exporter is scraped. */
+  get exposition(): Handler | undefined {
+    return this.#outputs.find(({ exposition }) => exposition !== undefined)?.exposition;
   }
 
-  /** Drains the rings now, and says what they told so far. */
+  /** Drains the rings and returns their totals. */
   read(): Snapshot | undefined {
     return this.#feed.read(this);
   }
 
-  /** What is known without draining anything. */
-  look(): Snapshot | undefined {
-    return this.#feed.look();
+  /** Returns the totals so far and drains nothing. */
+  peek(): Snapshot | undefined {
+    return this.#feed.peek();
   }
 
-  /** Each output collects and exports once more, all at the same time and within the limit. */
+  /** Lets all outputs collect and export once more, in parallel and within the limit. */
   async close(limitMs: number): Promise<void> {
     try {
       await closeAll(this.#outputs, limitMs);
@@ -108,7 +107,7 @@ async function closeAll(outputs: readonly Output[], limitMs: number): Promise<vo
   clearTimeout(timer);
 }
 
-/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES go before what this package says of itself. */
+/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the package's own attributes. */
 function serviceResource(): Resource {
   const own = resourceFromAttributes({
     'service.name': 'nixl-otel',

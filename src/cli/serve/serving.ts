@@ -1,4 +1,4 @@
-/** What serve and demo have in common: an address, a pipeline behind it, and the order in which the two come and go. */
+/** Common part of serve and demo: an HTTP server, a pipeline behind it, and the order of their start and end. */
 import type { ProducerSettings } from '../../settings/settings.js';
 import { isCustomError } from '../../mapping/index.js';
 import { publishPage } from '../page/routes.js';
@@ -9,13 +9,13 @@ import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export interface Serving {
   readonly pipeline: MetricsPipeline;
-  /** Of the page of metrics; undefined when nothing is served. */
+  /** URL of the exposition; undefined without a server. */
   readonly url: string | undefined;
 }
 
 /**
- * Serves while `work` runs. The address comes first: who cannot serve must not take a single event out of a ring.
- * @throws Failure when the address or an exporter cannot be had; NixlTelemetryError; what `work` throws.
+ * Serves while `work` runs. The server starts first: without its address, no event is taken out of a ring.
+ * @throws Failure when the address or an exporter is not available; NixlTelemetryError; errors of `work`.
  */
 export async function whileServing(
   settings: ServeSettings,
@@ -33,7 +33,7 @@ export async function whileServing(
     }
     await work({ pipeline, url: server?.url });
   } finally {
-    // Whoever asks now is sent elsewhere, while the last numbers go out.
+    // Load balancers turn away while the last export runs.
     server?.route('/readyz', (_, answer) => answer(503, 'stopping'));
     await pipeline?.close(settings.shutdownTimeout);
     await server?.close();
@@ -41,10 +41,10 @@ export async function whileServing(
 }
 
 function publish(server: MetricsServer | undefined, pipeline: MetricsPipeline): void {
-  const { page } = pipeline;
-  if (page !== undefined) server?.route('/metrics', page);
+  const { exposition } = pipeline;
+  if (exposition !== undefined) server?.route('/metrics', exposition);
   server?.route('/readyz', (_, answer) => {
-    const { ready, text } = readiness(pipeline.look());
+    const { ready, text } = readiness(pipeline.peek());
     answer(ready ? 200 : 503, text);
   });
 }

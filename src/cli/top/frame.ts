@@ -1,7 +1,7 @@
 /** One screen of top as lines: exactly as many as the terminal has, and no wider. Pure. */
 import { globPattern } from '../../mapping/index.js';
-import { PACKAGE_VERSION } from '../../instrumentation/version.js';
 import { oneLine } from '../../one-line.js';
+import { PACKAGE_VERSION } from '../../package.js';
 import { amount, timeOfDay } from '../figures/formats.js';
 import { cut, fit, type Side, widthOf } from '../figures/table.js';
 import { rateTexts } from '../figures/totals.js';

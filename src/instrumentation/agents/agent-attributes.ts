@@ -1,12 +1,9 @@
-/** The configured attributes and NIXL's labels of each agent, looked up once per process behind it and not once per collect. */
+/** Configured attributes and NIXL's labels of each agent, looked up once per process and not once per collect. */
 import { type AgentSnapshot, AttributeRegistry, type Attributes, type ProcessFacts } from '../../mapping/index.js';
 import { readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
 import { AgentInstances } from './agent-instances.js';
 
-/**
- * A process is usually seen within a fraction of a second. Attributes that cannot be changed any more wait for it this
- * long, milliseconds, then do without.
- */
+/** Longest wait for an agent's process, before attributes that can never change are set without it. */
 const SETTLE_MS = 2000;
 
 export interface AgentAttributesOptions {
@@ -14,9 +11,9 @@ export interface AgentAttributesOptions {
   /** Labels of NIXL's own series beside the configured attributes. Default: none. */
   readonly nixlLabels?: AttributeRegistry;
   readonly hostname: string;
-  /** The variable that holds an agent's local rank. */
+  /** Name of the variable that holds an agent's local rank. */
   readonly rankVariable: string;
-  /** For tests. */
+  /** Replacement in tests. */
   readonly readProcess?: typeof readAgentProcess;
 }
 
@@ -31,7 +28,7 @@ interface Known extends Resolved {
 
 const NONE: Known = { pid: undefined, attributes: {}, nixlLabels: {} };
 
-/** How often new processes are looked at between two collects, milliseconds: they may not live until the next one. */
+/** Interval of probes for new processes between two collects: a process may end before the next one. */
 const WATCH_MS = 250;
 
 export class AgentAttributes {
@@ -51,7 +48,7 @@ export class AgentAttributes {
     this.#readProcess = options.readProcess ?? readAgentProcess;
   }
 
-  /** Looks at the processes of this source's agents as they come, where anything is asked of them. */
+  /** Probes the processes of this source's agents as they appear, if an attribute or label needs a process. */
   watch(source: RingSource): void {
     if (!this.#needsProcess || this.#watch !== undefined) return;
     this.#watch = setInterval(() => {
@@ -67,7 +64,7 @@ export class AgentAttributes {
     this.#watch = undefined;
   }
 
-  /** Of series that stand for several agents. */
+  /** Returns the attributes of series that several agents share. */
   shared(): Resolved {
     return this.#resolve({}, undefined);
   }
@@ -77,22 +74,22 @@ export class AgentAttributes {
     this.#instances?.number(agents);
   }
 
-  /** The same object as long as the agent's process is the same. */
+  /** Returns the same object as long as the agent's process is the same. */
   of(agent: AgentSnapshot): Attributes {
     return this.#known(agent).attributes;
   }
 
-  /** Labels of NIXL's own series. The same object as long as the agent's process is the same. */
+  /** Returns labels of NIXL's own series: the same object as long as the agent's process is the same. */
   nixlLabelsOf(agent: AgentSnapshot): Attributes {
     return this.#known(agent).nixlLabels;
   }
 
-  /** False as long as the process behind the agent may still turn up and is needed. */
+  /** Returns false while the agent's process is needed and may still be found. */
   settled({ pid, startTimeMs }: AgentSnapshot, takenMs: number): boolean {
     return !this.#needsProcess || pid !== undefined || takenMs - startTimeMs >= SETTLE_MS;
   }
 
-  /** Forgets all others. */
+  /** Forgets all other agents. */
   keep(agents: readonly AgentSnapshot[]): void {
     if (this.#byId.size <= agents.length) return;
     const ids = new Set(agents.map(({ id }) => id));
@@ -107,7 +104,7 @@ export class AgentAttributes {
   #known({ id, agent, pid }: AgentSnapshot): Known {
     if (this.#options.registry.specs.length === 0 && this.#nixlLabels.specs.length === 0) return NONE;
     const before = this.#byId.get(id);
-    // A process that is gone leaves what it had: the last values of a dead agent keep their attributes.
+    // The attributes outlive the process: the last values of a dead agent keep them.
     if (before !== undefined && (pid === undefined || before.pid === pid)) return before;
     const process = pid === undefined ? undefined : this.#factsOf(id, pid);
     const known = { pid, ...this.#resolve({ agent }, process) };
@@ -121,7 +118,7 @@ export class AgentAttributes {
     return { attributes: registry.resolve(subject), nixlLabels: this.#nixlLabels.resolve(subject) };
   }
 
-  /** The number of a process can be known where the rest may not be looked at. */
+  /** The pid may be known where the rest of a process is not readable. */
   #factsOf(id: number, pid: number): ProcessFacts | undefined {
     const { registry, rankVariable } = this.#options;
     if (!this.#needsProcess) return undefined;

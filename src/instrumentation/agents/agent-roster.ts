@@ -1,7 +1,7 @@
-/** The agents that the instrumentation reports: the attributes of each, and who is folded into agent `other`. */
-import { type AgentSnapshot, type Attributes, type EventTally, type Metric, type Naming } from '../../mapping/index.js';
+/** Agents that the instrumentation reports: their attributes, and the ones folded into agent `other`. */
+import type { AgentSnapshot, Attributes, EventTally } from '../../mapping/index.js';
 import type { AgentAttributes } from './agent-attributes.js';
-import { AgentSeries, AgentSeriesCache, type EventSeries } from './agent-series.js';
+import { AgentSeries, AgentSeriesCache, type EventSeries, type SeriesContext } from './agent-series.js';
 import { FOLDED_AGENT, SeriesLimit } from './series-limit.js';
 
 export interface RosterEntry {
@@ -10,13 +10,10 @@ export interface RosterEntry {
   readonly folded: boolean;
 }
 
-export interface AgentRosterOptions {
-  readonly naming: Naming;
-  readonly hostname: string;
-  readonly metrics: readonly Metric[];
+export interface AgentRosterOptions extends SeriesContext {
   readonly seriesLimit: number;
   readonly agentAttributes: AgentAttributes;
-  /** Called once, with the first agent that is folded. */
+  /** Called once, with the first folded agent. */
   readonly onFold: (agent: string) => void;
 }
 
@@ -29,15 +26,11 @@ export class AgentRoster {
   #entries: readonly RosterEntry[] = [];
   #byId: ReadonlyMap<number, RosterEntry> = new Map();
   readonly #unsettled = new Set<number>();
-  #saidSo = false;
+  #foldReported = false;
 
   constructor({ naming, hostname, metrics, seriesLimit, agentAttributes, onFold }: AgentRosterOptions) {
     this.#cache = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: true });
-    this.other = new AgentSeries(naming, metrics, {
-      agent: FOLDED_AGENT,
-      hostname,
-      ...agentAttributes.shared(),
-    });
+    this.other = new AgentSeries(naming, metrics, { agent: FOLDED_AGENT, hostname, ...agentAttributes.shared() });
     this.limit = new SeriesLimit(seriesLimit, Math.max(1, ...metrics.map(({ points }) => points.length)));
     this.#onFold = onFold;
     this.#agentAttributes = agentAttributes;
@@ -52,8 +45,8 @@ export class AgentRoster {
   }
 
   /**
-   * Takes the agents of a fresh snapshot; first come, first served with series. An agent whose attributes are not settled
-   * yet stays out: its sums wait, and lose nothing by it.
+   * Replaces the agents by those of a fresh snapshot. Earlier agents have the first claim on series. An agent is left out
+   * until its attributes are settled: its sums wait and lose nothing.
    */
   refresh({ agents, takenMs }: { readonly agents: readonly AgentSnapshot[]; readonly takenMs: number }): void {
     const exported: AgentSnapshot[] = [];
@@ -76,26 +69,26 @@ export class AgentRoster {
     return this.#unsettled.has(id);
   }
 
-  /** The event's series, with the decision whether its agent can have it. */
+  /** Returns the event's series, and folds it when its agent can have no further one. */
   event({ series, folded }: RosterEntry, index: number, event: EventTally): EventSeries {
     const one = series.event(index, event);
-    one.folded ??= folded || !this.limit.admitsEvent(series.key, one.words);
+    one.folded ??= folded || !this.limit.admitsEvent(series.key, one.key);
     return one;
   }
 
   #mustFold({ agent, events }: AgentSnapshot, { key }: AgentSeries): boolean {
-    // An agent that is really called "other" shares the series of the folded ones from the start: it must not appear twice.
+    // An agent that is named "other" shares the series of the folded ones: it must not appear twice.
     if (agent === FOLDED_AGENT) return true;
     let seen = 0;
     for (const { count } of events) if (count > 0) seen++;
     if (this.limit.admits(key, seen)) return false;
-    if (!this.#saidSo) this.#onFold(agent);
-    this.#saidSo = true;
+    if (!this.#foldReported) this.#onFold(agent);
+    this.#foldReported = true;
     return true;
   }
 }
 
-/** Attributes of an entry's point: its own, or those of `other`. */
+/** Returns the attributes of an entry's point: its own, or those of `other`. */
 export function pointAttributes(roster: AgentRoster, entry: RosterEntry, metric: number, point: number): Attributes {
   return (entry.folded ? roster.other : entry.series).points[metric]![point]!;
 }

@@ -1,4 +1,4 @@
-/** The attribute objects of each agent, made once per agent and not once per collect. */
+/** Attribute objects of each agent, made once per agent and not once per collect. */
 import {
   agentAttributes,
   type AgentIdentity,
@@ -16,17 +16,17 @@ import {
 } from '../../mapping/index.js';
 import type { AgentAttributes } from './agent-attributes.js';
 
-/** The series of one event key of one agent. */
+/** Series of one event key of one agent. */
 export interface EventSeries {
   readonly attributes: Attributes;
-  /** Category and event in one string. */
-  readonly words: string;
+  /** Category and event in one string: unique within an agent. */
+  readonly key: string;
   /** Set by the roster: this event is reported under agent `other`. */
   folded?: boolean;
 }
 
 interface KeyedSeries {
-  /** The reading that the series was made for: only its key counts. */
+  /** Reading that the series was made for: only its key counts. */
   readonly event: EventTally;
   readonly series: EventSeries;
 }
@@ -34,12 +34,12 @@ interface KeyedSeries {
 /** One agent's attributes: per metric and point, and per event key. */
 export class AgentSeries {
   readonly directory: string | undefined;
-  /** The configured ones: another object once they change. */
+  /** Configured attributes: another object once they change. */
   readonly attributes: Attributes | undefined;
   readonly nixlLabels: Attributes | undefined;
-  /** Tells this agent's series from all others that the SDK keeps. */
+  /** Unique among the series that the SDK keeps. */
   readonly key: string;
-  /** The same without the labels that only NIXL's own series have. */
+  /** `key` without the labels that only NIXL's own series have. */
   readonly #sharedKey: string;
   /** Set by the roster: this agent is reported under agent `other`. */
   folded?: boolean;
@@ -48,9 +48,9 @@ export class AgentSeries {
   readonly #naming: Naming;
   readonly #base: Attributes;
   readonly #events: KeyedSeries[] = [];
-  /** Beside agent.events, as they stood last: keys are appended there, so that this is nearly always right. */
+  /** Parallel to the last agent.events. Keys are only appended there, so this is nearly always right. */
   readonly #byIndex: KeyedSeries[] = [];
-  readonly #eventWords = new Set<string>();
+  readonly #eventKeys = new Set<string>();
 
   constructor(naming: Naming, metrics: readonly Metric[], identity: AgentIdentity) {
     const base = agentAttributes(naming, identity);
@@ -75,14 +75,14 @@ export class AgentSeries {
     );
   }
 
-  /** Key of this agent's series of a metric: NIXL's own series have more labels. */
+  /** Returns the key of this agent's series of a metric: NIXL's own series have more labels. */
   keyOf({ isNixlSeries = false }: Pick<Metric, 'isNixlSeries'>): string {
     return isNixlSeries ? this.key : this.#sharedKey;
   }
 
   event(index: number, event: EventTally): EventSeries {
-    const atItsPlace = this.#byIndex[index];
-    if (atItsPlace !== undefined && sameEvent(atItsPlace.event, event)) return atItsPlace.series;
+    const cached = this.#byIndex[index];
+    if (cached !== undefined && sameEvent(cached.event, event)) return cached.series;
     let keyed = this.#events.find((other) => sameEvent(other.event, event));
     if (keyed === undefined) this.#events.push((keyed = { event, series: this.#newEvent(event, index) }));
     this.#byIndex[index] = keyed;
@@ -93,35 +93,39 @@ export class AgentSeries {
     return withLabels(this.#naming, this.#base, labels);
   }
 
-  /** Names that differ only in bytes that are not UTF-8 read the same: two series must not. */
+  /** Names that differ only in bytes that are not UTF-8 decode to the same text, so the second gets a number. */
   #newEvent(event: EventTally, index: number): EventSeries {
     let labels = eventLabels(event);
-    if (this.#eventWords.has(wordsOf(labels))) labels = { ...labels, event: `${labels.event}#${index}` };
-    const words = wordsOf(labels);
-    this.#eventWords.add(words);
-    return { attributes: this.withEvent(labels), words };
+    if (this.#eventKeys.has(eventKey(labels))) labels = { ...labels, event: `${labels.event}#${index}` };
+    const key = eventKey(labels);
+    this.#eventKeys.add(key);
+    return { attributes: this.withEvent(labels), key };
   }
 }
 
-/** The same for the same attributes, in whatever order. */
+/** Returns the same key for the same attributes in any order. */
 export function seriesKey(attributes: Attributes): string {
   return JSON.stringify(Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** What tells the events of one agent apart, as one text. */
-export function wordsOf({ category, event }: EventLabels): string {
+/** Returns a key that is unique among the events of one agent. */
+export function eventKey({ category, event }: EventLabels): string {
   return `${category}\0${event}`;
 }
 
-export interface AgentSeriesOptions {
+/** Metrics to make series of, and the naming of their attributes. */
+export interface SeriesContext {
   readonly naming: Naming;
   readonly hostname: string;
   readonly metrics: readonly Metric[];
+}
+
+export interface AgentSeriesOptions extends SeriesContext {
   readonly agentAttributes: AgentAttributes;
   /**
-   * Keeps the attributes that an agent got first, also when another one of its name turns up: the SDK would go on
-   * exporting the old series beside the new one. Without it both agents get their directory as soon as there are two,
-   * and an agent that comes back in another process gets the attributes of that.
+   * Keeps the first attributes of an agent, also when another agent of its name appears: the SDK would export the old
+   * series beside the new one. If not sticky, two agents of one name both get their directory, and an agent that returns
+   * in another process gets the attributes of that process.
    */
   readonly sticky: boolean;
 }
@@ -134,7 +138,7 @@ export class AgentSeriesCache {
     this.#options = options;
   }
 
-  /** Beside `agents`; agents that are not among them are forgotten. */
+  /** Returns series parallel to `agents` and forgets all other agents. */
   of(agents: readonly AgentSnapshot[]): AgentSeries[] {
     const ambiguous = ambiguousNames(agents);
     this.#options.agentAttributes.number(agents);

@@ -1,6 +1,11 @@
-/** The instruments of builders where no MeterProvider is at hand: a provider of their own, read by each producer. */
-import type { AggregationTemporality } from '@opentelemetry/sdk-metrics';
-import { type InstrumentType, MeterProvider, MetricReader, type ScopeMetrics } from '@opentelemetry/sdk-metrics';
+/** Instruments of builders without a MeterProvider of the service: a private provider, read by each producer. */
+import {
+  type AggregationTemporality,
+  type InstrumentType,
+  MeterProvider,
+  MetricReader,
+  type ScopeMetrics,
+} from '@opentelemetry/sdk-metrics';
 import type { DiagLogger, Meter } from '@opentelemetry/api';
 import { nixlLabelRegistry } from '../../mapping/index.js';
 import type { RingSource } from '../../shm-bridge/index.js';
@@ -8,14 +13,14 @@ import type { Snapshot, SourceOptions } from '../../shm-bridge/types.js';
 import { AgentAttributes } from '../agents/agent-attributes.js';
 import { BuilderRun, type BuilderRunOptions } from './builder-run.js';
 import type { Profile } from '../../settings/settings.js';
-import { DiagOnce } from '../diag-once.js';
-import { EarlierTotals } from '../earlier-totals.js';
+import { DiagOnce } from '../feed/diag-once.js';
+import { EarlierTotals } from '../instruments/totals.js';
 import { MetricProcessor } from './metric-processor.js';
-import { PACKAGE_NAME, PACKAGE_VERSION } from '../version.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 
 type TemporalityOf = (type: InstrumentType) => AggregationTemporality;
 
-/** Reads when a producer is read. */
+/** Collects when its producer is collected. */
 class ProducerReader extends MetricReader {
   constructor(aggregationTemporalitySelector: TemporalityOf) {
     super({ aggregationTemporalitySelector });
@@ -30,7 +35,7 @@ export class BuilderMetrics {
   readonly #readers: Map<object, ProducerReader> = new Map();
   #provider: MeterProvider | undefined;
 
-  /** `before`: what these take the place of. Their builders count on in its instruments, for its producers. */
+  /** `before`: predecessor, whose instruments and producers the builders keep. */
   constructor(options: BuilderRunOptions, before?: BuilderMetrics) {
     this.#options = { ...options, earlier: before === undefined ? new EarlierTotals() : before.#options.earlier };
     this.#run = new BuilderRun(this.#options);
@@ -43,26 +48,26 @@ export class BuilderMetrics {
   static of(profile: Profile, logger: DiagLogger): BuilderMetrics {
     const { attributes, hostname, rankVariable, builders } = profile;
     const nixlLabels = nixlLabelRegistry(profile.nixlLabels);
-    const made: BuilderMetrics = new BuilderMetrics({
+    const made = new BuilderMetrics({
       processor: new MetricProcessor({
-        attributes,
+        attributes: attributes.specs,
         hostname,
-        onMeterNeeded: () => made.start(),
         ...(builders === undefined ? {} : { builders }),
       }),
       agentAttributes: new AgentAttributes({ registry: attributes, nixlLabels, hostname, rankVariable }),
-      said: new DiagOnce(logger),
+      log: new DiagOnce(logger),
     });
+    made.processor.onMeterNeeded = () => made.start();
     return made;
   }
 
-  /** The same builders in instruments of their own, read by other producers. `before`: as in the constructor. */
+  /** Returns the same builders with separate instruments, read by other producers. `before`: as in the constructor. */
   forReaders(before: BuilderMetrics | undefined): BuilderMetrics {
-    const { processor, agentAttributes, said } = this.#options;
-    return new BuilderMetrics({ processor, agentAttributes, said }, before);
+    const { processor, agentAttributes, log } = this.#options;
+    return new BuilderMetrics({ processor, agentAttributes, log }, before);
   }
 
-  /** One for all who read the source. */
+  /** The same for all readers of the source. */
   get agentAttributes(): AgentAttributes {
     return this.#options.agentAttributes;
   }
@@ -71,31 +76,28 @@ export class BuilderMetrics {
     return this.#options.processor;
   }
 
-  /** What a source must be opened with. */
+  /** Options that the source must be opened with. */
   get wants(): Pick<SourceOptions, 'eventTap'> {
     return this.processor.takesEvents ? { eventTap: {} } : {};
   }
 
-  /** Before start(): the SDK's provider takes no further readers. `producer`: the object that stands for it. */
+  /** Requires: before start(), as the SDK's provider takes no further readers. `producer`: any object that identifies it. */
   join(producer: object, temporalityOf: TemporalityOf): void {
     if (this.#readers.has(producer)) return;
     if (this.#provider === undefined) {
       this.#readers.set(producer, new ProducerReader(temporalityOf));
       return;
     }
-    this.#options.said.warn(
-      'builders',
-      'late',
-      'a producer that came after the first collect has no metrics of builders',
-    );
+    const message = 'a producer that was made after the first collect has no metrics of builders';
+    this.#options.log.warn('builders', 'late', message);
   }
 
-  /** When all producers are there: from now on builders count. Without it, the first collect does it. */
+  /** Lets builders count from now on, once all producers have joined. Otherwise the first collect does it. */
   begin(): void {
     if (this.processor.needsMeter) this.start();
   }
 
-  /** At the first collect or record, at the latest. */
+  /** Called at the first collect or record at the latest. */
   start(): void {
     if (this.#provider !== undefined || this.#readers.size === 0) return;
     this.#provider = new MeterProvider({ readers: [...this.#readers.values()] });
@@ -107,14 +109,14 @@ export class BuilderMetrics {
     this.#run.attach(source);
   }
 
-  /** Before the source is closed. */
+  /** Requires: before the source closes. */
   detach(): void {
     this.agentAttributes.unwatch();
     this.#run.detach();
   }
 
-  /** Builders get all that the snapshot holds. */
-  takeIn(snapshot: Snapshot): void {
+  /** Hands builders everything that the snapshot holds. */
+  handOver(snapshot: Snapshot): void {
     this.#run.collect(snapshot);
   }
 
@@ -122,7 +124,7 @@ export class BuilderMetrics {
     const reader = this.#readers.get(producer);
     this.begin();
     if (this.#provider === undefined || reader === undefined) return { scopeMetrics: [], errors: [] };
-    this.takeIn(snapshot);
+    this.handOver(snapshot);
     const { resourceMetrics, errors } = await reader.collect();
     return { scopeMetrics: resourceMetrics.scopeMetrics.filter(({ metrics }) => metrics.length > 0), errors };
   }

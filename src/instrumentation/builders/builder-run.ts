@@ -1,11 +1,11 @@
-/** Builders at work on one source: events from its tap, gains from its snapshots. */
+/** Runs builders on one source: with events from its queue, and gains from its snapshots. */
 import type { Meter, Observable, ObservableResult } from '@opentelemetry/api';
 import { METRIC_NIXL_BUILDERS_EVENTS } from '../../mapping/index.js';
 import type { EventTap, RingSource } from '../../shm-bridge/index.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
-import type { DiagOnce } from '../diag-once.js';
-import { EarlierTotals } from '../earlier-totals.js';
+import type { DiagOnce } from '../feed/diag-once.js';
+import { EarlierTotals } from '../instruments/totals.js';
 import { sum } from '../../exact.js';
 import { EventDirectory } from './event-directory.js';
 import { EventPump } from './event-pump.js';
@@ -17,31 +17,31 @@ const EVENTS = METRIC_NIXL_BUILDERS_EVENTS;
 export interface BuilderRunOptions {
   readonly processor: MetricProcessor;
   readonly agentAttributes: AgentAttributes;
-  readonly said: DiagOnce;
-  /** Kept as long as the meter. Default: one of its own. */
+  readonly log: DiagOnce;
+  /** Lives as long as the meter. Default: a new one. */
   readonly earlier?: EarlierTotals;
 }
 
 export class BuilderRun {
   readonly #processor: MetricProcessor;
-  readonly #said: DiagOnce;
+  readonly #log: DiagOnce;
   readonly #directory: EventDirectory;
   #source: RingSource | undefined;
   #tap: EventTap | undefined;
   #pump: EventPump | undefined;
-  /** Of pumps that are gone: the counter goes on where it was. */
+  /** Counts of earlier pumps, which the counter continues. */
   readonly #earlier: EarlierTotals;
   #meter: Meter | undefined;
   #observable: Observable | undefined;
 
-  constructor({ processor, agentAttributes, said, earlier = new EarlierTotals() }: BuilderRunOptions) {
+  constructor({ processor, agentAttributes, log, earlier = new EarlierTotals() }: BuilderRunOptions) {
     this.#processor = processor;
-    this.#said = said;
+    this.#log = log;
     this.#earlier = earlier;
     this.#directory = new EventDirectory(agentAttributes);
   }
 
-  /** Builders count into this meter from now on. */
+  /** Lets builders count into this meter from now on. */
   useMeter(meter: Meter): void {
     if (meter !== this.#meter) {
       this.#observable?.removeCallback(this.#onObserve);
@@ -58,25 +58,25 @@ export class BuilderRun {
     this.#startPump();
   }
 
-  /** For a collect: builders get all that the snapshot holds. */
+  /** Hands builders everything that the snapshot holds. Called at a collect. */
   collect(snapshot: Snapshot): void {
     const processor = this.#processor;
     if (!processor.takesEvents && !processor.observes) return;
-    this.#said.guard(SUBJECT, 'builders: collect', () => {
+    this.#log.guard(SUBJECT, 'builders: collect', () => {
       this.#directory.update(snapshot.agents);
       this.#startPump(); // for builders that were added later
       this.#pump?.flush();
-      this.#sayLoss();
+      this.#warnOfLoss();
       if (processor.observes) processor.observe(this.#directory.gains(snapshot.agents));
     });
   }
 
-  /** Leaves no timer, queue or callback behind; what was queued goes to the builders. */
+  /** Hands queued events to the builders, and leaves no timer, queue or callback behind. */
   detach(): void {
-    this.#said.guard(SUBJECT, 'builders: flush', () => this.#pump?.flush());
-    this.#said.guard(SUBJECT, 'builders: count', () => this.#keepCount());
+    this.#log.guard(SUBJECT, 'builders: flush', () => this.#pump?.flush());
+    this.#log.guard(SUBJECT, 'builders: count', () => this.#keepCount());
     this.#pump?.stop();
-    this.#said.guard(SUBJECT, 'builders: queue', () => this.#tap?.close());
+    this.#log.guard(SUBJECT, 'builders: queue', () => this.#tap?.close());
     this.#observable?.removeCallback(this.#onObserve);
     this.#pump = this.#tap = this.#source = undefined;
   }
@@ -85,7 +85,7 @@ export class BuilderRun {
     if (this.#pump === undefined) return;
     this.#observable ??= this.#meter?.createObservableCounter(EVENTS, {
       unit: '{event}',
-      description: 'Events that went to builders of your own, and those that were lost on the way; sums miss none.',
+      description: 'Events by outcome: delivered to custom builders, or lost before. No other metric depends on them.',
     });
     this.#observable?.addCallback(this.#onObserve);
   }
@@ -119,18 +119,18 @@ export class BuilderRun {
       directory: this.#directory,
       refresh: () => this.#directory.update(source.snapshot().agents),
       use: (events) => processor.take(events),
-      onError: (error) => this.#said.failure(SUBJECT, 'builders: pump', error),
+      onError: (error) => this.#log.failure(SUBJECT, 'builders: pump', error),
     });
     this.#pump.start();
     this.#observePump();
   }
 
-  #sayLoss(): void {
+  #warnOfLoss(): void {
     if ((this.#pump?.stats().lost ?? 0) === 0) return;
-    this.#said.warn(
+    this.#log.warn(
       SUBJECT,
       'lost',
-      'builders of your own are too slow: events passed them by (nixl.builders.events); all other metrics are exact',
+      'custom builders are too slow: events were lost before them (nixl.builders.events); all other metrics are exact',
     );
   }
 }

@@ -1,12 +1,10 @@
-/** Builder `comprehensive`: one counter of everything that happens, with all configured attributes. */
+/** Builder `comprehensive`: one counter of all events and records, with all configured attributes. */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
-import { check, invalid, isObject, listOf, optionsObject } from '../../arguments.js';
 import { type Attributes, METRIC_NIXL_COMPREHENSIVE_EVENTS, slug } from '../../mapping/index.js';
-import { checkedMeter } from './checked-meter.js';
 import type { EventGain, EventRecord, MetricBuilder } from '../../settings/metric-builder.js';
 
 const NAME = METRIC_NIXL_COMPREHENSIVE_EVENTS;
-const DESCRIPTION = 'Events of agents, and records, with all configured attributes.';
+const DESCRIPTION = 'Events of agents and records, with all configured attributes.';
 const MAX_NAMES = 256;
 const OPTIONS = { unit: '{event}', description: DESCRIPTION, valueType: ValueType.DOUBLE };
 
@@ -16,27 +14,23 @@ export class ComprehensiveBuilder implements MetricBuilder {
   #meter: Meter | undefined;
   #counters = new Map<string, Counter>();
 
-  /** `inNames`: the values become part of the metric's name, in the attributes' order, for backends without attributes. */
-  constructor(options: { readonly inNames?: boolean } = {}) {
-    const { inNames = false } = optionsObject('options', options, ['inNames']);
-    check(typeof inNames === 'boolean', 'inNames', inNames, 'true or false');
+  /** `inNames`: appends the values to the metric's name, in the attributes' order, for backends without attributes. */
+  constructor(inNames = false) {
     this.name = inNames ? 'comprehensive_names' : 'comprehensive';
     this.#inNames = inNames;
   }
 
   create(meter: Meter): void {
-    this.#meter = checkedMeter(meter);
+    this.#meter = meter;
     this.#counters = new Map();
     if (!this.#inNames) this.#counter(NAME);
   }
 
   observe(gains: readonly EventGain[]): void {
-    listOf('gains', gains, (name, gain) => check(isObject(gain), name, gain, 'an EventGain'));
     for (const { count, attributes, category, event } of gains) this.#add(count, { ...attributes, category, event });
   }
 
   process(_record: EventRecord, attributes: Attributes): void {
-    check(isObject(attributes), 'attributes', attributes, 'an object');
     this.#add(1, attributes);
   }
 
@@ -45,14 +39,13 @@ export class ComprehensiveBuilder implements MetricBuilder {
     else this.#counter(NAME).add(count, attributes);
   }
 
-  /** At most 256 names: what comes after them shares one. */
+  /** Returns one of at most 256 counters: further names share the last one. */
   #counter(name: string): Counter {
     const known = this.#counters.get(name);
     if (known !== undefined) return known;
     const full = this.#counters.size >= MAX_NAMES - 1;
     const admitted = full ? `${NAME}.other` : name;
-    if (this.#meter === undefined) throw invalid('builder comprehensive has no meter: create() comes first');
-    const counter = this.#counters.get(admitted) ?? this.#meter.createCounter(admitted, OPTIONS);
+    const counter = this.#counters.get(admitted) ?? this.#meter!.createCounter(admitted, OPTIONS);
     this.#counters.set(admitted, counter);
     return counter;
   }

@@ -1,4 +1,4 @@
-/** Whose events the queue holds, and what they are called: the queue has numbers only. */
+/** Agents and names of queued events: the queue has numbers only. */
 import { type AgentSnapshot, type Attributes, type EventLabels, eventLabels } from '../../mapping/index.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
 import type { EventGain } from '../../settings/metric-builder.js';
@@ -10,11 +10,11 @@ export interface KnownEvent extends EventLabels {
 
 export class EventDirectory {
   readonly #attributes: AgentAttributes;
-  /** As the last snapshot had them; and the one before, whose events may still be queued. */
+  /** Agents of the last snapshot, and of the previous one, whose events may still be queued. */
   #agents: ReadonlyMap<number, AgentSnapshot> = new Map();
   #before: ReadonlyMap<number, AgentSnapshot> = new Map();
-  #words = new Map<number, EventLabels[]>();
-  /** As of the last call of gains(). */
+  #labels = new Map<number, EventLabels[]>();
+  /** Readings at the last call of gains(). */
   #counted: ReadonlyMap<number, AgentSnapshot> = new Map();
 
   constructor(attributes: AgentAttributes) {
@@ -24,18 +24,18 @@ export class EventDirectory {
   update(agents: readonly AgentSnapshot[]): void {
     this.#before = this.#agents;
     this.#agents = new Map(agents.map((agent) => [agent.id, agent]));
-    if (this.#words.size <= 2 * agents.length) return;
-    for (const id of this.#words.keys()) if (this.#reading(id) === undefined) this.#words.delete(id);
+    if (this.#labels.size <= 2 * agents.length) return;
+    for (const id of this.#labels.keys()) if (this.#reading(id) === undefined) this.#labels.delete(id);
   }
 
-  /** Undefined: the last snapshot did not have it. */
+  /** Returns undefined when the last snapshot did not have it. */
   of(id: number, key: number): KnownEvent | undefined {
     const agent = this.#reading(id);
-    const words = agent && this.#wordsOf(agent, key);
-    return words && { ...words, agent: agent.agent, attributes: this.#attributes.of(agent) };
+    const labels = agent && this.#labelsOf(agent, key);
+    return labels && { ...labels, agent: agent.agent, attributes: this.#attributes.of(agent) };
   }
 
-  /** What came on top since the last call, by agent and event. */
+  /** Returns the gains since the last call, by agent and event. */
   gains(agents: readonly AgentSnapshot[]): EventGain[] {
     const gains: EventGain[] = [];
     for (const agent of agents) {
@@ -44,9 +44,9 @@ export class EventDirectory {
         const counted = before?.events[key];
         const gained = count - (counted?.count ?? 0);
         if (gained <= 0) return;
-        const words = this.#wordsOf(agent, key)!;
+        const labels = this.#labelsOf(agent, key)!;
         const attributes = this.#attributes.of(agent);
-        gains.push({ ...words, agent: agent.agent, count: gained, sum: sum - (counted?.sum ?? 0n), attributes });
+        gains.push({ ...labels, agent: agent.agent, count: gained, sum: sum - (counted?.sum ?? 0n), attributes });
       });
     }
     this.#counted = new Map(agents.map((agent) => [agent.id, agent]));
@@ -57,11 +57,11 @@ export class EventDirectory {
     return this.#agents.get(id) ?? this.#before.get(id);
   }
 
-  /** Keys are only ever appended, so what a place is called never changes. */
-  #wordsOf({ id, events }: AgentSnapshot, key: number): EventLabels | undefined {
-    let words = this.#words.get(id);
-    if (words === undefined) this.#words.set(id, (words = []));
+  /** Keys are only ever appended, so the name at an index never changes. */
+  #labelsOf({ id, events }: AgentSnapshot, key: number): EventLabels | undefined {
+    let labels = this.#labels.get(id);
+    if (labels === undefined) this.#labels.set(id, (labels = []));
     const event = events[key];
-    return event && (words[key] ??= eventLabels(event));
+    return event && (labels[key] ??= eventLabels(event));
   }
 }

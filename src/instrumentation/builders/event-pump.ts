@@ -1,10 +1,10 @@
-/** Hands the raw events of a source to builders, some at a time, so that no turn of the event loop gets long. */
+/** Hands the raw events of a source to builders in batches, so that no turn of the event loop gets long. */
 import type { EventTap } from '../../shm-bridge/index.js';
 import type { EventDirectory } from './event-directory.js';
 import type { AgentEvent } from '../../settings/metric-builder.js';
 
 const BATCH_EVENTS = 1024;
-/** Longest time that the timer keeps the event loop, milliseconds; one batch takes what the builders take. */
+/** Time after which the timer starts no further batch. A batch takes as long as the builders do. */
 const SLICE_MS = 5;
 const BUSY_DELAY_MS = 10;
 const IDLE_DELAY_MS = 100;
@@ -12,7 +12,7 @@ const IDLE_DELAY_MS = 100;
 export interface EventPumpOptions {
   readonly tap: EventTap;
   readonly directory: EventDirectory;
-  /** Brings the directory up to date. */
+  /** Updates the directory. */
   readonly refresh: () => void;
   readonly use: (events: readonly AgentEvent[]) => void;
   readonly onError: (error: unknown) => void;
@@ -43,7 +43,7 @@ export class EventPump {
     this.#timer = undefined;
   }
 
-  /** All that is queued now; what comes in meanwhile has its next turn. */
+  /** Hands over everything that is queued now; events that arrive meanwhile wait for the next call. */
   flush(): void {
     const { kept } = this.#options.tap.stats();
     for (;;) {
@@ -56,7 +56,7 @@ export class EventPump {
     return { delivered: this.#delivered, lost: this.#options.tap.stats().overflowed + this.#orphaned };
   }
 
-  /** Unref'd: telemetry must not keep a process alive that has nothing else to do. */
+  /** Unref'd: telemetry must not keep an idle process alive. */
   #later(delayMs: number): NodeJS.Timeout {
     return setTimeout(() => this.#onTimer(), delayMs).unref();
   }

@@ -1,4 +1,4 @@
-/** Runs the builders: built-in ones by name, and anyone's own, in their order. */
+/** Runs the builders in their order: built-in ones by name, and custom ones. */
 import os from 'node:os';
 import { diag, type Meter } from '@opentelemetry/api';
 import { check, invalid, listOf, optionsObject } from '../../arguments.js';
@@ -11,10 +11,8 @@ import {
   TALLY_BUILDERS,
   type TallyBuilderName,
 } from '../../mapping/index.js';
+import { PACKAGE_NAME } from '../../package.js';
 import { ATTRIBUTES } from '../../settings/attribute-shapes.js';
-import { pathText } from '../../settings/shape.js';
-import { checkedMeter } from './checked-meter.js';
-import { ComprehensiveBuilder } from './comprehensive-builder.js';
 import {
   type AgentEvent,
   BUILDER_NAMES,
@@ -23,19 +21,20 @@ import {
   type EventRecord,
   type MetricBuilder,
 } from '../../settings/metric-builder.js';
-import { PACKAGE_NAME } from '../version.js';
+import { pathText } from '../../settings/shape.js';
 import { runBuilderCode } from '../../settings/user-module.js';
+import { ComprehensiveBuilder } from './comprehensive-builder.js';
 import { gpusIn, RecordsBuilder } from './records-builder.js';
 
 const MAX_WAITING = 1024;
 
 const COUNTING_BUILDERS = {
   comprehensive: () => new ComprehensiveBuilder(),
-  comprehensive_names: () => new ComprehensiveBuilder({ inNames: true }),
+  comprehensive_names: () => new ComprehensiveBuilder(true),
   records: () => new RecordsBuilder(),
 } satisfies Record<Exclude<BuilderName, TallyBuilderName>, () => MetricBuilder>;
 
-/** Those that are metrics read off the tally. */
+/** Returns the builders that read their metrics off the tally. */
 export function tallyBuilders(
   chosen: readonly (BuilderName | MetricBuilder)[] = DEFAULT_BUILDERS,
 ): readonly TallyBuilderName[] {
@@ -44,21 +43,19 @@ export function tallyBuilders(
 
 export interface MetricProcessorOptions {
   /**
-   * Only these, in this order. Names of metrics that are read off the tally, as `nixl`, are passed over: producers have
-   * those. Default: `records`.
+   * Builders in their order. Default: `records`. Builders that read the tally, such as `nixl`, are ignored: producers
+   * run those.
    */
   readonly builders?: readonly (BuilderName | MetricBuilder)[];
-  /** Of records. Default: none. */
-  readonly attributes?: AttributeRegistry | readonly AttributeSpec[];
+  /** Attributes of records. Default: none. */
+  readonly attributes?: readonly AttributeSpec[];
   /** Default: os.hostname(). */
   readonly hostname?: string;
-  /** Called when a record comes and there is no meter yet. */
-  readonly onMeterNeeded?: () => void;
-  /** Called once per builder with what it threw. Default: diag.error(). */
+  /** Called once per builder with its first error. Default: diag.error(). */
   readonly onError?: (builder: string, reason: string) => void;
 }
 
-const OPTIONS = ['builders', 'attributes', 'hostname', 'onMeterNeeded', 'onError'] as const;
+const OPTIONS = ['builders', 'attributes', 'hostname', 'onError'] as const;
 
 export class MetricProcessor {
   readonly #builders: MetricBuilder[];
@@ -67,20 +64,20 @@ export class MetricProcessor {
   readonly #reported = new Set<MetricBuilder>();
   readonly #broken = new WeakSet<MetricBuilder>();
   #meter: Meter | undefined;
-  /** Records from before there was a meter. */
+  /** Records that were made before the first meter. */
   #waiting: EventRecord[] = [];
+  /** @internal Called when a record is made before the first meter. */
+  onMeterNeeded: (() => void) | undefined;
 
   /** @throws NixlTelemetryError CONFIG_INVALID */
   constructor(options: MetricProcessorOptions = {}) {
     const { builders: chosen = ['records'], attributes } = optionsObject('options', options, OPTIONS);
-    const { hostname, onMeterNeeded, onError } = options;
+    const { hostname, onError } = options;
     check(hostname === undefined || typeof hostname === 'string', 'hostname', hostname, 'a text');
-    for (const [name, given] of Object.entries({ onMeterNeeded, onError })) {
-      check(given === undefined || typeof given === 'function', name, given, 'a function');
-    }
+    check(onError === undefined || typeof onError === 'function', 'onError', onError, 'a function');
     listOf('builders', chosen, checkBuilder);
     this.#options = options;
-    this.#attributes = attributes instanceof AttributeRegistry ? attributes : registryOf(attributes);
+    this.#attributes = registryOf(attributes);
     this.#builders = chosen.flatMap((one) => {
       if (typeof one !== 'string') return [one];
       const make = COUNTING_BUILDERS[one as keyof typeof COUNTING_BUILDERS] as (() => MetricBuilder) | undefined;
@@ -89,7 +86,7 @@ export class MetricProcessor {
   }
 
   /**
-   * One more, behind the others.
+   * Appends a builder.
    * @throws NixlTelemetryError CONFIG_INVALID
    */
   addBuilder(builder: MetricBuilder): void {
@@ -98,31 +95,33 @@ export class MetricProcessor {
     if (this.#meter !== undefined) this.#create(builder, this.#meter);
   }
 
-  /** Until then events stay where they are. */
+  /** @internal Without a meter events stay queued. */
   get hasMeter(): boolean {
     return this.#meter !== undefined;
   }
 
-  /** Whether any builder wants to have every event. */
+  /** @internal True when a builder takes single events. */
   get takesEvents(): boolean {
     return this.#builders.some((builder) => builder.take !== undefined);
   }
 
-  /** Records alone need one only once there is a record. */
+  /** @internal Builder `records` needs no meter before the first record. */
   get needsMeter(): boolean {
     return this.#builders.some((builder) => !(builder instanceof RecordsBuilder));
   }
 
+  /** @internal True when a builder observes gains. */
   get observes(): boolean {
     return this.#builders.some((builder) => builder.observe !== undefined);
   }
 
   /**
-   * From now on all builders count into instruments of this meter.
+   * Lets all builders count into instruments of this meter from now on.
    * @throws NixlTelemetryError CONFIG_INVALID
    */
   useMeter(meter: Meter): void {
-    checkedMeter(meter);
+    const isMeter = typeof (meter as Meter | null | undefined)?.createCounter === 'function';
+    check(isMeter, 'meter', meter, 'a Meter of OpenTelemetry');
     if (this.#meter === meter) return;
     this.#meter = meter;
     for (const builder of this.#builders) this.#create(builder, meter);
@@ -130,27 +129,29 @@ export class MetricProcessor {
   }
 
   /**
-   * Counts a record that the service makes itself: the configured attributes come from its fields. Up to 1024 records wait
-   * for the first meter. False when it is no object, or one too many.
+   * Counts a record of the service. The configured attributes are read from its fields. Up to 1024 records wait for the
+   * first meter. Returns false for further ones, and when the record is no object.
    */
   process(record: EventRecord): boolean {
     if (typeof record !== 'object' || record === null) return false;
-    if (this.#meter === undefined) this.#options.onMeterNeeded?.();
+    if (this.#meter === undefined) this.onMeterNeeded?.();
     if (this.#meter === undefined) return this.#waiting.length < MAX_WAITING && this.#waiting.push(record) > 0;
     const attributes = this.#attributesOf(record);
     this.#each('process', (builder) => builder.process?.(record, attributes));
     return true;
   }
 
+  /** @internal */
   take(events: readonly AgentEvent[]): void {
     this.#each('take', (builder) => builder.take?.(events));
   }
 
+  /** @internal */
   observe(gains: readonly EventGain[]): void {
     this.#each('observe', (builder) => builder.observe?.(gains));
   }
 
-  /** All but those that `successor` runs, too: they go on. */
+  /** Closes all builders, except those that `successor` also runs. */
   close(successor?: MetricProcessor): void {
     const isRight = successor === undefined || successor instanceof MetricProcessor;
     check(isRight, 'successor', successor, 'a MetricProcessor');
@@ -186,7 +187,7 @@ export class MetricProcessor {
     }
   }
 
-  /** An asynchronous method is easily written, and its rejection would end the process. Nobody waits for it. */
+  /** Catches rejections, too: that of an asynchronous method would end the process. */
   #guarded(builder: MetricBuilder, call: string, work: () => unknown, onFailure?: () => void): void {
     const failed = (error: unknown): void => {
       onFailure?.();
@@ -230,5 +231,5 @@ function registryOf(specs: readonly AttributeSpec[] = []): AttributeRegistry {
 
 function reportToDiag(builder: string, reason: string): void {
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-  logger.error(`builder ${builder}: ${reason}; it is passed over where it throws`);
+  logger.error(`builder ${builder}: ${reason}; it is skipped where it throws`);
 }

@@ -1,5 +1,5 @@
 /**
- * Builder `records`: of records about jobs, as `{ action: 'train', network: 'ResNet-50', version: '1.2', success: true,
+ * Builder `records`: counts records about jobs, such as `{ action: 'train', network: 'ResNet-50', version: '1.2', success: true,
  * user_error: false, gpu: ['NVIDIA A100'], time_lapsed: 12.5 }`. Any of the fields may be missing; time is in seconds.
  */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
@@ -35,7 +35,7 @@ export class RecordsBuilder implements MetricBuilder {
     this.#made = undefined;
   }
 
-  /** With the first record: most services make none. */
+  /** Created at the first record: most services report none. */
   get #instruments(): Instruments {
     const meter = this.#meter!;
     const counter = (name: string, unit: string, description: string): Counter =>
@@ -44,9 +44,9 @@ export class RecordsBuilder implements MetricBuilder {
       records: counter(METRIC_NIXL_RECORDS, '{record}', 'Records by action and outcome: pass, fail or user_error.'),
       versions: counter(METRIC_NIXL_RECORDS_VERSIONS, '{record}', 'Records by version, action and outcome.'),
       networks: counter(METRIC_NIXL_RECORDS_NETWORKS, '{record}', 'Records by network, action and outcome.'),
-      time: counter(METRIC_NIXL_RECORDS_TIME, 's', 'What these records took, by action.'),
-      gpus: counter(METRIC_NIXL_RECORDS_GPUS, '{gpu}', 'GPUs that these records name, by model.'),
-      gpuTime: counter(METRIC_NIXL_RECORDS_GPU_TIME, 's', 'GPU-seconds of these records, by model.'),
+      time: counter(METRIC_NIXL_RECORDS_TIME, 's', 'Duration of the recorded jobs by action.'),
+      gpus: counter(METRIC_NIXL_RECORDS_GPUS, '{gpu}', 'GPUs named in records, by model.'),
+      gpuTime: counter(METRIC_NIXL_RECORDS_GPU_TIME, 's', 'GPU-seconds of records, by model.'),
     });
   }
 
@@ -69,7 +69,7 @@ export class RecordsBuilder implements MetricBuilder {
   }
 }
 
-/** Models by name; of anything else there are none. */
+/** Returns the names of GPU models; undefined when the field is no array. */
 export function gpusIn(record: EventRecord): string[] | undefined {
   const { gpu } = record;
   return Array.isArray(gpu) ? gpu.filter((name): name is string => typeof name === 'string') : undefined;

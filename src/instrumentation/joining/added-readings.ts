@@ -1,4 +1,4 @@
-/** Two readings of one agent, from two tallies one after the other, as one. */
+/** Sum of two readings of one agent, from two consecutive tallies. */
 import {
   type AgentSnapshot,
   type HistogramTally,
@@ -9,7 +9,7 @@ import {
 
 type Distribution<Sum> = HistogramTally & { readonly sum: Sum };
 
-/** All that both counted. What is no count is the later one's; bounds are the later one's, too. */
+/** Adds all counts. Bounds and other values are those of the later reading. */
 export function addedReadings<Reading extends AgentSnapshot>(earlier: AgentSnapshot, later: Reading): Reading {
   const events = later.events.map((event, i) => addedEvents(eventLike(earlier, i, event), event));
   const gone = earlier.events.filter((event, i) => eventLike(later, i, event) === undefined);
@@ -32,7 +32,7 @@ export function addedReadings<Reading extends AgentSnapshot>(earlier: AgentSnaps
   };
 }
 
-/** The same counts over the bounds of another reading of this agent: bucket by bucket exact where the bounds are the same. */
+/** Returns the counts over the bounds of another reading of this agent: exact where the bounds are the same. */
 export function inBoundsOf<Reading extends AgentSnapshot>(like: AgentSnapshot, reading: Reading): Reading {
   const transfers = (own: TransferTally, other: TransferTally): TransferTally => ({
     ...own,
@@ -86,7 +86,7 @@ function addedBuckets(earlier: HistogramTally, later: HistogramTally): Histogram
   return { bounds: later.bounds, counts: later.counts.map((count, i) => count + counts[i]!) };
 }
 
-/** Each bucket goes where its upper bound belongs: no value is lost, and each is at most one old bucket off. */
+/** Moves each bucket by its upper bound: no value is lost, and each is at most one old bucket off. */
 function rebucketed({ bounds, counts }: HistogramTally, wanted: readonly number[]): HistogramTally {
   if (bounds === wanted || (bounds.length === wanted.length && bounds.every((bound, i) => bound === wanted[i]))) {
     return { bounds: wanted, counts };

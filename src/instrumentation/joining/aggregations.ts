@@ -1,8 +1,8 @@
-/** Aggregations that a reader selects, as far as tallies can honour them. */
+/** Aggregations that a reader selects. Tallies honour `drop` and their own. */
 import { DataPointType, InstrumentType, type MetricData } from '@opentelemetry/sdk-metrics';
 import type { SdkReader } from './sdk-provider.js';
 
-/** sdk-metrics' AggregationType, which 1.x does not export: numbers, so that no version of it is needed. */
+/** Values of sdk-metrics' AggregationType, which 1.x does not export. */
 const DEFAULT = 0;
 const DROP = 1;
 const OWN: Readonly<Record<Kind, number>> = { counter: 2, updowncounter: 2, gauge: 3, histogram: 4 };
@@ -17,14 +17,14 @@ const INSTRUMENTS = {
 type Kind = keyof typeof INSTRUMENTS;
 const KINDS = Object.keys(INSTRUMENTS) as Kind[];
 
-/** `onOther` is called with kind and aggregation where the reader asks for one that cannot be given. */
+/** Calls `onOther` with kind and aggregation where the reader selects an unsupported one. */
 export function droppedKinds(reader: SdkReader, onOther: (kind: Kind, wanted: string) => void): ReadonlySet<Kind> {
   const dropped = new Set<Kind>();
   for (const kind of KINDS) {
-    const { type, bounds } = chosen(reader.selectAggregation?.(INSTRUMENTS[kind]));
+    const { type, bounds } = selected(reader.selectAggregation?.(INSTRUMENTS[kind]));
     if (type === DROP) dropped.add(kind);
     else if (type !== DEFAULT && type !== OWN[kind]) onOther(kind, NAMES[type] ?? `aggregation ${type}`);
-    else if (bounds) onOther(kind, 'explicit bucket histogram with bounds of its own');
+    else if (bounds) onOther(kind, 'explicit bucket histogram with other bounds');
   }
   return dropped;
 }
@@ -35,8 +35,8 @@ export function kindOf(metric: MetricData): Kind {
   return metric.isMonotonic ? 'counter' : 'updowncounter';
 }
 
-/** sdk-metrics 2 and 3 choose by `{ type, options }`; 1.x by an object of a class. */
-function chosen(aggregation: unknown): { type: number; bounds: boolean } {
+/** sdk-metrics 2 and 3 select by `{ type, options }`; 1.x by an instance of a class. */
+function selected(aggregation: unknown): { type: number; bounds: boolean } {
   if (typeof aggregation !== 'object' || aggregation === null) return { type: DEFAULT, bounds: false };
   const { type, options } = aggregation as { type?: unknown; options?: { boundaries?: unknown } };
   if (typeof type === 'number') return { type, bounds: Array.isArray(options?.boundaries) };

@@ -1,84 +1,82 @@
-/** The snapshots that one joined producer reports: of the whole source, without what others report to its reader. */
-import type { DiagOnce } from '../diag-once.js';
-import type { ReaderSnapshot, SnapshotFeed } from '../snapshot-feed.js';
+/** Snapshots for one joined producer: of the whole source, without the rings that others report to its reader. */
+import type { ReaderSnapshot, SnapshotFeed } from '../feed/snapshot-feed.js';
+import type { JoiningOptions } from './joined-producer.js';
 import type { ReaderMemory } from './reader-memory.js';
 import { reportersBefore, type RingReporter, twoSources } from './ring-reporter.js';
 import type { SdkReader } from './sdk-provider.js';
 
-export interface JoinedFeedOptions {
-  readonly feed: SnapshotFeed;
-  readonly memory: ReaderMemory;
-  readonly reader: SdkReader;
-  /** Returns the producer that this feed belongs to, as it stands in the reader's list. */
-  readonly producer: () => object;
-  readonly name: string;
-  readonly places: string;
-  readonly said: DiagOnce;
-}
-
 export class JoinedFeed implements SnapshotFeed {
-  readonly #options: JoinedFeedOptions;
+  readonly #options: Pick<JoiningOptions, 'feed' | 'name' | 'places' | 'log'>;
+  readonly #producer: object;
+  readonly #reader: SdkReader;
+  readonly #memory: ReaderMemory;
   #entered = false;
-  #leavesAllOut = false;
+  #omitsAll = false;
 
-  constructor(options: JoinedFeedOptions) {
+  /** `producer`: the one in the reader's list that this feed belongs to. */
+  constructor(options: JoiningOptions, producer: object, reader: SdkReader, memory: ReaderMemory) {
     this.#options = options;
+    this.#producer = producer;
+    this.#reader = reader;
+    this.#memory = memory;
   }
 
-  /** A producer in no reader takes no part: see enter(). */
+  /** A producer outside of a reader takes no part: see enter(). */
   join(): void {}
   leave(): void {}
 
   enter(): void {
     if (this.#entered) return;
     this.#entered = true;
-    const { feed, memory, reader, producer } = this.#options;
-    feed.join(memory);
-    const reporters = reportersBefore(producer(), reader._metricProducers);
-    for (const reporter of reporters) reporter.reported(); // which makes it keep them, for when it is gone
-    memory.enter(reporters);
+    this.#options.feed.join(this.#memory);
+    const reporters = this.#otherReporters();
+    for (const reporter of reporters) reporter.reported(); // makes it keep them beyond its end
+    this.#memory.enter(reporters);
     this.#warnOfTwo(false);
   }
 
   exit(): void {
     if (!this.#entered) return;
     this.#entered = false;
-    this.#options.feed.leave(this.#options.memory);
+    this.#options.feed.leave(this.#memory);
   }
 
   async collect(): Promise<ReaderSnapshot | undefined> {
-    const { feed, memory, reader, producer } = this.#options;
-    const reporters = reportersBefore(producer(), reader._metricProducers);
+    const reporters = this.#otherReporters();
     for (const reporter of reporters) reporter.reported();
-    // Before and after the snapshot: a ring that one of the two looks finds is reported by the other producer.
+    // Before and after the snapshot: a ring found in either is reported by the other producer.
     const before = ringsOf(reporters);
-    const snapshot = await feed.collect(memory);
-    // The reader of another provider may have taken over the memory meanwhile: it reports what came since.
+    const snapshot = await this.#options.feed.collect(this.#memory);
+    // The reader of another provider may have the memory by now, and then reports the later events.
     if (snapshot === undefined || !this.#entered) return undefined;
     const others = new Set([...before.paths, ...ringsOf(reporters).paths]);
-    const shown = memory.show(snapshot, others, reporters);
-    const leftOut = snapshot.agents.filter(({ path, exported }) => exported && others.has(path));
-    if (leftOut.length > 0) this.#warnOfTwo();
-    this.#leavesAllOut = leftOut.length > 0 && shown.length === 0;
+    const shown = this.#memory.show(snapshot, others, reporters);
+    const isOmitting = snapshot.agents.some(({ path, exported }) => exported && others.has(path));
+    if (isOmitting) this.#warnOfTwo();
+    this.#omitsAll = isOmitting && shown.length === 0;
     return { ...snapshot, shown, withoutSelf: before.active };
   }
 
-  /** As of the last snapshot. */
-  get leavesAllOut(): boolean {
-    return this.#leavesAllOut;
+  /** True when the last snapshot left nothing to report. */
+  get omitsAll(): boolean {
+    return this.#omitsAll;
   }
 
   rings(): ReadonlySet<string> | undefined {
     return this.#entered ? this.#options.feed.rings() : undefined;
   }
 
-  /** One warning per pair, also before there are rings if both read the same places. */
-  #warnOfTwo(certain = true): void {
-    const { reader, producer, name, places, said } = this.#options;
-    for (const other of reportersBefore(producer(), reader._metricProducers)) {
-      if (!certain && other.places !== places) continue;
-      const readerName = (reader as object).constructor.name;
-      said.warn(`${readerName} ${other.name}`, 'twice', twoSources(readerName, other, { name, places }));
+  #otherReporters(): RingReporter[] {
+    return reportersBefore(this.#producer, this.#reader._metricProducers);
+  }
+
+  /** One warning per pair. `isCertain`: both read the same ring; otherwise only pairs with the same places count. */
+  #warnOfTwo(isCertain = true): void {
+    const { name, places, log } = this.#options;
+    for (const other of this.#otherReporters()) {
+      if (!isCertain && other.places !== places) continue;
+      const readerName = (this.#reader as object).constructor.name;
+      log.warn(`${readerName} ${other.name}`, 'twice', twoSources(readerName, other, { name, places }));
     }
   }
 }

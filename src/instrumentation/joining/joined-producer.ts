@@ -1,28 +1,27 @@
-/** Producer that the instrumentation adds to a MetricReader: honours the reader's selectors, and leaves out the rings that others report. */
-import { METRIC_NIXL_RECORDS } from '../../mapping/index.js';
+/** Producer that the instrumentation adds to a MetricReader: honours the reader's selectors, and omits rings that others report. */
 import type { CollectionResult, InstrumentType, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
-import type { BuilderMetrics } from '../builders/builder-metrics.js';
+import { METRIC_NIXL_RECORDS } from '../../mapping/index.js';
+import { PACKAGE_NAME } from '../../package.js';
 import type { Profile } from '../../settings/settings.js';
-import type { DiagOnce } from '../diag-once.js';
-import { NixlMetricProducer } from '../metric-producer.js';
-import type { SnapshotFeed } from '../snapshot-feed.js';
-import { PACKAGE_NAME } from '../version.js';
+import type { BuilderMetrics } from '../builders/builder-metrics.js';
+import type { DiagOnce } from '../feed/diag-once.js';
+import type { SnapshotFeed } from '../feed/snapshot-feed.js';
+import { type NixlMetricProducer, sharedProducer } from '../producer/metric-producer.js';
 import { droppedKinds, kindOf } from './aggregations.js';
 import { JoinedFeed } from './joined-feed.js';
 import type { ReaderMemory } from './reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from './ring-reporter.js';
 import { addProducer, removeProducer, type SdkReader } from './sdk-provider.js';
 
-export interface JoinedProducerOptions {
-  readonly reader: SdkReader;
-  readonly memory: ReaderMemory;
+/** The same for all readers of a provider. */
+export interface JoiningOptions {
   readonly profile: Profile;
   readonly feed: SnapshotFeed;
   readonly builderMetrics: BuilderMetrics;
-  /** Name of the instrumentation, for messages. */
+  /** Name of the instrumentation and the places that it reads, for messages. */
   readonly name: string;
   readonly places: string;
-  readonly said: DiagOnce;
+  readonly log: DiagOnce;
 }
 
 export class JoinedProducer implements MetricProducer {
@@ -30,15 +29,15 @@ export class JoinedProducer implements MetricProducer {
   readonly #reader: SdkReader;
   readonly #feed: JoinedFeed;
   readonly #producer: NixlMetricProducer;
-  readonly #said: DiagOnce;
+  readonly #log: DiagOnce;
 
-  constructor({ profile, builderMetrics, ...options }: JoinedProducerOptions) {
-    const { reader, memory, name, places, said } = options;
+  constructor(options: JoiningOptions, reader: SdkReader, memory: ReaderMemory) {
+    const { profile, builderMetrics, name, places, log } = options;
     this.#reader = reader;
-    this.#said = said;
-    this.#feed = new JoinedFeed({ ...options, producer: () => this });
+    this.#log = log;
+    this.#feed = new JoinedFeed(options, this, reader, memory);
     const temporality = (type: InstrumentType) => reader.selectAggregationTemporality(type);
-    this.#producer = new NixlMetricProducer({ temporality }, { ...profile, feed: this.#feed, builderMetrics, memory });
+    this.#producer = sharedProducer({ temporality }, { ...profile, feed: this.#feed, builderMetrics, memory });
     this[RING_REPORTER] = {
       name,
       places,
@@ -49,7 +48,7 @@ export class JoinedProducer implements MetricProducer {
     };
   }
 
-  /** Does nothing when it is there already, and puts it back where another one took it out. */
+  /** Does nothing when it is in the reader already; returns there when other code removed it. */
   join(): void {
     addProducer(this.#reader, this);
     this.#feed.enter();
@@ -64,10 +63,10 @@ export class JoinedProducer implements MetricProducer {
   async collect(): Promise<CollectionResult> {
     const { resourceMetrics, errors } = await this.#producer.collect();
     const dropped = this.#droppedKinds();
-    const wanted = (metric: MetricData, ofBuilders: boolean): boolean =>
-      !dropped.has(kindOf(metric)) && !(ofBuilders && this.#feed.leavesAllOut && !countsRecords(metric));
+    const isWanted = (metric: MetricData, isOfBuilder: boolean): boolean =>
+      !dropped.has(kindOf(metric)) && !(isOfBuilder && this.#feed.omitsAll && !countsRecords(metric));
     const scopeMetrics = resourceMetrics.scopeMetrics.flatMap(({ scope, metrics }) => {
-      const left = metrics.filter((metric) => wanted(metric, scope.name !== PACKAGE_NAME));
+      const left = metrics.filter((metric) => isWanted(metric, scope.name !== PACKAGE_NAME));
       return left.length === 0 ? [] : [{ scope, metrics: left }];
     });
     return { resourceMetrics: { ...resourceMetrics, scopeMetrics }, errors };
@@ -75,21 +74,19 @@ export class JoinedProducer implements MetricProducer {
 
   #droppedKinds(): ReadonlySet<string> {
     try {
-      return droppedKinds(this.#reader, (kind, wanted) =>
-        this.#said.warn(
-          `${(this.#reader as object).constructor.name} ${kind}`,
-          'aggregation',
-          `a reader wants ${wanted} for each ${kind}: NIXL metrics of that kind come as they are added up here`,
-        ),
-      );
+      return droppedKinds(this.#reader, (kind, wanted) => {
+        const reader = (this.#reader as object).constructor.name;
+        const message = `a reader selects ${wanted} for each ${kind}: NIXL metrics of that kind keep their own aggregation`;
+        this.#log.warn(`${reader} ${kind}`, 'aggregation', message);
+      });
     } catch (error) {
-      this.#said.failure('aggregation', "the reader's choice of aggregations", error);
+      this.#log.failure('aggregation', "the reader's choice of aggregations", error);
       return new Set();
     }
   }
 }
 
-/** Records are the service's own: no other producer has them. */
+/** Records belong to the service: no other producer has them. */
 function countsRecords({ descriptor }: MetricData): boolean {
   return descriptor.name.startsWith(METRIC_NIXL_RECORDS);
 }

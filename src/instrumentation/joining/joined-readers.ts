@@ -1,24 +1,25 @@
-/** The readers that one instrumentation reports to, over all providers and settings that it is given one after the other. */
+/** Readers that one instrumentation reports to, over all providers and settings that it gets one after the other. */
 import type { Settings } from '../../settings/settings.js';
-import { placesText } from '../place-problems.js';
+import { placesText } from '../feed/place-problems.js';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
-import type { DiagOnce } from '../diag-once.js';
-import type { LateFeed, SourceFeed } from '../snapshot-feed.js';
-import { Joining } from './joining.js';
-import { ReaderMemories } from './reader-memories.js';
+import type { DiagOnce } from '../feed/diag-once.js';
+import type { SnapshotFeed, SourceFeed } from '../feed/snapshot-feed.js';
+import { JoinedProducer, type JoiningOptions } from './joined-producer.js';
+import { ReaderMemories } from './reader-memory.js';
 import type { SdkReader } from './sdk-provider.js';
 
 const SUBJECT = 'joined readers';
-/** Interval, milliseconds, at which readers are looked at: no event reports that one was shut down or added. */
-const WATCH_MS = 1000;
+/** Interval of checks for readers that were shut down or added: no event reports either. */
+const CHECK_INTERVAL_MS = 1000;
 
 export interface JoinedReadersOptions {
-  readonly feed: LateFeed;
+  /** Feed of the producers. */
+  readonly feed: SnapshotFeed;
   /** Name of the instrumentation, for messages. */
   readonly name: string;
-  readonly said: DiagOnce;
-  /** Called now and then while there are readers. */
-  readonly onWatch: () => void;
+  readonly log: DiagOnce;
+  /** Called every second while there are readers. */
+  readonly onCheck: () => void;
 }
 
 export class JoinedReaders {
@@ -26,8 +27,8 @@ export class JoinedReaders {
   readonly #memories = new ReaderMemories();
   #joinings = new WeakMap<object, Joining>();
   readonly #builders = new WeakMap<object, BuilderMetrics>();
-  #current: Joining | undefined;
-  #watch: NodeJS.Timeout | undefined;
+  #current: { readonly joining: Joining; readonly feed: SourceFeed } | undefined;
+  #check: NodeJS.Timeout | undefined;
 
   constructor(options: JoinedReadersOptions) {
     this.#options = options;
@@ -37,12 +38,12 @@ export class JoinedReaders {
     return this.#current !== undefined;
   }
 
-  /** The settings have changed: nothing that was made for a provider counts any more, but what its readers were shown. */
+  /** Discards everything made for the previous settings, except the readings that readers were shown. */
   forget(): void {
     this.#joinings = new WeakMap();
   }
 
-  /** `shared`: has the processor of the builders. `feed`: the source that is open now. */
+  /** `shared`: has the processor of the builders. `feed`: the open source. */
   join(
     provider: object,
     readers: readonly SdkReader[],
@@ -51,30 +52,31 @@ export class JoinedReaders {
     feed: SourceFeed,
   ): void {
     const joining = this.#joiningOf(provider, settings, shared);
-    if (joining !== this.#current) this.leave();
+    if (joining !== this.#current?.joining) this.leave();
     joining.join(readers);
     if (this.#current !== undefined) return;
-    this.#current = joining;
+    this.#current = { joining, feed };
     joining.builderMetrics.attach(feed.source);
-    this.#watch = setInterval(this.#options.onWatch, WATCH_MS).unref();
+    this.#check = setInterval(this.#options.onCheck, CHECK_INTERVAL_MS).unref();
   }
 
-  /** `closing`: the source that is closed next. The readers get what it holds by now when they are joined again. */
-  leave(closing?: SourceFeed): void {
-    const joining = this.#current;
-    if (joining === undefined) return;
-    clearInterval(this.#watch);
-    this.#watch = this.#current = undefined;
-    const { said, feed } = this.#options;
-    said.guard(SUBJECT, 'collect', () => {
+  /** `isClosing`: the source closes next. The readers get what it holds by now when they are joined again. */
+  leave(isClosing = false): void {
+    if (this.#current === undefined) return;
+    const { joining, feed } = this.#current;
+    clearInterval(this.#check);
+    this.#check = this.#current = undefined;
+    const { log } = this.#options;
+    log.guard(SUBJECT, 'collect', () => {
       const last = feed.read(this);
-      if (last !== undefined) joining.builderMetrics.takeIn(last);
+      if (last !== undefined) joining.builderMetrics.handOver(last);
     });
     joining.builderMetrics.detach();
     joining.leave();
-    // Last of all: what is drained between this look and the end of the source is lost.
-    said.guard(SUBJECT, 'collect', () => {
-      const last = closing?.read(this);
+    if (!isClosing) return;
+    // Last of all: events drained between this read and the end of the source are lost.
+    log.guard(SUBJECT, 'collect', () => {
+      const last = feed.read(this);
       if (last !== undefined) this.#memories.carry(last.agents);
     });
   }
@@ -82,19 +84,52 @@ export class JoinedReaders {
   #joiningOf(provider: object, settings: Settings, shared: BuilderMetrics): Joining {
     let joining = this.#joinings.get(provider);
     if (joining !== undefined) return joining;
-    const { feed, name, said } = this.#options;
+    const { feed, name, log } = this.#options;
     const builderMetrics = shared.forReaders(this.#builders.get(provider));
     this.#builders.set(provider, builderMetrics);
-    joining = new Joining({
-      settings,
-      places: placesText(settings.source!),
-      name,
-      feed,
-      builderMetrics,
-      memories: this.#memories,
-      said,
-    });
+    const places = placesText(settings.source!);
+    joining = new Joining({ profile: settings, places, name, feed, builderMetrics, log }, this.#memories);
     this.#joinings.set(provider, joining);
     return joining;
+  }
+}
+
+/** Producers in the readers of one MeterProvider. One per provider and settings: counts of builders outlive disable(). */
+class Joining {
+  readonly #options: JoiningOptions;
+  readonly #memories: ReaderMemories;
+  readonly #producers = new Map<SdkReader, JoinedProducer>();
+
+  constructor(options: JoiningOptions, memories: ReaderMemories) {
+    this.#options = options;
+    this.#memories = memories;
+  }
+
+  get builderMetrics(): BuilderMetrics {
+    return this.#options.builderMetrics;
+  }
+
+  /** Gives exactly these readers a producer. */
+  join(readers: readonly SdkReader[]): void {
+    for (const [reader, producer] of this.#producers) if (!readers.includes(reader)) this.#remove(producer);
+    const memories = this.#memories.of(readers);
+    readers.forEach((reader, i) => {
+      let producer = this.#producers.get(reader);
+      if (producer === undefined) {
+        producer = new JoinedProducer(this.#options, reader, memories[i]!);
+        this.#producers.set(reader, producer);
+      }
+      producer.join();
+    });
+    this.builderMetrics.start();
+  }
+
+  leave(): void {
+    for (const producer of this.#producers.values()) this.#remove(producer);
+  }
+
+  /** Guarded: a reader that refuses, because it is frozen for instance, must not keep the rings attached. */
+  #remove(producer: JoinedProducer): void {
+    this.#options.log.guard(SUBJECT, 'removing a producer from its reader', () => producer.leave());
   }
 }

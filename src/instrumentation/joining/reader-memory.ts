@@ -1,13 +1,13 @@
 /**
- * Readings that one reader got, kept as long as the reader and longer than any source: after disable() and enable(), with
- * other settings or with another provider no event is reported twice or missing.
+ * Readings that a reader got. A memory lives as long as its reader and longer than any source. After disable() and
+ * enable(), with other settings or with another provider, each event is still reported exactly once.
  */
 import type { AgentSnapshot } from '../../shm-bridge/types.js';
-import type { FeedSnapshot } from '../snapshot-feed.js';
+import type { FeedSnapshot } from '../feed/snapshot-feed.js';
 import { addedReadings, inBoundsOf } from './added-readings.js';
 import { type RingReporter, THIS_COPY } from './ring-reporter.js';
 
-/** The last collect: where the next delta begins. */
+/** Readings of the last collect, where the next delta begins. */
 export interface LastCollect {
   readonly snapshot: FeedSnapshot;
   /** By id. */
@@ -18,14 +18,14 @@ export interface LastCollect {
 interface Carried {
   reading: AgentSnapshot;
   /** Id of the tally that continues it, once there is one. */
-  goesOnAs: number | undefined;
+  continuedBy: number | undefined;
 }
 
-/** A ring that others report to this reader. */
+/** A ring that other producers report to this reader. */
 interface LeftOut {
   readonly reading: AgentSnapshot;
   readonly reporters: readonly RingReporter[];
-  /** What this producer itself reported last of it. */
+  /** Last reading that this producer reported. */
   readonly own: AgentSnapshot | undefined;
 }
 
@@ -36,15 +36,15 @@ export class ReaderMemory {
   #carried = new Map<string, Carried>();
   /** By id, as of the last call of show(). */
   #leftOut = new Map<number, LeftOut>();
-  /** What others in the reader reported until this producer came. Until the next call of show(). */
+  /** Producers that reported to the reader before this one entered. Valid until the next call of show(). */
   #foundReporters: readonly RingReporter[] = [];
 
-  /** `reporters`: the others that are in the reader when the producer of this memory comes into it. */
+  /** `reporters`: the other producers in the reader when the producer of this memory enters it. */
   enter(reporters: readonly RingReporter[]): void {
     this.#foundReporters = reporters;
   }
 
-  /** Returns the readings that this producer reported last, by id, also of agents that it leaves out by now. */
+  /** Returns the last reported readings by id, also of agents that are omitted now. */
   reported(): ReadonlyMap<number, AgentSnapshot> {
     const reported = new Map(this.previous?.agents);
     for (const id of this.#leftOut.keys()) {
@@ -54,15 +54,15 @@ export class ReaderMemory {
     return reported;
   }
 
-  /** For a reader that takes the place of another one. */
-  takePlaceOf(other: ReaderMemory): void {
+  /** For a reader that replaces another one. */
+  replace(other: ReaderMemory): void {
     const { previous } = other;
     this.previous = previous && { ...previous, agents: new Map(previous.agents) };
     this.#carried = new Map([...other.#carried].map(([path, one]) => [path, { ...one }]));
     this.#leftOut = new Map(other.#leftOut);
   }
 
-  /** Returns the readings that the reader gets. `reporters` report the rings whose paths are in `others`. */
+  /** Returns the readings that the reader gets. `reporters` report the rings with the paths in `others`. */
   show(snapshot: FeedSnapshot, others: ReadonlySet<string>, reporters: readonly RingReporter[]): AgentSnapshot[] {
     const shown: AgentSnapshot[] = [];
     const leftOut = new Map<number, LeftOut>();
@@ -73,7 +73,7 @@ export class ReaderMemory {
       if (!reading.exported) continue;
       if (others.has(agent.path)) leftOut.set(agent.id, { reading, reporters, own: this.#ownOf(agent.id) });
       else {
-        this.#takeOver(agent.id, snapshot);
+        this.#continue(agent.id, snapshot);
         shown.push(reading);
       }
     }
@@ -82,18 +82,18 @@ export class ReaderMemory {
     return [...shown, ...this.#lastOf(present).filter(({ path }) => !others.has(path))];
   }
 
-  /** The last snapshot of a source that is closed now: `agents` as show() gets them. */
+  /** Keeps the last snapshot of a source that closes now: `agents` as show() gets them. */
   carry(agents: readonly AgentSnapshot[]): void {
     const carried = new Map<string, Carried>();
     for (const agent of agents) {
       const reading = this.#withCarried(agent);
       if (!reading.exported) continue;
-      if (this.#leftOut.has(agent.id)) this.#takeOver(agent.id);
-      carried.set(agent.path, { reading, goesOnAs: undefined });
+      if (this.#leftOut.has(agent.id)) this.#continue(agent.id);
+      carried.set(agent.path, { reading, continuedBy: undefined });
     }
-    // Not seen again since the source before was closed: still to be reported.
+    // Not seen again since the previous source closed: still to be reported.
     for (const [path, one] of this.#carried) {
-      if (one.goesOnAs === undefined && !carried.has(path)) carried.set(path, one);
+      if (one.continuedBy === undefined && !carried.has(path)) carried.set(path, one);
     }
     this.#carried = carried;
     this.#leftOut.clear();
@@ -102,14 +102,14 @@ export class ReaderMemory {
   #withCarried(agent: AgentSnapshot): AgentSnapshot {
     const carried = this.#carried.get(agent.path);
     if (carried === undefined) return agent;
-    const { reading, goesOnAs } = carried;
-    // Another source kept the tally alive, or it belongs to a later life of the agent: there is nothing to add.
-    if (reading.id === agent.id || (goesOnAs !== undefined && goesOnAs !== agent.id)) {
+    const { reading, continuedBy } = carried;
+    // Nothing to add when another source kept the tally alive, or the tally is of a later life of the agent.
+    if (reading.id === agent.id || (continuedBy !== undefined && continuedBy !== agent.id)) {
       this.#carried.delete(agent.path);
       return agent;
     }
-    if (goesOnAs === undefined) {
-      carried.goesOnAs = agent.id;
+    if (continuedBy === undefined) {
+      carried.continuedBy = agent.id;
       carried.reading = inBoundsOf(agent, reading);
       const before = this.previous?.agents.get(reading.id);
       if (before !== undefined) this.previous!.agents.set(agent.id, inBoundsOf(agent, before));
@@ -122,10 +122,10 @@ export class ReaderMemory {
   }
 
   /**
-   * Makes deltas begin where the last report of this agent ended, be it another producer's. One that came back may have
-   * reported nothing since: its readings are older. `snapshot`: stands for a last collect where there was none.
+   * Makes deltas begin at the last report of this agent by any producer: the one with the most events, because a producer
+   * that returned may have older readings. `snapshot`: replaces a missing last collect.
    */
-  #takeOver(id: number, snapshot?: FeedSnapshot): void {
+  #continue(id: number, snapshot?: FeedSnapshot): void {
     const leftOut = this.#leftOut.get(id);
     let last = this.#ownOf(id);
     for (const reporter of leftOut?.reporters ?? this.#foundReporters) {
@@ -139,13 +139,13 @@ export class ReaderMemory {
     this.previous?.agents.set(id, last);
   }
 
-  /** Returns the last readings of agents that the new source does not have, once. */
+  /** Returns, once, the last readings of agents that the new source does not have. */
   #lastOf(present: ReadonlySet<string>): AgentSnapshot[] {
     const last: AgentSnapshot[] = [];
-    for (const [path, { reading, goesOnAs }] of this.#carried) {
+    for (const [path, { reading, continuedBy }] of this.#carried) {
       if (present.has(path)) continue;
       this.#carried.delete(path);
-      if (goesOnAs === undefined) last.push(reading);
+      if (continuedBy === undefined) last.push(reading);
     }
     return last;
   }
@@ -153,4 +153,38 @@ export class ReaderMemory {
 
 function eventsOf({ events }: AgentSnapshot): number {
   return events.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Memories of all readers that one instrumentation ever joined. */
+export class ReaderMemories {
+  readonly #byReader = new WeakMap<object, ReaderMemory>();
+  #inUse: readonly ReaderMemory[] = [];
+
+  /**
+   * Returns the memories of these readers, in their order. When all readers are new, they continue the memories of the
+   * previous readers: no delta is reported again, and unreported ones are reported.
+   */
+  of(readers: readonly object[]): ReaderMemory[] {
+    const memories = readers.map((reader) => this.#memoryOf(reader));
+    const before = this.#inUse;
+    if (!memories.some((memory) => before.includes(memory))) {
+      memories.forEach((memory, i) => {
+        const replaced = before.length === memories.length ? before[i] : before[0];
+        if (replaced !== undefined) memory.replace(replaced);
+      });
+    }
+    this.#inUse = memories;
+    return memories;
+  }
+
+  /** `agents`: of the last snapshot before the source closes. */
+  carry(agents: readonly AgentSnapshot[]): void {
+    for (const memory of this.#inUse) memory.carry(agents);
+  }
+
+  #memoryOf(reader: object): ReaderMemory {
+    let memory = this.#byReader.get(reader);
+    if (memory === undefined) this.#byReader.set(reader, (memory = new ReaderMemory()));
+    return memory;
+  }
 }

@@ -1,19 +1,20 @@
 /**
- * The readers of an SDK's MeterProvider. There is no public way to them after construction; the fields used here are plain
- * ones, the same in sdk-metrics 1.30, 2.0, 2.12 and 3.1. Types of the SDK are of no use here: the service may have another copy.
+ * Access to the readers of an SDK's MeterProvider. The SDK has no public access after construction. The fields used here are
+ * plain ones, the same in sdk-metrics 1.30, 2.0, 2.12 and 3.1. The service may have another copy of the SDK, so no class of
+ * ours is compared.
  */
 import type { AggregationTemporality, InstrumentType, MetricProducer } from '@opentelemetry/sdk-metrics';
 
 /** A MetricReader of any copy and version of the SDK. */
 export interface SdkReader {
-  /** May be the array that the service gave to several readers: replaced as a whole, never changed. */
+  /** Several readers may share this array of the service: it is replaced, never changed. */
   _metricProducers: readonly MetricProducer[];
   readonly _shutdown?: unknown;
   selectAggregationTemporality(instrumentType: InstrumentType): AggregationTemporality;
   selectAggregation?(instrumentType: InstrumentType): unknown;
 }
 
-/** Undefined when the provider, or one of its readers, has not the expected shape: a no-op, or of another make. */
+/** Returns undefined when the provider or one of its readers has another shape: a no-op, or not of the SDK. */
 export function readersOf(provider: unknown): SdkReader[] | undefined {
   const collectors = field(field(provider, '_sharedState'), 'metricCollectors');
   if (!Array.isArray(collectors)) return undefined;
@@ -21,7 +22,7 @@ export function readersOf(provider: unknown): SdkReader[] | undefined {
   return readers.every(isReader) ? readers : undefined;
 }
 
-/** True when a reader of this provider is not shut down. */
+/** Returns true when a reader of this provider is not shut down. */
 export function hasReaders(provider: unknown): boolean {
   return readersOf(provider)?.some((reader) => !isShutDown(reader)) === true;
 }
@@ -31,7 +32,7 @@ export function mayGetReaders(provider: unknown): boolean {
   return readersOf(provider) !== undefined && field(provider, '_shutdown') !== true;
 }
 
-/** Only then the reader has had its last collect: a provider is shut down before its readers have flushed. */
+/** Returns true after the reader's last collect: a provider is shut down earlier, before its readers have flushed. */
 export function isShutDown({ _shutdown }: SdkReader): boolean {
   return _shutdown === true;
 }
@@ -55,7 +56,7 @@ function isReader(value: unknown): value is SdkReader {
   );
 }
 
-/** Also undefined when reading it throws: objects of other makes may be proxies that guard what is private. */
+/** Returns undefined also when reading throws: other providers may be proxies that guard private fields. */
 function field(value: unknown, name: string): unknown {
   try {
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;

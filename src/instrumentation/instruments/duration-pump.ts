@@ -1,13 +1,12 @@
 /**
- * Moves durations from a tap into synchronous histograms, the one thing here that costs main-thread time per event:
- * the metrics API has no observable histogram. So it works within a time budget, in slices short enough not to be felt.
+ * Moves durations from a tap into synchronous histograms, because the metrics API has no observable one. This costs
+ * main-thread time per event, so the pump works within a time budget, in slices of at most a millisecond.
  */
-import type { EventTap } from '../shm-bridge/index.js';
-import type { TypeBatch } from '../shm-bridge/types.js';
-import { DEFAULT_DURATION_BUDGET_MS } from '../settings/option-rows.js';
-import { SamplingControl, TimeBudget } from './sampling.js';
+import type { EventTap } from '../../shm-bridge/index.js';
+import type { TypeBatch } from '../../shm-bridge/types.js';
+import { DEFAULT_DURATION_BUDGET_MS, SamplingControl, TimeBudget } from './sampling.js';
 
-/** The timer's work comes in slices: the budget in 33 of them, none longer than this, milliseconds. */
+/** Slices of the timer: a 33rd of the budget each, at most this long, milliseconds. */
 const SLICES_PER_SECOND = 33;
 const LONGEST_SLICE_MS = 1;
 const IDLE_DELAY_MS = 240;
@@ -15,13 +14,13 @@ const WINDOW_MS = 250;
 const BATCH_EVENTS = 256;
 /** Reading the clock costs about as much as a tenth of a recording. */
 const EVENTS_PER_CLOCK_CHECK = 16;
-/** Before anything was measured: 2 us, what a recording costs on a slow machine. */
+/** Cost before the first measurement: 2 us, measured on a slow machine. */
 const FIRST_COST_MS = 0.002;
 const COST_SMOOTHING = 0.2;
-/** One garbage collection in a slice must not look as if recording had become a hundred times dearer. */
+/** Limits the effect of a garbage collection in a slice on the measured cost. */
 const MAX_COST_RISE = 4;
 
-/** What became of a value: `unknown` when nothing is known of its agent (any more), `later` when it cannot be told yet. */
+/** Outcome of one value: `unknown` when its agent is unknown (by now), `later` when its attributes are not settled yet. */
 export type Recorded = 'recorded' | 'unknown' | 'later';
 export type RecordDuration = (agentId: number, type: number, value: number) => Recorded;
 
@@ -30,9 +29,9 @@ export interface DurationPumpOptions {
   readonly record: RecordDuration;
   /** Called once, when sampling begins for the first time. */
   readonly onSampling: (oneIn: number) => void;
-  /** Called with what the timer's work threw. */
+  /** Called with errors of the timer's work. */
   readonly onError: (error: unknown) => void;
-  /** Milliseconds on a clock that never goes back. Default: performance.now. */
+  /** Milliseconds of a monotonic clock. Default: performance.now. */
   readonly now?: () => number;
   /** Milliseconds of work per second. Default: 10. */
   readonly budgetMs?: number;
@@ -41,7 +40,7 @@ export interface DurationPumpOptions {
 /** Counts of the durations of one type, by outcome. */
 export interface DurationCounts {
   readonly type: number;
-  /** All that the rings held. Some of them may still be on their way. */
+  /** All that the rings held, queued ones included. */
   readonly seen: number;
   readonly recorded: number;
   readonly sampledOut: number;
@@ -83,7 +82,7 @@ export class DurationPump {
 
   start(): void {
     if (this.#timer !== undefined) return;
-    // Unref'd: telemetry must not keep a process alive that has nothing else to do.
+    // Unref'd: telemetry must not keep an idle process alive.
     this.#timer = setTimeout(() => this.#onTimer(), this.#delayMs).unref();
   }
 
@@ -92,15 +91,15 @@ export class DurationPump {
     this.#timer = undefined;
   }
 
-  /** One slice of work: at most a millisecond and what is left of the budget. Returns how many events it took. */
+  /** Works for at most a millisecond and the rest of the budget. Returns the number of events that it took. */
   slice(): number {
     this.#adjustSampling();
     return this.#work(this.#sliceMs);
   }
 
   /**
-   * For a reader's collect: whatever the budget still allows, at most that of a second, so that an ordinary load is in
-   * the histograms to the last event when the process ends.
+   * Works for the rest of the budget, at most that of a second. Called at a reader's collect, so that the histograms hold
+   * every event of an ordinary load when the process ends.
    */
   flush(): number {
     this.#adjustSampling();
@@ -139,7 +138,7 @@ export class DurationPump {
       const some = this.#recordSome(EVENTS_PER_CLOCK_CHECK);
       taken += some;
       now = this.#now();
-      if (some === 0) break; // the rest waits in the queue behind the one that cannot be told yet
+      if (some === 0) break; // the first one has no settled attributes yet, and the queue keeps its order
     }
     this.#budget.spend(now - start);
     if (taken >= EVENTS_PER_CLOCK_CHECK) this.#learnCost((now - start) / taken);
@@ -150,7 +149,7 @@ export class DurationPump {
     this.#costMs += COST_SMOOTHING * (Math.min(measuredMs, MAX_COST_RISE * this.#costMs) - this.#costMs);
   }
 
-  /** False when the tap has nothing. */
+  /** Returns false when the tap is empty. */
   #refill(): boolean {
     if (this.#batch !== undefined && this.#next < this.#batch.length) return true;
     this.#batch = this.#options.tap.take(BATCH_EVENTS);
@@ -164,9 +163,9 @@ export class DurationPump {
     const begin = this.#next;
     for (; this.#next < end; this.#next++) {
       const i = this.#next;
-      const became = this.#options.record(agentIds[i]!, types[i]!, values[i]!);
-      if (became === 'later') break;
-      const counts = became === 'recorded' ? this.#recorded : this.#orphaned;
+      const outcome = this.#options.record(agentIds[i]!, types[i]!, values[i]!);
+      if (outcome === 'later') break;
+      const counts = outcome === 'recorded' ? this.#recorded : this.#orphaned;
       counts.set(types[i]!, (counts.get(types[i]!) ?? 0) + 1);
     }
     return this.#next - begin;

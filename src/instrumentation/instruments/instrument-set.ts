@@ -1,49 +1,37 @@
-/** The instruments of one meter, made once per meter: the SDK keeps what was made and has no way to delete it. */
+/** Instruments of one meter, made once: the SDK cannot delete an instrument. */
 import { type Histogram, type Meter, type MetricOptions, type Observable, ValueType } from '@opentelemetry/api';
-import type { HistogramMetric, Metric, NumberMetric } from '../mapping/index.js';
-import type { TallyOptions } from '../shm-bridge/types.js';
-import { SELF_METRICS, type SelfMetric } from './self-metrics.js';
-import { DURATION_METRICS } from './duration-metrics.js';
+import type { HistogramMetric, Metric, NumberMetric } from '../../mapping/index.js';
+import type { TallyOptions } from '../../shm-bridge/types.js';
+import { DURATION_METRICS, SELF_METRICS } from '../self-metrics.js';
 
 export interface DurationInstrument {
   readonly histogram: Histogram;
-  /** Where the metric stands in the list of metrics. */
+  /** Index in the list of metrics. */
   readonly metric: number;
   readonly divisor: number;
 }
 
 export interface InstrumentSet {
   readonly meter: Meter;
-  /** `numbers[m]` belongs to `metrics[m]`; undefined for histograms. */
+  /** Parallel to the metrics; undefined for histograms. */
   readonly numbers: readonly (Observable | undefined)[];
   readonly self: readonly Observable[];
   readonly durationStats: readonly Observable[];
   /** By event type. */
   readonly durations: ReadonlyMap<number, DurationInstrument>;
-  /** All that the batch callback observes. */
+  /** Everything that the batch callback observes. */
   readonly observables: Observable[];
-}
-
-type NumberKind = NumberMetric['kind'];
-interface About {
-  readonly name: string;
-  readonly kind: NumberKind;
-  readonly unit: string;
-  readonly description: string;
 }
 
 export function createInstruments(meter: Meter, metrics: readonly Metric[], tally: TallyOptions): InstrumentSet {
   const numbers = metrics.map((metric) => (metric.kind === 'histogram' ? undefined : observable(meter, metric)));
-  const self = SELF_METRICS.map((metric: SelfMetric) => observable(meter, metric));
+  const self = SELF_METRICS.map((metric) => observable(meter, metric));
   const durationStats = DURATION_METRICS.map((metric) => observable(meter, metric));
   const durations = new Map<number, DurationInstrument>();
   metrics.forEach((metric, index) => {
     if (metric.kind !== 'histogram' || metric.recordsType === undefined) return;
-    const histogram = durationHistogram(
-      meter,
-      metric,
-      tally.types[metric.recordsType]?.bounds ?? tally.durationBoundsUs,
-    );
+    const bounds = tally.types[metric.recordsType]?.bounds ?? tally.durationBoundsUs;
+    const histogram = durationHistogram(meter, metric, bounds);
     durations.set(metric.recordsType, { histogram, metric: index, divisor: metric.divisor });
   });
   const made = numbers.filter((one) => one !== undefined);
@@ -51,8 +39,8 @@ export function createInstruments(meter: Meter, metrics: readonly Metric[], tall
 }
 
 /**
- * A no-op meter hands out one and the same object under every name. Told by behaviour and not by class: the host may
- * have another copy of the API than this package.
+ * Detects a no-op meter: it returns the same object for every name. A check of its class would fail where the host has
+ * another copy of the API.
  */
 export function isNoop({ observables }: InstrumentSet): boolean {
   return new Set(observables).size < observables.length;
@@ -63,7 +51,10 @@ function options(unit: string, description: string): MetricOptions {
   return { unit, description, valueType: ValueType.DOUBLE };
 }
 
-function observable(meter: Meter, { name, kind, unit, description }: About): Observable {
+function observable(
+  meter: Meter,
+  { name, kind, unit, description }: Pick<NumberMetric, 'name' | 'kind' | 'unit' | 'description'>,
+): Observable {
   switch (kind) {
     case 'counter':
       return meter.createObservableCounter(name, options(unit, description));

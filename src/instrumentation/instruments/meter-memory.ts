@@ -1,17 +1,16 @@
-/** What must be kept as long as a meter, over disable(), enable() and setConfig(), as the SDK keeps its series. */
-import { isTotal, type NumberMetric } from '../mapping/index.js';
-import type { AgentRoster, RosterEntry } from './agents/agent-roster.js';
-import { EarlierTotals } from './earlier-totals.js';
-import { FoldedMetric } from './folded-metric.js';
+/** State that lives as long as a meter, over disable(), enable() and setConfig(), because the SDK keeps its series that long. */
+import { isTotal, type NumberMetric } from '../../mapping/index.js';
+import type { AgentRoster, RosterEntry } from '../agents/agent-roster.js';
+import { EarlierTotals, FoldedMetric } from './totals.js';
 
-/** A counter or what else has number points, with what tells its points apart. */
+/** A metric with number points, and one key per point. */
 export interface KeyedMetric {
   readonly metric: NumberMetric;
-  /** Beside the metric's points. */
+  /** Parallel to the metric's points. */
   readonly pointKeys: readonly string[];
 }
 
-interface Look {
+interface Collect {
   readonly entries: readonly RosterEntry[];
   readonly takenMs: number;
   readonly metrics: readonly KeyedMetric[];
@@ -20,9 +19,9 @@ interface Look {
 export class MeterMemory {
   readonly earlier = new EarlierTotals();
   readonly #folded = new Map<string, FoldedMetric>();
-  #last: Look = { entries: [], takenMs: 0, metrics: [] };
+  #last: Collect = { entries: [], takenMs: 0, metrics: [] };
 
-  /** `owner`: the series of agent `other`. The same object for the same series. */
+  /** Returns the same object for the same series. `owner`: key of the series of agent `other`. */
   folded(owner: string, metric: NumberMetric): FoldedMetric {
     const key = JSON.stringify([owner, metric.name, metric.kind]);
     let folded = this.#folded.get(key);
@@ -30,17 +29,14 @@ export class MeterMemory {
     return folded;
   }
 
-  /**
-   * At each look, before anything is observed: what an agent of the last look had reached that is not there any more is
-   * kept for the next one with its attributes.
-   */
+  /** Keeps the totals of agents that have left since the last collect. Called at each collect, before it observes. */
   follow(roster: AgentRoster, takenMs: number, metrics: readonly KeyedMetric[]): void {
     for (const entry of this.#last.entries) if (roster.get(entry.agent.id) === undefined) this.#keep(entry);
     this.#last = { entries: roster.entries, takenMs, metrics };
   }
 
   #keep({ agent, series, folded }: RosterEntry): void {
-    if (folded) return; // `other` counts what agents gain, so that it loses nothing with them
+    if (folded) return; // `other` counts the gains of agents and loses nothing with them
     for (const { metric, pointKeys } of this.#last.metrics) {
       const { name, points, perEvent } = metric;
       if (!isTotal(metric)) continue;
@@ -50,8 +46,8 @@ export class MeterMemory {
       });
       agent.events.forEach((event, e) => {
         if (perEvent?.applies(event) !== true) return;
-        const { words, folded } = series.event(e, event);
-        if (folded !== true) this.earlier.add(owner, name, words, perEvent.read(event));
+        const { key, folded } = series.event(e, event);
+        if (folded !== true) this.earlier.add(owner, name, key, perEvent.read(event));
       });
     }
   }

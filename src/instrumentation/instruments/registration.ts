@@ -1,23 +1,23 @@
-/** The instruments of one meter at work: the batch callback, and the pump that feeds the histograms. */
+/** Instruments of one meter in use: the batch callback, and the pump that feeds the histograms. */
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
-import { metricsOf } from '../mapping/index.js';
-import type { EventTap, RingSource, TypeBatch, TypeTapOptions } from '../shm-bridge/index.js';
-import type { Snapshot } from '../shm-bridge/types.js';
-import type { AgentAttributes } from './agents/agent-attributes.js';
-import { AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
-import type { Settings } from '../settings/settings.js';
-import type { DiagOnce } from './diag-once.js';
+import { metricsOf } from '../../mapping/index.js';
+import type { EventTap, RingSource, TypeBatch, TypeTapOptions } from '../../shm-bridge/index.js';
+import type { Snapshot } from '../../shm-bridge/types.js';
+import type { AgentAttributes } from '../agents/agent-attributes.js';
+import { AgentRoster, pointAttributes, type RosterEntry } from '../agents/agent-roster.js';
+import type { Settings } from '../../settings/settings.js';
+import type { DiagOnce } from '../feed/diag-once.js';
 import { DurationPump, type DurationStats, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
-import { BuilderRun } from './builders/builder-run.js';
-import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
+import { BuilderRun } from '../builders/builder-run.js';
+import { type MetricProcessor, tallyBuilders } from '../builders/metric-processor.js';
 import type { MeterMemory } from './meter-memory.js';
 import { Observation } from './observation.js';
-import type { SourceFeed } from './snapshot-feed.js';
+import type { SourceFeed } from '../feed/snapshot-feed.js';
 
 const SUBJECT = 'instrumentation';
 const REMEDY = 'give each reader a producer from instrumentation.metricProducer(), taken before the provider is built';
-/** Ids are never used again, so this only bounds the memory for agents that left with durations in the queue. */
+/** Bounds the memory for agents that left with queued durations: ids are never reused. */
 const MAX_UNKNOWN_IDS = 1000;
 
 export interface RegistrationOptions {
@@ -25,21 +25,21 @@ export interface RegistrationOptions {
   readonly settings: Settings;
   readonly processor: MetricProcessor;
   readonly agentAttributes: AgentAttributes;
-  readonly said: DiagOnce;
+  readonly log: DiagOnce;
   readonly now: (() => number) | undefined;
   /** One for all registrations of the meter. */
   readonly memory: MeterMemory;
 }
 
 /**
- * Made once per meter and settings: what the SDK remembers of series it remembers per meter, so the count of series must
- * outlive disable() and enable(). Totals are in the memory, and outlive the settings, too.
+ * Made once per meter and settings. The SDK remembers series per meter, so the count of series must outlive disable() and
+ * enable(). Totals are in the memory and outlive the settings, too.
  */
 export class Registration {
   readonly noop: boolean;
-  /** What start() taps: a source that is opened with this tap misses no duration. */
+  /** Tap for start(): a source that is opened with it misses no duration. */
   readonly tap: TypeTapOptions;
-  readonly #said: DiagOnce;
+  readonly #log: DiagOnce;
   readonly #now: (() => number) | undefined;
   readonly #budgetMs: number;
   readonly #instruments: InstrumentSet;
@@ -49,13 +49,13 @@ export class Registration {
   #feed: SourceFeed | undefined;
   #tap: EventTap<TypeBatch> | undefined;
   #pump: DurationPump | undefined;
-  /** Agents that a snapshot was already searched for, in vain. */
+  /** Agents that a fresh snapshot did not have. */
   readonly #unknownIds = new Set<number>();
 
   constructor(options: RegistrationOptions) {
-    const { meter, settings, said, memory } = options;
+    const { meter, settings, log, memory } = options;
     const { naming, hostname, seriesLimit, source, events, customEvents, nixlRelease: release } = settings;
-    this.#said = said;
+    this.#log = log;
     this.#now = options.now;
     this.#budgetMs = settings.durationBudgetMs;
     const builders = tallyBuilders(settings.builders);
@@ -64,7 +64,7 @@ export class Registration {
     this.noop = isNoop(instruments);
     this.tap = { types: [...instruments.durations.keys()] };
     const onFold = (agent: string) =>
-      said.warn(
+      log.warn(
         SUBJECT,
         'fold',
         `too many series for the SDK: agent ${agent} and further ones are reported together as "other"; ${REMEDY}`,
@@ -75,7 +75,7 @@ export class Registration {
     this.#builders = new BuilderRun({
       processor: options.processor,
       agentAttributes,
-      said,
+      log,
       earlier: memory.earlier,
     });
     this.#observation = new Observation({ ...common, instruments, roster, memory });
@@ -85,7 +85,7 @@ export class Registration {
     this.#feed = feed;
     feed.join(this);
     this.#startPump(feed.source);
-    this.#said.guard(SUBJECT, 'builders', () => {
+    this.#log.guard(SUBJECT, 'builders', () => {
       this.#builders.useMeter(this.#instruments.meter);
       this.#builders.attach(feed.source);
     });
@@ -93,36 +93,36 @@ export class Registration {
   }
 
   /**
-   * Leaves no callback, tap or timer behind. What the rings hold still counts: at the next collect, if there is one.
-   * Returns what is left to do when the source is closed: what is drained between the last look and that is lost.
+   * Leaves no callback, tap or timer behind. Events in the rings count at the next collect, if there is one. Returns the
+   * work that remains after the source has closed: events drained between the last snapshot and the close are lost.
    */
   stop(): () => void {
-    // From the meter and with the very observables that it was added with: any others would leave it in place.
+    // With the same meter and observables that added it: others would leave it in place.
     this.#instruments.meter.removeBatchObservableCallback(this.#callback, this.#instruments.observables);
-    this.#said.guard(SUBJECT, 'collect', () => this.#takeIn());
-    this.#said.guard(SUBJECT, 'builders', () => this.#builders.detach());
-    this.#said.guard(SUBJECT, 'pump', () => this.#pump?.flush());
+    this.#log.guard(SUBJECT, 'collect', () => this.#collect());
+    this.#log.guard(SUBJECT, 'builders', () => this.#builders.detach());
+    this.#log.guard(SUBJECT, 'pump', () => this.#pump?.flush());
     this.#pump?.stop();
     let durations: DurationStats | undefined;
-    this.#said.guard(SUBJECT, 'tap', () => {
+    this.#log.guard(SUBJECT, 'tap', () => {
       durations = this.#pump?.stats();
       this.#tap?.close();
     });
     let last: Snapshot | undefined;
-    this.#said.guard(SUBJECT, 'collect', () => (last = this.#feed?.look()));
-    this.#said.guard(SUBJECT, 'leave', () => this.#feed?.leave(this));
+    this.#log.guard(SUBJECT, 'collect', () => (last = this.#feed?.peek()));
+    this.#log.guard(SUBJECT, 'leave', () => this.#feed?.leave(this));
     this.#pump = this.#tap = this.#feed = undefined;
-    return () => this.#said.guard(SUBJECT, 'collect', () => this.#settle(last, durations));
+    return () => this.#log.guard(SUBJECT, 'collect', () => this.#settle(last, durations));
   }
 
   readonly #callback: BatchObservableCallback = (result) =>
-    this.#said.guard(SUBJECT, 'collect', () => {
-      const snapshot = this.#takeIn();
+    this.#log.guard(SUBJECT, 'collect', () => {
+      const snapshot = this.#collect();
       if (snapshot !== undefined) this.#observation.observe(result, snapshot, this.#pump?.stats());
     });
 
-  /** Drains; durations and builders get theirs. */
-  #takeIn(): Snapshot | undefined {
+  /** Drains, and hands durations and builders their events. */
+  #collect(): Snapshot | undefined {
     const snapshot = this.#feed?.read(this);
     if (snapshot === undefined) return undefined;
     this.#roster.refresh(snapshot);
@@ -138,18 +138,18 @@ export class Registration {
   }
 
   #startPump(source: RingSource): void {
-    this.#said.guard(SUBJECT, 'tap', () => {
+    this.#log.guard(SUBJECT, 'tap', () => {
       const tap = (this.#tap = source.typeTap ?? source.openTypeTap(this.tap));
       this.#pump = new DurationPump({
         tap,
         record: (agentId, type, value) => this.#record(agentId, type, value),
         onSampling: (oneIn) =>
-          this.#said.warn(
+          this.#log.warn(
             SUBJECT,
             'sampling',
-            `too many transfers for the main thread: one duration in ${oneIn} reaches the histograms, whose counts and sums are too low by that; ${REMEDY}, or raise durationBudgetMs`,
+            `too many transfers for the main thread: the histograms record one duration in ${oneIn}, and their counts and sums are too low by that factor; ${REMEDY}, or raise durationBudgetMs`,
           ),
-        onError: (error) => this.#said.failure(SUBJECT, 'pump', error),
+        onError: (error) => this.#log.failure(SUBJECT, 'pump', error),
         budgetMs: this.#budgetMs,
         ...(this.#now === undefined ? {} : { now: this.#now }),
       });
@@ -166,7 +166,7 @@ export class Registration {
     return 'recorded';
   }
 
-  /** An agent that came after the last collect: one look at a snapshot per new agent. */
+  /** Finds an agent that came after the last collect, by one snapshot per new agent. */
   #lookUp(agentId: number): RosterEntry | 'later' | undefined {
     const source = this.#feed?.source;
     if (source === undefined || this.#unknownIds.has(agentId)) return undefined;

@@ -1,25 +1,27 @@
-/** How many events to pass over so that recording the rest stays within a budget of main-thread time. */
-import { DEFAULT_DURATION_BUDGET_MS } from '../settings/option-rows.js';
+/** Sampling that keeps the recording of events within a budget of main-thread time. */
 
-/** The rest of the budget works off what has queued up. */
+/** Default budget: milliseconds of main-thread time per second for recording durations. */
+export const DEFAULT_DURATION_BUDGET_MS = 10;
+
+/** The rest of the budget works off the backlog. */
 const USABLE_SHARE = 0.7;
-/** Sampling is given up or loosened only after this many quiet windows in a row: rates come in bursts. */
+/** Sampling is loosened only after this many quiet windows in a row, because rates come in bursts. */
 const QUIET_WINDOWS = 8;
 
 export interface SamplingWindow {
-  /** Events that came up in this window, recorded or not. */
+  /** Events of this window, recorded or not. */
   readonly seen: number;
   readonly elapsedMs: number;
-  /** Measured, milliseconds to record one event. */
+  /** Measured time to record one event, milliseconds. */
   readonly costMs: number;
 }
 
-/** Decides on "one in n": up at once, down only after a while. */
+/** Controls "one in n": rises at once, falls after a delay. */
 export class SamplingControl {
   readonly #budgetMs: number;
   #oneIn = 1;
   #quietWindows = 0;
-  #neededLately = 1;
+  #recentlyNeeded = 1;
 
   /** `budgetMs`: per second. */
   constructor(budgetMs = DEFAULT_DURATION_BUDGET_MS) {
@@ -39,9 +41,9 @@ export class SamplingControl {
       this.#startQuiet();
       return needed;
     }
-    this.#neededLately = Math.max(this.#neededLately, needed);
+    this.#recentlyNeeded = Math.max(this.#recentlyNeeded, needed);
     if (++this.#quietWindows >= QUIET_WINDOWS) {
-      this.#oneIn = this.#neededLately;
+      this.#oneIn = this.#recentlyNeeded;
       this.#startQuiet();
     }
     return this.#oneIn;
@@ -49,11 +51,11 @@ export class SamplingControl {
 
   #startQuiet(): void {
     this.#quietWindows = 0;
-    this.#neededLately = 1;
+    this.#recentlyNeeded = 1;
   }
 }
 
-/** Time that may still be spent: fills up by the budget's rate, to at most one second's worth. */
+/** Remaining time of a budget: refills at the budget's rate up to the budget of one second. */
 export class TimeBudget {
   readonly #budgetMs: number;
   #leftMs: number;

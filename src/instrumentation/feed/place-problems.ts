@@ -1,11 +1,11 @@
-/** Places where no rings are found: what is wrong with them, as states and in words. Pure. */
-import type { PlaceStatus, RingProblem, SourceOptions } from '../shm-bridge/types.js';
-import { oneLine } from '../one-line.js';
+/** Problems of places without rings, as states and as text. Pure. */
+import { oneLine } from '../../one-line.js';
+import type { PlaceStatus, RingProblem, SourceOptions } from '../../shm-bridge/types.js';
 
-/** An agent may start later than its reader, but not by much where both are started together. */
+/** Grace time for agents that start together with their reader. */
 export const NO_RINGS_AFTER_MS = 30_000;
 
-/** At most one per place. `watchedMs`: for how long the places have been searched. */
+/** Returns at most one problem per place. `watchedMs`: time since the search of the places began. */
 export function placeProblems(places: readonly PlaceStatus[], watchedMs: number): RingProblem[] {
   return places.flatMap((place) => {
     const found = problemOf(place, watchedMs);
@@ -25,16 +25,16 @@ export function placesText({ directories = [], globs = [] }: Pick<SourceOptions,
 function problemOf(place: PlaceStatus, watchedMs: number): Omit<RingProblem, 'path'> | undefined {
   const { state, reason, given, hadRings } = place;
   const isRelative = !given.startsWith('/');
-  const searched = isRelative ? `; it was given as ${given}, which is relative to the working directory` : '';
+  const origin = isRelative ? `; it was given as ${given}, which is relative to the working directory` : '';
   switch (state) {
     case 'ready':
       break;
     case 'absent':
-      return { state, reason: `it is not there yet; agents do not make it, and write no ring without it${searched}` };
+      return { state, reason: `it does not exist yet; agents write no ring without it and do not create it${origin}` };
     case 'corrupt':
-      return { state, reason: `${reason}; name the directory that the rings are in${searched}` };
+      return { state, reason: `${reason}; name the directory of the rings${origin}` };
     default:
-      return { state, reason: `${reason}${searched}` };
+      return { state, reason: `${reason}${origin}` };
   }
   if (hadRings) return undefined;
   if (watchedMs >= NO_RINGS_AFTER_MS) return { state: 'no_rings', reason: noRings(place) };

@@ -1,16 +1,16 @@
-/** The readings of one metric over all agents, at this collect and, for deltas, at the one before. */
+/** Readings of one metric over all agents, at this collect and, for deltas, at the previous one. */
 import type { HrTime } from '@opentelemetry/api';
-import { type AgentSnapshot, type Attributes, eventLike, type EventPoint, type Point } from '../mapping/index.js';
-import type { AgentSeries } from './agents/agent-series.js';
+import { type AgentSnapshot, type Attributes, eventLike, type EventPoint, type Point } from '../../mapping/index.js';
+import type { AgentSeries } from '../agents/agent-series.js';
 
 /** One agent at this collect. */
 export interface AgentView {
   readonly agent: AgentSnapshot;
-  /** The same agent at the collect before; undefined when it is new, and for cumulative data. */
+  /** The same agent at the previous collect; undefined when it is new, and for cumulative data. */
   readonly previous: AgentSnapshot | undefined;
   readonly series: AgentSeries;
   readonly startTime: HrTime;
-  /** Start of a delta: the collect before, or the agent's own start. */
+  /** Start of a delta: the previous collect, or the agent's own start. */
   readonly deltaStartTime: HrTime;
 }
 
@@ -20,8 +20,8 @@ export interface Moment {
 }
 
 /**
- * Walks the points of one metric over all agents, each with its reading and, for deltas, the reading before.
- * Deltas of 0 are reported as well: a series that comes and goes looks like an agent that comes and goes.
+ * Calls `use` for each point of one metric over all agents, with its reading and, for deltas, the previous one. Deltas of 0
+ * are included: a series that disappears would look like an agent that disappears.
  */
 export function eachReading<Value>(
   metric: { readonly points: readonly Point<Value>[]; readonly perEvent?: EventPoint<Value> },

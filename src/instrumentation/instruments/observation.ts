@@ -1,4 +1,4 @@
-/** What the batch callback does: one fresh snapshot, observed into the instruments of one meter. */
+/** Observes one fresh snapshot into the instruments of one meter: the work of the batch callback. */
 import type { BatchObservableResult, Observable } from '@opentelemetry/api';
 import {
   type AgentSnapshot,
@@ -8,57 +8,51 @@ import {
   hostAttributes,
   isTotal,
   type Labels,
-  type Metric,
-  type Naming,
   OVERFLOW_LABELS,
   toDouble,
   withLabels,
-} from '../mapping/index.js';
-import type { Snapshot } from '../shm-bridge/types.js';
-import { type AgentRoster, pointAttributes, type RosterEntry } from './agents/agent-roster.js';
-import { seriesKey, wordsOf } from './agents/agent-series.js';
-import { DURATION_METRICS } from './duration-metrics.js';
+} from '../../mapping/index.js';
+import type { Snapshot } from '../../shm-bridge/types.js';
+import { type AgentRoster, pointAttributes, type RosterEntry } from '../agents/agent-roster.js';
+import { eventKey, seriesKey, type SeriesContext } from '../agents/agent-series.js';
 import type { DurationStats } from './duration-pump.js';
-import type { FoldedMetric } from './folded-metric.js';
 import type { InstrumentSet } from './instrument-set.js';
 import type { KeyedMetric, MeterMemory } from './meter-memory.js';
-import { sum } from '../exact.js';
-import { SELF_METRICS } from './self-metrics.js';
+import type { FoldedMetric } from './totals.js';
+import { sum } from '../../exact.js';
+import { DURATION_METRICS, SELF_METRICS } from '../self-metrics.js';
 
-const OVERFLOW_WORDS = wordsOf(OVERFLOW_LABELS);
+const OVERFLOW_KEY = eventKey(OVERFLOW_LABELS);
 
-export interface ObservationOptions {
-  readonly naming: Naming;
-  readonly hostname: string;
-  readonly metrics: readonly Metric[];
+export interface ObservationOptions extends SeriesContext {
   readonly instruments: InstrumentSet;
   readonly roster: AgentRoster;
   readonly memory: MeterMemory;
 }
 
-/** Of one metric: totals of the tallies before, by what tells its points apart. */
+/** Totals of one metric's earlier tallies, by key of the point. */
 type Earlier = ReadonlyMap<string, Exact> | undefined;
 
 interface Numbers extends KeyedMetric {
   readonly observable: Observable;
   readonly folded: FoldedMetric;
-  /** Where the metric stands in the list of metrics. */
+  /** Index in the list of metrics. */
   readonly index: number;
 }
 
-/** Collects within this time, milliseconds, belong to several readers: the callback cannot know which reader collects. */
+/** Collects within this time belong to several readers: the callback cannot know which reader collects. */
 const SAME_INTERVAL_MS = 1000;
 
-const NOBODY: BatchObservableResult = { observe: () => {} };
+const NO_RESULT: BatchObservableResult = { observe: () => {} };
 
 export class Observation {
   readonly #options: ObservationOptions;
   readonly #numbers: readonly Numbers[];
-  /** Agents of the last look of which something was folded: counters are folded by what they gained. */
+  /** Agents with folded values at the last collect: folded counters grow by the gains since then. */
   #previous: ReadonlyMap<number, AgentSnapshot> = new Map();
   readonly #hostAttributes: Attributes;
   readonly #hostKey: string;
-  /** At the last collect, and at the one before: the interval that the share of durations is of. */
+  /** Stats at the last collect and the one before: the interval of the share of durations. */
   #lastDurations: { readonly takenMs: number; readonly stats: DurationStats } = { takenMs: 0, stats: [] };
   #durationsBefore: DurationStats = [];
 
@@ -75,7 +69,7 @@ export class Observation {
     this.#hostKey = seriesKey(this.#hostAttributes);
   }
 
-  /** `snapshot` is the one that the roster was refreshed with. `durations`: undefined while no tap is open. */
+  /** `snapshot`: the one of the roster's last refresh. `durations`: undefined while no tap is open. */
   observe(result: BatchObservableResult, snapshot: Snapshot, durations: DurationStats | undefined): void {
     const { roster, memory } = this.#options;
     memory.follow(roster, snapshot.takenMs, this.#numbers);
@@ -98,9 +92,9 @@ export class Observation {
     if (durations !== undefined) this.#observeDurations(result, snapshot.takenMs, durations);
   }
 
-  /** The last look before these tallies may be gone: what counters reached since the last collect must not be lost. */
+  /** Keeps what counters reached since the last collect. Called once before these tallies may be gone. */
   end(snapshot: Snapshot, durations: DurationStats | undefined): void {
-    this.observe(NOBODY, snapshot, durations);
+    this.observe(NO_RESULT, snapshot, durations);
     if (durations === undefined) return;
     for (const metric of DURATION_METRICS) {
       if (metric.kind !== 'counter') continue;
@@ -119,7 +113,7 @@ export class Observation {
   ): void {
     const { agent, folded } = entry;
     const { points, divisor } = metric;
-    // Only totals look back, and what reads a rate must be asked once.
+    // Only totals need the previous reading, and a point that computes a rate must be read once.
     const previous = folded && isTotal(metric) ? this.#previous.get(agent.id) : undefined;
     for (let p = 0; p < points.length; p++) {
       const value = points[p]!.read(agent, takenMs);
@@ -131,7 +125,7 @@ export class Observation {
     }
   }
 
-  /** True when an event was folded. */
+  /** Returns true when an event was folded. */
   #observeEvents(
     result: BatchObservableResult,
     { metric: { perEvent, divisor }, observable, folded: total }: Numbers,
@@ -144,9 +138,9 @@ export class Observation {
     for (let e = 0; e < agent.events.length; e++) {
       const event = agent.events[e]!;
       if (!perEvent.applies(event)) continue;
-      const { attributes, words, folded } = this.#options.roster.event(entry, e, event);
+      const { attributes, key, folded } = this.#options.roster.event(entry, e, event);
       if (folded !== true) {
-        const value = sum(perEvent.read(event), earlier?.get(words));
+        const value = sum(perEvent.read(event), earlier?.get(key));
         result.observe(observable, toDouble(value, divisor), attributes);
         continue;
       }
@@ -154,22 +148,22 @@ export class Observation {
       const previous = this.#previous.get(agent.id);
       const before = previous && eventLike(previous, e, event);
       const had = before !== undefined && perEvent.applies(before);
-      this.#foldEvent(total, words, perEvent.read(event), had ? perEvent.read(before) : undefined);
+      this.#foldEvent(total, key, perEvent.read(event), had ? perEvent.read(before) : undefined);
     }
     return anyFolded;
   }
 
-  #foldEvent(total: FoldedMetric, words: string, current: Exact, previous: Exact | undefined): void {
+  #foldEvent(total: FoldedMetric, key: string, current: Exact, previous: Exact | undefined): void {
     const { other, limit } = this.#options.roster;
-    const admitted = limit.admitsFoldedEvent(words);
+    const admitted = limit.admitsFoldedEvent(key);
     const attributes = (): Attributes => {
-      const [category, event] = words.split('\0');
+      const [category, event] = key.split('\0');
       return other.withEvent(admitted ? { category: category!, event: event! } : OVERFLOW_LABELS);
     };
-    total.add(admitted ? words : OVERFLOW_WORDS, attributes, current, previous);
+    total.add(admitted ? key : OVERFLOW_KEY, attributes, current, previous);
   }
 
-  /** The collector's own counts go on as long as the process. */
+  /** The collector's own counts live as long as the process. */
   #observeSelf(result: BatchObservableResult, snapshot: Snapshot): void {
     const { self } = this.#options.instruments;
     SELF_METRICS.forEach((metric, i) => this.#observeAll(result, self[i]!, metric.points(snapshot)));

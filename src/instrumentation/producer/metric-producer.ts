@@ -1,4 +1,4 @@
-/** Metrics straight from the rings' tallies: for whoever builds the MetricReader. */
+/** Metrics straight from the tallies of the rings, for services that build their own MetricReader. */
 import { diag, type HrTime } from '@opentelemetry/api';
 import { emptyResource } from '@opentelemetry/resources';
 import {
@@ -9,41 +9,36 @@ import {
   type MetricProducer,
   type ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
-import { check } from '../arguments.js';
-import {
-  hostAttributes,
-  type Metric,
-  metricsOf,
-  nixlLabelRegistry,
-  type Naming,
-  withLabels,
-} from '../mapping/index.js';
-import { openSource } from '../shm-bridge/index.js';
-import { AgentAttributes } from './agents/agent-attributes.js';
-import { AgentSeriesCache } from './agents/agent-series.js';
-import { BuilderMetrics } from './builders/builder-metrics.js';
-import { producerSettings, type Profile, warnOfNoEffect } from '../settings/settings.js';
-import type { NixlMetricProducerOptions, Temporality } from '../settings/options.js';
-import { type MetricProcessor, tallyBuilders } from './builders/metric-processor.js';
+import { increase } from '../../exact.js';
+import { hostAttributes, type Metric, metricsOf, type Naming, withLabels } from '../../mapping/index.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
+import { producerSettings, type Profile, warnOfNoEffect } from '../../settings/settings.js';
+import { placesText } from '../feed/place-problems.js';
+import type { NixlMetricProducerOptions, Temporality } from '../../settings/options.js';
+import { openSource } from '../../shm-bridge/index.js';
+import { AgentSeriesCache } from '../agents/agent-series.js';
+import { BuilderMetrics } from '../builders/builder-metrics.js';
+import { type MetricProcessor, tallyBuilders } from '../builders/metric-processor.js';
+import { type FeedSnapshot, type ReaderSnapshot, type SnapshotFeed, SourceFeed } from '../feed/snapshot-feed.js';
+import { ReaderMemory } from '../joining/reader-memory.js';
+import { RING_REPORTER, type RingReporter, THIS_COPY } from '../joining/ring-reporter.js';
+import { SELF_METRICS } from '../self-metrics.js';
 import { hrTimeOf, metricData, numberData } from './metric-data.js';
-import { increase } from '../exact.js';
-import { type AgentView, type Moment } from './readings.js';
-import { placesText } from './place-problems.js';
-import { SELF_METRICS } from './self-metrics.js';
-import { ReaderMemory } from './joining/reader-memory.js';
-import { RING_REPORTER, type RingReporter, THIS_COPY } from './joining/ring-reporter.js';
-import { type FeedSnapshot, type ReaderSnapshot, type SnapshotFeed, SourceFeed } from './snapshot-feed.js';
-import { PACKAGE_NAME, PACKAGE_VERSION } from './version.js';
+import type { AgentView, Moment } from './readings.js';
 
-/** What the instrumentation, and serve, hand to the producers that share a source. */
+/** Feed and settings of a producer that shares the source of an instrumentation or of serve. */
 export interface SharedFeed extends Profile {
   readonly feed: SnapshotFeed;
-  readonly builderMetrics?: BuilderMetrics;
+  readonly builderMetrics: BuilderMetrics;
   /** Memory of the reader, where it outlives the producer. Default: a new one. */
   readonly memory?: ReaderMemory;
-  /** For messages: what the producer is, and where it reads. */
+  /** Name of the producer and the places that it reads, for messages. */
   readonly name?: string;
   readonly places?: string;
+}
+
+interface Context extends SharedFeed {
+  readonly close: () => void;
 }
 
 interface Deltas {
@@ -51,70 +46,65 @@ interface Deltas {
   readonly histograms: boolean;
 }
 
-/** Sums that also fall say nothing without where they began. */
+/** A delta of a sum that also falls is meaningless without its beginning. */
 const NEVER_DELTA: readonly InstrumentType[] = [
   InstrumentType.UP_DOWN_COUNTER,
   InstrumentType.OBSERVABLE_UP_DOWN_COUNTER,
 ];
 
-/** The collector thread is no older than this process: before it, its counts stood at 0. */
+/** The collector thread is no older than this process: before it, its counts were 0. */
 const PROCESS_START = hrTimeOf(performance.timeOrigin);
 
+/** Feeds of producers that sharedProducer() makes, by their options. */
+const SHARED_FEEDS = new WeakMap<NixlMetricProducerOptions, SharedFeed>();
+
+/** Makes a producer that reads `shared` instead of opening a source. Checks no option. */
+export function sharedProducer(options: NixlMetricProducerOptions, shared: SharedFeed): NixlMetricProducer {
+  const own = { ...options };
+  SHARED_FEEDS.set(own, shared);
+  return new NixlMetricProducer(own);
+}
+
 /**
- * Give it to a MetricReader: `new PrometheusExporter({ metricProducers: [new NixlMetricProducer()] })`. Histograms
- * are exact, agents that are gone disappear, start times are the agents' own, and no event costs JavaScript. Deltas
- * are its own state: use one producer per reader. Views and cardinality limits of the SDK do not apply.
+ * Reports the metrics of all rings to one MetricReader:
+ * `new PrometheusExporter({ metricProducers: [new NixlMetricProducer()] })`. Histograms are exact, agents that are gone
+ * disappear, start times are those of the agents, and no event costs JavaScript. A producer keeps the state of deltas: use
+ * one producer per reader. Views and cardinality limits of the SDK do not apply.
  */
 export class NixlMetricProducer implements MetricProducer {
   /** @internal For other producers of the same reader. */
   readonly [RING_REPORTER]: RingReporter;
-  readonly #feed: SnapshotFeed;
-  readonly #close: () => void;
+  readonly #context: Context;
   readonly #naming: Naming;
   readonly #hostname: string;
   readonly #temporality: Temporality;
   readonly #metrics: readonly Metric[];
   readonly #series: AgentSeriesCache;
-  readonly #builderMetrics: BuilderMetrics | undefined;
   readonly #memory: ReaderMemory;
   /** Keeps the last readings also where no delta needs them. */
   #keepsLast: boolean;
   #closed = false;
 
   /**
-   * `shared` is for the instrumentation: a feed to use in place of a source of its own.
-   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option or when nothing says where the rings are;
-   * ADDON_MISSING when the native part cannot be loaded.
+   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option, or when neither options nor environment name a place with
+   * rings; ADDON_MISSING when the native part cannot be loaded.
    */
-  constructor(options: NixlMetricProducerOptions = {}, shared?: SharedFeed) {
-    check(
-      shared === undefined || isShared(shared),
-      'shared',
-      shared,
-      'nothing: metricProducer() of an instrumentation shares',
-    );
-    const { feed, builderMetrics, close, memory, name, places, ...profile } =
-      shared === undefined ? ownFeed(options) : sharedFeed(options, shared);
-    const { naming, hostname, events, attributes, rankVariable, customEvents, nixlRelease: release } = profile;
-    const builders = tallyBuilders(profile.builders);
-    const metrics = metricsOf(naming, { events, customEvents, builders, release });
-    this.#feed = feed;
-    this.#close = close;
+  constructor(options: NixlMetricProducerOptions = {}) {
+    const shared = SHARED_FEEDS.get(options);
+    const context = (this.#context = shared === undefined ? ownContext(options) : sharedContext(options, shared));
+    const { feed, naming, hostname, events, customEvents, nixlRelease: release, builderMetrics, memory } = context;
     this.#naming = naming;
     this.#hostname = hostname;
     this.#temporality = options.temporality ?? 'cumulative';
+    const metrics = metricsOf(naming, { events, customEvents, builders: tallyBuilders(context.builders), release });
     this.#metrics = metrics;
-    const nixlLabels = nixlLabelRegistry(profile.nixlLabels);
-    const agentAttributes =
-      builderMetrics?.agentAttributes ??
-      new AgentAttributes({ registry: attributes, nixlLabels, hostname, rankVariable });
+    const { agentAttributes } = builderMetrics;
     this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
-    this.#builderMetrics = builderMetrics;
     this.#memory = memory ?? new ReaderMemory();
     this.#keepsLast = memory !== undefined;
     this[RING_REPORTER] = {
-      name: name ?? 'NixlMetricProducer',
-      places: places ?? '',
+      name: context.name ?? 'NixlMetricProducer',
+      places: context.places ?? '',
       joined: false,
       copy: THIS_COPY,
       rings: () => (this.#closed ? undefined : feed.rings()),
@@ -123,40 +113,42 @@ export class NixlMetricProducer implements MetricProducer {
         return this.#memory.previous?.agents ?? new Map();
       },
     };
-    builderMetrics?.join(this.#memory, (type) => this.#temporalityOf(type));
-    if (shared === undefined) builderMetrics?.begin(); // others may still join what is shared
+    builderMetrics.join(this.#memory, (type) => this.#temporalityOf(type));
+    if (shared === undefined) builderMetrics.begin(); // further producers may still join a shared feed
     feed.join(this);
   }
 
-  /** Runs the builders; takes records and further builders. */
-  get processor(): MetricProcessor | undefined {
-    return this.#builderMetrics?.processor;
+  /** Runs the builders; accepts records and further builders. */
+  get processor(): MetricProcessor {
+    return this.#context.builderMetrics.processor;
   }
 
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
   async collect(): Promise<CollectionResult> {
     try {
-      const snapshot = this.#closed ? undefined : await this.#feed.collect(this);
+      const { feed, builderMetrics } = this.#context;
+      const snapshot = this.#closed ? undefined : await feed.collect(this);
       if (snapshot === undefined || this.#closed) return result([], []);
       const own = this.#metricsFrom(snapshot);
-      const { scopeMetrics = [], errors = [] } = (await this.#builderMetrics?.collect(this.#memory, snapshot)) ?? {};
+      const { scopeMetrics, errors } = await builderMetrics.collect(this.#memory, snapshot);
       return result(own, errors, scopeMetrics);
     } catch (error) {
       return result([], [error]);
     }
   }
 
-  /** Lets go of the rings; later collects are empty. A source that is the instrumentation's stays open. */
+  /** Releases the rings; later collects are empty. The source of an instrumentation stays open. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     if (!this.#keepsLast) this.#memory.previous = undefined;
-    this.#builderMetrics?.leave(this.#memory);
-    this.#feed.leave(this);
-    this.#close();
+    const { feed, builderMetrics, close } = this.#context;
+    builderMetrics.leave(this.#memory);
+    feed.leave(this);
+    close();
   }
 
-  /** As close(), in the form that providers and readers use. */
+  /** Calls close(), in the form that providers and readers use. */
   shutdown(): Promise<void> {
     try {
       this.close();
@@ -177,7 +169,7 @@ export class NixlMetricProducer implements MetricProducer {
       if (one !== undefined) data.push(one);
     });
     if (snapshot.withoutSelf !== true) data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
-    // Only now: had anything above thrown, the next delta would still begin where the last one ended.
+    // Last: had anything above thrown, the next delta would still begin where the last one ended.
     const keep = deltas.counters || deltas.histograms || this.#keepsLast;
     const agents = new Map(views.map(({ agent }) => [agent.id, agent]));
     this.#memory.previous = keep ? { snapshot, agents } : undefined;
@@ -214,7 +206,7 @@ export class NixlMetricProducer implements MetricProducer {
     });
   }
 
-  /** The tallies are sums that are read, so counters are what the SDK calls observable ones. */
+  /** Tallies are sums that are read, so the SDK's temporality of observable counters applies. */
   #deltas(): Deltas {
     const isDelta = (type: InstrumentType) => this.#temporalityOf(type) === AggregationTemporality.DELTA;
     return { counters: isDelta(InstrumentType.OBSERVABLE_COUNTER), histograms: isDelta(InstrumentType.HISTOGRAM) };
@@ -229,11 +221,7 @@ export class NixlMetricProducer implements MetricProducer {
   }
 }
 
-interface Feed extends SharedFeed {
-  readonly close: () => void;
-}
-
-function ownFeed(options: NixlMetricProducerOptions): Feed {
+function ownContext(options: NixlMetricProducerOptions): Context {
   const { source: sourceOptions, ...profile } = producerSettings(options);
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
   warnOfNoEffect(profile, logger);
@@ -248,17 +236,13 @@ function ownFeed(options: NixlMetricProducerOptions): Feed {
   return { ...profile, feed, builderMetrics, close, places: placesText(sourceOptions) };
 }
 
-function isShared(given: SharedFeed): boolean {
-  return typeof (given as Partial<SharedFeed> | null)?.feed?.collect === 'function';
-}
-
-function sharedFeed({ naming, hostname }: NixlMetricProducerOptions, shared: SharedFeed): Feed {
+function sharedContext({ naming, hostname }: NixlMetricProducerOptions, shared: SharedFeed): Context {
   return { ...shared, naming: naming ?? shared.naming, hostname: hostname ?? shared.hostname, close: () => {} };
 }
 
 const SCOPE = { name: PACKAGE_NAME, version: PACKAGE_VERSION };
 
-/** The resource is the reader's: the SDK takes no notice of this one. */
+/** The resource is empty: the SDK uses that of its provider. */
 function result(metrics: MetricData[], errors: unknown[], more: ScopeMetrics[] = []): CollectionResult {
   const own = metrics.length === 0 ? [] : [{ scope: SCOPE, metrics }];
   return { resourceMetrics: { resource: emptyResource(), scopeMetrics: [...own, ...more] }, errors };

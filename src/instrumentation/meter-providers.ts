@@ -1,0 +1,59 @@
+/** MeterProviders: which instrumentation has its instruments on one, and how to wait for one. */
+
+export interface InstrumentsOwner {
+  /** For messages. */
+  readonly name: string;
+  readonly places: string;
+}
+
+const OWNERS = Symbol.for('opentelemetry-instrumentation-nixl.instruments');
+
+/** On the global object, so that all copies of this package share it. */
+function owners(): WeakMap<object, InstrumentsOwner> {
+  const global = globalThis as { [OWNERS]?: WeakMap<object, InstrumentsOwner> };
+  return (global[OWNERS] ??= new WeakMap());
+}
+
+/** Returns the owner of the provider: `owner`, unless another one was first. Two owners would count everything twice. */
+export function claimInstruments(provider: object, owner: InstrumentsOwner): InstrumentsOwner {
+  const found = owners().get(provider) ?? owner;
+  owners().set(provider, found);
+  return found;
+}
+
+export function releaseInstruments(provider: object, owner: InstrumentsOwner): void {
+  if (owners().get(provider) === owner) owners().delete(provider);
+}
+
+const FIRST_DELAY_MS = 10;
+const LONGEST_DELAY_MS = 1000;
+
+/** Calls `attempt` at once, then at doubling intervals up to a second, until it is stopped. */
+export class Retry {
+  readonly #attempt: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(attempt: () => void) {
+    this.#attempt = attempt;
+  }
+
+  /** Does nothing while it runs already. */
+  start(): void {
+    if (this.#timer !== undefined) return;
+    this.#schedule(FIRST_DELAY_MS);
+    this.#attempt();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Unref'd: telemetry must not keep an idle process alive. */
+  #schedule(delayMs: number): void {
+    this.#timer = setTimeout(() => {
+      this.#schedule(Math.min(LONGEST_DELAY_MS, 2 * delayMs));
+      this.#attempt(); // calls stop() on success
+    }, delayMs).unref();
+  }
+}

@@ -1,0 +1,105 @@
+/** Modules that each entry point and command loads: nothing of OpenTelemetry's SDK without need, and no unused exporter. */
+import { readFileSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { RingWriter } from '../../src/rings.js';
+import { MAIN, ROOT, RunningCommand, temporaryDirectory } from '../cli/command.js';
+
+const HOOKS = fileURLToPath(new URL('../support/loaded-modules.mjs', import.meta.url));
+/** The tests of the installed package have a link here. */
+const DIST = `${realpathSync(path.join(ROOT, 'dist'))}/`;
+const SDK = /^@opentelemetry\/(sdk-|exporter-|otlp-|resources$|core$|instrumentation$)/;
+const EXPORTER = /^@opentelemetry\/(exporter-|otlp-)/;
+
+/** Starts a program, and returns its packages and files of dist once it has ended. `until`: stopped when it says this. */
+async function loadedBy(args: readonly string[], until?: RegExp): Promise<{ packages: string[]; files: string[] }> {
+  const log = path.join(temporaryDirectory(), 'modules');
+  const command = new RunningCommand(process.execPath, ['--import', HOOKS, ...args], { LOADED_MODULES: log });
+  if (until !== undefined) {
+    await command.says(until);
+    void command.stop();
+  }
+  await command.ended;
+  const modules = readFileSync(log, 'utf8').split('\n');
+  const files = modules.flatMap((one) => one.split(DIST)[1] ?? []);
+  const others = modules.filter((one) => !one.includes(DIST));
+  const packages = others.flatMap((one) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(one)?.[1] ?? []);
+  expect(files.length).toBeGreaterThan(0);
+  return { packages: [...new Set(packages)].sort(), files };
+}
+
+it('./rings loads no package at all', async () => {
+  expect((await loadedBy([path.join(ROOT, 'dist/rings.js')])).packages).toEqual([]);
+});
+
+it.each(['index.js', 'register.js'])('%s loads the SDK and no exporter', async (entry) => {
+  const { packages } = await loadedBy([path.join(ROOT, 'dist', entry)]);
+  expect(packages).toContain('@opentelemetry/sdk-metrics');
+  expect(packages.filter((one) => EXPORTER.test(one))).toEqual([]);
+});
+
+describe('a command that looks at rings loads nothing of the SDK:', () => {
+  it.each([
+    ['--version'],
+    ['--help'],
+    ['list', '--dir', 'RINGS'],
+    ['read', 'RINGS/agent'],
+    ['top', '--once', '--dir', 'RINGS'],
+    ['config', 'schema'],
+    ['serve', '--help'],
+  ])('%j', async (...args) => {
+    const writer = new RingWriter(path.join(temporaryDirectory(), 'agent'));
+    const given = args.map((one) => one.replace('RINGS', path.dirname(writer.path)));
+    const { packages } = await loadedBy([MAIN, ...given]);
+    writer.close();
+    expect(packages).toContain('commander');
+    expect(packages.filter((one) => SDK.test(one))).toEqual([]);
+  });
+});
+
+describe('serve loads the exporters that it is asked for:', () => {
+  const otlp = ['--otlp-endpoint', 'http://127.0.0.1:9'];
+  const [prometheus, http, proto, grpc] = [
+    'prometheus',
+    'metrics-otlp-http',
+    'metrics-otlp-proto',
+    'metrics-otlp-grpc',
+  ];
+  it.each([
+    ['prometheus', [], [prometheus]],
+    ['console', [], []],
+    ['otlp', [...otlp, '--otlp-protocol', 'http/json'], [http]],
+    ['otlp', [...otlp, '--otlp-protocol', 'http/protobuf'], [proto]],
+    ['otlp', [...otlp, '--otlp-protocol', 'grpc'], [grpc]],
+  ])('%s %j', async (exporter, flags, expected) => {
+    const args = [MAIN, 'serve', '--dir', temporaryDirectory(), '--port', '0', '--shutdown-timeout', '500'];
+    const { packages, files } = await loadedBy([...args, '--exporter', exporter, ...flags], /drained every/);
+    const exporters = packages.flatMap((one) => one.split('@opentelemetry/exporter-')[1] ?? []);
+    // The packages of the other protocols are built on that of http.
+    const asked = exporters.filter((name) => name !== http || exporter !== 'otlp' || expected.includes(http));
+    expect(asked).toEqual(expected);
+    expect(files).not.toContain('cli/serve/console-file.js');
+    if (exporter !== 'otlp') expect(packages.filter((one) => one.startsWith('@opentelemetry/otlp-'))).toEqual([]);
+  });
+});
+
+describe('inside a bundle', () => {
+  const script = fileURLToPath(new URL('../support/bundled.mjs', import.meta.url));
+  it.each([[undefined], [''], ['webpack:///app/index.js'], ['file:']])('with import.meta.url %j', async (...url) => {
+    const given = url.filter((one) => one !== undefined);
+    const flags = ['--no-warnings', '--experimental-vm-modules'];
+    const { stderr, code } = await new RunningCommand(process.execPath, [...flags, script, ...given]).ended;
+    expect(code, stderr).toBe(0);
+    const found = JSON.parse(stderr.trim().split('\n').at(-1)!) as Record<string, string>;
+    const reason = /cannot be found: import\.meta\.url is .*, which is no file; keep \S+ out of the bundle/;
+    expect(found['ring']).toMatch(/^NixlTelemetryError ADDON_MISSING: nixl_otel\.node /);
+    expect(found['ring']).toMatch(reason);
+    expect(found['producer']).toMatch(reason);
+    expect(found['instrumentation']).toBe('object');
+    expect(found['yaml']).toMatch(/CONFIG_INVALID: package yaml cannot be found/);
+    expect(found['help']).toBe('0');
+    expect(found['command']).toBe('1');
+    expect(stderr).toMatch(reason);
+  });
+});
