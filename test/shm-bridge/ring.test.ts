@@ -120,7 +120,7 @@ describe('one ring', () => {
     };
     expect(state('missing')).toMatch(/is absent/);
     expect(state('empty')).toMatch(/is initializing: the file is empty/);
-    expect(state('text')).toMatch(/is corrupt: no ring/);
+    expect(state('text')).toMatch(/is corrupt: not a NIXL ring/);
     expect(state('future')).toMatch(/is incompatible: wire version 77/);
     expect(state('folder')).toMatch(/is corrupt: not a regular file but a directory/);
     expect(state('link')).toMatch(/is corrupt: not a regular file but a symbolic link/);
