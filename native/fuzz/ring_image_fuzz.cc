@@ -38,7 +38,7 @@ std::vector<uint8_t> imageFrom(const uint8_t* data, size_t size) {
   return bytes;
 }
 
-void look(const std::string& path) {
+void observe(const std::string& path) {
   RingFile file = RingFile::open(path, RingAccess::kObserve, false);
   if (file.state != RingState::kReady) {
     EXPECT(!file.reason.empty());
@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> image = imageFrom(data, size);
   const std::string& path = fuzzFile();
   writeFile(path, image.data(), image.size());
-  look(path);
+  observe(path);
   EXPECT(readFile(path) == image);
 
   static ChunkBuffer buffer;

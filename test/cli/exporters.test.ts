@@ -374,7 +374,7 @@ describe('health', () => {
       const answer = await (await get('/readyz')).text();
       return answer.includes('warning') && answer;
     });
-    expect(text).toMatch(/^ready, 0 agents\nwarning: ".*notes.txt" is corrupt: no ring/);
+    expect(text).toMatch(/^ready, 0 agents\nwarning: ".*notes.txt" is corrupt: not a NIXL ring/);
     expect((await get('/metrics', { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBe('gzip');
     expect((await get('/metrics', { 'accept-encoding': 'gzip;q=0' })).headers.get('content-encoding')).toBeNull();
   });

@@ -55,7 +55,7 @@ describe.each([[[]], [['--consume']]])('nixl-otel read --follow %j', (flags) => 
     writer.push({ type: 0, value: 4 });
     await shows(reading, [1, 2, 3, 4]);
     writeFileSync(file, 'a text that is no ring, and long enough to be seen as one that is none');
-    await reading.says(/agent is corrupt: no ring/);
+    await reading.says(/agent is corrupt: not a NIXL ring/);
     rmSync(file);
     write(file, [5]);
     await shows(reading, [1, 2, 3, 4, 5]);
