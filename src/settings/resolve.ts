@@ -5,18 +5,18 @@
 import { invalid, shown } from '../arguments.js';
 import { readSettings, type WrittenSettings } from './file.js';
 import { OPTION_ROWS } from './option-rows.js';
-import { defaultOf, type Environment, type OptionRow, type OptionRows, sectionValue, type Variable } from './row.js';
+import {
+  defaultOf,
+  type Environment,
+  type OptionRow,
+  type OptionRows,
+  type Resolution,
+  type Resolved,
+  sectionValue,
+  type Variable,
+} from './row.js';
 import { SERVE_ROWS } from './serve-rows.js';
 import { Refusal, type Shape } from './shape.js';
-
-export interface Resolved {
-  readonly value: unknown;
-  /** `flag`, `option`, the name of a variable, `file` or `default`. */
-  readonly origin: string;
-}
-
-/** By the keys of the rows; without options that have no value. */
-export type Resolution = ReadonlyMap<string, Resolved>;
 
 export interface Layers {
   /** Flags or options of the code, by the keys of the rows. */

@@ -58,6 +58,15 @@ type Defaulted<Rows> = {
 /** Values by the names of the flags; optional where the row has no default. */
 export type FlagValues<Rows> = Partial<Flagged<Rows>> & Defaulted<Rows>;
 
+/** The value of an option and its origin: `flag`, `option`, the name of a variable, `file` or `default`. */
+export interface Resolved {
+  readonly value: unknown;
+  readonly origin: string;
+}
+
+/** By the keys of the rows; without options that have no value. */
+export type Resolution = ReadonlyMap<string, Resolved>;
+
 export function defaultOf({ default: usual }: OptionRow): unknown {
   return typeof usual === 'function' ? (usual as () => unknown)() : usual;
 }

@@ -1,8 +1,7 @@
 /** Settings of `nixl-otel serve` alone, one row each: the section `serve` of a file. */
 import { addressIn, collectorIn, exporterVariable, onOrOff, outputPathOf, PORT } from './nixl-variables.js';
 import { OPTION_ROWS } from './option-rows.js';
-import type { Resolution } from './resolve.js';
-import { type FlagValues, type OptionRow, type OptionRows, sectionShape } from './row.js';
+import { type FlagValues, type OptionRow, type OptionRows, sectionShape, type Resolution } from './row.js';
 import { filePath, hostName, httpUrl, milliseconds, object, refuse, type Shape, value, word } from './shape.js';
 
 /** A timer with more than a signed 32-bit number of milliseconds fires at once. */

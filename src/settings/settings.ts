@@ -21,8 +21,8 @@ import type { BuilderName } from './metric-builder.js';
 import { OPTION_ROWS } from './option-rows.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './options.js';
 import { passedOver } from './reserved-names.js';
-import { isVariable, namedFile, type Resolution, resolve } from './resolve.js';
-import { type Environment, isDefault, type OptionRow, type OptionRows } from './row.js';
+import { isVariable, namedFile, resolve } from './resolve.js';
+import { type Environment, isDefault, type OptionRow, type OptionRows, type Resolution } from './row.js';
 import { type Path, pathText } from './shape.js';
 
 type Config = Required<Omit<NixlInstrumentationConfig, 'configFile'>>;

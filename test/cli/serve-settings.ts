@@ -1,7 +1,7 @@
 /** Settings of serve as its command resolves them. */
 import type { WrittenSettings } from '../../src/settings/file.js';
-import { namedFile, type Resolution, resolve } from '../../src/settings/resolve.js';
-import type { Environment } from '../../src/settings/row.js';
+import { namedFile, resolve } from '../../src/settings/resolve.js';
+import type { Environment, Resolution } from '../../src/settings/row.js';
 import {
   ALL_SERVE_ROWS,
   givenFlags,

@@ -2,8 +2,8 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { PACKAGE_VERSION } from '../../package.js';
 import type { WrittenSettings } from '../../settings/file.js';
-import { namedFile, type Resolution, resolve, type Resolved } from '../../settings/resolve.js';
-import { isDefault } from '../../settings/row.js';
+import { namedFile, resolve } from '../../settings/resolve.js';
+import { isDefault, type Resolution, type Resolved } from '../../settings/row.js';
 import {
   ALL_SERVE_ROWS,
   givenFlags,

@@ -1,4 +1,5 @@
 /** Custom exporters: modules that are found, loaded and checked before anything starts. See docs/write-an-exporter.md. */
+import type { Resolution } from '../../settings/row.js';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -11,7 +12,6 @@ import { madeBy, MODULE_PATH } from '../../settings/user-module.js';
 import { Failure, orFailure } from '../process/failure.js';
 import type { Owner } from './owners.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
-import type { Resolution } from '../../settings/resolve.js';
 
 /** Argument of a module's function. */
 export interface ExporterContext {

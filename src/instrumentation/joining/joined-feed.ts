@@ -1,12 +1,20 @@
 /** Snapshots for one joined producer: of the whole source, without the rings that others report to its reader. */
+import type { DiagOnce } from '../feed/diag-once.js';
 import type { ReaderSnapshot, SnapshotFeed } from '../feed/snapshot-feed.js';
-import type { JoiningOptions } from './joined-producer.js';
 import type { ReaderMemory } from './reader-memory.js';
 import { reportersBefore, type RingReporter, twoSources } from './ring-reporter.js';
 import type { SdkReader } from './sdk-provider.js';
 
+export interface JoinedFeedOptions {
+  readonly feed: SnapshotFeed;
+  /** Name of the instrumentation and the places that it reads, for messages. */
+  readonly name: string;
+  readonly places: string;
+  readonly log: DiagOnce;
+}
+
 export class JoinedFeed implements SnapshotFeed {
-  readonly #options: Pick<JoiningOptions, 'feed' | 'name' | 'places' | 'log'>;
+  readonly #options: JoinedFeedOptions;
   readonly #producer: object;
   readonly #reader: SdkReader;
   readonly #memory: ReaderMemory;
@@ -14,7 +22,7 @@ export class JoinedFeed implements SnapshotFeed {
   #omitsAll = false;
 
   /** `producer`: the one in the reader's list that this feed belongs to. */
-  constructor(options: JoiningOptions, producer: object, reader: SdkReader, memory: ReaderMemory) {
+  constructor(options: JoinedFeedOptions, producer: object, reader: SdkReader, memory: ReaderMemory) {
     this.#options = options;
     this.#producer = producer;
     this.#reader = reader;

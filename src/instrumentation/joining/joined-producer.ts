@@ -5,23 +5,17 @@ import { PACKAGE_NAME } from '../../package.js';
 import type { Profile } from '../../settings/settings.js';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
 import type { DiagOnce } from '../feed/diag-once.js';
-import type { SnapshotFeed } from '../feed/snapshot-feed.js';
 import { type NixlMetricProducer, sharedProducer } from '../producer/metric-producer.js';
 import { droppedKinds, kindOf } from './aggregations.js';
-import { JoinedFeed } from './joined-feed.js';
+import { JoinedFeed, type JoinedFeedOptions } from './joined-feed.js';
 import type { ReaderMemory } from './reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from './ring-reporter.js';
 import { addProducer, removeProducer, type SdkReader } from './sdk-provider.js';
 
 /** The same for all readers of a provider. */
-export interface JoiningOptions {
+export interface JoiningOptions extends JoinedFeedOptions {
   readonly profile: Profile;
-  readonly feed: SnapshotFeed;
   readonly builderMetrics: BuilderMetrics;
-  /** Name of the instrumentation and the places that it reads, for messages. */
-  readonly name: string;
-  readonly places: string;
-  readonly log: DiagOnce;
 }
 
 export class JoinedProducer implements MetricProducer {
