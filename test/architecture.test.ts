@@ -89,7 +89,7 @@ describe('the package', () => {
     const main = join(root, 'dist/index.js');
     const required = createRequire(import.meta.url)(main) as Record<string, unknown>;
     const imported = (await import(/* @vite-ignore */ main)) as Record<string, unknown>;
-    for (const name of ['NixlInstrumentation', 'NixlMetricProducer', 'RingWriter', 'openRing', 'openSource']) {
+    for (const name of ['NixlInstrumentation', 'NixlMetricProducer', 'MetricProcessor', 'NixlTelemetryError']) {
       expect(typeof required[name], name).toBe('function');
       expect(typeof imported[name], name).toBe('function');
     }

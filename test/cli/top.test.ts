@@ -199,7 +199,7 @@ describe('nixl-otel top ends', () => {
     const dir = temporaryDirectory();
     writeFileSync(path.join(dir, 'broken\x1b[2J'), 'x'.repeat(100));
     const { code, stdout, stderr } = await once('--dir', dir);
-    expect(stderr).toContain('broken\\x1b[2J is corrupt: no ring');
+    expect(stderr).toContain('broken\\x1b[2J is corrupt: not a NIXL ring');
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' });
 
     new RingWriter(path.join(dir, 'agent\u202e'), { wireVersion: 4 }).close();
