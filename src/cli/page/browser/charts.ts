@@ -1,5 +1,5 @@
 /** Charts over time: lines, a legend that is also their text, and a cursor for mouse and arrow keys. */
-import { bytes, count, ifKnown, percent, percentile } from '../../figures/formats.js';
+import { bytes, count, ifKnown, percent, percentile, perSecond } from '../../figures/formats.js';
 import type { PageData } from '../data.js';
 import { byId, element, mark, setText, UNKNOWN } from './dom.js';
 import type { Measure } from './history.js';
@@ -159,7 +159,7 @@ const PANELS: Readonly<Record<string, ChartOptions>> = {
       { label: 'tx', measure: 'tx', colour: 'tx' },
       { label: 'rx', measure: 'rx', colour: 'rx', dash: [8, 4] },
     ],
-    format: (value) => `${bytes(value)}/s`,
+    format: perSecond(bytes),
     atLeast: 1000,
   },
   'transfer-time': {
@@ -178,7 +178,7 @@ const PANELS: Readonly<Record<string, ChartOptions>> = {
       { label: 'requests', measure: 'requests', colour: 'tx' },
       { label: 'errors', measure: 'errors', colour: 'high', dash: [2, 3] },
     ],
-    format: (value) => `${count(value)}/s`,
+    format: perSecond(count),
     atLeast: 1,
   },
   memory: {
@@ -199,7 +199,7 @@ const PANELS: Readonly<Record<string, ChartOptions>> = {
       { label: 'dropped by agents', measure: 'dropped', colour: 'high' },
       { label: 'rings found full', measure: 'full', colour: 'middle', dash: [8, 4] },
     ],
-    format: (value) => `${count(value)}/s`,
+    format: perSecond(count),
     atLeast: 1,
   },
 };

@@ -1,5 +1,5 @@
 /** Tiles at the top of the page: current rates, and totals. */
-import { bytes, count, ifKnown, percent, percentile } from '../../figures/formats.js';
+import { bytes, count, ifKnown, percent, percentile, perSecond } from '../../figures/formats.js';
 import { quantile } from '../../figures/rates.js';
 import type { AgentData } from '../data.js';
 import { byId, element, setNumber, setText, UNKNOWN } from './dom.js';
@@ -18,7 +18,6 @@ interface Tile {
   readonly isLoss?: boolean;
 }
 
-const perSecond = (format: (value: number) => string) => (value: number) => `${format(value)}/s`;
 const byteRate = { now: perSecond(bytes), all: bytes, note: 'so far' };
 const rate = { now: perSecond(count), all: count, note: 'so far' };
 
