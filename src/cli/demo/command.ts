@@ -6,9 +6,10 @@ import type { Command } from 'commander';
 import { resolve } from '../../settings/resolve.js';
 import { ALL_SERVE_ROWS, givenFlags, serveSettings, type ServeSettings } from '../../settings/serve-rows.js';
 import { settingsFrom, withSource } from '../../settings/settings.js';
+import { wholeNumber } from '../../settings/shape.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import { Failure, orFailure } from '../process/failure.js';
-import { addFlags, wholeNumber } from '../flags.js';
+import { addFlags, parserOf } from '../flags.js';
 import { print, onStdoutClosed } from '../process/output.js';
 import { amount } from '../figures/formats.js';
 import type { MetricsPipeline } from '../serve/pipeline.js';
@@ -32,7 +33,7 @@ export function addDemo(program: Command): void {
     .command('demo')
     .description('show it all with two agents on this machine; needs no GPU and no NIXL');
   addFlags(command, { host, port, naming, nixlRelease, nixlLabels, page, drainIntervalMs }, { variables: false })
-    .option('--interval <ms>', 'time between two lines of rates', wholeNumber(100, 3_600_000), 3_000)
+    .option('--interval <ms>', 'time between two lines of rates', parserOf(wholeNumber(100, 3_600_000)), 3_000)
     .addHelpText('after', HELP)
     .action(demo);
 }

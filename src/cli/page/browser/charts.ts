@@ -77,10 +77,8 @@ class TimeChart {
 
   #plotOptions(width: number): uPlot.Options {
     const { lines, atLeast } = this.#options;
-    const text = (): string => colour('--soft');
-    const grid = { stroke: () => colour('--line'), width: 1 };
-    const font = '12px system-ui, sans-serif';
-    const axis = { stroke: text, grid, ticks: grid, font };
+    const grid = { stroke: () => colour('line'), width: 1 };
+    const axis = { stroke: () => colour('soft'), grid, ticks: grid, font: '12px system-ui, sans-serif' };
     return {
       width,
       height: HEIGHT_PX,
@@ -102,7 +100,7 @@ class TimeChart {
       series: [
         {},
         ...lines.map(({ colour: name, dash }) => ({
-          stroke: () => colour(`--${name}`),
+          stroke: () => colour(name),
           width: 2,
           points: { show: false },
           ...(dash === undefined ? {} : { dash: [...dash] }),
@@ -147,8 +145,9 @@ class TimeChart {
   }
 }
 
+/** Value of a variable in page.css. */
 function colour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name);
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
 }
 
 /** Charts by the id of their figure. */
