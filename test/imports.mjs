@@ -41,9 +41,6 @@ const ROOMS = {
 };
 const ENTRY_POINTS = ['src/index.ts', 'src/register.ts', 'src/rings.ts'];
 
-/** Wrong directions that are still there. One that is not needed any more is an error. */
-const EXCEPTIONS = ['cli/figures -> shm-bridge', 'cli/page -> cli/serve', 'cli/config -> cli/serve'];
-
 function sourceFiles() {
   const files = readdirSync('src', { recursive: true }).filter((file) => file.endsWith('.ts'));
   return files.map((file) => path.join('src', file)).sort();
@@ -70,19 +67,15 @@ function roomOf(file) {
 
 function wrongDirections(graph) {
   const problems = [];
-  const unneeded = new Set(EXCEPTIONS);
   for (const [file, imports] of graph) {
     const from = roomOf(file);
     for (const { name, line } of imports) {
       const to = graph.has(name) ? roomOf(name) : name;
       const isAllowed = ROOMS[from]?.some((allowed) => (graph.has(name) ? to === allowed : to.startsWith(allowed)));
-      if (to === from || isAllowed) continue;
-      const exception = EXCEPTIONS.find((text) => text === `${from} -> ${to}`);
-      if (exception === undefined) problems.push(`${file}:${line}: ${from} must not import ${to} (${name})`);
-      unneeded.delete(exception);
+      if (to !== from && !isAllowed) problems.push(`${file}:${line}: ${from} must not import ${to} (${name})`);
     }
   }
-  return [...problems, ...[...unneeded].map((exception) => `test/imports.mjs: remove the exception ${exception}`)];
+  return problems;
 }
 
 /** One line for each import that closes a circle. */

@@ -1,7 +1,7 @@
 /** Flags of commands, made of the rows of options or of single shapes. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { defaultText, flagName, type OptionRow, type OptionRows } from '../settings/row.js';
-import * as shapes from '../settings/shape.js';
+import { Refusal, type Shape } from '../settings/shape.js';
 
 /**
  * Adds the flags of these rows. `variables`: whether the command reads the variables of the rows.
@@ -29,32 +29,13 @@ function helpOf(row: OptionRow, hasVariables: boolean): string {
 }
 
 /** Makes commander's parser of a shape. */
-function parserOf<T>({ parse }: shapes.Shape<T>): (text: string, before?: unknown) => T {
+export function parserOf<T>({ parse }: Shape<T>): (text: string, before?: unknown) => T {
   return (text, before) => {
     try {
       return parse!(text, before);
     } catch (error) {
-      if (error instanceof shapes.Refusal) throw new InvalidArgumentError(`Allowed: ${error.message}.`);
+      if (error instanceof Refusal) throw new InvalidArgumentError(`Allowed: ${error.message}.`);
       throw error;
     }
   };
-}
-
-/** Parser of a row's flag. */
-export function flagParser<T>({ shape }: OptionRow<T>): (text: string, before?: unknown) => T {
-  return parserOf(shape);
-}
-
-export function wholeNumber(min: number, max?: number): (text: string) => number {
-  return parserOf(shapes.wholeNumber(min, max));
-}
-
-/** `what`: in words, as `a name`. */
-export function notEmpty(what: string): (text: string) => string {
-  return parserOf(shapes.notEmpty(what));
-}
-
-/** For a flag that may be given several times. */
-export function listOf<T>(one: (text: string) => T): (text: string, before?: T[]) => T[] {
-  return (text, before = []) => [...before, one(text)];
 }

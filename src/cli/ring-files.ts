@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { reasonOf } from '../errors.js';
 import { OPTION_ROWS } from '../settings/option-rows.js';
 import { resolveRow } from '../settings/resolve.js';
-import { flagParser } from './flags.js';
+import { parserOf } from './flags.js';
 
 const { directories: DIRECTORIES } = OPTION_ROWS;
 export const DIRECTORY_VARIABLE = DIRECTORIES.variables[0].name;
@@ -17,7 +17,7 @@ export function addDirectoryOption(command: Command): Command {
   return command.option(
     '--dir <dir>',
     `directory of rings; may be repeated (env: ${DIRECTORY_VARIABLE})`,
-    flagParser(DIRECTORIES),
+    parserOf(DIRECTORIES.shape),
   );
 }
 

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flagParser } from '../../src/cli/flags.js';
+import { parserOf } from '../../src/cli/flags.js';
 import { SERVE_ROWS } from '../../src/settings/serve-rows.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.js';
@@ -12,7 +12,7 @@ import { settingsOf } from './serve-settings.js';
 const HAS_IPV6 = readFileSync('/proc/net/if_inet6', 'utf8').includes('00000000000000000000000000000001');
 
 describe('a host', () => {
-  const hostName = flagParser(SERVE_ROWS.host);
+  const hostName = parserOf(SERVE_ROWS.host.shape);
 
   it.each([
     ['[::1]', '::1'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { switchedOff } from '../../src/cli/serve/switches.js';
+import { switchedOff } from '../../src/cli/serve/variables.js';
 import { nixlExporter } from '../../src/settings/nixl-variables.js';
 import { settingsOf } from './serve-settings.js';
 

@@ -2,7 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { unusedSettings, unusedVariables } from '../../src/cli/serve/unused.js';
+import { unusedSettings } from '../../src/cli/exporter-settings.js';
+import { unusedVariables } from '../../src/cli/serve/variables.js';
 import { serveSettings } from '../../src/settings/serve-rows.js';
 import { run, start, temporaryDirectory } from './command.js';
 import { resolved } from './serve-settings.js';

@@ -8,11 +8,10 @@ import { namedFile, resolve } from '../../settings/resolve.js';
 import type { Environment, OptionRows, Resolution } from '../../settings/row.js';
 import { ALL_SERVE_ROWS, SERVE_ROWS, SERVE_SECTION } from '../../settings/serve-rows.js';
 import { producerSettings, warnOfNoEffect } from '../../settings/settings.js';
+import { locateExporters, unusedSettings } from '../exporter-settings.js';
 import { Failure, ExitCode } from '../process/failure.js';
 import { packageFolder } from '../../package.js';
 import { print } from '../process/output.js';
-import { locateExporters } from '../serve/custom-exporter.js';
-import { unusedSettings } from '../serve/unused.js';
 
 const HELP = `
 Flags and options of the program's code override environment variables. Those override the file, and the file overrides

@@ -6,15 +6,15 @@ import type { Command } from 'commander';
 import { resolve } from '../../settings/resolve.js';
 import { ALL_SERVE_ROWS, givenFlags, serveSettings, type ServeSettings } from '../../settings/serve-rows.js';
 import { settingsFrom, withSource } from '../../settings/settings.js';
+import { wholeNumber } from '../../settings/shape.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import { Failure, orFailure } from '../process/failure.js';
-import { addFlags, wholeNumber } from '../flags.js';
+import { addFlags, parserOf } from '../flags.js';
 import { print, onStdoutClosed } from '../process/output.js';
 import { amount } from '../figures/formats.js';
-import { countedEvents, rateLine } from '../figures/totals.js';
 import type { MetricsPipeline } from '../serve/pipeline.js';
-import type { Serving } from '../serve/serving.js';
 import { StopRequest } from '../process/stop.js';
+import { countedEvents, rateLine } from './rate-line.js';
 import { TransferSource, type TransferTotals } from './transfer-source.js';
 
 const { host, port, naming, nixlRelease, nixlLabels, page, drainIntervalMs } = ALL_SERVE_ROWS;
@@ -33,7 +33,7 @@ export function addDemo(program: Command): void {
     .command('demo')
     .description('show it all with two agents on this machine; needs no GPU and no NIXL');
   addFlags(command, { host, port, naming, nixlRelease, nixlLabels, page, drainIntervalMs }, { variables: false })
-    .option('--interval <ms>', 'time between two lines of rates', wholeNumber(100, 3_600_000), 3_000)
+    .option('--interval <ms>', 'time between two lines of rates', parserOf(wholeNumber(100, 3_600_000)), 3_000)
     .addHelpText('after', HELP)
     .action(demo);
 }
@@ -53,10 +53,20 @@ async function demo(options: DemoOptions): Promise<void> {
     const resolved = resolve(ALL_SERVE_ROWS, { given, givenBy: 'flag', environment: {} });
     const settings = serveSettings(resolved);
     const rings = withSource(settingsFrom(resolved, undefined));
-    const work = ({ pipeline, url }: Serving): Promise<void> =>
-      watchAgents({ directory, pipeline, url: url!, page: settings.page, stop, intervalMs });
     const { whileServing } = await import('../serve/serving.js');
-    await whileServing(settings, rings, true, work);
+    await whileServing(settings, rings, true, async ({ pipeline, url }) => {
+      const source = new TransferSource(directory);
+      try {
+        await source.ready;
+        print(`Two agents are moving memory; their rings are in ${directory}`);
+        if (settings.page === 'on') print(`Live page: ${new URL('/', url).href}`);
+        print(`Metrics: ${url}`);
+        print('Ctrl-C ends it.');
+        await printRates(pipeline, source, stop, intervalMs);
+      } finally {
+        source.kill();
+      }
+    });
   } finally {
     remove();
     process.off('exit', remove);
@@ -64,40 +74,8 @@ async function demo(options: DemoOptions): Promise<void> {
   }
 }
 
-interface Watch {
-  directory: string;
-  pipeline: MetricsPipeline;
-  url: string;
-  page: 'on' | 'off';
-  stop: StopRequest;
-  intervalMs: number;
-}
-
-async function watchAgents({ directory, pipeline, url, page, stop, intervalMs }: Watch): Promise<void> {
-  const source = new TransferSource(directory);
-  const kill = (): void => source.kill();
-  process.once('exit', kill);
-  try {
-    await source.ready;
-    print(`Two agents are moving memory; their rings are in ${directory}`);
-    if (page === 'on') print(`Live page: ${new URL('/', url).href}`);
-    print(`Metrics: ${url}`);
-    print('Ctrl-C ends it.');
-    const stopPrinting = printRates(pipeline, intervalMs);
-    const early = await Promise.race([source.ended.then(() => true), stop.requested.then(() => false)]);
-    stopPrinting();
-    if (early) throw new Failure('transfer-source ended by itself');
-    const totals = await source.stop();
-    const last = pipeline.read();
-    if (totals !== undefined && last !== undefined) print(summary(totals, last));
-  } finally {
-    source.kill();
-    process.off('exit', kill);
-  }
-}
-
-/** @returns a function that ends it. */
-function printRates(pipeline: MetricsPipeline, intervalMs: number): () => void {
+/** Prints rates until a request to stop, and totals then. */
+async function printRates(pipeline: MetricsPipeline, source: TransferSource, stop: StopRequest, intervalMs: number) {
   let before = pipeline.read();
   const timer = setInterval(() => {
     const now = pipeline.read();
@@ -105,7 +83,12 @@ function printRates(pipeline: MetricsPipeline, intervalMs: number): () => void {
     print(rateLine(before, now));
     before = now;
   }, intervalMs);
-  return () => clearInterval(timer);
+  const isEarly = await Promise.race([source.ended.then(() => true), stop.requested.then(() => false)]);
+  clearInterval(timer);
+  if (isEarly) throw new Failure('transfer-source ended by itself');
+  const totals = await source.stop();
+  const last = pipeline.read();
+  if (totals !== undefined && last !== undefined) print(summary(totals, last));
 }
 
 /** Compares the events that the agents wrote with those that were counted. Unequal numbers are a bug. */

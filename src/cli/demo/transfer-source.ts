@@ -37,6 +37,7 @@ export class TransferSource {
       env: ownEnvironment(),
       stdio: ['ignore', 'pipe', 'inherit'],
     });
+    process.once('exit', this.kill);
     let lastLine = '';
     this.ended = new Promise((resolve) => {
       this.#child.once('error', () => resolve(undefined));
@@ -59,9 +60,10 @@ export class TransferSource {
   }
 
   /** Ends it at once, with its children. */
-  kill(): void {
+  readonly kill = (): void => {
+    process.off('exit', this.kill);
     this.#child.kill('SIGKILL');
-  }
+  };
 }
 
 /** Removes NIXL's variables, which would change the rings of the demo. */

@@ -1,10 +1,5 @@
 /** Numbers and times as text for people. Pure, and without imports: the live page has it, too. */
 
-const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'] as const;
-const BINARY_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
-const SHORT_UNITS = ['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z'] as const;
-const TIME_UNITS = ['us', 'ms', 's'] as const;
-
 /** Formats what is known. */
 export function ifKnown<T>(value: T | null | undefined, format: (value: T) => string, unknown = '-'): string {
   return value === null || value === undefined ? unknown : format(value);
@@ -24,33 +19,23 @@ export function count(value: number): string {
 
 /** At most five characters: `0`, `0.4`, `12`, `1.2k`, `412M`. Only 0 is shown as 0. */
 export function short(value: number): string {
-  if (isTiny(value)) return '<0.1';
-  const [scaled, unit] = inUnits(value, SHORT_UNITS);
-  return `${rounded(scaled)}${unit}`;
+  return isTiny(value) ? '<0.1' : inShortUnits(value);
 }
+
+const inShortUnits = withUnit(['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z'], joined);
 
 /** In powers of 1000: `0 B`, `999 B`, `1.2 kB`, `412 MB`. */
-export function bytes(value: number): string {
-  const [scaled, unit] = inUnits(value, BYTE_UNITS);
-  return `${amount(scaled)} ${unit}`;
-}
-
+export const bytes = withUnit(['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'], spaced);
 /** In powers of 1024, for bounds that are powers of two: `64 KiB`. */
-export function binaryBytes(value: number): string {
-  const [scaled, unit] = inUnits(value, BINARY_UNITS, 1024);
-  return `${amount(scaled)} ${unit}`;
-}
-
+export const binaryBytes = withUnit(['B', 'KiB', 'MiB', 'GiB', 'TiB'], spaced, 1024);
 /** Microseconds: `840 us`, `2.1 ms`, `1.5 s`. */
-export function duration(us: number): string {
-  const [scaled, unit] = inUnits(us, TIME_UNITS);
-  return `${amount(scaled)} ${unit}`;
-}
-
+export const duration = withUnit(['us', 'ms', 's'], spaced);
 /** Microseconds, for narrow columns: `12us`, `1.2ms`. */
-export function shortDuration(us: number): string {
-  const [scaled, unit] = inUnits(us, TIME_UNITS);
-  return `${rounded(scaled)}${unit}`;
+export const shortDuration = withUnit(['us', 'ms', 's'], joined);
+
+/** `12 B/s` */
+export function perSecond(format: (value: number) => string): (value: number) => string {
+  return (value) => `${format(value)}/s`;
 }
 
 /** A percentile in microseconds. Above the last bound of its histogram only that bound is known: `≥ 10 s`. */
@@ -95,12 +80,22 @@ function twoDigits(value: number): string {
 }
 
 /** Divides by `step` per unit until the number is below it. Only the last unit has larger numbers. */
-function inUnits(value: number, units: readonly string[], step = 1000): [scaled: number, unit: string] {
-  let scaled = value;
-  let unit = 0;
-  // 999.6 would be printed as 1000 of its unit.
-  for (; Math.round(scaled) >= step && unit < units.length - 1; unit++) scaled /= step;
-  return [scaled, units[unit]!];
+function withUnit(units: readonly string[], text: (value: number, unit: string) => string, step = 1000) {
+  return (value: number): string => {
+    let scaled = value;
+    let unit = 0;
+    // 999.6 would be printed as 1000 of its unit.
+    for (; Math.round(scaled) >= step && unit < units.length - 1; unit++) scaled /= step;
+    return text(scaled, units[unit]!);
+  };
+}
+
+function spaced(value: number, unit: string): string {
+  return `${amount(value)} ${unit}`;
+}
+
+function joined(value: number, unit: string): string {
+  return `${rounded(value)}${unit}`;
 }
 
 /** Too small to be shown with one digit behind the point. */

@@ -1,8 +1,6 @@
 /** Rates and distributions of the time between two samples. Pure; the live page has it, too. */
 import { type Exact, increase, sum } from '../../exact.js';
-import type { HistogramTally } from '../../shm-bridge/types.js';
-
-export type Buckets = Readonly<HistogramTally>;
+import type { HistogramTally } from '../../tally.js';
 
 export interface Sample<Agent> {
   /** Milliseconds since the epoch. */
@@ -10,7 +8,7 @@ export interface Sample<Agent> {
   readonly agents: readonly Agent[];
 }
 
-interface Counted {
+export interface Counted {
   /** The same in every sample, and no other agent's. */
   readonly id: number | string;
   /** When the counters were 0, in milliseconds since the epoch. Absent where that is unknown. */
@@ -86,7 +84,7 @@ export interface Quantile {
  * as in Prometheus's histogram_quantile().
  * @returns undefined when there are no values.
  */
-export function quantile({ bounds, counts }: Buckets, share: number): Quantile | undefined {
+export function quantile({ bounds, counts }: HistogramTally, share: number): Quantile | undefined {
   const total = counts.reduce((all, count) => all + count, 0);
   if (total <= 0) return undefined;
   const rank = share * total;

@@ -1,86 +1,44 @@
-/** Running totals of one agent from the tallies of its events, and the line of rates that demo prints. Pure. */
+/** Running totals of one agent from the tallies of its events, and rates as text. Pure. */
+import type { Exact } from '../../exact.js';
 import { Category, EVENTS } from '../../mapping/index.js';
-import type { AgentSnapshot, EventTally, Snapshot } from '../../shm-bridge/types.js';
+import type { EventTally } from '../../tally.js';
 import { amount, bytes } from './formats.js';
-import { type Buckets, Interval } from './rates.js';
+import type { Counted, Interval } from './rates.js';
 
 const TYPES = new Map(EVENTS.map(({ event, type }) => [event, type]));
 
-export interface Totals {
-  readonly txBytes: bigint;
-  readonly rxBytes: bigint;
-  readonly txRequests: bigint;
-  readonly rxRequests: bigint;
-  /** Bytes ever registered. */
-  readonly registered: bigint;
-  /** Events that the agent reports as dropped. */
-  readonly dropped: bigint;
-  /** Number of events of category ERROR. */
-  readonly errors: number;
-  /** Microseconds. */
-  readonly transferTimes: Buckets | undefined;
-  readonly postTimes: Buckets | undefined;
-}
-
-export function totalsOf(events: readonly EventTally[]): Totals {
+export function totalsOf(events: readonly EventTally[]) {
   const tallyOf = (event: string): EventTally | undefined => events.find(({ type }) => type === TYPES.get(event));
   const sum = (event: string): bigint => tallyOf(event)?.sum ?? 0n;
+  const [txRequests, rxRequests] = [sum('agent_tx_requests_num'), sum('agent_rx_requests_num')];
   return {
     txBytes: sum('agent_tx_bytes'),
     rxBytes: sum('agent_rx_bytes'),
-    txRequests: sum('agent_tx_requests_num'),
-    rxRequests: sum('agent_rx_requests_num'),
+    txRequests,
+    rxRequests,
+    requests: txRequests + rxRequests,
+    /** Bytes ever registered. */
     registered: sum('agent_memory_registered'),
+    /** Events that the agent reports as dropped. */
     dropped: sum('agent_telemetry_events_dropped'),
+    /** Number of events of category ERROR. */
     errors: events.reduce((all, { category, count }) => all + (category === Category.ERROR ? count : 0), 0),
+    /** Microseconds. */
     transferTimes: tallyOf('agent_xfer_time')?.histogram,
     postTimes: tallyOf('agent_xfer_post_time')?.histogram,
   };
 }
 
-/** Increases per second. */
-export interface Rates {
-  /** Bytes. */
-  readonly tx: number | undefined;
-  readonly rx: number | undefined;
-  readonly requests: number | undefined;
-  readonly errors: number | undefined;
+type Work = Readonly<Record<'txBytes' | 'rxBytes' | 'requests' | 'errors', Exact>>;
+/** Increases per second: bytes, finished transfers, failed operations. */
+export type Rates = Readonly<Record<'tx' | 'rx' | 'requests' | 'errors', number | undefined>>;
+
+export function ratesOf<Agent extends Counted & Work>(interval: Interval<Agent>, agents: readonly Agent[]): Rates {
+  const rate = (key: keyof Work): number | undefined => interval.rate(agents, (agent) => agent[key]);
+  return { tx: rate('txBytes'), rx: rate('rxBytes'), requests: rate('requests'), errors: rate('errors') };
 }
 
 /** `tx 1.2 GB/s`, `rx 412 MB/s`, `310 req/s`, `0 errors/s` */
 export function rateTexts({ tx = 0, rx = 0, requests = 0, errors = 0 }: Rates): string[] {
   return [`tx ${bytes(tx)}/s`, `rx ${bytes(rx)}/s`, `${amount(requests)} req/s`, `${amount(errors)} errors/s`];
-}
-
-/** `2 agents · tx 1.2 GB/s · rx 412 MB/s · 310 req/s · 0 errors/s · 0 lost` */
-export function rateLine(before: Snapshot | undefined, after: Snapshot): string {
-  const now = withTotals(after);
-  const interval = new Interval(before && withTotals(before), now);
-  const rate = (counter: (totals: Totals) => bigint | number) => interval.rate(now.agents, counter);
-  const rates = {
-    tx: rate(({ txBytes }) => txBytes),
-    rx: rate(({ rxBytes }) => rxBytes),
-    requests: rate(({ txRequests, rxRequests }) => txRequests + rxRequests),
-    errors: rate(({ errors }) => errors),
-  };
-  // Losses are totals, not rates: one lost event is worth a note for longer than one line.
-  const lost = now.agents.reduce((all, { dropped }) => all + dropped, 0n);
-  const full = after.agents.reduce((all, { foundFull }) => all + foundFull, 0);
-  const fullText = full === 0 ? [] : [`rings found full ${amount(full)} times: more may be lost`];
-  return [agentCount(after), ...rateTexts(rates), `${amount(Number(lost))} lost`, ...fullText].join(' · ');
-}
-
-function withTotals({ takenMs, agents }: Snapshot) {
-  const totals = ({ id, startTimeMs, events }: AgentSnapshot) => ({ id, startTimeMs, ...totalsOf(events) });
-  return { takenMs, agents: agents.map(totals) };
-}
-
-function agentCount({ agents }: Snapshot): string {
-  const present = agents.filter(({ exported, life }) => exported && life !== 'dead').length;
-  return present === 1 ? '1 agent' : `${present} agents`;
-}
-
-/** Number of all events of all agents. */
-export function countedEvents({ agents }: Snapshot): number {
-  return agents.reduce((sum, { events }) => sum + events.reduce((all, { count }) => all + count, 0), 0);
 }

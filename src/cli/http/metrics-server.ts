@@ -1,4 +1,5 @@
 /** HTTP server: /metrics, probes, and limits against clients that stall or flood. */
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzip } from 'node:zlib';
@@ -109,18 +110,16 @@ function acceptsGzip({ headers }: IncomingMessage): boolean {
   return accepted.some((one) => /^\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one));
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const refuse = (error: NodeJS.ErrnoException): void => reject(new Failure(listenProblem(error, host, port)));
-    server.once('error', refuse);
-    server.listen({ host, port }, () => {
-      server.off('error', refuse);
-      // While no file descriptor is free, some versions of Node report each connection that they cannot accept.
-      const warn = warnOnce();
-      server.on('error', (error) => warn(`a connection could not be accepted: ${reasonOf(error)}`));
-      resolve();
-    });
-  });
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  server.listen({ host, port });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new Failure(listenProblem(error as NodeJS.ErrnoException, host, port));
+  }
+  // While no file descriptor is free, some versions of Node report each connection that they cannot accept.
+  const warn = warnOnce();
+  server.on('error', (error) => warn(`a connection could not be accepted: ${reasonOf(error)}`));
 }
 
 function listenProblem(error: NodeJS.ErrnoException, host: string, port: number): string {

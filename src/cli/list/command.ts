@@ -67,7 +67,7 @@ function list({ dir, json }: ListOptions, command: Command): void {
     if (writers[i] !== undefined) row.pid = writers[i];
   });
   if (json === true) for (const row of rows) print(printableJson(row));
-  else print(table(HEADINGS, rows.map(cells)));
+  else print(asTable(rows));
   if (!rows.some(({ state }) => state === 'ready')) {
     const code = isDenied ? ExitCode.DENIED : exitCodeOf(rows[0]!.state);
     throw new Failure('none of these files is a ring that can be read', code);
@@ -85,22 +85,30 @@ function rowsIn(directory: string, complain: Complain): Row[] {
   });
 }
 
-const HEADINGS = ['AGENT', 'WIRE', 'SLOTS', 'FILL', 'WRITE', 'READ', 'OWNER', 'PID', 'AGE', 'STATE'];
+const number = (value: number | undefined): string => ifKnown(value, String);
 
-function cells(row: Row): string[] {
-  const { agent, state, reason, wireVersion, capacity, pending, writePos, readPos, consumed, owner, pid, ageMs } = row;
-  const number = (value: number | undefined): string => ifKnown(value, String);
-  const condition = state === 'ready' ? (consumed === true ? 'ready, held' : 'ready') : `${state}: ${reason}`;
-  return [
-    oneLine(agent),
-    number(wireVersion),
-    number(capacity),
-    number(pending),
-    number(writePos),
-    number(readPos),
-    number(owner),
-    number(pid),
-    ifKnown(ageMs, age),
-    oneLine(condition),
-  ];
+const COLUMNS: readonly (readonly [heading: string, text: (row: Row) => string])[] = [
+  ['AGENT', ({ agent }) => oneLine(agent)],
+  ['WIRE', ({ wireVersion }) => number(wireVersion)],
+  ['SLOTS', ({ capacity }) => number(capacity)],
+  ['FILL', ({ pending }) => number(pending)],
+  ['WRITE', ({ writePos }) => number(writePos)],
+  ['READ', ({ readPos }) => number(readPos)],
+  ['OWNER', ({ owner }) => number(owner)],
+  ['PID', ({ pid }) => number(pid)],
+  ['AGE', ({ ageMs }) => ifKnown(ageMs, age)],
+  ['STATE', stateText],
+];
+
+function asTable(rows: readonly Row[]): string {
+  const cells = rows.map((row) => COLUMNS.map(([, text]) => text(row)));
+  return table(
+    COLUMNS.map(([heading]) => heading),
+    cells,
+  );
+}
+
+function stateText({ state, reason, consumed }: Row): string {
+  if (state !== 'ready') return oneLine(`${state}: ${reason}`);
+  return consumed === true ? 'ready, held' : 'ready';
 }

@@ -95,28 +95,20 @@ function fold(all: readonly AgentData[]): Pick<PageData, 'agents' | 'folded'> {
   return { agents: [...inOrder.slice(0, MAX_LISTED_AGENTS), others], folded: rest.length };
 }
 
+/** Adds numbers and counts; of flags and highest values, the higher one counts. */
 function added(a: AgentData, b: AgentData): AgentData {
-  const sums = (one: readonly number[], other: readonly number[]): number[] => one.map((n, i) => n + (other[i] ?? 0));
+  const sums = Object.entries(a).map(([key, value]: [string, unknown]) => {
+    const other: unknown = b[key as keyof AgentData];
+    if (typeof value === 'number') return [key, value + (other as number)];
+    if (typeof value === 'boolean') return [key, value || other];
+    if (Array.isArray(value)) return [key, value.map((n: number, i) => n + ((other as number[])[i] ?? 0))];
+    return [key, value];
+  });
   return {
-    ...a,
+    ...(Object.fromEntries(sums) as AgentData),
     life: a.life === b.life ? a.life : 'unknown',
+    startTimeMs: a.startTimeMs,
     idleMs: Math.min(a.idleMs, b.idleMs),
-    txBytes: a.txBytes + b.txBytes,
-    rxBytes: a.rxBytes + b.rxBytes,
-    txRequests: a.txRequests + b.txRequests,
-    rxRequests: a.rxRequests + b.rxRequests,
-    errors: sums(a.errors, b.errors),
-    memory: a.memory + b.memory,
-    registered: a.registered + b.registered,
-    memoryApproximate: a.memoryApproximate || b.memoryApproximate,
-    dropped: a.dropped + b.dropped,
-    foundFull: a.foundFull + b.foundFull,
     fill: Math.max(a.fill, b.fill),
-    restarts: a.restarts + b.restarts,
-    suspect: a.suspect || b.suspect,
-    durations: sums(a.durations, b.durations),
-    postDurations: sums(a.postDurations, b.postDurations),
-    txSizes: sums(a.txSizes, b.txSizes),
-    rxSizes: sums(a.rxSizes, b.rxSizes),
   };
 }

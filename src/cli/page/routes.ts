@@ -9,7 +9,7 @@ import { PACKAGE_VERSION, packageFolder } from '../../package.js';
 import type { CustomError } from '../../mapping/index.js';
 import { oneLine } from '../../one-line.js';
 import { type Handler, INDEX, type MetricsServer } from '../http/metrics-server.js';
-import type { MetricsPipeline } from '../serve/pipeline.js';
+import type { Snapshot } from '../../shm-bridge/types.js';
 import { note } from '../process/output.js';
 import { pageData, type PageFacts } from './page-data.js';
 
@@ -46,9 +46,12 @@ const NEGOTIATED = { vary: 'accept, accept-encoding' };
 /** Limits snapshots of the rings, however many browsers are open. */
 const SAME_ANSWER_MS = 500;
 
+/** Returns the totals so far; undefined at the end. */
+type Peek = () => Snapshot | undefined;
+
 export function publishPage(
   server: MetricsServer,
-  pipeline: MetricsPipeline,
+  peek: Peek,
   directories: readonly string[],
   customErrors: readonly CustomError[] = [],
 ): void {
@@ -74,7 +77,7 @@ export function publishPage(
     directories: directories.map(oneLine),
     startedMs: performance.timeOrigin,
   };
-  server.route('/page/data.json', data(pipeline, facts, customErrors));
+  server.route('/page/data.json', data(peek, facts, customErrors));
 }
 
 function file(url: URL, contentType: string, headers: Readonly<Record<string, string>> = {}): Handler {
@@ -90,12 +93,12 @@ function file(url: URL, contentType: string, headers: Readonly<Record<string, st
 }
 
 /** Serves a snapshot and drains nothing: data lag by a drain interval and the age of the answer. */
-function data(pipeline: MetricsPipeline, facts: PageFacts, customErrors: readonly CustomError[]): Handler {
+function data(peek: Peek, facts: PageFacts, customErrors: readonly CustomError[]): Handler {
   let text: string | undefined;
   let madeMs = 0;
   return (_, answer) => {
     if (text === undefined || performance.now() - madeMs > SAME_ANSWER_MS) {
-      const snapshot = pipeline.peek();
+      const snapshot = peek();
       if (snapshot === undefined) return answer(503, 'The rings are closed.');
       text = JSON.stringify(pageData(snapshot, facts, customErrors));
       madeMs = performance.now();

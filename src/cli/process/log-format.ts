@@ -1,5 +1,6 @@
 /** Format of notes before the settings are known: usage errors and mistakes in the configuration file are notes, too. */
 import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { OPTION_ROWS } from '../../settings/option-rows.js';
 import type { Environment } from '../../settings/row.js';
 import { LOG_FORMATS } from '../../settings/serve-rows.js';
@@ -8,7 +9,7 @@ import type { LogFormat } from './output.js';
 
 /** Returns the format of the flag, undefined without a valid one. */
 export function formatInFlags(args: readonly string[]): LogFormat | undefined {
-  return formatOf(flagIn(args, '--log-format'));
+  return formatOf(flagIn(args, 'log-format'));
 }
 
 /** Returns `serve.logFormat` of a configuration file, even if the text has a mistake elsewhere. */
@@ -18,9 +19,9 @@ export function formatInText(text: string): LogFormat | undefined {
 
 /** Reads the file of the flag or the variable. Only for the end of a command: a pipe is empty afterwards. */
 export function formatInNamedFile(args: readonly string[], environment: Environment): LogFormat | undefined {
-  const file = flagIn(args, '--config') ?? environment[OPTION_ROWS.configFile.variables[0].name];
+  const file = flagIn(args, 'config') ?? environment[OPTION_ROWS.configFile.variables[0].name];
   try {
-    return file ? formatInText(readFileSync(file, 'utf8')) : undefined;
+    return typeof file === 'string' && file !== '' ? formatInText(readFileSync(file, 'utf8')) : undefined;
   } catch {
     return undefined;
   }
@@ -31,12 +32,8 @@ function formatOf(value: unknown): LogFormat | undefined {
 }
 
 /** Returns the value of the last such flag. */
-function flagIn(args: readonly string[], flag: string): string | undefined {
-  const end = args.includes('--') ? args.indexOf('--') : args.length;
-  let value: string | undefined;
-  for (let i = 0; i < end; i++) {
-    if (args[i] === flag && i + 1 < end) value = args[i + 1];
-    else if (args[i]!.startsWith(`${flag}=`)) value = args[i]!.slice(flag.length + 1);
-  }
-  return value;
+function flagIn(args: readonly string[], flag: 'log-format' | 'config'): unknown {
+  const option = { type: 'string' } as const;
+  const { values } = parseArgs({ args: [...args], strict: false, options: { 'log-format': option, config: option } });
+  return values[flag];
 }

@@ -1,5 +1,5 @@
 /** Output of commands: data on stdout, notes on stderr. */
-import { diag, type DiagLogger, DiagLogLevel } from '@opentelemetry/api';
+import { diag, DiagLogLevel } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
 import { printable, printableJson } from '../../one-line.js';
 import { LOG_LEVELS, type ServeSettings } from '../../settings/serve-rows.js';
@@ -129,25 +129,28 @@ export function warnOnce(): (message: string) => void {
 
 // --- OpenTelemetry's diag as notes
 
-const LEVELS: Readonly<Record<(typeof LOG_LEVELS)[number], DiagLogLevel>> = {
-  none: DiagLogLevel.NONE,
-  error: DiagLogLevel.ERROR,
-  warn: DiagLogLevel.WARN,
-  info: DiagLogLevel.INFO,
-  debug: DiagLogLevel.DEBUG,
-  verbose: DiagLogLevel.VERBOSE,
-  all: DiagLogLevel.ALL,
-};
-
 let isRepetition = (_level: NoteLevel, _line: string): boolean => false;
 let isDebugging = false;
 
 /** Writes messages of the package and of OpenTelemetry to stderr. `wanted`: the least level. */
 export function logDiagToStderr(wanted = process.env['OTEL_LOG_LEVEL'] || 'info'): void {
   const name = LOG_LEVELS.find((one) => one === wanted.toLowerCase());
-  const level = name && LEVELS[name];
+  const level = name && DiagLogLevel[name.toUpperCase() as Uppercase<typeof name>];
   isDebugging = (level ?? DiagLogLevel.INFO) >= DiagLogLevel.DEBUG;
-  diag.setLogger(stderrLogger(), { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
+  const at =
+    (level: NoteLevel) =>
+    (...parts: unknown[]) => {
+      const line = parts.map(asText).join(' ');
+      if (isDebugging || !isRepetition(level, line)) note(line, level);
+    };
+  const logger = {
+    error: at('error'),
+    warn: at('warning'),
+    info: at('info'),
+    debug: at('debug'),
+    verbose: at('verbose'),
+  };
+  diag.setLogger(logger, { logLevel: level ?? DiagLogLevel.INFO, suppressOverrideMessage: true });
   // OpenTelemetry's specification demands a warning for unknown values of its variables, not an error.
   if (level === undefined) {
     diag.warn(`OTEL_LOG_LEVEL is "${wanted}"; allowed: ${LOG_LEVELS.join(', ')}; info is used`);
@@ -157,16 +160,6 @@ export function logDiagToStderr(wanted = process.env['OTEL_LOG_LEVEL'] || 'info'
 /** Hides log lines that repeat another report, except at level debug. */
 export function hideRepetitions(isOne: (level: NoteLevel, line: string) => boolean): void {
   isRepetition = isOne;
-}
-
-function stderrLogger(): DiagLogger {
-  const at =
-    (level: NoteLevel) =>
-    (...parts: unknown[]) => {
-      const line = parts.map(asText).join(' ');
-      if (isDebugging || !isRepetition(level, line)) note(line, level);
-    };
-  return { error: at('error'), warn: at('warning'), info: at('info'), debug: at('debug'), verbose: at('verbose') };
 }
 
 function asText(part: unknown): string {

@@ -1,5 +1,6 @@
 /** Requests to stop: by a signal, or because stdout has no reader any more. */
 import { constants } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 
 /**
@@ -21,23 +22,31 @@ export function ignoreHangup(): void {
 const SAME_REQUEST_MS = 500;
 
 export class StopRequest {
-  readonly requested: Promise<void>;
-  #resolve!: () => void;
+  readonly #controller = new AbortController();
   #firstSignalMs: number | undefined;
-
-  constructor() {
-    this.requested = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
-  }
-
   /** Keeps the process alive: a listener for signals does not. */
   readonly #awake = setInterval(() => {}, 2 ** 30);
 
+  readonly requested = new Promise<void>((resolve) => {
+    this.#controller.signal.addEventListener('abort', () => resolve());
+  });
+
+  constructor() {
+    for (const signal of SIGNALS) process.on(signal, this.#onSignal);
+  }
+
+  get isRequested(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
   /** Has the effect of a first signal. */
   request(): void {
-    this.#resolve();
+    this.#controller.abort();
+  }
+
+  /** Waits for this time, or until a stop is requested. */
+  async pause(ms: number): Promise<void> {
+    await setTimeout(ms, undefined, { signal: this.#controller.signal }).catch(() => {});
   }
 
   /** Restores the default effect of signals. */
@@ -50,6 +59,6 @@ export class StopRequest {
     const nowMs = performance.now();
     this.#firstSignalMs ??= nowMs;
     if (nowMs - this.#firstSignalMs > SAME_REQUEST_MS) process.exit(128 + constants.signals[signal]);
-    this.#resolve();
+    this.request();
   };
 }

@@ -1,9 +1,10 @@
 /** `nixl-otel read`: prints the events of rings. Observes by default, and takes nothing. */
 import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
+import { list, notEmpty, wholeNumber } from '../../settings/shape.js';
 import { inspectRing } from '../../shm-bridge/index.js';
 import { ExitCode, Failure } from '../process/failure.js';
-import { listOf, notEmpty, wholeNumber } from '../flags.js';
+import { parserOf } from '../flags.js';
 import { isOutputComplete, note, printChunk, onStdoutClosed } from '../process/output.js';
 import { StopRequest } from '../process/stop.js';
 import { eventFilter, type FilterOptions, parseTime } from './event-filter.js';
@@ -49,10 +50,14 @@ export function addRead(program: Command): void {
     .option('--utc', 'times in UTC (default: local time)')
     .option('--consume', 'take the events out of the ring; refused while a collector drains it')
     .option('--follow', 'continue until Ctrl-C')
-    .option('--event <glob>', 'only events of this name, with * and ?; may be repeated', listOf(notEmpty('a name')))
+    .option(
+      '--event <glob>',
+      'only events of this name, with * and ?; may be repeated',
+      parserOf(list(notEmpty('a name'))),
+    )
     .option('--errors', 'only errors')
     .option('--slow <time>', 'only transfer and post times of at least this time, such as 10ms', parseTime)
-    .option('--max-events <n>', 'end after this many events', wholeNumber(1))
+    .option('--max-events <n>', 'end after this many events', parserOf(wholeNumber(1)))
     .addHelpText('after', HELP)
     .action(read);
 }
@@ -62,19 +67,18 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
     command.error('error: --errors and --slow exclude each other: no event is both an error and a time');
   }
   const stop = new StopRequest();
-  let stopping = false;
-  void stop.requested.then(() => (stopping = true));
   onStdoutClosed(() => stop.request());
   let readings: Readings | undefined;
   try {
-    readings = new Readings(rings, { follow: options.follow === true, consume: options.consume === true });
+    readings = new Readings(rings, options);
     const counts = { printed: 0, seen: 0 };
     const most = options.maxEvents ?? Infinity;
-    const isDone = (): boolean => stopping || counts.printed >= most;
+    const isDone = (): boolean => stop.isRequested || counts.printed >= most;
     const writer = new EventWriter(options.format, options.utc ?? false, eventFilter(options));
     const print = async (reading: Reading): Promise<void> => {
       const rest = most - counts.printed;
       const events = reading.take(Math.min(BATCH_EVENTS, rest));
+      if (events === undefined) return;
       counts.seen += events.length;
       counts.printed += writer.write(reading.agent, events, rest);
       await printChunk(writer.take());
@@ -87,10 +91,10 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
       await setImmediate();
       if (counts.seen > before) continue;
       if (options.follow !== true) break;
-      await Promise.race([stop.requested, new Promise((resolve) => setTimeout(resolve, FOLLOW_INTERVAL_MS))]);
+      await stop.pause(FOLLOW_INTERVAL_MS);
     }
     readings.reportLoss();
-    await noteEnd(readings, counts, stopping);
+    await noteEnd(readings, counts, stop.isRequested);
   } finally {
     readings?.close();
     stop.dispose();
@@ -98,7 +102,11 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
 }
 
 /** @throws Failure when not all files could be read. */
-async function noteEnd({ files, unreadable, exitCode }: Readings, counts: Counts, stopped: boolean): Promise<void> {
+async function noteEnd(
+  { files, unreadable, exitCode }: Readings,
+  counts: Readonly<Record<'printed' | 'seen', number>>,
+  stopped: boolean,
+): Promise<void> {
   const of = unreadable === 0 ? '' : `${files.length - unreadable} of `;
   const from = `from ${of}${files.length} ring${files.length > 1 ? 's' : ''}`;
   const isAllOut = counts.printed === 0 || (await isOutputComplete());
@@ -110,9 +118,4 @@ async function noteEnd({ files, unreadable, exitCode }: Readings, counts: Counts
     note('a collector drains these rings; --follow shows events that pass');
   }
   if (exitCode !== ExitCode.OK) throw new Failure(summary, exitCode);
-}
-
-interface Counts {
-  printed: number;
-  seen: number;
 }

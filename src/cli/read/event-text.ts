@@ -6,19 +6,16 @@ import { categoryName, nameOf } from './event-filter.js';
 export type ReadFormat = 'text' | 'line' | 'json' | 'csv';
 export const READ_FORMATS: readonly ReadFormat[] = ['text', 'line', 'json', 'csv'];
 
-/** Text around the time and the value, equal for all events of a kind. Without a time, `before` and `between` join. */
-interface EventFrame {
-  readonly before: string;
-  readonly between: string;
-  readonly after: string;
-}
-
 /** Returns the text before the first event. */
 export function headerOf(format: ReadFormat): string {
   return format === 'csv' ? 'agent,timestamp,category,event,value\n' : '';
 }
 
-export function eventFrame(format: ReadFormat, agent: string, kind: RingEventKind): EventFrame {
+/**
+ * Returns the text around the time and the value, equal for all events of a kind. Without a time, `before` and `between`
+ * join.
+ */
+export function eventFrame(format: ReadFormat, agent: string, kind: RingEventKind) {
   const name = nameOf(kind);
   const category = categoryName(kind);
   const timed = kind.timestamped;

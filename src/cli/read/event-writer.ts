@@ -17,7 +17,7 @@ interface WrittenKind {
 export class EventWriter {
   readonly #format: ReadFormat;
   readonly #filter: EventFilter;
-  readonly #time: TimeText;
+  readonly #writeTime: ReturnType<typeof timeWriter>;
   readonly #text = new TextBuffer(1 << 20);
   /** Keyed by agent and kind. Bounded, because a hostile ring may hold very many kinds. */
   readonly #known = new Map<string, WrittenKind | undefined>();
@@ -25,7 +25,7 @@ export class EventWriter {
   constructor(format: ReadFormat, utc: boolean, filter: EventFilter) {
     this.#format = format;
     this.#filter = filter;
-    this.#time = new TimeText(utc);
+    this.#writeTime = timeWriter(utc);
   }
 
   /** Writes the events that the filter shows, at most `most`. Returns their number. */
@@ -42,7 +42,7 @@ export class EventWriter {
       written++;
       text.put(kind.before);
       if (kind.timestamped) {
-        this.#time.put(text, times[2 * i + high]!, times[2 * i + low]!);
+        this.#writeTime(text, times[2 * i + high]!, times[2 * i + low]!);
         text.put(kind.between);
       }
       text.putDecimal(values[2 * i + high]!, values[2 * i + low]!);
@@ -94,29 +94,22 @@ const TWO_32 = 2 ** 32;
 const EXACT_HIGH = 2 ** 20;
 
 /** Writes `2026-11-21 06:30:25.123456`: local time, or UTC with a Z at the end. */
-class TimeText {
-  readonly #utc: boolean;
-  readonly #end: Uint8Array;
+function timeWriter(utc: boolean) {
+  const end = utf8(utc ? 'Z' : '');
   // Most events share the second of the event before them.
-  #second = -1;
-  #secondText = utf8('');
-
-  constructor(utc: boolean) {
-    this.#utc = utc;
-    this.#end = utf8(utc ? 'Z' : '');
-  }
-
+  let lastSecond = -1;
+  let lastText = utf8('');
   /** Takes microseconds since the Unix epoch, in two halves. */
-  put(text: TextBuffer, high: number, low: number): void {
+  return (text: TextBuffer, high: number, low: number): void => {
     const [second, us] = high < EXACT_HIGH ? inSeconds(high * TWO_32 + low) : inSecondsExactly(high, low);
-    if (second !== this.#second) {
-      this.#second = second;
-      this.#secondText = utf8(`${secondText(new Date(second * 1000), this.#utc)}.`);
+    if (second !== lastSecond) {
+      lastSecond = second;
+      lastText = utf8(`${secondText(new Date(second * 1000), utc)}.`);
     }
-    text.put(this.#secondText);
+    text.put(lastText);
     text.putDigits(us, 6);
-    text.put(this.#end);
-  }
+    text.put(end);
+  };
 }
 
 function inSeconds(timestampUs: number): [second: number, us: number] {

@@ -41,13 +41,13 @@ export class FollowedRing implements Reading {
     if (unopened === undefined) this.#open();
   }
 
-  take(most: number): RingEventColumns {
+  take(most: number): RingEventColumns | undefined {
     const { inode, problem } = this.#currentFile();
     if (this.#ring === undefined) {
       const unopened = this.#retry();
       if (this.#ring === undefined) {
         if (unopened !== undefined) this.#report(unopened);
-        return noEvents();
+        return undefined;
       }
     } else if (inode !== undefined && inode !== this.#inode) {
       return this.#finish(this.#ring, most);
@@ -67,9 +67,6 @@ export class FollowedRing implements Reading {
     if (isNotPermitted({ text: '', code: problem })) return ExitCode.DENIED;
     return this.#wasOpen ? lossExitCode(problem) : exitCodeOf(problem);
   }
-
-  /** Does nothing: take() reports losses. */
-  reportLoss(): void {}
 
   close(): void {
     this.#ring?.close();
@@ -133,14 +130,4 @@ export class FollowedRing implements Reading {
       this.#reported = problem.kind;
     }
   }
-}
-
-function noEvents(): RingEventColumns {
-  return {
-    length: 0,
-    kinds: [],
-    kindOf: new Uint32Array(0),
-    values: new BigUint64Array(0),
-    timestampsUs: new BigUint64Array(0),
-  };
 }

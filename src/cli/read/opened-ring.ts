@@ -1,7 +1,7 @@
 /** One open ring, observed or drained. A later file of the same name does not replace it. */
 import path from 'node:path';
 import { observeRing, openRing } from '../../shm-bridge/index.js';
-import type { RingEventColumns, RingState } from '../../shm-bridge/types.js';
+import type { ObserveResult, RingEventColumns, RingStatus } from '../../shm-bridge/types.js';
 import { ExitCode, type ExitCodeNumber } from '../process/failure.js';
 import { warnOnce } from '../process/output.js';
 
@@ -10,25 +10,19 @@ export const BATCH_EVENTS = 16_384;
 /** One file to print the events of. */
 export interface Reading {
   readonly agent: string;
-  /** Returns some of the events since the last call. A consumer takes at most `most`, for they leave the ring. */
-  take(most: number): RingEventColumns;
+  /**
+   * Returns some of the events since the last call; undefined without a readable file. A consumer takes at most `most`, for
+   * they leave the ring.
+   */
+  take(most: number): RingEventColumns | undefined;
   /** Exit code for its state; 0 while it can be read. */
   readonly exitCode: ExitCodeNumber;
-  /** Writes a note if the ring was lost and has none yet. */
-  reportLoss(): void;
+  /** Writes a note if the ring was lost and has none yet. Absent where take() reports losses. */
+  reportLoss?(): void;
   close(): void;
 }
 
-/** Result of one read. */
-interface Found {
-  readonly events: RingEventColumns;
-  readonly state: RingState;
-  /** Empty when ready. */
-  readonly reason: string;
-  readonly lapped?: boolean;
-  readonly stalled?: boolean;
-  readonly restarted: boolean;
-}
+type Found = ObserveResult<RingEventColumns>;
 
 export class OpenedRing implements Reading {
   readonly agent: string;
@@ -48,13 +42,13 @@ export class OpenedRing implements Reading {
   take(most: number): RingEventColumns {
     this.#last = this.#access.read(most);
     const { events, lapped, restarted } = this.#last;
-    if (lapped === true) this.#warn(`${this.#file} wrapped between two reads: events are missing`);
+    if (lapped) this.#warn(`${this.#file} wrapped between two reads: events are missing`);
     if (restarted) this.#warn(`the agent of ${this.#file} restarted; its new events follow`);
     return events;
   }
 
   /** State at the last read. Undefined where the ring was readable. */
-  get problem(): Pick<Found, 'state' | 'reason'> | undefined {
+  get problem(): RingStatus | undefined {
     return this.#last === undefined || this.#last.state === 'ready' ? undefined : this.#last;
   }
 
@@ -81,10 +75,7 @@ export function lossExitCode(state: string): ExitCodeNumber {
   return state === 'denied' || state === 'busy' ? ExitCode.DENIED : ExitCode.INCOMPATIBLE;
 }
 
-interface Access {
-  read(most: number): Found;
-  close(): void;
-}
+type Access = Readonly<{ read: (most: number) => Found; close: () => void }>;
 
 /** Reads whole batches: observed events stay in the ring. */
 function observing(file: string): Access {
@@ -101,7 +92,7 @@ function consuming(file: string): Access {
       const { state, reason, restarts } = ring.stats();
       const restarted = restarts > restartsBefore;
       restartsBefore = restarts;
-      return { events, state, reason, restarted };
+      return { events, state, reason, restarted, lapped: false, stalled: false };
     },
     close: () => ring.close(),
   };

@@ -8,11 +8,6 @@ import { OpenedRing, type Reading } from './opened-ring.js';
 /** Exit codes by gravity: the gravest one of all files wins. */
 const GRAVEST_FIRST = [ExitCode.INCOMPATIBLE, ExitCode.DENIED, ExitCode.NO_RINGS, ExitCode.FAILED];
 
-interface ReadingsOptions {
-  readonly follow: boolean;
-  readonly consume: boolean;
-}
-
 export class Readings {
   /** The given files in order, without repetitions. */
   readonly files: readonly string[];
@@ -21,7 +16,7 @@ export class Readings {
   readonly #codes: ExitCodeNumber[] = [];
 
   /** @throws Failure when none of the files can be read; NixlTelemetryError ADDON_MISSING, CONFIG_INVALID */
-  constructor(given: readonly string[], { follow, consume }: ReadingsOptions) {
+  constructor(given: readonly string[], { follow = false, consume = false }) {
     const resolved = given.map((file) => path.resolve(file));
     this.files = given.filter((_, i) => resolved.indexOf(resolved[i]!) === i);
     const awaited: FollowedRing[] = [];
@@ -60,7 +55,7 @@ export class Readings {
 
   /** Writes a note for each lost ring that has none yet. */
   reportLoss(): void {
-    for (const reading of this.open) reading.reportLoss();
+    for (const reading of this.open) reading.reportLoss?.();
   }
 
   close(): void {

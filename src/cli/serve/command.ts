@@ -1,9 +1,8 @@
 /** `nixl-otel serve`: rings in, any exporters out, until a signal. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { PACKAGE_VERSION } from '../../package.js';
-import type { WrittenSettings } from '../../settings/file.js';
 import { namedFile, resolve } from '../../settings/resolve.js';
-import { isDefault, type Resolution, type Resolved } from '../../settings/row.js';
+import { isDefault, type Resolved } from '../../settings/row.js';
 import {
   ALL_SERVE_ROWS,
   givenFlags,
@@ -12,17 +11,16 @@ import {
   type ServeSettings,
 } from '../../settings/serve-rows.js';
 import { settingsFrom, withSource } from '../../settings/settings.js';
+import { listens, locateExporters, unusedSettings } from '../exporter-settings.js';
 import { addFlags } from '../flags.js';
 import { formatInText } from '../process/log-format.js';
 import { ensureNoteFormat, logDiagToStderr, makeStdoutOptional, note, setNoteFormat } from '../process/output.js';
 import { StopRequest } from '../process/stop.js';
-import { locateExporters } from './custom-exporter.js';
 import { checkResourceAttributes } from './key-value-pairs.js';
-import { LateErrors } from './late-errors.js';
+import { watchLateErrors } from './late-errors.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
 import { followExports } from './owners.js';
-import { switchedOff, switchWarning } from './switches.js';
-import { listens, unusedSettings, unusedVariables } from './unused.js';
+import { switchedOff, switchWarnings, unusedVariables } from './variables.js';
 
 const HELP = `
 A flag overrides the variables beside it. Of the variables, the first that is set counts. OTEL_EXPORTER_OTLP_* (headers,
@@ -45,7 +43,7 @@ export function addServe(program: Command): void {
 
 async function serve(flags: Partial<ServeSettings>, command: Command): Promise<void> {
   if (flags.logLevel !== undefined) logDiagToStderr(flags.logLevel);
-  const lateErrors = LateErrors.watch(); // before any custom module is loaded
+  const lateErrors = watchLateErrors(); // before any custom module is loaded
   const { settings, resolved, file, off, warnings } = start(flags, command);
   setNoteFormat(settings.logFormat);
   for (const warning of warnings) note(warning, 'warning');
@@ -71,16 +69,8 @@ async function serve(flags: Partial<ServeSettings>, command: Command): Promise<v
   lateErrors.check();
 }
 
-interface Start {
-  readonly settings: ServeSettings;
-  readonly resolved: Resolution;
-  readonly file: WrittenSettings | undefined;
-  /** Reason why there is nothing to do. */
-  readonly off?: string;
-  readonly warnings: readonly string[];
-}
-
-function start(flags: Partial<ServeSettings>, command: Command): Start {
+/** Checks all settings. `off`: the reason why there is nothing to do. */
+function start(flags: Partial<ServeSettings>, command: Command) {
   const layers = { given: givenFlags(flags), givenBy: 'flag', environment: process.env } as const;
   const file = namedFile(layers, SERVE_SECTION, (text) => ensureNoteFormat(() => formatInText(text) ?? 'text'));
   const resolved = resolve(ALL_SERVE_ROWS, { ...layers, file });
@@ -91,24 +81,13 @@ function start(flags: Partial<ServeSettings>, command: Command): Start {
   checkResourceAttributes('OTEL_RESOURCE_ATTRIBUTES', process.env['OTEL_RESOURCE_ATTRIBUTES'] ?? '');
   locateExporters(resolved, file);
   try {
-    return { settings, resolved, file, warnings: warningsOf(settings, resolved, file) };
+    const unused = new Set([...unusedSettings(resolved, file), ...unusedVariables(settings, process.env)]);
+    const unusedText = unused.size === 0 ? [] : [`set, but not used by serve: ${[...unused].join(', ')}`];
+    return { settings, resolved, file, warnings: [...switchWarnings(process.env), ...unusedText] };
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
     return command.error(`error: ${error.message}`);
   }
-}
-
-function warningsOf(
-  settings: ServeSettings,
-  resolved: Resolution,
-  file: WrittenSettings | undefined,
-): readonly string[] {
-  const unused = new Set([...unusedSettings(resolved, file), ...unusedVariables(settings, process.env)]);
-  const disabled = switchWarning(process.env);
-  return [
-    ...(disabled === undefined ? [] : [disabled]),
-    ...(unused.size === 0 ? [] : [`set, but not used by serve: ${[...unused].join(', ')}`]),
-  ];
 }
 
 function nothingToExport({ value, origin }: Resolved): string | undefined {

@@ -1,8 +1,8 @@
 /** Shields the reader from a push exporter that throws, fails or never ends. */
 import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { reasonOf } from '../../errors.js';
+import { oneLine } from '../../one-line.js';
 import { note } from '../process/output.js';
-import { exportProblem, type ExportProblem } from './export-problem.js';
 import type { Owner } from './owners.js';
 
 /** The SDK's packages export this type from @opentelemetry/core only. */
@@ -14,14 +14,13 @@ const SUCCESS: number = 0;
 const BUSY: ExportProblem = { kind: 'busy', text: 'it is still busy with an earlier export' };
 /** Most lines of one outage: one for its beginning, and one for each further kind of failure. */
 const MAX_LINES = 5;
+const MAX_TEXT = 300;
 
-export interface GuardOptions {
-  readonly exporter: PushMetricExporter;
-  readonly owner: Owner;
-  readonly timeoutMs: number;
-  readonly onFailure: () => void;
-  /** URL of the receiver, without secrets. */
-  readonly target?: string;
+/** Cause of a failed export: an HTTP status, a grpc status or a system error. */
+interface ExportProblem {
+  /** Equal for failures that differ in details only. */
+  readonly kind: string;
+  readonly text: string;
 }
 
 /**
@@ -30,16 +29,20 @@ export interface GuardOptions {
  */
 export class GuardedExporter implements PushMetricExporter {
   readonly #inner: PushMetricExporter;
-  readonly #options: GuardOptions;
+  readonly #owner: Owner;
+  readonly #timeoutMs: number;
+  readonly #target: string | undefined;
   #failures = 0;
   /** Reported kinds of failure since the last success. */
   readonly #reported = new Set<string>();
   #busy = false;
 
-  constructor(options: GuardOptions) {
-    const { exporter, owner } = options;
-    this.#options = options;
+  /** `target`: URL of the receiver, without secrets. */
+  constructor(exporter: PushMetricExporter, owner: Owner, timeoutMs: number, target?: string) {
     this.#inner = exporter;
+    this.#owner = owner;
+    this.#timeoutMs = timeoutMs;
+    this.#target = target;
     if (exporter.selectAggregationTemporality !== undefined) {
       this.selectAggregationTemporality = (type) => owner.run(() => exporter.selectAggregationTemporality!(type));
     }
@@ -52,7 +55,7 @@ export class GuardedExporter implements PushMetricExporter {
   selectAggregation?: NonNullable<PushMetricExporter['selectAggregation']>;
 
   export(metrics: ResourceMetrics, resultCallback: (result: ExportResult) => void): void {
-    const { owner, timeoutMs } = this.#options;
+    const owner = this.#owner;
     let open = true;
     const end = (problem?: ExportProblem): void => {
       if (!open) return;
@@ -61,7 +64,8 @@ export class GuardedExporter implements PushMetricExporter {
       this.#judge(problem);
       resultCallback({ code: SUCCESS });
     };
-    const timer = setTimeout(() => end({ kind: 'timeout', text: `timed out after ${timeoutMs} ms` }), timeoutMs);
+    const late = { kind: 'timeout', text: `timed out after ${this.#timeoutMs} ms` };
+    const timer = setTimeout(() => end(late), this.#timeoutMs);
     timer.unref();
     if (this.#busy) return end(BUSY);
     this.#busy = true;
@@ -97,14 +101,13 @@ export class GuardedExporter implements PushMetricExporter {
   }
 
   #judge(problem: ExportProblem | undefined): void {
-    const { owner } = this.#options;
     if (problem !== undefined) {
       this.#failures++;
-      this.#options.onFailure();
+      this.#owner.onFailure();
       this.#report(problem);
       return;
     }
-    if (this.#failures > 0) note(`${owner.name} works again, after ${this.#failures} failed exports`);
+    if (this.#failures > 0) note(`${this.#owner.name} works again, after ${this.#failures} failed exports`);
     this.#failures = 0;
     this.#reported.clear();
   }
@@ -114,17 +117,49 @@ export class GuardedExporter implements PushMetricExporter {
     const lines = this.#reported.size;
     if (lines >= MAX_LINES || this.#reported.has(kind) || (problem === BUSY && lines > 0)) return;
     this.#reported.add(kind);
-    const { owner, target } = this.#options;
-    const reason = target === undefined ? text : `${target}: ${text}`;
+    const reason = this.#target === undefined ? text : `${this.#target}: ${text}`;
     const event = lines === 0 ? `failed: ${reason}; it retries at every interval` : `now fails otherwise: ${reason}`;
-    note(`${owner.name} ${event}`, 'warning');
+    note(`${this.#owner.name} ${event}`, 'warning');
   }
 
   async #quietly(work: () => Promise<void>): Promise<void> {
     try {
-      await this.#options.owner.run(work);
+      await this.#owner.run(work);
     } catch (error) {
-      note(`${this.#options.owner.name}: ${reasonOf(error)}`, 'warning');
+      note(`${this.#owner.name}: ${reasonOf(error)}`, 'warning');
     }
   }
+}
+
+/** Fields of the errors of system calls, of OTLP over HTTP and of grpc. */
+interface KnownError {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly details?: unknown;
+  readonly errors?: readonly unknown[];
+}
+
+/** `httpStatus`: of the last response. The SDK reports no status that it would have retried. */
+function exportProblem(error: unknown, httpStatus?: string): ExportProblem {
+  const { name, code, details, errors } = (typeof error === 'object' && error !== null ? error : {}) as KnownError;
+  const reason = reasonOf(error);
+  if (name === 'OTLPExporterError' && httpStatus !== undefined) return problem(httpStatus, httpStatus);
+  if (typeof code === 'number' && typeof details === 'string') {
+    return problem(`grpc ${code} ${systemErrorIn(reason)}`, `grpc status ${reason || code}`);
+  }
+  if (typeof code === 'string') {
+    // If a host has several addresses, each has an error, and the error of the host has no message.
+    const text = reason || (errors ?? []).map(reasonOf).join(', ');
+    return problem(code, text.includes(code) ? text : `${code}: ${text}`);
+  }
+  return problem(reason.replaceAll(/\d+/g, '0'), reason);
+}
+
+function problem(kind: string, text: string): ExportProblem {
+  const line = oneLine(text);
+  return { kind, text: line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT)}...` : line };
+}
+
+function systemErrorIn(text: string): string {
+  return /\bE[A-Z]{3,}\b/.exec(text)?.[0] ?? '';
 }

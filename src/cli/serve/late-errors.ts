@@ -14,77 +14,65 @@ const MAX_REASON = 500;
 /** A recurring error must not fill the log before serve has ended. */
 const MAX_UNKNOWN = 10;
 
-export class LateErrors {
+export interface LateErrors {
   /** Resolves at the first error without a known owner. */
   readonly unknown: Promise<void>;
-  #onUnknown!: () => void;
-  #unknownErrors = 0;
-  readonly #builders = new WeakMap<object, Owner>();
-
-  private constructor() {
-    this.unknown = new Promise((resolve) => {
-      this.#onUnknown = resolve;
-    });
-  }
-
-  /** Watches for the rest of the process: errors during its end must not change its exit code either. */
-  static watch(): LateErrors {
-    const errors = new LateErrors();
-    const take = (error: unknown): void => errors.#handle(error, currentOwner() ?? ownerInStack(error));
-    process.on('uncaughtException', take);
-    process.on('unhandledRejection', take);
-    errors.#watchMicrotasks();
-    refuseExit();
-    runBuilderCodeBy((builder, work) => errors.#ownerOf(builder).run(work));
-    return errors;
-  }
-
   /** @throws Failure after an error without a known owner. */
-  check(): void {
-    if (this.#unknownErrors > 0) {
-      throw new Failure('ended because of an error of unknown origin');
-    }
-  }
+  check(): void;
+}
 
-  #handle(error: unknown, owner: Owner | undefined): void {
-    const reason = shortReason(error);
-    if (owner !== undefined) {
-      if (owner.countLateError() > 1) return;
-      const rest = 'everything else continues; its further errors are not reported';
-      note(`${owner.name} threw outside of a call, in a timer, promise or event: ${reason}; ${rest}`, 'error');
-      return;
-    }
-    if (++this.#unknownErrors > MAX_UNKNOWN) return;
-    const end = this.#unknownErrors === 1 ? '; serve drains the rings, exports once more and ends' : '';
-    note(`an error of no known exporter or builder: ${stackOrReason(error, reason)}${end}`, 'error');
-    this.#onUnknown();
-  }
+/** Watches for the rest of the process: errors during its end must not change its exit code either. */
+export function watchLateErrors(): LateErrors {
+  let unknownErrors = 0;
+  let onUnknown!: () => void;
+  const unknown = new Promise<void>((resolve) => (onUnknown = resolve));
+  const handle = (error: unknown, owner: Owner | undefined): void => {
+    if (owner !== undefined) return report(owner, shortReason(error));
+    if (++unknownErrors > MAX_UNKNOWN) return;
+    const end = unknownErrors === 1 ? '; serve drains the rings, exports once more and ends' : '';
+    note(`an error of no known exporter or builder: ${stackOrReason(error)}${end}`, 'error');
+    onUnknown();
+  };
+  const take = (error: unknown): void => handle(error, currentOwner() ?? ownerInStack(error));
+  process.on('uncaughtException', take);
+  process.on('unhandledRejection', take);
+  watchMicrotasks(handle);
+  refuseExit();
+  const builders = new WeakMap<object, Owner>();
+  runBuilderCodeBy((builder, work) => {
+    const owner = builders.get(builder) ?? ownerOf(builder);
+    builders.set(builder, owner);
+    return owner.run(work);
+  });
+  return {
+    unknown,
+    check: () => {
+      if (unknownErrors > 0) throw new Failure('ended because of an error of unknown origin');
+    },
+  };
+}
 
-  /** Before Node 24, an error of a microtask is reported without the context that queued it. */
-  #watchMicrotasks(): void {
-    const queue = globalThis.queueMicrotask;
-    globalThis.queueMicrotask = (work) => {
-      const owner = currentOwner();
-      if (owner === undefined || typeof work !== 'function') return queue(work);
-      queue(() => {
-        try {
-          work();
-        } catch (error) {
-          this.#handle(error, owner);
-        }
-      });
-    };
-  }
+function report(owner: Owner, reason: string): void {
+  owner.onFailure();
+  if (++owner.lateErrors > 1) return;
+  const rest = 'everything else continues; its further errors are not reported';
+  note(`${owner.name} threw outside of a call, in a timer, promise or event: ${reason}; ${rest}`, 'error');
+}
 
-  #ownerOf(builder: BuilderCode): Owner {
-    let owner = this.#builders.get(builder);
-    if (owner === undefined) {
-      owner = new Owner(`builder ${nameOf(builder)}`);
-      if (builder.file !== undefined) owner.files.push(builder.file);
-      this.#builders.set(builder, owner);
-    }
-    return owner;
-  }
+/** Before Node 24, an error of a microtask is reported without the context that queued it. */
+function watchMicrotasks(handle: (error: unknown, owner: Owner) => void): void {
+  const queue = globalThis.queueMicrotask;
+  globalThis.queueMicrotask = (work) => {
+    const owner = currentOwner();
+    if (owner === undefined || typeof work !== 'function') return queue(work);
+    queue(() => {
+      try {
+        work();
+      } catch (error) {
+        handle(error, owner);
+      }
+    });
+  };
 }
 
 /** process.exit() in an exporter would cost the other outputs their last export. */
@@ -94,6 +82,12 @@ function refuseExit(): void {
     if (currentOwner() === undefined) return exit(code);
     throw new Error(`it called process.exit(${code ?? ''}), which is not allowed here`);
   };
+}
+
+function ownerOf(builder: BuilderCode): Owner {
+  const owner = new Owner(`builder ${nameOf(builder)}`);
+  if (builder.file !== undefined) owner.files.push(builder.file);
+  return owner;
 }
 
 function nameOf(builder: BuilderCode): string {
@@ -109,10 +103,11 @@ function shortReason(error: unknown): string {
   return reason.length > MAX_REASON ? `${reason.slice(0, MAX_REASON)}...` : reason;
 }
 
-function stackOrReason(error: unknown, reason: string): string {
+function stackOrReason(error: unknown): string {
   try {
-    return error instanceof Error && typeof error.stack === 'string' ? error.stack : reason;
+    if (error instanceof Error && typeof error.stack === 'string') return error.stack;
   } catch {
-    return reason;
+    // A getter of the error threw.
   }
+  return shortReason(error);
 }

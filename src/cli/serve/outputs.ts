@@ -17,9 +17,10 @@ import {
 } from '../../instrumentation/producer/metric-producer.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 import { MODULE_PATH } from '../../settings/user-module.js';
+import { BUILT_IN_EXPORTERS } from '../exporter-settings.js';
 import type { Handler } from '../http/metrics-server.js';
 import { orFailure } from '../process/failure.js';
-import { BUILT_IN_EXPORTERS, type CustomReader, loadExporter } from './custom-exporter.js';
+import { type CustomReader, isExporter, loadExporter } from './custom-exporter.js';
 import { GuardedExporter } from './guarded-exporter.js';
 import { collectorUrl } from './otlp-environment.js';
 import { Owner } from './owners.js';
@@ -41,10 +42,9 @@ export interface OutputContext {
 }
 
 /** Context of one output while it opens. */
-interface Opening extends Omit<OutputContext, 'onFailure'> {
+interface Opening extends OutputContext {
   readonly name: string;
   readonly owner: Owner;
-  readonly onFailure: () => void;
 }
 
 /**
@@ -72,10 +72,9 @@ function unique(label: string, taken: Set<string>): string {
 export async function openOutput(name: string, context: OutputContext): Promise<Output> {
   const { settings } = context;
   const label = exporterLabels(settings.exporter).get(name)!;
-  const onFailure = (): void => context.onFailure(label);
   const isBuiltIn = BUILT_IN_EXPORTERS.includes(name);
-  const owner = new Owner(`exporter ${name}`, { isBuiltIn, onLateError: onFailure });
-  const opening: Opening = { ...context, name, owner, onFailure };
+  const owner = new Owner(`exporter ${name}`, { isBuiltIn, onFailure: () => context.onFailure(label) });
+  const opening: Opening = { ...context, name, owner };
   switch (name) {
     case 'prometheus':
       return prometheusOutput(opening);
@@ -83,7 +82,8 @@ export async function openOutput(name: string, context: OutputContext): Promise<
       return pushOutput(await consoleExporter(settings), opening);
     case 'otlp': {
       const { otlpExporter } = await import('./otlp.js');
-      return pushOutput(await otlpExporter(settings, exportLimit(settings)), opening, otlpTarget(settings));
+      const target = collectorUrl(settings.otlpEndpoint, settings.otlpProtocol, process.env);
+      return pushOutput(await otlpExporter(settings, exportLimit(settings)), opening, target);
     }
     default:
       // Getters, constructor and methods are a user's code.
@@ -96,18 +96,13 @@ function exportLimit({ exportTimeout, exportInterval }: ServeSettings): number {
   return Math.min(exportTimeout, Math.ceil(exportInterval * 0.9));
 }
 
-/** Returns the URL of the receiver without password and key. */
-function otlpTarget({ otlpEndpoint, otlpProtocol }: ServeSettings): string {
-  return collectorUrl(otlpEndpoint, otlpProtocol, process.env);
-}
-
 async function consoleExporter({ consoleFile }: ServeSettings): Promise<PushMetricExporter> {
   if (consoleFile === undefined) return new ConsoleMetricExporter(); // a part of sdk-metrics, which is loaded anyway
-  const { ConsoleFile } = await import('./console-file.js');
-  return ConsoleFile.open(consoleFile);
+  const { consoleFileExporter } = await import('./console-file.js');
+  return consoleFileExporter(consoleFile);
 }
 
-async function prometheusOutput({ name, resource, shared, onFailure }: Opening): Promise<Output> {
+async function prometheusOutput({ name, resource, shared, owner }: Opening): Promise<Output> {
   const { PrometheusExporter } = await import('@opentelemetry/exporter-prometheus');
   const { metricsHandler } = await import('../http/exposition.js'); // it loads the serialiser
   const exporter = new PrometheusExporter({
@@ -115,20 +110,14 @@ async function prometheusOutput({ name, resource, shared, onFailure }: Opening):
     preventServerStart: true, // serve has a server with more paths and limits
   });
   const provider = new MeterProvider({ resource, readers: [exporter] });
-  return { name, exposition: metricsHandler(exporter, onFailure), close: () => provider.shutdown() };
+  return { name, exposition: metricsHandler(exporter, owner.onFailure), close: () => provider.shutdown() };
 }
 
 function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: string): Output {
-  const { name, settings, resource, shared, owner, onFailure } = opening;
+  const { name, settings, resource, shared, owner } = opening;
   const { exportInterval } = settings;
   const reader: PeriodicExportingMetricReader = new PeriodicExportingMetricReader({
-    exporter: new GuardedExporter({
-      exporter,
-      owner,
-      timeoutMs: exportLimit(settings),
-      onFailure,
-      ...(target === undefined ? {} : { target }),
-    }),
+    exporter: new GuardedExporter(exporter, owner, exportLimit(settings), target),
     exportIntervalMillis: exportInterval,
     exportTimeoutMillis: exportInterval,
     metricProducers: [sharedProducer({ temporality: (type) => reader.selectAggregationTemporality(type) }, shared)],
@@ -140,23 +129,21 @@ function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: str
 async function customOutput(opening: Opening): Promise<Output> {
   const { name, settings, resource, shared, owner } = opening;
   const outputPath = process.env['NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH'];
-  const made: { reader?: CustomReader } = {};
+  let reader: CustomReader | undefined;
   const producer = sharedProducer(
-    { temporality: (type) => made.reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE },
+    { temporality: (type) => reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE },
     shared,
   );
   const { given, set } = twoFacesOf(producer, resource);
-  const custom = await loadExporter(
-    { name, settings, resource, metricProducer: given, ...(outputPath ? { outputPath } : {}) },
-    owner,
-  );
-  if (custom.kind === 'exporter') {
+  const context = { name, settings, resource, metricProducer: given, ...(outputPath ? { outputPath } : {}) };
+  const custom = await loadExporter(context, owner);
+  if (isExporter(custom)) {
     producer.close(); // dead agents would wait for it, as for a reader that never reads
-    return pushOutput(custom.exporter, opening);
+    return pushOutput(custom, opening);
   }
-  made.reader = custom.reader;
-  owner.run(() => custom.reader.setMetricProducer(set));
-  return { name, close: () => owner.run(() => custom.reader.shutdown()) };
+  reader = custom;
+  owner.run(() => custom.setMetricProducer(set));
+  return { name, close: () => owner.run(() => custom.shutdown()) };
 }
 
 /**

@@ -10,27 +10,22 @@ export class Owner {
   readonly isBuiltIn: boolean;
   /** Paths in stack traces of its code. */
   readonly files: string[] = [];
-  /** Errors that it threw outside of every call. */
+  /** Number of errors that it threw outside of every call. */
   lateErrors = 0;
   /** Status of its last HTTP response, as `HTTP 503 Service Unavailable`. */
   httpStatus: string | undefined;
-  readonly #onLateError: () => void;
+  /** Counts a failed export or a late error. */
+  readonly onFailure: () => void;
 
-  constructor(name: string, { isBuiltIn = false, onLateError = (): void => {} } = {}) {
+  constructor(name: string, { isBuiltIn = false, onFailure = (): void => {} } = {}) {
     this.name = name;
     this.isBuiltIn = isBuiltIn;
-    this.#onLateError = onLateError;
+    this.onFailure = onFailure;
     known.add(this);
   }
 
   run<T>(work: () => T): T {
     return running.run(this, work);
-  }
-
-  /** @returns the number of late errors so far. */
-  countLateError(): number {
-    this.#onLateError();
-    return ++this.lateErrors;
   }
 }
 

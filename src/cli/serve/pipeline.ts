@@ -13,79 +13,56 @@ import { type ProducerSettings, warnOfNoEffect } from '../../settings/settings.j
 import { LateFeed, SourceFeed } from '../../instrumentation/feed/snapshot-feed.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { openSource } from '../../shm-bridge/index.js';
-import type { Snapshot } from '../../shm-bridge/types.js';
 import { note } from '../process/output.js';
-import type { Handler } from '../http/metrics-server.js';
 import { exporterLabels, openOutput, type Output } from './outputs.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
-export class MetricsPipeline {
-  readonly #feed: SourceFeed;
-  readonly #outputs: readonly Output[];
-  readonly #builderMetrics: BuilderMetrics;
+export type MetricsPipeline = Awaited<ReturnType<typeof openPipeline>>;
 
-  private constructor(feed: SourceFeed, outputs: readonly Output[], builderMetrics: BuilderMetrics) {
-    this.#feed = feed;
-    this.#outputs = outputs;
-    this.#builderMetrics = builderMetrics;
+/**
+ * Opens the exporters before the source: without one of them, no event is taken out of a ring.
+ * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
+ */
+export async function openPipeline({ source: sourceOptions, ...profile }: ProducerSettings, settings: ServeSettings) {
+  const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
+  warnOfNoEffect(profile, logger);
+  const builderMetrics = BuilderMetrics.of(profile, logger);
+  const feed = new LateFeed();
+  const resource = serviceResource();
+  const failures = new Map([...exporterLabels(settings.exporter).values()].map((label) => [label, 0]));
+  const onFailure = (label: string): void => void failures.set(label, failures.get(label)! + 1);
+  const shared = { ...profile, feed, builderMetrics };
+  const outputs: Output[] = [];
+  let sourceFeed: SourceFeed;
+  try {
+    for (const name of settings.exporter) {
+      outputs.push(await openOutput(name, { settings, resource, shared, onFailure }));
+    }
+    sourceFeed = new SourceFeed(openSource({ ...sourceOptions, ...builderMetrics.wants }), logger, failures);
+    builderMetrics.attach(sourceFeed.source);
+    builderMetrics.begin();
+    feed.attach(sourceFeed);
+  } catch (error) {
+    await closeAll(outputs, settings.shutdownTimeout);
+    throw error;
   }
-
-  /**
-   * Opens the exporters before the source: without one of them, no event is taken out of a ring.
-   * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
-   */
-  static async open(
-    { source: sourceOptions, ...profile }: ProducerSettings,
-    settings: ServeSettings,
-  ): Promise<MetricsPipeline> {
-    const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-    warnOfNoEffect(profile, logger);
-    const builderMetrics = BuilderMetrics.of(profile, logger);
-    const feed = new LateFeed();
-    const resource = serviceResource();
-    const failures = new Map([...exporterLabels(settings.exporter).values()].map((label) => [label, 0]));
-    const onFailure = (label: string): void => void failures.set(label, failures.get(label)! + 1);
-    const shared = { ...profile, feed, builderMetrics };
-    const outputs: Output[] = [];
-    try {
-      for (const name of settings.exporter) {
-        outputs.push(await openOutput(name, { settings, resource, shared, onFailure }));
+  return {
+    /** Handles requests for the exposition, if an exporter is scraped. */
+    exposition: outputs.find(({ exposition }) => exposition !== undefined)?.exposition,
+    /** Drains the rings and returns their totals. */
+    read: () => sourceFeed.read(outputs),
+    /** Returns the totals so far and drains nothing. */
+    peek: () => sourceFeed.peek(),
+    /** Lets all outputs collect and export once more, in parallel and within the limit. */
+    async close(): Promise<void> {
+      try {
+        await closeAll(outputs, settings.shutdownTimeout);
+      } finally {
+        builderMetrics.close();
+        sourceFeed.close();
       }
-      const sourceFeed = new SourceFeed(openSource({ ...sourceOptions, ...builderMetrics.wants }), logger, failures);
-      builderMetrics.attach(sourceFeed.source);
-      builderMetrics.begin();
-      feed.attach(sourceFeed);
-      return new MetricsPipeline(sourceFeed, outputs, builderMetrics);
-    } catch (error) {
-      await closeAll(outputs, settings.shutdownTimeout);
-      throw error;
-    }
-  }
-
-  /** Handles requests for the exposition, if an exporter is scraped. */
-  get exposition(): Handler | undefined {
-    return this.#outputs.find(({ exposition }) => exposition !== undefined)?.exposition;
-  }
-
-  /** Drains the rings and returns their totals. */
-  read(): Snapshot | undefined {
-    return this.#feed.read(this);
-  }
-
-  /** Returns the totals so far and drains nothing. */
-  peek(): Snapshot | undefined {
-    return this.#feed.peek();
-  }
-
-  /** Lets all outputs collect and export once more, in parallel and within the limit. */
-  async close(limitMs: number): Promise<void> {
-    try {
-      await closeAll(this.#outputs, limitMs);
-    } finally {
-      this.#builderMetrics.close();
-      this.#feed.close();
-    }
-  }
+    },
+  };
 }
 
 async function closeAll(outputs: readonly Output[], limitMs: number): Promise<void> {

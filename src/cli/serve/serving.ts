@@ -3,8 +3,8 @@ import type { ProducerSettings } from '../../settings/settings.js';
 import { isCustomError } from '../../mapping/index.js';
 import { publishPage } from '../page/routes.js';
 import { readiness } from '../http/health.js';
-import { listenOn, type MetricsServer } from '../http/metrics-server.js';
-import { MetricsPipeline } from './pipeline.js';
+import { listenOn } from '../http/metrics-server.js';
+import { type MetricsPipeline, openPipeline } from './pipeline.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export interface Serving {
@@ -26,25 +26,21 @@ export async function whileServing(
   const server = listen ? await listenOn(settings.host, settings.port) : undefined;
   let pipeline: MetricsPipeline | undefined;
   try {
-    pipeline = await MetricsPipeline.open(rings, settings);
-    publish(server, pipeline);
+    pipeline = await openPipeline(rings, settings);
+    const { exposition, peek } = pipeline;
+    if (exposition !== undefined) server?.route('/metrics', exposition);
+    server?.route('/readyz', (_, answer) => {
+      const { ready, text } = readiness(peek());
+      answer(ready ? 200 : 503, text);
+    });
     if (server !== undefined && settings.page === 'on') {
-      publishPage(server, pipeline, settings.dir ?? [], rings.customEvents.filter(isCustomError));
+      publishPage(server, peek, settings.dir ?? [], rings.customEvents.filter(isCustomError));
     }
     await work({ pipeline, url: server?.url });
   } finally {
     // Load balancers turn away while the last export runs.
     server?.route('/readyz', (_, answer) => answer(503, 'stopping'));
-    await pipeline?.close(settings.shutdownTimeout);
+    await pipeline?.close();
     await server?.close();
   }
-}
-
-function publish(server: MetricsServer | undefined, pipeline: MetricsPipeline): void {
-  const { exposition } = pipeline;
-  if (exposition !== undefined) server?.route('/metrics', exposition);
-  server?.route('/readyz', (_, answer) => {
-    const { ready, text } = readiness(pipeline.peek());
-    answer(ready ? 200 : 503, text);
-  });
 }

@@ -1,6 +1,7 @@
 /** `nixl-otel top`: agents at work, on a screen or line by line. Takes nothing out of a ring. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { notEmpty, wholeNumber } from '../flags.js';
+import { notEmpty, wholeNumber } from '../../settings/shape.js';
+import { parserOf } from '../flags.js';
 import { onStdoutClosed, print } from '../process/output.js';
 import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../ring-files.js';
 import { StopRequest } from '../process/stop.js';
@@ -8,7 +9,7 @@ import { SORT_KEYS } from './columns.js';
 import { INITIAL } from './keys.js';
 import { type Output, outputOf, textOf, type TopOptions } from './outputs.js';
 import { credentialsIn, Scraper } from './scraper.js';
-import { type Sampler, Tracker } from './tracker.js';
+import { type Sampler, Tracker, type View } from './tracker.js';
 import { WatchedRings } from './watched-rings.js';
 
 const HELP = `
@@ -32,15 +33,15 @@ export function addTop(program: Command): void {
       'address of a running serve, or of another exposition of its metrics; in place of --dir',
       metricsUrl,
     )
-    .option('--interval <ms>', 'time between two frames', wholeNumber(100, 3_600_000), 1_000)
-    .option('--count <n>', 'end after this many frames', wholeNumber(1))
+    .option('--interval <ms>', 'time between two frames', parserOf(wholeNumber(100, 3_600_000)), 1_000)
+    .option('--count <n>', 'end after this many frames', parserOf(wholeNumber(1)))
     .option('--once', 'the same as --count 1, without a screen')
     .option('--json', 'one JSON object per interval')
     .addOption(new Option('--sort <column>', 'column to sort by').choices(SORT_KEYS).default(INITIAL.sort))
     .option(
       '--filter <text>',
       'only agents with this text in their name; with * and ? a glob',
-      notEmpty('a part of a name'),
+      parserOf(notEmpty('a part of a name')),
     )
     .option('--all', 'include rings without a writer')
     .addHelpText('after', HELP)
@@ -72,22 +73,27 @@ async function top(options: TopOptions, command: Command): Promise<void> {
   onStdoutClosed(() => stop.request());
   let output: Output | undefined;
   try {
-    const count = options.once === true ? 1 : (options.count ?? Infinity);
+    const most = options.once === true ? 1 : (options.count ?? Infinity);
     const tracker = new Tracker();
-    const pace = new Pace(options.interval, stop.requested);
-    const first = await Promise.race([sampler.sample(), stop.requested]);
-    if (first === undefined) return;
-    let view = tracker.add(first);
+    const nextView = async (): Promise<View | undefined> => {
+      const sample = stop.isRequested ? undefined : await Promise.race([sampler.sample(), stop.requested]);
+      return sample === undefined ? undefined : tracker.add(sample);
+    };
+    let nextMs = performance.now() + options.interval;
+    let view = await nextView();
+    if (view === undefined) return;
     output = outputOf(options, sampler, stop);
     let seen = view.rows.length;
     await output.show(view);
-    for (let shown = 0; shown < count && (await pace.next());) {
-      const next = await Promise.race([sampler.sample(), stop.requested]);
+    for (let shown = 1; shown <= most; shown++) {
+      await stop.pause(nextMs - performance.now());
+      // Without drift. A turn that is late by an interval is left out.
+      nextMs = Math.max(nextMs + options.interval, performance.now());
+      const next = await nextView();
       if (next === undefined) break;
-      view = tracker.add(next);
+      view = next;
       seen += view.rows.length;
-      shown++;
-      if (shown === count && seen === 0) throw sampler.noAgents();
+      if (shown === most && seen === 0) throw sampler.noAgents();
       await output.show(view);
     }
     output.close();
@@ -109,29 +115,4 @@ function samplerOf({ dir, url }: TopOptions, command: Command): Sampler {
   const directories = directoriesOf(dir);
   if (directories !== undefined) return new WatchedRings(directories);
   return command.error(`error: no agents are named: give --dir <dir> or --url <url>, or set ${DIRECTORY_VARIABLE}`);
-}
-
-/** One turn per interval, without drift. A turn that is late by an interval is left out. */
-class Pace {
-  readonly #intervalMs: number;
-  readonly #stopped: Promise<void>;
-  #stopping = false;
-  #nextMs: number;
-
-  constructor(intervalMs: number, stopped: Promise<void>) {
-    this.#intervalMs = intervalMs;
-    this.#stopped = stopped;
-    this.#nextMs = performance.now() + intervalMs;
-    void stopped.then(() => (this.#stopping = true));
-  }
-
-  /** Waits for the next turn. Returns false after a request to stop. */
-  async next(): Promise<boolean> {
-    const waitMs = Math.max(0, this.#nextMs - performance.now());
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([this.#stopped, new Promise((resolve) => (timer = setTimeout(resolve, waitMs)))]);
-    clearTimeout(timer);
-    this.#nextMs = Math.max(this.#nextMs + this.#intervalMs, performance.now());
-    return !this.#stopping;
-  }
 }

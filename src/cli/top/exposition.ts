@@ -1,21 +1,17 @@
 /** Prometheus expositions as agents' running totals: either naming of this package, or NIXL's own exporter. Pure. */
-import type { Buckets } from '../figures/rates.js';
+import type { HistogramTally } from '../../tally.js';
 import type { AgentTotals } from './tracker.js';
 
 type Sum = 'txBytes' | 'rxBytes' | 'requests' | 'errors' | 'lost' | 'foundFull';
 type Last = 'up' | 'idleSeconds' | 'fill' | 'suspect';
 type Time = 'transferTimes' | 'postTimes';
 
-/** Contribution of one metric to an agent. */
-interface Meaning {
-  readonly sum?: Sum;
-  readonly last?: Last;
-  readonly time?: Time;
-  /** Microseconds per unit. */
-  readonly us?: number;
-  /** Sum for each value of the direction label. */
-  readonly byDirection?: Readonly<Record<string, Sum>>;
-}
+/** What a metric tells of an agent. `us`: microseconds per unit. `directions`: a sum for each value of the label. */
+type Meaning =
+  | { readonly sum: Sum }
+  | { readonly directions: Readonly<Record<string, Sum>> }
+  | { readonly last: Last }
+  | { readonly time: Time; readonly us: number };
 
 const MEANINGS = new Map<string, Meaning>([
   ['agent_tx_bytes_total', { sum: 'txBytes' }],
@@ -25,7 +21,7 @@ const MEANINGS = new Map<string, Meaning>([
   ['agent_rx_bytes', { sum: 'rxBytes' }],
   ['agent_tx_requests_num', { sum: 'requests' }],
   ['agent_rx_requests_num', { sum: 'requests' }],
-  ['nixl_transfer_io_total', { byDirection: { transmit: 'txBytes', receive: 'rxBytes' } }],
+  ['nixl_transfer_io_total', { directions: { transmit: 'txBytes', receive: 'rxBytes' } }],
   ['agent_tx_requests_num_total', { sum: 'requests' }],
   ['agent_rx_requests_num_total', { sum: 'requests' }],
   ['nixl_transfer_requests_total', { sum: 'requests' }],
@@ -94,15 +90,16 @@ function joinSeriesWithoutProcess(agents: Map<string, Gathered>): void {
   for (const id of withoutProcess) agents.delete(id);
 }
 
-function add({ sums, lasts, times }: Gathered, { name, labels, value }: Series): void {
-  const { sum, last, time, us, byDirection } = MEANINGS.get(name)!;
+function add({ sums, lasts, times }: Gathered, { meaning, labels, value }: Series): void {
   if (Number.isNaN(value)) return;
-  const key = sum ?? byDirection?.[labels[DIRECTION] ?? ''];
-  if (key !== undefined) sums[key] = (sums[key] ?? 0) + value;
-  if (last !== undefined) lasts[last] = value;
-  if (time !== undefined) {
-    const upper = labels['le'] === '+Inf' ? Infinity : Number(labels['le']) * us!;
-    (times[time] ??= []).push([upper, value]);
+  if ('last' in meaning) {
+    lasts[meaning.last] = value;
+  } else if ('time' in meaning) {
+    const upper = labels['le'] === '+Inf' ? Infinity : Number(labels['le']) * meaning.us;
+    (times[meaning.time] ??= []).push([upper, value]);
+  } else {
+    const sum = 'sum' in meaning ? meaning.sum : meaning.directions[labels[DIRECTION] ?? ''];
+    if (sum !== undefined) sums[sum] = (sums[sum] ?? 0) + value;
   }
 }
 
@@ -132,7 +129,7 @@ function totalsOf(id: string, { labels, sums, lasts, times }: Gathered, withHost
 }
 
 /** Separates the buckets: in an exposition each includes all smaller ones. */
-function bucketsOf(cumulative: [upperUs: number, count: number][]): Buckets {
+function bucketsOf(cumulative: [upperUs: number, count: number][]): HistogramTally {
   const rising = cumulative.toSorted(([a], [b]) => a - b);
   const counts = rising.map(([, count], i) => count - (i === 0 ? 0 : rising[i - 1]![1]));
   const bounds = rising.map(([upper]) => upper).filter(Number.isFinite);
@@ -142,7 +139,7 @@ function bucketsOf(cumulative: [upperUs: number, count: number][]): Buckets {
 // --- Prometheus' text format
 
 interface Series {
-  readonly name: string;
+  readonly meaning: Meaning;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
@@ -156,8 +153,8 @@ const SPECIAL: Readonly<Record<string, number>> = { '+Inf': Infinity, Inf: Infin
 function* seriesIn(exposition: string): Generator<Series> {
   for (const line of exposition.split('\n')) {
     const [, name, labels = '', text] = LINE.exec(line) ?? [];
-    if (name === undefined || !MEANINGS.has(name)) continue;
-    yield { name, labels: labelsIn(labels), value: SPECIAL[text!] ?? Number(text) };
+    const meaning = MEANINGS.get(name ?? '');
+    if (meaning !== undefined) yield { meaning, labels: labelsIn(labels), value: SPECIAL[text!] ?? Number(text) };
   }
 }
 

@@ -1,42 +1,25 @@
 /** Keys of the screen: the state that they change, and their help. Pure. */
+import type { Key } from 'node:readline';
 import { SORT_KEYS, type SortKey } from './columns.js';
 
-export interface UiState {
-  readonly sort: SortKey;
-  readonly reverse: boolean;
-  /** Part of a name, or a glob. */
-  readonly filter: string;
-  /** True while the user types the filter. */
-  readonly typing: boolean;
-  readonly paused: boolean;
-  readonly help: boolean;
-  /** Includes old files. */
-  readonly all: boolean;
-  /** Shows totals in place of rates. */
-  readonly totals: boolean;
-  /** Number of rows above the first shown one. */
-  readonly offset: number;
-}
-
-export const INITIAL: UiState = {
-  sort: 'rate',
+export const INITIAL = {
+  sort: 'rate' as SortKey,
   reverse: false,
+  /** Part of a name, or a glob. */
   filter: '',
+  /** True while the user types the filter. */
   typing: false,
   paused: false,
   help: false,
+  /** Includes old files. */
   all: false,
+  /** Shows totals in place of rates. */
   totals: false,
+  /** Number of rows above the first shown one. */
   offset: 0,
 };
 
-/** A key press as node:readline reports it. */
-export interface Key {
-  readonly name?: string | undefined;
-  readonly sequence?: string | undefined;
-  readonly ctrl?: boolean | undefined;
-  readonly meta?: boolean | undefined;
-}
+export type UiState = Readonly<typeof INITIAL>;
 
 export interface Scrolling {
   /** Rows that fit on the screen. */

@@ -34,7 +34,7 @@ export interface Output {
 export function outputOf(options: TopOptions, sampler: Sampler, stop: StopRequest): Output {
   const hasScreen = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
   if (options.json === true || options.once === true || !hasScreen) return lineOutput(options, sampler.name);
-  const screen = new Screen(sampler.name, uiSettings(options), () => stop.request());
+  const screen = new Screen(sampler.name, stateOf(options), () => stop.request());
   return { onScreen: true, show: (view) => screen.show(view), close: () => screen.close() };
 }
 
@@ -66,11 +66,11 @@ function lineOutput(options: TopOptions, origin: string): Output {
 }
 
 function rowsOf(view: View, options: TopOptions): Row[] {
-  return shown(view.rows, { ...INITIAL, ...uiSettings(options) });
+  return shown(view.rows, stateOf(options));
 }
 
-function uiSettings({ sort, filter, all }: TopOptions): Partial<UiState> {
-  return { sort, filter: filter ?? '', all: all === true };
+function stateOf({ sort, filter = '', all = false }: TopOptions): UiState {
+  return { ...INITIAL, sort, filter, all };
 }
 
 const NAME_WIDTH = 24;

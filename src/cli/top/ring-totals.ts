@@ -16,27 +16,27 @@ let opened = 0;
 export class RingTotals {
   readonly path: string;
   readonly inode: number;
+  /** True while the ring is full and no consumer drains it. */
+  stalled = false;
+  /** Problem of a file that is a ring no longer. */
+  problem: string | undefined;
   readonly #id = `ring ${opened++}`;
-  readonly #agent: string;
-  readonly #place: string;
+  readonly #name: Pick<AgentTotals, 'agent' | 'place'>;
   readonly #observer: TallyingObserver;
   readonly #openedMs = Date.now();
   #lastEventMs: number | undefined;
   #observed = false;
   #fill = 0;
   #lapped = false;
-  #stalled = false;
   #wasFull = false;
-  #problem: string | undefined;
   #pid: number | undefined;
   #diedMs: number | undefined;
 
   /** @throws NixlTelemetryError RING_UNAVAILABLE */
-  constructor(path: string, inode: number, agent: string, place: string) {
+  constructor(path: string, inode: number, name: Pick<AgentTotals, 'agent' | 'place'>) {
     this.path = path;
     this.inode = inode;
-    this.#agent = agent;
-    this.#place = place;
+    this.#name = name;
     this.#observer = observeTally(path, TALLY);
   }
 
@@ -44,10 +44,10 @@ export class RingTotals {
   observe(nowMs: number): void {
     const seen = this.#observer.observe();
     this.#lapped ||= seen.lapped;
-    this.#stalled = seen.stalled;
+    this.stalled = seen.stalled;
     this.#wasFull ||= seen.stalled;
     const isRing = seen.state === 'ready' || seen.state === 'initializing';
-    this.#problem = isRing ? undefined : `${this.path} is ${seen.state}: ${seen.reason}`;
+    this.problem = isRing ? undefined : `${this.path} is ${seen.state}: ${seen.reason}`;
     // The first call finds events of unknown age.
     if (seen.found > 0 && this.#observed) this.#lastEventMs = nowMs;
     if (seen.capacity !== undefined && seen.capacity > 1) {
@@ -68,29 +68,17 @@ export class RingTotals {
     if (this.#pid !== undefined && this.#diedMs === undefined && !isRunning(this.#pid)) this.#diedMs = nowMs;
   }
 
-  /** True while the ring is full and no consumer drains it. */
-  get stalled(): boolean {
-    return this.#stalled;
-  }
-
-  /** Problem of a file that is a ring no longer. */
-  get problem(): string | undefined {
-    return this.#problem;
-  }
-
-  /** Returns the totals, with the highest fill since the last call. `withPlace`: names alone are not unique. */
-  totals(nowMs: number, withPlace: boolean): AgentTotals {
-    const { dropped, txRequests, rxRequests, ...totals } = totalsOf(this.#observer.tally().events);
+  /** Returns the totals, with the highest fill since the last call. */
+  totals(nowMs: number): AgentTotals {
+    const { dropped, ...totals } = totalsOf(this.#observer.tally().events);
     const fill = this.#fill;
     this.#fill = 0;
     return {
       ...totals,
       id: this.#id,
-      agent: this.#agent,
-      ...(withPlace ? { place: this.#place } : {}),
+      ...this.#name,
       life: this.#life(),
       ...(this.#pid === undefined ? {} : { pid: this.#pid }),
-      requests: txRequests + rxRequests,
       lost: Number(dropped),
       lostMore: this.#wasFull,
       missed: this.#lapped,

@@ -1,9 +1,9 @@
 /** The terminal of top: frames, keys, and its restored state after every kind of end. */
 import { writeSync } from 'node:fs';
-import { emitKeypressEvents } from 'node:readline';
+import { emitKeypressEvents, type Key } from 'node:readline';
 import { widthOf } from '../figures/table.js';
 import { frame, type Piece, type Style } from './frame.js';
-import { INITIAL, type Key, pressed, type Scrolling, type UiState } from './keys.js';
+import { pressed, type Scrolling, type UiState } from './keys.js';
 import type { View } from './tracker.js';
 
 /** Switches to the alternate screen, without a cursor and without line wrap. */
@@ -30,9 +30,9 @@ export class Screen {
   #entered = false;
 
   /** `end`: the action of key q, and of a terminal that is closed. */
-  constructor(origin: string, settings: Partial<UiState>, end: () => void) {
+  constructor(origin: string, state: UiState, end: () => void) {
     this.#origin = origin;
-    this.#state = { ...INITIAL, ...settings };
+    this.#state = state;
     this.#end = end;
     process.on('exit', this.#leave);
     process.on('uncaughtExceptionMonitor', this.#leave); // before the error is printed

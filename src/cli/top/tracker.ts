@@ -1,8 +1,8 @@
 /** From samples of agents to rows: rates and percentiles of the time between two samples, and their history. Pure. */
 import type { Exact } from '../../exact.js';
-import type { AgentLife } from '../../shm-bridge/types.js';
-import { type Buckets, Interval, type Quantile, quantile, type Sample as Samples } from '../figures/rates.js';
-import type { Rates } from '../figures/totals.js';
+import type { AgentLife, HistogramTally } from '../../tally.js';
+import { Interval, type Quantile, quantile, type Sample as Samples } from '../figures/rates.js';
+import { type Rates, ratesOf } from '../figures/totals.js';
 
 /** Without an event for this long an agent counts as idle. */
 const IDLE_AFTER_MS = 10_000;
@@ -30,8 +30,8 @@ export interface AgentTotals {
   /** True when these numbers are known to be too low. */
   readonly missed: boolean;
   /** Microseconds. */
-  readonly transferTimes?: Buckets | undefined;
-  readonly postTimes?: Buckets | undefined;
+  readonly transferTimes?: HistogramTally | undefined;
+  readonly postTimes?: HistogramTally | undefined;
   /** Highest share of the ring that was found filled lately, 0 to 1. */
   readonly fill?: number;
   /** Milliseconds since its last event, or since it is observed. */
@@ -92,22 +92,17 @@ export class Tracker {
 }
 
 function rowOf(totals: AgentTotals, interval: Interval<AgentTotals>, past: readonly number[]): Row {
-  const rate = (key: 'txBytes' | 'rxBytes' | 'requests' | 'errors'): number | undefined =>
-    interval.rate([totals], (one) => one[key]);
   const percentile = (key: 'transferTimes' | 'postTimes', share: number): Quantile | undefined => {
     const bounds = totals[key]?.bounds;
     if (interval.seconds === undefined || bounds === undefined) return undefined;
     return quantile({ bounds, counts: interval.counts([totals], (one) => one[key]?.counts) }, share);
   };
-  const tx = rate('txBytes');
-  const rx = rate('rxBytes');
+  const rates = ratesOf(interval, [totals]);
+  const { tx, rx } = rates;
   return {
     totals,
     state: stateOf(totals),
-    tx,
-    rx,
-    requests: rate('requests'),
-    errors: rate('errors'),
+    ...rates,
     p50: percentile('transferTimes', 0.5),
     p99: percentile('transferTimes', 0.99),
     post99: percentile('postTimes', 0.99),

@@ -1,6 +1,6 @@
 /** Samples from the rings of directories, found and observed by a timer. It drains nothing. */
 import path from 'node:path';
-import { reasonOf } from '../../errors.js';
+import { type NixlTelemetryError, reasonOf } from '../../errors.js';
 import { findWriters } from '../../shm-bridge/index.js';
 import { ExitCode, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { type Complaint, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
@@ -14,16 +14,11 @@ const WRITERS_INTERVAL_MS = 1_000;
 /** Limits the time spent on searches: among many files or processes they take long, so they become rare. */
 const SHARE_OF_TIME = 0.05;
 
-interface Problem {
-  readonly state: string | undefined;
-  readonly text: string;
-}
-
 export class WatchedRings implements Sampler {
   readonly name: string;
   readonly #directories: readonly string[];
   readonly #rings = new Map<string, RingTotals>();
-  #problems = new Map<string, Problem>();
+  #problems: readonly NixlTelemetryError[] = [];
   #complaints: readonly Complaint[] = [];
   #nextSearchMs = 0;
   #nextWritersMs = 0;
@@ -40,17 +35,16 @@ export class WatchedRings implements Sampler {
     this.#tick();
     const nowMs = Date.now();
     const rings = [...this.#rings.values()];
-    const several = this.#directories.length > 1;
-    const agents = rings.map((ring) => ring.totals(nowMs, several));
+    const agents = rings.map((ring) => ring.totals(nowMs));
     return Promise.resolve({ takenMs: nowMs, agents, notes: this.#notes(rings, agents) });
   }
 
   noAgents(): Error {
-    const [problem] = this.#problems.values();
+    const [problem] = this.#problems;
     const [complaint] = this.#complaints;
     const denied = this.#complaints.find(isNotPermitted);
     if (denied !== undefined) return new Failure(denied.text, ExitCode.DENIED);
-    if (problem !== undefined) return new Failure(problem.text, exitCodeOf(problem.state));
+    if (problem !== undefined) return new Failure(problem.message, exitCodeOf(problem.state));
     return new Failure(complaint?.text ?? `no rings in ${this.name}`, ExitCode.NO_RINGS);
   }
 
@@ -74,14 +68,22 @@ export class WatchedRings implements Sampler {
   #search(nowMs: number): void {
     if (nowMs < this.#nextSearchMs) return;
     const complaints = new Map<string, Complaint>();
-    const problems = new Map<string, Problem>();
+    const problems: NixlTelemetryError[] = [];
     const gone = new Set(this.#rings.keys());
     const complain = (complaint: Complaint): void => void complaints.set(complaint.text, complaint);
     for (const directory of this.#directories) {
+      const place = this.#directories.length > 1 ? { place: directory } : {};
       for (const agent of filesBelow(directory, complain)) {
         const file = path.join(directory, agent);
         const inode = statOf(file, complain)?.ino;
-        if (this.#watch(file, inode, agent, directory, problems)) gone.delete(file);
+        if (this.#rings.get(file)?.inode !== inode) this.#forget(file);
+        if (inode === undefined) continue;
+        gone.delete(file);
+        try {
+          if (!this.#rings.has(file)) this.#rings.set(file, new RingTotals(file, inode, { agent, ...place }));
+        } catch (error) {
+          problems.push(unavailability(error));
+        }
       }
     }
     for (const file of gone) this.#forget(file);
@@ -89,28 +91,6 @@ export class WatchedRings implements Sampler {
     this.#complaints = [...complaints.values()];
     this.#nextSearchMs = nowMs + Math.max(SEARCH_INTERVAL_MS, (performance.now() - nowMs) / SHARE_OF_TIME);
     this.#findWriters();
-  }
-
-  /** @returns true where the file is a ring under observation. */
-  #watch(
-    file: string,
-    inode: number | undefined,
-    agent: string,
-    directory: string,
-    problems: Map<string, Problem>,
-  ): boolean {
-    const known = this.#rings.get(file);
-    if (known !== undefined && known.inode === inode) return true;
-    this.#forget(file);
-    if (inode === undefined) return false;
-    try {
-      this.#rings.set(file, new RingTotals(file, inode, agent, directory));
-      return true;
-    } catch (error) {
-      const { state, message } = unavailability(error);
-      problems.set(file, { state, text: message });
-      return false;
-    }
   }
 
   #forget(file: string): void {
@@ -136,7 +116,7 @@ export class WatchedRings implements Sampler {
     }
     const lapped = rings.filter((_, i) => agents[i]!.missed);
     if (lapped.length > 0) notes.push(`${named(lapped)} too fast to be observed: numbers are too low; --url has all`);
-    const problems = [...this.#problems.values()].map(({ text }) => text);
+    const problems = this.#problems.map(({ message }) => message);
     for (const { problem } of rings) if (problem !== undefined) problems.push(problem);
     const [first, ...more] = problems;
     if (first !== undefined) notes.push(first + (more.length > 0 ? ` (and ${more.length} more files)` : ''));

@@ -1,5 +1,6 @@
+import type { Key } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { INITIAL, type Key, pressed, type UiState } from '../../../src/cli/top/keys.js';
+import { INITIAL, pressed, type UiState } from '../../../src/cli/top/keys.js';
 
 const SCROLLING = { height: 10, most: 54 };
 

@@ -1,10 +1,10 @@
 /** Agents' totals for tests of what top makes of them. */
-import type { Buckets } from '../../../src/cli/figures/rates.js';
+import type { HistogramTally } from '../../../src/tally.js';
 import { type AgentTotals, type Sample, Tracker, type View } from '../../../src/cli/top/tracker.js';
 
 export const BOUNDS = [10, 100, 1_000, 10_000, 10_000_000];
 
-export function times(...counts: number[]): Buckets {
+export function times(...counts: number[]): HistogramTally {
   return { bounds: BOUNDS, counts: BOUNDS.map((_, i) => counts[i] ?? 0).concat(counts[BOUNDS.length] ?? 0) };
 }
 

@@ -1,5 +1,5 @@
 /** Table of agents: sorted by any column, with a button in each row that narrows the page down to its agent. */
-import { bytes, count, duration, percent, percentile } from '../../figures/formats.js';
+import { bytes, count, duration, percent, percentile, perSecond } from '../../figures/formats.js';
 import { quantile } from '../../figures/rates.js';
 import type { AgentData, PageData } from '../data.js';
 import { byId, element, named, setNumber, setText, UNKNOWN } from './dom.js';
@@ -20,7 +20,6 @@ interface Column {
 }
 
 const measured = (measure: Measure) => (row: Row) => row.measures?.[measure] ?? NaN;
-const perSecond = (format: (value: number) => string) => (value: number) => `${format(value)}/s`;
 const formatPercentile = (us: number, { boundsUs }: Row): string => percentile(us, boundsUs);
 const p99SoFar = ({ boundsUs, agent }: Row): number =>
   quantile({ bounds: boundsUs, counts: agent.durations }, 0.99)?.value ?? NaN;

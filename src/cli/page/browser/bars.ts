@@ -17,53 +17,41 @@ export function bucketRows(bounds: readonly number[], columns: readonly number[]
   return rows.slice(Math.max(0, rows.findIndex(isFilled)), rows.findLastIndex(isFilled) + 1);
 }
 
-export class BarTable {
-  readonly #body: HTMLElement;
-  readonly #empty: HTMLElement;
-  readonly #table: HTMLTableElement;
-  readonly #colours: readonly string[];
-
-  /** `columns`: heading and colour of each. */
-  constructor(place: HTMLElement, caption: string, first: string, columns: readonly (readonly [string, string])[]) {
-    this.#colours = columns.map(([, colour]) => colour);
-    this.#body = element('tbody');
-    const headings = [first, ...columns.map(([heading]) => heading)];
-    this.#table = element(
-      'table',
-      { class: 'bars' },
-      element('caption', { class: 'unseen' }, caption),
-      element('thead', {}, element('tr', {}, ...headings.map((text) => element('th', { scope: 'col' }, text)))),
-      this.#body,
-    );
-    this.#empty = element('p', { class: 'soft' }, 'None.');
-    place.append(this.#empty, this.#table);
-  }
-
-  show(rows: readonly BarRow[]): void {
-    this.#table.hidden = rows.length === 0;
-    this.#empty.hidden = rows.length > 0;
+/** Makes a table. `columns`: heading and colour of each. Returns a function that shows rows. */
+export function barTable(
+  place: HTMLElement,
+  caption: string,
+  first: string,
+  columns: readonly (readonly [heading: string, colour: string])[],
+): (rows: readonly BarRow[]) => void {
+  const body = element('tbody');
+  const headings = [first, ...columns.map(([heading]) => heading)];
+  const table = element(
+    'table',
+    { class: 'bars' },
+    element('caption', { class: 'unseen' }, caption),
+    element('thead', {}, element('tr', {}, ...headings.map((text) => element('th', { scope: 'col' }, text)))),
+    body,
+  );
+  const empty = element('p', { class: 'soft' }, 'None.');
+  place.append(empty, table);
+  const cell = ([, colour]: readonly [string, string]): HTMLElement => {
+    const track = element('span', { class: 'track' }, mark('bar', colour));
+    return element('td', {}, element('div', { class: 'cell' }, element('data'), track));
+  };
+  const row = (): HTMLElement => element('tr', {}, element('th', { scope: 'row' }), ...columns.map(cell));
+  return (rows) => {
+    table.hidden = rows.length === 0;
+    empty.hidden = rows.length > 0;
     const most = Math.max(1, ...rows.flatMap(({ values }) => values));
-    const make = (): HTMLElement =>
-      element(
-        'tr',
-        {},
-        element('th', { scope: 'row' }),
-        ...this.#colours.map((colour) => {
-          const bar = mark('bar', colour);
-          const track = element('span', { class: 'track' }, bar);
-          return element('td', {}, element('div', { class: 'cell' }, element('data'), track));
-        }),
-      );
-    setRows(this.#body, rows, make, (row, { label, values }) => {
-      setText(row.children[0]!, label);
+    setRows(body, rows, row, ({ children }, { label, values }) => {
+      setText(children[0]!, label);
       values.forEach((value, i) => {
-        const cell = row.children[i + 1]!;
-        const number = cell.querySelector('data')!;
-        const bar = cell.querySelector<HTMLElement>('.bar')!;
-        setNumber(number, value, count(value));
+        const bar = children[i + 1]!.querySelector<HTMLElement>('.bar')!;
+        setNumber(children[i + 1]!.querySelector('data')!, value, count(value));
         bar.style.setProperty('--share', String(value / most));
         bar.classList.toggle('some', value > 0);
       });
     });
-  }
+  };
 }

@@ -1,5 +1,5 @@
 /** Charts over time: lines, a legend that is also their text, and a cursor for mouse and arrow keys. */
-import { bytes, count, ifKnown, percent, percentile } from '../../figures/formats.js';
+import { bytes, count, ifKnown, percent, percentile, perSecond } from '../../figures/formats.js';
 import type { PageData } from '../data.js';
 import { byId, element, mark, setText, UNKNOWN } from './dom.js';
 import type { Measure } from './history.js';
@@ -77,10 +77,8 @@ class TimeChart {
 
   #plotOptions(width: number): uPlot.Options {
     const { lines, atLeast } = this.#options;
-    const text = (): string => colour('--soft');
-    const grid = { stroke: () => colour('--line'), width: 1 };
-    const font = '12px system-ui, sans-serif';
-    const axis = { stroke: text, grid, ticks: grid, font };
+    const grid = { stroke: () => colour('line'), width: 1 };
+    const axis = { stroke: () => colour('soft'), grid, ticks: grid, font: '12px system-ui, sans-serif' };
     return {
       width,
       height: HEIGHT_PX,
@@ -102,7 +100,7 @@ class TimeChart {
       series: [
         {},
         ...lines.map(({ colour: name, dash }) => ({
-          stroke: () => colour(`--${name}`),
+          stroke: () => colour(name),
           width: 2,
           points: { show: false },
           ...(dash === undefined ? {} : { dash: [...dash] }),
@@ -147,8 +145,9 @@ class TimeChart {
   }
 }
 
+/** Value of a variable in page.css. */
 function colour(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name);
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`);
 }
 
 /** Charts by the id of their figure. */
@@ -159,7 +158,7 @@ const PANELS: Readonly<Record<string, ChartOptions>> = {
       { label: 'tx', measure: 'tx', colour: 'tx' },
       { label: 'rx', measure: 'rx', colour: 'rx', dash: [8, 4] },
     ],
-    format: (value) => `${bytes(value)}/s`,
+    format: perSecond(bytes),
     atLeast: 1000,
   },
   'transfer-time': {
@@ -178,7 +177,7 @@ const PANELS: Readonly<Record<string, ChartOptions>> = {
       { label: 'requests', measure: 'requests', colour: 'tx' },
       { label: 'errors', measure: 'errors', colour: 'high', dash: [2, 3] },
     ],
-    format: (value) => `${count(value)}/s`,
+    format: perSecond(count),
     atLeast: 1,
   },
   memory: {
@@ -199,7 +198,7 @@ const PANELS: Readonly<Record<string, ChartOptions>> = {
       { label: 'dropped by agents', measure: 'dropped', colour: 'high' },
       { label: 'rings found full', measure: 'full', colour: 'middle', dash: [8, 4] },
     ],
-    format: (value) => `${count(value)}/s`,
+    format: perSecond(count),
     atLeast: 1,
   },
 };

@@ -9,28 +9,13 @@ const ANSWERS_KEPT_MS = 60_000;
 /** Time behind a percentile. Fewer seconds hold too few transfers for a p99. */
 const PERCENTILE_SPAN_MS = 10_000;
 
-/** Measures of an agent or of all. Null: unknown, because nothing happened or no earlier answer is there. */
-export interface Measures {
-  /** Bytes per second. */
-  readonly tx: number | null;
-  readonly rx: number | null;
-  /** Per second. */
-  readonly requests: number | null;
-  readonly errors: number | null;
-  /** Microseconds, over the last ten seconds. */
-  readonly p50: number | null;
-  readonly p90: number | null;
-  readonly p99: number | null;
-  /** Bytes. */
-  readonly memory: number | null;
-  /** 0 to 1. */
-  readonly fill: number | null;
-  /** Per second: drains that found a ring full, and events that agents report as dropped. */
-  readonly full: number | null;
-  readonly dropped: number | null;
-}
-
-export type Measure = keyof Measures;
+/**
+ * Measures of an agent or of all. tx and rx: bytes per second; memory: bytes; p50, p90, p99: microseconds, over the last ten
+ * seconds; fill: 0 to 1; full: drains per second that found a ring full; the others: per second. Null: unknown, because
+ * nothing happened or no earlier answer is there.
+ */
+export type Measures = Readonly<Record<Measure, number | null>>;
+export type Measure = keyof typeof COUNTERS | 'p50' | 'p90' | 'p99' | 'memory' | 'fill';
 export type Distribution = 'durations' | 'postDurations' | 'txSizes' | 'rxSizes';
 
 interface Moment {
@@ -51,7 +36,7 @@ const COUNTERS = {
   errors: errorsOf,
   full: ({ foundFull }) => foundFull,
   dropped: ({ dropped }) => dropped,
-} satisfies Partial<Record<Measure, (agent: AgentData) => number>>;
+} satisfies Record<string, (agent: AgentData) => number>;
 
 export class History {
   #moments: Moment[] = [];
@@ -108,9 +93,8 @@ export function agentsOf({ agents }: PageData, agent: number | undefined): reado
 function intervalOf(before: PageData | undefined, data: PageData): Interval<AgentData> {
   const isSameListing = before !== undefined && listing(before) === listing(data);
   return new Interval(before, data, (now, then) => {
-    return (
-      now.id !== OTHERS || (isSameListing && Object.values(COUNTERS).every((counter) => counter(now) >= counter(then)))
-    );
+    if (now.id !== OTHERS) return true;
+    return isSameListing && Object.values(COUNTERS).every((counter) => counter(now) >= counter(then));
   });
 }
 

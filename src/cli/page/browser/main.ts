@@ -2,25 +2,25 @@
 import { amount, binaryBytes, duration } from '../../figures/formats.js';
 import type { AgentData, PageData } from '../data.js';
 import { AgentsTable } from './agents-table.js';
-import { BarTable, bucketRows } from './bars.js';
+import { barTable, bucketRows } from './bars.js';
 import { makeCharts } from './charts.js';
 import { byId, element, named, setRows, setText } from './dom.js';
 import { agentsOf, History } from './history.js';
-import { Poll } from './poll.js';
-import { TotalsView } from './totals.js';
+import { poll } from './poll.js';
+import { makeTotals } from './totals.js';
 
 const history = new History();
 const charts = makeCharts();
-const totals = new TotalsView();
-const durations = new BarTable(byId('durations'), 'Transfers by the time they took', 'time', [['transfers', 'tx']]);
-const posts = new BarTable(byId('post-durations'), 'Transfers by the time it took to post them', 'time', [
+const showTotals = makeTotals();
+const showDurations = barTable(byId('durations'), 'Transfers by the time they took', 'time', [['transfers', 'tx']]);
+const showPosts = barTable(byId('post-durations'), 'Transfers by the time it took to post them', 'time', [
   ['transfers', 'tx'],
 ]);
-const sizes = new BarTable(byId('sizes'), 'Transfers by size and direction', 'size', [
+const showSizes = barTable(byId('sizes'), 'Transfers by size and direction', 'size', [
   ['tx', 'tx'],
   ['rx', 'rx'],
 ]);
-const errors = new BarTable(byId('errors'), 'Errors by status', 'status', [['errors', 'high']]);
+const showErrors = barTable(byId('errors'), 'Errors by status', 'status', [['errors', 'high']]);
 const agents = new AgentsTable((agent) => choose(agent));
 const span = byId('span') as HTMLSelectElement;
 const distributionSpan = byId('distribution-span') as HTMLSelectElement;
@@ -28,8 +28,9 @@ const pause = byId('pause');
 const allAgents = byId('all-agents');
 
 let agent: number | undefined;
+let isPaused = false;
 
-const poll = new Poll('page/data.json', {
+const setPaused = poll('page/data.json', {
   onData(data) {
     history.add(data);
     showState('live', 'Live');
@@ -41,9 +42,10 @@ const poll = new Poll('page/data.json', {
 });
 
 pause.addEventListener('click', () => {
-  poll.paused = !poll.paused;
-  pause.setAttribute('aria-pressed', String(poll.paused));
-  if (poll.paused) showState('paused', 'Paused');
+  isPaused = !isPaused;
+  setPaused(isPaused);
+  pause.setAttribute('aria-pressed', String(isPaused));
+  if (isPaused) showState('paused', 'Paused');
 });
 allAgents.addEventListener('click', () => choose(undefined));
 for (const select of [span, distributionSpan]) select.addEventListener('change', () => show());
@@ -65,14 +67,14 @@ function show(): void {
   showHeader(data, found);
   const spanMs = Number(span.value) * 1000;
   for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures), data);
-  totals.show(history, agent, found);
+  showTotals(history, agent, found);
   const lastMinute = distributionSpan.value === 'minute';
   const counts = (key: 'durations' | 'postDurations' | 'txSizes' | 'rxSizes') =>
     history.buckets(agent, key, lastMinute);
-  durations.show(bucketRows(data.bounds.durationUs, [counts('durations')], duration));
-  posts.show(bucketRows(data.bounds.durationUs, [counts('postDurations')], duration));
-  sizes.show(bucketRows(data.bounds.sizeBytes, [counts('txSizes'), counts('rxSizes')], binaryBytes));
-  errors.show(errorRows(data, found));
+  showDurations(bucketRows(data.bounds.durationUs, [counts('durations')], duration));
+  showPosts(bucketRows(data.bounds.durationUs, [counts('postDurations')], duration));
+  showSizes(bucketRows(data.bounds.sizeBytes, [counts('txSizes'), counts('rxSizes')], binaryBytes));
+  showErrors(errorRows(data, found));
   agents.show(data, history, agent);
   showProblems(data);
 }

@@ -9,50 +9,36 @@ interface Listener {
   onFailure(reason: string): void;
 }
 
-export class Poll {
-  #paused = false;
-  #timer: number | undefined;
-  #fetching = false;
-  readonly #url: string;
-  readonly #listener: Listener;
-
-  constructor(url: string, listener: Listener) {
-    this.#url = url;
-    this.#listener = listener;
-    document.addEventListener('visibilitychange', () => this.#resume());
-    this.#resume();
-  }
-
-  get paused(): boolean {
-    return this.#paused;
-  }
-
-  set paused(paused: boolean) {
-    this.#paused = paused;
-    this.#resume();
-  }
-
-  #resume(): void {
-    clearTimeout(this.#timer);
-    if (!this.#paused && !document.hidden) void this.#fetch();
-  }
-
-  async #fetch(): Promise<void> {
-    if (this.#fetching) return;
-    this.#fetching = true;
+/** Fetches at once and from then on. Returns a function that pauses and resumes. */
+export function poll(url: string, { onData, onFailure }: Listener): (paused: boolean) => void {
+  let isPaused = false;
+  let isFetching = false;
+  let timer: number | undefined;
+  const resume = (): void => {
+    clearTimeout(timer);
+    if (!isPaused && !document.hidden) void fetchData();
+  };
+  const fetchData = async (): Promise<void> => {
+    if (isFetching) return;
+    isFetching = true;
     const startMs = performance.now();
     try {
-      const response = await fetch(this.#url, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const response = await fetch(url, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
       if (!response.ok) throw new Error(`status ${response.status}`);
       const data = (await response.json()) as PageData;
-      if (!this.#paused) this.#listener.onData(data);
+      if (!isPaused) onData(data);
     } catch (error) {
-      this.#listener.onFailure(error instanceof Error ? error.message : String(error));
+      onFailure(error instanceof Error ? error.message : String(error));
     } finally {
-      this.#fetching = false;
+      isFetching = false;
     }
-    clearTimeout(this.#timer);
-    if (this.#paused || document.hidden) return;
-    this.#timer = setTimeout(() => this.#resume(), Math.max(0, startMs + INTERVAL_MS - performance.now()));
-  }
+    clearTimeout(timer);
+    if (!isPaused && !document.hidden) timer = setTimeout(resume, startMs + INTERVAL_MS - performance.now());
+  };
+  document.addEventListener('visibilitychange', resume);
+  resume();
+  return (paused) => {
+    isPaused = paused;
+    resume();
+  };
 }

@@ -1,5 +1,5 @@
 /** Tiles at the top of the page: current rates, and totals. */
-import { bytes, count, ifKnown, percent, percentile } from '../../figures/formats.js';
+import { bytes, count, ifKnown, percent, percentile, perSecond } from '../../figures/formats.js';
 import { quantile } from '../../figures/rates.js';
 import type { AgentData } from '../data.js';
 import { byId, element, setNumber, setText, UNKNOWN } from './dom.js';
@@ -18,7 +18,6 @@ interface Tile {
   readonly isLoss?: boolean;
 }
 
-const perSecond = (format: (value: number) => string) => (value: number) => `${format(value)}/s`;
 const byteRate = { now: perSecond(bytes), all: bytes, note: 'so far' };
 const rate = { now: perSecond(count), all: count, note: 'so far' };
 
@@ -56,39 +55,33 @@ const TILES: readonly Tile[] = [
 /** Place of the percentiles among the tiles. */
 const LATENCY_PLACE = 4;
 
-export class TotalsView {
-  readonly #tiles: { now: HTMLElement; number: HTMLDataElement; element: HTMLElement; tile: Tile }[];
-  readonly #latencyNow = element('dd', { class: 'now' });
-  readonly #latencyTotal = element('dd', { class: 'soft' });
-
-  constructor() {
-    const list = byId('totals');
-    this.#tiles = TILES.map((tile) => {
-      const now = element('dd', { class: 'now' });
-      const number = element('data');
-      const total = element('dd', { class: 'soft' }, number, ` ${tile.note}`);
-      const group = element('div', {}, element('dt', {}, tile.label), now, total);
-      list.append(group);
-      return { now, number, element: group, tile };
-    });
-    const latency = element('div', {}, element('dt', {}, 'Transfer time p50 · p99'));
-    latency.append(this.#latencyNow, this.#latencyTotal);
-    list.insertBefore(latency, list.children[LATENCY_PLACE] ?? null);
-  }
-
-  show(history: History, agent: number | undefined, agents: readonly AgentData[]): void {
+/** Fills the place of the tiles. Returns a function that shows the numbers of one agent or of all. */
+export function makeTotals(): (history: History, agent: number | undefined, agents: readonly AgentData[]) => void {
+  const list = byId('totals');
+  const [latencyNow, latencyTotal] = [element('dd', { class: 'now' }), element('dd', { class: 'soft' })];
+  const tiles = TILES.map((tile) => {
+    const now = element('dd', { class: 'now' });
+    const number = element('data');
+    const total = element('dd', { class: 'soft' }, number, ` ${tile.note}`);
+    const group = element('div', {}, element('dt', {}, tile.label), now, total);
+    list.append(group);
+    return { ...tile, nowText: now, number, group };
+  });
+  const latency = element('div', {}, element('dt', {}, 'Transfer time p50 · p99'), latencyNow, latencyTotal);
+  list.insertBefore(latency, list.children[LATENCY_PLACE] ?? null);
+  return (history, agent, agents) => {
     const measures = history.now(agent);
-    for (const { now, number, element, tile } of this.#tiles) {
-      const total = agents.reduce((sum, one) => sum + tile.total(one), 0);
-      setText(now, ifKnown(measures?.[tile.measure], tile.now, UNKNOWN));
-      setNumber(number, total, tile.all(total));
-      element.classList.toggle('bad', tile.isLoss === true && total > 0);
+    for (const { measure, now, total, all, isLoss, nowText, number, group } of tiles) {
+      const sum = agents.reduce((sum, one) => sum + total(one), 0);
+      setText(nowText, ifKnown(measures?.[measure], now, UNKNOWN));
+      setNumber(number, sum, all(sum));
+      group.classList.toggle('bad', isLoss === true && sum > 0);
     }
     const bounds = history.latest?.bounds.durationUs ?? [];
     const counts = history.buckets(agent, 'durations', false);
     const text = (us: number | null | undefined): string => ifKnown(us, (known) => percentile(known, bounds), UNKNOWN);
-    setText(this.#latencyNow, `${text(measures?.p50)} · ${text(measures?.p99)}`);
+    setText(latencyNow, `${text(measures?.p50)} · ${text(measures?.p99)}`);
     const soFar = [0.5, 0.99].map((share) => text(quantile({ bounds, counts }, share)?.value));
-    setText(this.#latencyTotal, `${soFar.join(' · ')} so far`);
-  }
+    setText(latencyTotal, `${soFar.join(' · ')} so far`);
+  };
 }

@@ -1,14 +1,61 @@
-/** Settings and variables without effect: a file without the exporter that writes it, an interval without a push. Pure. */
+/** Checks of the settings of exporters: modules that are missing, and settings without effect. For serve and config. */
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { InvalidArgumentError } from 'commander';
-import { invalid } from '../../arguments.js';
-import type { WrittenSettings } from '../../settings/file.js';
-import { nixlExporter } from '../../settings/nixl-variables.js';
-import { OPTION_ROWS } from '../../settings/option-rows.js';
-import { type Environment, flagName, isDefault, variablesOf, type Resolution } from '../../settings/row.js';
-import { SERVE_ROWS, type ServeSettings } from '../../settings/serve-rows.js';
-import { MODULE_PATH } from '../../settings/user-module.js';
-import { BUILT_IN_EXPORTERS } from './custom-exporter.js';
-import { OTLP_VARIABLES } from './otlp-environment.js';
+import { invalid } from '../arguments.js';
+import { reasonOf } from '../errors.js';
+import type { WrittenSettings } from '../settings/file.js';
+import { flagName, isDefault, type Resolution } from '../settings/row.js';
+import { SERVE_ROWS } from '../settings/serve-rows.js';
+import { MODULE_PATH } from '../settings/user-module.js';
+import { Failure } from './process/failure.js';
+
+export const BUILT_IN_EXPORTERS: readonly string[] = ['prometheus', 'otlp', 'console'];
+
+/**
+ * Returns the URL of an exporter's module. A name is a path if it looks like one; then a file in the folder of exporters;
+ * then a package, resolved from the working directory and from this package.
+ * @throws Failure
+ */
+export function locateExporter(name: string, folder: string | undefined): string {
+  if (folder !== undefined && !existsSync(folder))
+    throw new Failure(`the folder of exporters does not exist: ${folder}`);
+  const isPath = MODULE_PATH.test(name);
+  const inFolder = folder === undefined ? [] : ['mjs', 'js', 'cjs'].map((end) => path.join(folder, `${name}.${end}`));
+  const files = (isPath ? [name] : inFolder).map((file) => path.resolve(file));
+  const file = files.find((one) => existsSync(one));
+  if (file !== undefined) return pathToFileURL(file).href;
+  for (const from of isPath ? [] : [path.join(process.cwd(), 'noop.js'), import.meta.url]) {
+    try {
+      return pathToFileURL(createRequire(from).resolve(name)).href;
+    } catch {
+      // Not found from there.
+    }
+  }
+  const searched = [...files, ...(isPath ? [] : [`the package ${name}`])].join(', ');
+  throw new Failure(
+    `there is no exporter ${name}; built in are ${BUILT_IN_EXPORTERS.join(', ')}; searched ${searched}`,
+  );
+}
+
+/**
+ * Checks that the modules of a configuration file's exporters exist, before any of them is loaded.
+ * @throws Failure with the place in the file.
+ */
+export function locateExporters(resolved: Resolution, file: WrittenSettings | undefined): void {
+  const { origin, value } = resolved.get('exporter')!;
+  if (origin !== 'file') return;
+  for (const [i, name] of (value as readonly string[]).entries()) {
+    if (!isCustom(name)) continue;
+    try {
+      locateExporter(name, resolved.get('exporterDir')?.value as string | undefined);
+    } catch (error) {
+      throw new Failure(`${file!.where(['serve', 'exporter', i])}: ${reasonOf(error)}`);
+    }
+  }
+}
 
 interface Context {
   readonly exporters: readonly string[];
@@ -89,53 +136,4 @@ function exportersIn(resolved: Resolution): readonly string[] {
 
 function isCustom(name: string): boolean {
   return name !== 'none' && !BUILT_IN_EXPORTERS.includes(name);
-}
-
-const OURS = /^(OTEL|NIXL_TELEMETRY|NIXL_OTEL)_/;
-
-const READ: ReadonlySet<string> = new Set([
-  ...variablesOf(OPTION_ROWS),
-  ...variablesOf(SERVE_ROWS),
-  ...OTLP_VARIABLES,
-  'NIXL_TELEMETRY_ENABLE',
-  'OTEL_RESOURCE_ATTRIBUTES',
-  'OTEL_SDK_DISABLED',
-  'OTEL_SERVICE_NAME',
-]);
-
-/** Meant for agents, other signals, instrumentations, injectors, SDKs in other languages; or parts of OTEL_RESOURCE_ATTRIBUTES. */
-const OF_OTHERS = [
-  /^NIXL_TELEMETRY_BUFFER_SIZE$/,
-  /^OTEL_(EXPORTER_OTLP_)?(TRACES?|LOGS?|PROFILES?)_/,
-  /^OTEL_(BSP|BLRP|SPAN|LOGRECORD|EVENT|LINK|ATTRIBUTE|EXPORTER_JAEGER|EXPORTER_ZIPKIN)_/,
-  /^OTEL_(PROPAGATORS|SEMCONV_STABILITY_OPT_IN)$/,
-  /^OTEL_(INSTRUMENTATION|INJECTOR|EBPF|CPP|DOTNET|GO|JAVA|JAVAAGENT|PHP|PYTHON|RUBY|RUST)_/,
-  /^OTEL_(RESOURCE_ATTRIBUTES_|K8S_|POD_IP$|NODE_IP$)/,
-];
-
-/** Returns each variable that serve does not use, with what it would need where that is known. */
-export function unusedVariables({ exporter, otlpProtocol }: ServeSettings, environment: Environment): string[] {
-  const hasCustom = exporter.some((name) => !BUILT_IN_EXPORTERS.includes(name));
-  const hasOtlp = exporter.includes('otlp') || hasCustom;
-  const given = Object.keys(environment).filter((name) => OURS.test(name) && environment[name]?.trim());
-  return given.sort().flatMap((name) => {
-    if (!READ.has(name))
-      return OF_OTHERS.some((one) => one.test(name)) || isServiceLink(name, environment) ? [] : [name];
-    if (OTLP_VARIABLES.includes(name)) {
-      if (!hasOtlp) return [`${name} (needs the exporter otlp)`];
-      const isUnused = name.endsWith('_INSECURE') && otlpProtocol !== 'grpc' && !hasCustom;
-      return isUnused ? [`${name} (needs --otlp-protocol grpc)`] : [];
-    }
-    if (name === 'NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH' && nixlExporter(environment) === undefined && !hasCustom) {
-      return [`${name} (needs NIXL_TELEMETRY_EXPORTER)`];
-    }
-    return [];
-  });
-}
-
-/** Recognises variables that Kubernetes sets for a service: NAME_SERVICE_HOST, NAME_PORT_4317_TCP and so on. */
-function isServiceLink(name: string, environment: Environment): boolean {
-  const [, service] =
-    /^(.*?)_(?:SERVICE_HOST|SERVICE_PORT(?:_.*)?|PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_.*)?)?)$/.exec(name) ?? [];
-  return service !== undefined && environment[`${service}_SERVICE_HOST`] !== undefined;
 }

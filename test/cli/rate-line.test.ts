@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countedEvents, rateLine } from '../../../src/cli/figures/totals.js';
-import type { AgentSnapshot, EventTally, Snapshot } from '../../../src/shm-bridge/types.js';
+import { countedEvents, rateLine } from '../../src/cli/demo/rate-line.js';
+import type { AgentSnapshot, EventTally, Snapshot } from '../../src/shm-bridge/types.js';
 
 const TX_BYTES = 0;
 const RX_BYTES = 1;
