@@ -1,6 +1,6 @@
 /** Producer that the instrumentation adds to a MetricReader: honours the reader's selectors, and omits rings that others report. */
 import type { CollectionResult, InstrumentType, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
-import { METRIC_NIXL_RECORDS } from '../../mapping/index.js';
+import { METRIC_NIXL_RECORDS } from '../../mapping/semconv.js';
 import { PACKAGE_NAME } from '../../package.js';
 import type { Profile } from '../../settings/settings.js';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
