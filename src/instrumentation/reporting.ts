@@ -4,16 +4,16 @@
  */
 import type { DiagLogger, Meter, MeterProvider } from '@opentelemetry/api';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { madeOnce } from '../maps.js';
 import { NOTHING_CONFIGURED, sameSettings, type Settings } from '../settings/settings.js';
-import { openSource, type RingSource } from '../shm-bridge/index.js';
-import type { SourceOptions, TypeTapOptions } from '../shm-bridge/types.js';
+import { openSource, type RingSource, type SourceOptions, type TypeTapOptions } from '../shm-bridge/index.js';
 import { placesText } from './feed/place-problems.js';
 import { BuilderMetrics } from './builders/builder-metrics.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
 import { DiagOnce } from './feed/diag-once.js';
 import { LateFeed, SourceFeed } from './feed/snapshot-feed.js';
-import { MeterMemory } from './instruments/meter-memory.js';
 import { Registration } from './instruments/registration.js';
+import { MeterMemory } from './instruments/totals.js';
 import { JoinedReaders } from './joining/joined-readers.js';
 import { twoSources } from './joining/ring-reporter.js';
 import { isShutDown, readersOf, type SdkReader } from './joining/sdk-provider.js';
@@ -34,7 +34,7 @@ export interface Internals {
   readonly now?: () => number;
 }
 
-export interface ReportingOptions {
+interface ReportingOptions {
   readonly settings: Settings;
   readonly logger: DiagLogger;
   /** Calls use() if the global provider has changed since the last call. */
@@ -185,7 +185,7 @@ export class Reporting {
   }
 
   #useInstruments(): void {
-    const registration = this.#registrationOn(this.#meter);
+    const registration = this.#meter && this.#registrationOn(this.#meter);
     if (registration === undefined || registration.noop) return this.#wait();
     if (registration === this.#running) return this.#retry.stop();
     const provider = this.#provider!;
@@ -223,28 +223,18 @@ export class Reporting {
     this.#stopInstruments(() => this.#closeSource());
   }
 
-  #registrationOn(meter: Meter | undefined): Registration | undefined {
-    if (meter === undefined) return undefined;
-    let registration = this.#byMeter.get(meter);
-    if (registration === undefined) {
-      registration = new Registration({
+  #registrationOn(meter: Meter): Registration {
+    const make = (): Registration =>
+      new Registration({
         meter,
         settings: this.#settings,
         processor: this.processor,
         agentAttributes: this.#builderMetrics.agentAttributes,
         log: this.#log,
         now: this.#internals.now,
-        memory: this.#memoryOf(meter),
+        memory: madeOnce(this.#memories, meter, () => new MeterMemory()),
       });
-      this.#byMeter.set(meter, registration);
-    }
-    return registration;
-  }
-
-  #memoryOf(meter: Meter): MeterMemory {
-    let memory = this.#memories.get(meter);
-    if (memory === undefined) this.#memories.set(meter, (memory = new MeterMemory()));
-    return memory;
+    return madeOnce(this.#byMeter, meter, make);
   }
 
   #stopInstruments(close?: () => void): void {

@@ -1,5 +1,6 @@
 /** Conversion of raw values into attribute values. */
 import { check, listOf as checkedList } from '../arguments.js';
+import { countsOf } from '../maps.js';
 
 /** Shape of OpenTelemetry's attribute values, without an import of it. */
 export type AttributeValue = string | number | boolean | string[];
@@ -69,9 +70,7 @@ function listOf(raw: unknown): string[] {
  */
 export function gpuIdentifier(names: readonly string[]): string {
   checkedList('names', names, (name, one) => check(typeof one === 'string', name, one, 'a text'));
-  const counts = new Map<string, number>();
-  for (const name of names) counts.set(gpuSlug(name), (counts.get(gpuSlug(name)) ?? 0) + 1);
-  const models = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  const models = [...countsOf(names.map(gpuSlug))].sort(([a], [b]) => (a < b ? -1 : 1));
   return [names.length, ...models.map(([model, count]) => `${model}_${count}`)].join('_');
 }
 

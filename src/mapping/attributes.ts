@@ -42,10 +42,10 @@ export interface AttributeSpec {
 export interface ProcessFacts {
   readonly pid: number;
   /** Number of agents of this process with an older ring, as far as they can be seen. */
-  readonly instance?: number;
+  readonly instance?: number | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Value of the variable that NIXL_TELEMETRY_RANK_ENV names, or of LOCAL_RANK. */
-  readonly localRank?: string;
+  readonly localRank?: string | undefined;
   /** Models of the GPUs that it may use; undefined if unknown. */
   readonly gpus?: readonly string[];
 }
@@ -55,10 +55,10 @@ export interface AttributeSubject {
   readonly agent?: string;
   readonly hostname: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly process?: ProcessFacts;
+  readonly process?: ProcessFacts | undefined;
   readonly record?: Readonly<Record<string, unknown>>;
   /** GPUs of the record; default: of the process. */
-  readonly gpus?: readonly string[];
+  readonly gpus?: readonly string[] | undefined;
 }
 
 type Read = (subject: AttributeSubject) => unknown;

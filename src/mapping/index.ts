@@ -23,5 +23,4 @@ export { type EventMetricRefs, type EventRow, EVENTS, type MetricRef } from './e
 export * from './metric.js';
 export * from './naming.js';
 export * from './releases.js';
-export * from './semconv.js';
 export * from './tally-options.js';

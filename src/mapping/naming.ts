@@ -61,7 +61,7 @@ export interface AgentIdentity {
   readonly agent: string;
   readonly hostname: string;
   /** Set only if another agent in another directory has the same name. */
-  readonly directory?: string;
+  readonly directory?: string | undefined;
   /** Configured attributes. */
   readonly attributes?: Attributes;
   /** Labels of NIXL's own series alone. */

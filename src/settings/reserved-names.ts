@@ -7,20 +7,13 @@ import {
   type CustomMetric,
   EVENTS,
   globPattern,
-  METRIC_NIXL_COLLECTOR_AGENTS,
-  METRIC_NIXL_COLLECTOR_LAG_MAX,
-  METRIC_NIXL_COLLECTOR_LATE_TICKS,
-  METRIC_NIXL_COLLECTOR_PROBLEMS,
-  METRIC_NIXL_COLLECTOR_TICKS,
-  METRIC_NIXL_DURATION_EVENTS,
-  METRIC_NIXL_DURATION_SAMPLED_RATIO,
-  METRIC_NIXL_EXPORTER_FAILURES,
   metricsOf,
   NAMINGS,
   NIXL_RELEASES,
   prometheusSpelling,
   TALLY_BUILDERS,
 } from '../mapping/index.js';
+import * as semconv from '../mapping/semconv.js';
 
 export interface Named {
   readonly name: string;
@@ -29,14 +22,14 @@ export interface Named {
 
 /** Metrics that are not an agent's. The tables that export them take their names from here. */
 export const OWN_METRICS = {
-  [METRIC_NIXL_COLLECTOR_TICKS]: 'counter',
-  [METRIC_NIXL_COLLECTOR_LATE_TICKS]: 'counter',
-  [METRIC_NIXL_COLLECTOR_LAG_MAX]: 'gauge',
-  [METRIC_NIXL_COLLECTOR_AGENTS]: 'updowncounter',
-  [METRIC_NIXL_COLLECTOR_PROBLEMS]: 'updowncounter',
-  [METRIC_NIXL_EXPORTER_FAILURES]: 'counter',
-  [METRIC_NIXL_DURATION_SAMPLED_RATIO]: 'gauge',
-  [METRIC_NIXL_DURATION_EVENTS]: 'counter',
+  [semconv.METRIC_NIXL_COLLECTOR_TICKS]: 'counter',
+  [semconv.METRIC_NIXL_COLLECTOR_LATE_TICKS]: 'counter',
+  [semconv.METRIC_NIXL_COLLECTOR_LAG_MAX]: 'gauge',
+  [semconv.METRIC_NIXL_COLLECTOR_AGENTS]: 'updowncounter',
+  [semconv.METRIC_NIXL_COLLECTOR_PROBLEMS]: 'updowncounter',
+  [semconv.METRIC_NIXL_EXPORTER_FAILURES]: 'counter',
+  [semconv.METRIC_NIXL_DURATION_SAMPLED_RATIO]: 'gauge',
+  [semconv.METRIC_NIXL_DURATION_EVENTS]: 'counter',
   /** The Prometheus exporter makes it of the resource. */
   target_info: 'gauge',
 } as const;

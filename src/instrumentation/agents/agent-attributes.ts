@@ -6,7 +6,7 @@ import { AgentInstances } from './agent-instances.js';
 /** Longest wait for an agent's process, before attributes that can never change are set without it. */
 const SETTLE_MS = 2000;
 
-export interface AgentAttributesOptions {
+interface AgentAttributesOptions {
   readonly registry: AttributeRegistry;
   /** Labels of NIXL's own series beside the configured attributes. Default: none. */
   readonly nixlLabels?: AttributeRegistry;
@@ -55,7 +55,7 @@ export class AgentAttributes {
       if (source.closed) return this.unwatch();
       const { agents } = source.snapshot();
       this.number(agents);
-      for (const agent of agents) if (agent.pid !== undefined) this.#known(agent);
+      for (const agent of agents) if (agent.pid !== undefined) this.resolved(agent);
     }, WATCH_MS).unref();
   }
 
@@ -74,14 +74,20 @@ export class AgentAttributes {
     this.#instances?.number(agents);
   }
 
-  /** Returns the same object as long as the agent's process is the same. */
   of(agent: AgentSnapshot): Attributes {
-    return this.#known(agent).attributes;
+    return this.resolved(agent).attributes;
   }
 
-  /** Returns labels of NIXL's own series: the same object as long as the agent's process is the same. */
-  nixlLabelsOf(agent: AgentSnapshot): Attributes {
-    return this.#known(agent).nixlLabels;
+  /** Returns the same object as long as the agent's process is the same. */
+  resolved({ id, agent, pid }: AgentSnapshot): Resolved {
+    if (this.#options.registry.specs.length === 0 && this.#nixlLabels.specs.length === 0) return NONE;
+    const before = this.#byId.get(id);
+    // The attributes outlive the process: the last values of a dead agent keep them.
+    if (before !== undefined && (pid === undefined || before.pid === pid)) return before;
+    const process = pid === undefined ? undefined : this.#factsOf(id, pid);
+    const known = { pid, ...this.#resolve({ agent }, process) };
+    this.#byId.set(id, known);
+    return known;
   }
 
   /** Returns false while the agent's process is needed and may still be found. */
@@ -101,20 +107,9 @@ export class AgentAttributes {
     return this.#options.registry.needsProcess || this.#nixlLabels.needsProcess;
   }
 
-  #known({ id, agent, pid }: AgentSnapshot): Known {
-    if (this.#options.registry.specs.length === 0 && this.#nixlLabels.specs.length === 0) return NONE;
-    const before = this.#byId.get(id);
-    // The attributes outlive the process: the last values of a dead agent keep them.
-    if (before !== undefined && (pid === undefined || before.pid === pid)) return before;
-    const process = pid === undefined ? undefined : this.#factsOf(id, pid);
-    const known = { pid, ...this.#resolve({ agent }, process) };
-    this.#byId.set(id, known);
-    return known;
-  }
-
   #resolve(about: { readonly agent?: string }, process: ProcessFacts | undefined): Resolved {
     const { registry, hostname } = this.#options;
-    const subject = { ...about, hostname, environment: globalThis.process.env, ...(process && { process }) };
+    const subject = { ...about, hostname, environment: globalThis.process.env, process };
     return { attributes: registry.resolve(subject), nixlLabels: this.#nixlLabels.resolve(subject) };
   }
 
@@ -124,11 +119,6 @@ export class AgentAttributes {
     if (!this.#needsProcess) return undefined;
     const seen = this.#readProcess(pid, [rankVariable, ...registry.agentVariables]);
     const instance = this.#instances?.of(id, pid);
-    const localRank = seen?.environment[rankVariable];
-    return {
-      ...(seen ?? { pid, environment: {} }),
-      ...(instance === undefined ? {} : { instance }),
-      ...(localRank === undefined ? {} : { localRank }),
-    };
+    return { ...(seen ?? { pid, environment: {} }), instance, localRank: seen?.environment[rankVariable] };
   }
 }

@@ -10,7 +10,7 @@ export interface RosterEntry {
   readonly folded: boolean;
 }
 
-export interface AgentRosterOptions extends SeriesContext {
+interface AgentRosterOptions extends SeriesContext {
   readonly seriesLimit: number;
   readonly agentAttributes: AgentAttributes;
   /** Called once, with the first folded agent. */

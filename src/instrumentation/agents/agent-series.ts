@@ -14,6 +14,7 @@ import {
   sameEvent,
   withLabels,
 } from '../../mapping/index.js';
+import { madeOnce } from '../../maps.js';
 import type { AgentAttributes } from './agent-attributes.js';
 
 /** Series of one event key of one agent. */
@@ -33,10 +34,7 @@ interface KeyedSeries {
 
 /** One agent's attributes: per metric and point, and per event key. */
 export class AgentSeries {
-  readonly directory: string | undefined;
-  /** Configured attributes: another object once they change. */
-  readonly attributes: Attributes | undefined;
-  readonly nixlLabels: Attributes | undefined;
+  readonly identity: AgentIdentity;
   /** Unique among the series that the SDK keeps. */
   readonly key: string;
   /** `key` without the labels that only NIXL's own series have. */
@@ -54,25 +52,17 @@ export class AgentSeries {
 
   constructor(naming: Naming, metrics: readonly Metric[], identity: AgentIdentity) {
     const base = agentAttributes(naming, identity);
-    this.directory = identity.directory;
     const ofNixl = { ...base, ...identity.nixlLabels };
-    this.attributes = identity.attributes;
-    this.nixlLabels = identity.nixlLabels;
+    this.identity = identity;
     this.key = seriesKey(ofNixl);
     this.#sharedKey = seriesKey(base);
     this.#naming = naming;
     this.#base = base;
-    const merged = { base: new Map<Labels, Attributes>(), ofNixl: new Map<Labels, Attributes>() };
-    this.points = metrics.map(({ points, isNixlSeries = false }) =>
-      points.map(({ labels }) => {
-        const known = isNixlSeries ? merged.ofNixl : merged.base;
-        let attributes = known.get(labels);
-        if (attributes === undefined) {
-          known.set(labels, (attributes = withLabels(naming, isNixlSeries ? ofNixl : base, labels)));
-        }
-        return attributes;
-      }),
-    );
+    const [merged, mergedOfNixl] = [new Map<Labels, Attributes>(), new Map<Labels, Attributes>()];
+    this.points = metrics.map(({ points, isNixlSeries = false }) => {
+      const [own, known] = isNixlSeries ? [ofNixl, mergedOfNixl] : [base, merged];
+      return points.map(({ labels }) => madeOnce(known, labels, () => withLabels(naming, own, labels)));
+    });
   }
 
   /** Returns the key of this agent's series of a metric: NIXL's own series have more labels. */
@@ -157,11 +147,10 @@ export class AgentSeriesCache {
     const { naming, hostname, metrics, sticky, agentAttributes } = this.#options;
     const before = this.#byId.get(agent.id);
     if (before !== undefined && sticky) return before;
-    const attributes = agentAttributes.of(agent);
-    const nixlLabels = agentAttributes.nixlLabelsOf(agent);
-    const isSame = before?.attributes === attributes && before.nixlLabels === nixlLabels;
-    if (before !== undefined && isSame && before.directory === directory) return before;
-    const place = directory === undefined ? {} : { directory };
-    return new AgentSeries(naming, metrics, { agent: agent.agent, hostname, attributes, nixlLabels, ...place });
+    const { attributes, nixlLabels } = agentAttributes.resolved(agent);
+    const known = before?.identity;
+    if (known?.attributes === attributes && known.nixlLabels === nixlLabels && known.directory === directory)
+      return before!;
+    return new AgentSeries(naming, metrics, { agent: agent.agent, hostname, directory, attributes, nixlLabels });
   }
 }

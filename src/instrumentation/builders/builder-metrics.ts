@@ -8,8 +8,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import type { DiagLogger, Meter } from '@opentelemetry/api';
 import { nixlLabelRegistry } from '../../mapping/index.js';
-import type { RingSource } from '../../shm-bridge/index.js';
-import type { Snapshot, SourceOptions } from '../../shm-bridge/types.js';
+import type { RingSource, Snapshot, SourceOptions } from '../../shm-bridge/index.js';
 import { AgentAttributes } from '../agents/agent-attributes.js';
 import { BuilderRun, type BuilderRunOptions } from './builder-run.js';
 import type { Profile } from '../../settings/settings.js';
@@ -49,11 +48,7 @@ export class BuilderMetrics {
     const { attributes, hostname, rankVariable, builders } = profile;
     const nixlLabels = nixlLabelRegistry(profile.nixlLabels);
     const made = new BuilderMetrics({
-      processor: new MetricProcessor({
-        attributes: attributes.specs,
-        hostname,
-        ...(builders === undefined ? {} : { builders }),
-      }),
+      processor: new MetricProcessor({ attributes: attributes.specs, hostname, builders }),
       agentAttributes: new AgentAttributes({ registry: attributes, nixlLabels, hostname, rankVariable }),
       log: new DiagOnce(logger),
     });

@@ -1,18 +1,21 @@
 /** Runs builders on one source: with events from its queue, and gains from its snapshots. */
 import type { Meter, Observable, ObservableResult } from '@opentelemetry/api';
-import { METRIC_NIXL_BUILDERS_EVENTS } from '../../mapping/index.js';
-import type { EventTap, RingSource } from '../../shm-bridge/index.js';
-import type { Snapshot } from '../../shm-bridge/types.js';
+import { sum } from '../../exact.js';
+import { METRIC_NIXL_BUILDERS_EVENTS as EVENTS } from '../../mapping/semconv.js';
+import type { AgentEvent } from '../../settings/metric-builder.js';
+import type { EventTap, RingSource, Snapshot } from '../../shm-bridge/index.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
 import type { DiagOnce } from '../feed/diag-once.js';
 import { EarlierTotals } from '../instruments/totals.js';
-import { sum } from '../../exact.js';
 import { EventDirectory } from './event-directory.js';
-import { EventPump } from './event-pump.js';
 import type { MetricProcessor } from './metric-processor.js';
 
 const SUBJECT = 'builders';
-const EVENTS = METRIC_NIXL_BUILDERS_EVENTS;
+const BATCH_EVENTS = 1024;
+/** Time after which the timer starts no further batch. A batch takes as long as the builders do. */
+const SLICE_MS = 5;
+const BUSY_DELAY_MS = 10;
+const IDLE_DELAY_MS = 100;
 
 export interface BuilderRunOptions {
   readonly processor: MetricProcessor;
@@ -26,11 +29,15 @@ export class BuilderRun {
   readonly #processor: MetricProcessor;
   readonly #log: DiagOnce;
   readonly #directory: EventDirectory;
-  #source: RingSource | undefined;
-  #tap: EventTap | undefined;
-  #pump: EventPump | undefined;
-  /** Counts of earlier pumps, which the counter continues. */
+  /** Counts of earlier taps, which the counter continues. */
   readonly #earlier: EarlierTotals;
+  #source: RingSource | undefined;
+  /** Open while builders take single events. */
+  #tap: EventTap | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Events of the tap that builders got, and those whose agent was gone. */
+  #delivered = 0;
+  #orphaned = 0;
   #meter: Meter | undefined;
   #observable: Observable | undefined;
 
@@ -49,13 +56,13 @@ export class BuilderRun {
       this.#meter = meter;
     }
     this.#processor.useMeter(meter);
-    this.#startPump();
-    this.#observePump();
+    this.#openTap();
+    this.#observeTap();
   }
 
   attach(source: RingSource): void {
     this.#source = source;
-    this.#startPump();
+    this.#openTap();
   }
 
   /** Hands builders everything that the snapshot holds. Called at a collect. */
@@ -64,8 +71,8 @@ export class BuilderRun {
     if (!processor.takesEvents && !processor.observes) return;
     this.#log.guard(SUBJECT, 'builders: collect', () => {
       this.#directory.update(snapshot.agents);
-      this.#startPump(); // for builders that were added later
-      this.#pump?.flush();
+      this.#openTap(); // for builders that were added later
+      this.#flush();
       this.#warnOfLoss();
       if (processor.observes) processor.observe(this.#directory.gains(snapshot.agents));
     });
@@ -73,16 +80,27 @@ export class BuilderRun {
 
   /** Hands queued events to the builders, and leaves no timer, queue or callback behind. */
   detach(): void {
-    this.#log.guard(SUBJECT, 'builders: flush', () => this.#pump?.flush());
-    this.#log.guard(SUBJECT, 'builders: count', () => this.#keepCount());
-    this.#pump?.stop();
+    this.#log.guard(SUBJECT, 'builders: flush', () => this.#flush());
+    this.#log.guard(SUBJECT, 'builders: count', () => {
+      for (const { outcome, count } of this.#counts()) this.#earlier.add(SUBJECT, EVENTS, outcome, count);
+    });
+    clearTimeout(this.#timer);
     this.#log.guard(SUBJECT, 'builders: queue', () => this.#tap?.close());
     this.#observable?.removeCallback(this.#onObserve);
-    this.#pump = this.#tap = this.#source = undefined;
+    this.#tap = this.#source = undefined;
+    this.#delivered = this.#orphaned = 0;
   }
 
-  #observePump(): void {
-    if (this.#pump === undefined) return;
+  #openTap(): void {
+    const { takesEvents, hasMeter } = this.#processor;
+    if (this.#source === undefined || this.#tap !== undefined || !takesEvents || !hasMeter) return;
+    this.#tap = this.#source.eventTap ?? this.#source.openEventTap();
+    this.#startTimer(BUSY_DELAY_MS);
+    this.#observeTap();
+  }
+
+  #observeTap(): void {
+    if (this.#tap === undefined) return;
     this.#observable ??= this.#meter?.createObservableCounter(EVENTS, {
       unit: '{event}',
       description: 'Events by outcome: delivered to custom builders, or lost before. No other metric depends on them.',
@@ -92,41 +110,74 @@ export class BuilderRun {
 
   readonly #onObserve = (result: ObservableResult): void => {
     const earlier = this.#earlier.of(SUBJECT)?.get(EVENTS);
-    for (const { outcome, count } of this.#pumped()) {
+    for (const { outcome, count } of this.#counts()) {
       result.observe(Number(sum(count, earlier?.get(outcome))), { outcome });
     }
   };
 
-  #pumped(): { outcome: string; count: number }[] {
-    const { delivered, lost } = this.#pump?.stats() ?? { delivered: 0, lost: 0 };
+  /** Queue full, or of an agent that was gone. */
+  get #lost(): number {
+    return (this.#tap?.stats().overflowed ?? 0) + this.#orphaned;
+  }
+
+  #counts(): { outcome: string; count: number }[] {
     return [
-      { outcome: 'delivered', count: delivered },
-      { outcome: 'lost', count: lost },
+      { outcome: 'delivered', count: this.#delivered },
+      { outcome: 'lost', count: this.#lost },
     ];
   }
 
-  #keepCount(): void {
-    for (const { outcome, count } of this.#pumped()) this.#earlier.add(SUBJECT, EVENTS, outcome, count);
+  /** Unref'd: telemetry must not keep an idle process alive. */
+  #startTimer(delayMs: number): void {
+    this.#timer = setTimeout(() => this.#onTimer(), delayMs).unref();
   }
 
-  #startPump(): void {
-    const source = this.#source;
-    const processor = this.#processor;
-    if (source === undefined || this.#pump !== undefined || !processor.takesEvents || !processor.hasMeter) return;
-    const tap = (this.#tap = source.eventTap ?? source.openEventTap());
-    this.#pump = new EventPump({
-      tap,
-      directory: this.#directory,
-      refresh: () => this.#directory.update(source.snapshot().agents),
-      use: (events) => processor.take(events),
-      onError: (error) => this.#log.failure(SUBJECT, 'builders: pump', error),
-    });
-    this.#pump.start();
-    this.#observePump();
+  /** Works in batches, so that no turn of the event loop gets long. */
+  #onTimer(): void {
+    let taken = BATCH_EVENTS;
+    try {
+      const end = performance.now() + SLICE_MS;
+      while (taken === BATCH_EVENTS && performance.now() < end) taken = this.#handBatch();
+    } catch (error) {
+      taken = 0;
+      this.#log.failure(SUBJECT, 'builders: pump', error);
+    }
+    if (this.#tap !== undefined) this.#startTimer(taken === BATCH_EVENTS ? BUSY_DELAY_MS : IDLE_DELAY_MS);
+  }
+
+  /** Hands over everything that is queued now; events that arrive meanwhile wait for the next call. */
+  #flush(): void {
+    const kept = this.#tap?.stats().kept ?? 0;
+    while (this.#handBatch() === BATCH_EVENTS && this.#delivered + this.#orphaned < kept);
+  }
+
+  /** Returns the number of events that it took from the queue. */
+  #handBatch(): number {
+    if (this.#tap === undefined) return 0;
+    const { length, agentIds, keys, values, timesUs } = this.#tap.take(BATCH_EVENTS);
+    const events: AgentEvent[] = [];
+    let isFresh = false;
+    for (let i = 0; i < length; i++) {
+      let known = this.#directory.of(agentIds[i]!, keys[i]!);
+      if (known === undefined && !isFresh) {
+        this.#directory.update(this.#source!.snapshot().agents);
+        isFresh = true;
+        known = this.#directory.of(agentIds[i]!, keys[i]!);
+      }
+      if (known === undefined) {
+        this.#orphaned++;
+        continue;
+      }
+      const exact = values[i]!;
+      events.push({ ...known, value: Number(exact), exact, timeMs: timesUs[i]! / 1000 });
+    }
+    this.#delivered += events.length;
+    if (events.length > 0) this.#processor.take(events);
+    return length;
   }
 
   #warnOfLoss(): void {
-    if ((this.#pump?.stats().lost ?? 0) === 0) return;
+    if (this.#lost === 0) return;
     this.#log.warn(
       SUBJECT,
       'lost',

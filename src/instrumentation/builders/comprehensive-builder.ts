@@ -1,12 +1,16 @@
 /** Builder `comprehensive`: one counter of all events and records, with all configured attributes. */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
-import { type Attributes, METRIC_NIXL_COMPREHENSIVE_EVENTS, slug } from '../../mapping/index.js';
+import { madeOnce } from '../../maps.js';
+import { type Attributes, slug } from '../../mapping/index.js';
+import { METRIC_NIXL_COMPREHENSIVE_EVENTS as NAME } from '../../mapping/semconv.js';
 import type { EventGain, EventRecord, MetricBuilder } from '../../settings/metric-builder.js';
 
-const NAME = METRIC_NIXL_COMPREHENSIVE_EVENTS;
-const DESCRIPTION = 'Events of agents and records, with all configured attributes.';
 const MAX_NAMES = 256;
-const OPTIONS = { unit: '{event}', description: DESCRIPTION, valueType: ValueType.DOUBLE };
+const OPTIONS = {
+  unit: '{event}',
+  description: 'Events of agents and records, with all configured attributes.',
+  valueType: ValueType.DOUBLE,
+};
 
 export class ComprehensiveBuilder implements MetricBuilder {
   readonly name: string;
@@ -41,13 +45,9 @@ export class ComprehensiveBuilder implements MetricBuilder {
 
   /** Returns one of at most 256 counters: further names share the last one. */
   #counter(name: string): Counter {
-    const known = this.#counters.get(name);
-    if (known !== undefined) return known;
-    const full = this.#counters.size >= MAX_NAMES - 1;
-    const admitted = full ? `${NAME}.other` : name;
-    const counter = this.#counters.get(admitted) ?? this.#meter!.createCounter(admitted, OPTIONS);
-    this.#counters.set(admitted, counter);
-    return counter;
+    const isFull = this.#counters.size >= MAX_NAMES - 1 && !this.#counters.has(name);
+    const admitted = isFull ? `${NAME}.other` : name;
+    return madeOnce(this.#counters, admitted, () => this.#meter!.createCounter(admitted, OPTIONS));
   }
 }
 

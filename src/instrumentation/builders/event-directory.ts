@@ -1,12 +1,9 @@
 /** Agents and names of queued events: the queue has numbers only. */
-import { type AgentSnapshot, type Attributes, type EventLabels, eventLabels } from '../../mapping/index.js';
+import { type AgentSnapshot, type EventLabels, eventLabels } from '../../mapping/index.js';
+import type { AgentEvent, EventGain } from '../../settings/metric-builder.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
-import type { EventGain } from '../../settings/metric-builder.js';
 
-export interface KnownEvent extends EventLabels {
-  readonly agent: string;
-  readonly attributes: Attributes;
-}
+type NamedEvent = Omit<AgentEvent, 'value' | 'exact' | 'timeMs'>;
 
 export class EventDirectory {
   readonly #attributes: AgentAttributes;
@@ -29,10 +26,9 @@ export class EventDirectory {
   }
 
   /** Returns undefined when the last snapshot did not have it. */
-  of(id: number, key: number): KnownEvent | undefined {
+  of(id: number, key: number): NamedEvent | undefined {
     const agent = this.#reading(id);
-    const labels = agent && this.#labelsOf(agent, key);
-    return labels && { ...labels, agent: agent.agent, attributes: this.#attributes.of(agent) };
+    return agent && this.#named(agent, key);
   }
 
   /** Returns the gains since the last call, by agent and event. */
@@ -44,9 +40,7 @@ export class EventDirectory {
         const counted = before?.events[key];
         const gained = count - (counted?.count ?? 0);
         if (gained <= 0) return;
-        const labels = this.#labelsOf(agent, key)!;
-        const attributes = this.#attributes.of(agent);
-        gains.push({ ...labels, agent: agent.agent, count: gained, sum: sum - (counted?.sum ?? 0n), attributes });
+        gains.push({ ...this.#named(agent, key)!, count: gained, sum: sum - (counted?.sum ?? 0n) });
       });
     }
     this.#counted = new Map(agents.map((agent) => [agent.id, agent]));
@@ -58,10 +52,12 @@ export class EventDirectory {
   }
 
   /** Keys are only ever appended, so the name at an index never changes. */
-  #labelsOf({ id, events }: AgentSnapshot, key: number): EventLabels | undefined {
-    let labels = this.#labels.get(id);
-    if (labels === undefined) this.#labels.set(id, (labels = []));
-    const event = events[key];
-    return event && (labels[key] ??= eventLabels(event));
+  #named(agent: AgentSnapshot, key: number): NamedEvent | undefined {
+    let labels = this.#labels.get(agent.id);
+    if (labels === undefined) this.#labels.set(agent.id, (labels = []));
+    const event = agent.events[key];
+    return (
+      event && { ...(labels[key] ??= eventLabels(event)), agent: agent.agent, attributes: this.#attributes.of(agent) }
+    );
   }
 }

@@ -7,7 +7,6 @@ import {
   AttributeRegistry,
   type AttributeSpec,
   type Attributes,
-  DEFAULT_BUILDERS,
   TALLY_BUILDERS,
   type TallyBuilderName,
 } from '../../mapping/index.js';
@@ -35,9 +34,7 @@ const COUNTING_BUILDERS = {
 } satisfies Record<Exclude<BuilderName, TallyBuilderName>, () => MetricBuilder>;
 
 /** Returns the builders that read their metrics off the tally. */
-export function tallyBuilders(
-  chosen: readonly (BuilderName | MetricBuilder)[] = DEFAULT_BUILDERS,
-): readonly TallyBuilderName[] {
+export function tallyBuilders(chosen: readonly (BuilderName | MetricBuilder)[]): readonly TallyBuilderName[] {
   return chosen.filter((one): one is TallyBuilderName => TALLY_BUILDERS.includes(one as never));
 }
 
@@ -161,23 +158,12 @@ export class MetricProcessor {
 
   #attributesOf(record: EventRecord): Attributes {
     const { hostname = os.hostname() } = this.#options;
-    const gpus = gpusIn(record);
-    return this.#attributes.resolve({
-      hostname,
-      environment: process.env,
-      record,
-      ...(gpus === undefined ? {} : { gpus }),
-    });
+    return this.#attributes.resolve({ hostname, environment: process.env, record, gpus: gpusIn(record) });
   }
 
   #create(builder: MetricBuilder, meter: Meter): void {
     this.#broken.delete(builder);
-    this.#guarded(
-      builder,
-      'create',
-      () => builder.create(meter),
-      () => this.#broken.add(builder),
-    );
+    this.#guarded(builder, 'create', () => builder.create(meter));
   }
 
   #each(call: string, use: (builder: MetricBuilder) => unknown): void {
@@ -188,9 +174,9 @@ export class MetricProcessor {
   }
 
   /** Catches rejections, too: that of an asynchronous method would end the process. */
-  #guarded(builder: MetricBuilder, call: string, work: () => unknown, onFailure?: () => void): void {
+  #guarded(builder: MetricBuilder, call: string, work: () => unknown): void {
     const failed = (error: unknown): void => {
-      onFailure?.();
+      if (call === 'create') this.#broken.add(builder);
       this.#report(builder, call, error);
     };
     try {

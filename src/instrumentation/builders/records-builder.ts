@@ -3,55 +3,41 @@
  * user_error: false, gpu: ['NVIDIA A100'], time_lapsed: 12.5 }`. Any of the fields may be missing; time is in seconds.
  */
 import { type Counter, type Meter, ValueType } from '@opentelemetry/api';
-import {
-  type Attributes,
-  gpuSlug,
-  METRIC_NIXL_RECORDS,
-  METRIC_NIXL_RECORDS_GPU_TIME,
-  METRIC_NIXL_RECORDS_GPUS,
-  METRIC_NIXL_RECORDS_NETWORKS,
-  METRIC_NIXL_RECORDS_TIME,
-  METRIC_NIXL_RECORDS_VERSIONS,
-  slug,
-} from '../../mapping/index.js';
+import { countsOf } from '../../maps.js';
+import { type Attributes, gpuSlug, slug } from '../../mapping/index.js';
+import * as semconv from '../../mapping/semconv.js';
 import type { EventRecord, MetricBuilder } from '../../settings/metric-builder.js';
 
-interface Instruments {
-  readonly records: Counter;
-  readonly versions: Counter;
-  readonly networks: Counter;
-  readonly time: Counter;
-  readonly gpus: Counter;
-  readonly gpuTime: Counter;
+function countersOf(meter: Meter) {
+  const counter = (name: string, unit: string, description: string): Counter =>
+    meter.createCounter(name, { unit, description, valueType: ValueType.DOUBLE });
+  return {
+    records: counter(
+      semconv.METRIC_NIXL_RECORDS,
+      '{record}',
+      'Records by action and outcome: pass, fail or user_error.',
+    ),
+    versions: counter(semconv.METRIC_NIXL_RECORDS_VERSIONS, '{record}', 'Records by version, action and outcome.'),
+    networks: counter(semconv.METRIC_NIXL_RECORDS_NETWORKS, '{record}', 'Records by network, action and outcome.'),
+    time: counter(semconv.METRIC_NIXL_RECORDS_TIME, 's', 'Duration of the recorded jobs by action.'),
+    gpus: counter(semconv.METRIC_NIXL_RECORDS_GPUS, '{gpu}', 'GPUs named in records, by model.'),
+    gpuTime: counter(semconv.METRIC_NIXL_RECORDS_GPU_TIME, 's', 'GPU-seconds of records, by model.'),
+  };
 }
 
 export class RecordsBuilder implements MetricBuilder {
   readonly name = 'records';
   #meter: Meter | undefined;
-  #made: Instruments | undefined;
+  /** Made at the first record: most services report none. */
+  #counters: ReturnType<typeof countersOf> | undefined;
 
   create(meter: Meter): void {
     this.#meter = meter;
-    this.#made = undefined;
-  }
-
-  /** Created at the first record: most services report none. */
-  get #instruments(): Instruments {
-    const meter = this.#meter!;
-    const counter = (name: string, unit: string, description: string): Counter =>
-      meter.createCounter(name, { unit, description, valueType: ValueType.DOUBLE });
-    return (this.#made ??= {
-      records: counter(METRIC_NIXL_RECORDS, '{record}', 'Records by action and outcome: pass, fail or user_error.'),
-      versions: counter(METRIC_NIXL_RECORDS_VERSIONS, '{record}', 'Records by version, action and outcome.'),
-      networks: counter(METRIC_NIXL_RECORDS_NETWORKS, '{record}', 'Records by network, action and outcome.'),
-      time: counter(METRIC_NIXL_RECORDS_TIME, 's', 'Duration of the recorded jobs by action.'),
-      gpus: counter(METRIC_NIXL_RECORDS_GPUS, '{gpu}', 'GPUs named in records, by model.'),
-      gpuTime: counter(METRIC_NIXL_RECORDS_GPU_TIME, 's', 'GPU-seconds of records, by model.'),
-    });
+    this.#counters = undefined;
   }
 
   process(record: EventRecord, attributes: Attributes): void {
-    const { records, versions, networks, time, gpus, gpuTime } = this.#instruments;
+    const { records, versions, networks, time, gpus, gpuTime } = (this.#counters ??= countersOf(this.#meter!));
     const action = wordOf(record['action']) ?? 'none';
     const about = { ...attributes, action, outcome: outcomeOf(record) };
     records.add(1, about);
@@ -62,7 +48,7 @@ export class RecordsBuilder implements MetricBuilder {
     const seconds = Number(record['time_lapsed']);
     const took = Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
     if (took !== undefined) time.add(took, { ...attributes, action });
-    for (const [gpu, count] of countedGpus(record['gpu'])) {
+    for (const [gpu, count] of countsOf((gpusIn(record) ?? []).map(gpuSlug))) {
       gpus.add(count, { ...attributes, gpu });
       if (took !== undefined) gpuTime.add(took * count, { ...attributes, gpu });
     }
@@ -73,12 +59,6 @@ export class RecordsBuilder implements MetricBuilder {
 export function gpusIn(record: EventRecord): string[] | undefined {
   const { gpu } = record;
   return Array.isArray(gpu) ? gpu.filter((name): name is string => typeof name === 'string') : undefined;
-}
-
-function countedGpus(gpu: unknown): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const name of gpusIn({ gpu }) ?? []) counts.set(gpuSlug(name), (counts.get(gpuSlug(name)) ?? 0) + 1);
-  return counts;
 }
 
 function outcomeOf({ success, user_error: userError }: EventRecord): 'pass' | 'fail' | 'user_error' {

@@ -1,6 +1,6 @@
 /** Problems of places without rings, as states and as text. Pure. */
 import { oneLine } from '../../one-line.js';
-import type { PlaceStatus, RingProblem, SourceOptions } from '../../shm-bridge/types.js';
+import type { PlaceStatus, RingProblem, SourceOptions } from '../../shm-bridge/index.js';
 
 /** Grace time for agents that start together with their reader. */
 export const NO_RINGS_AFTER_MS = 30_000;

@@ -1,8 +1,7 @@
 /** Fresh snapshots of one source. Problems of its rings and places are logged once each. */
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { DiagLogger } from '@opentelemetry/api';
-import type { RingSource, SnapshotReader } from '../../shm-bridge/index.js';
-import type { AgentSnapshot, RingProblem, Snapshot } from '../../shm-bridge/types.js';
+import type { AgentSnapshot, RingProblem, RingSource, Snapshot, SnapshotReader } from '../../shm-bridge/index.js';
 import { oneLine } from '../../one-line.js';
 import { DiagOnce } from './diag-once.js';
 import { placeLine, placeProblems } from './place-problems.js';

@@ -2,8 +2,7 @@
  * Moves durations from a tap into synchronous histograms, because the metrics API has no observable one. This costs
  * main-thread time per event, so the pump works within a time budget, in slices of at most a millisecond.
  */
-import type { EventTap } from '../../shm-bridge/index.js';
-import type { TypeBatch } from '../../shm-bridge/types.js';
+import type { EventTap, TypeBatch } from '../../shm-bridge/index.js';
 import { DEFAULT_DURATION_BUDGET_MS, SamplingControl, TimeBudget } from './sampling.js';
 
 /** Slices of the timer: a 33rd of the budget each, at most this long, milliseconds. */
@@ -22,17 +21,16 @@ const MAX_COST_RISE = 4;
 
 /** Outcome of one value: `unknown` when its agent is unknown (by now), `later` when its attributes are not settled yet. */
 export type Recorded = 'recorded' | 'unknown' | 'later';
-export type RecordDuration = (agentId: number, type: number, value: number) => Recorded;
 
-export interface DurationPumpOptions {
+interface DurationPumpOptions {
   readonly tap: EventTap<TypeBatch>;
-  readonly record: RecordDuration;
+  readonly record: (agentId: number, type: number, value: number) => Recorded;
   /** Called once, when sampling begins for the first time. */
   readonly onSampling: (oneIn: number) => void;
   /** Called with errors of the timer's work. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds of a monotonic clock. Default: performance.now. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
   /** Milliseconds of work per second. Default: 10. */
   readonly budgetMs?: number;
 }

@@ -1,15 +1,8 @@
 /** Instruments of one meter, made once: the SDK cannot delete an instrument. */
 import { type Histogram, type Meter, type MetricOptions, type Observable, ValueType } from '@opentelemetry/api';
 import type { HistogramMetric, Metric, NumberMetric } from '../../mapping/index.js';
-import type { TallyOptions } from '../../shm-bridge/types.js';
+import type { TallyOptions } from '../../shm-bridge/index.js';
 import { DURATION_METRICS, SELF_METRICS } from '../self-metrics.js';
-
-export interface DurationInstrument {
-  readonly histogram: Histogram;
-  /** Index in the list of metrics. */
-  readonly metric: number;
-  readonly divisor: number;
-}
 
 export interface InstrumentSet {
   readonly meter: Meter;
@@ -17,8 +10,11 @@ export interface InstrumentSet {
   readonly numbers: readonly (Observable | undefined)[];
   readonly self: readonly Observable[];
   readonly durationStats: readonly Observable[];
-  /** By event type. */
-  readonly durations: ReadonlyMap<number, DurationInstrument>;
+  /** By event type. `metric`: index in the list of metrics. */
+  readonly durations: ReadonlyMap<
+    number,
+    { readonly histogram: Histogram; readonly metric: number; readonly divisor: number }
+  >;
   /** Everything that the batch callback observes. */
   readonly observables: Observable[];
 }
@@ -27,13 +23,14 @@ export function createInstruments(meter: Meter, metrics: readonly Metric[], tall
   const numbers = metrics.map((metric) => (metric.kind === 'histogram' ? undefined : observable(meter, metric)));
   const self = SELF_METRICS.map((metric) => observable(meter, metric));
   const durationStats = DURATION_METRICS.map((metric) => observable(meter, metric));
-  const durations = new Map<number, DurationInstrument>();
-  metrics.forEach((metric, index) => {
-    if (metric.kind !== 'histogram' || metric.recordsType === undefined) return;
-    const bounds = tally.types[metric.recordsType]?.bounds ?? tally.durationBoundsUs;
-    const histogram = durationHistogram(meter, metric, bounds);
-    durations.set(metric.recordsType, { histogram, metric: index, divisor: metric.divisor });
-  });
+  const durations = new Map(
+    metrics.flatMap((metric, index) => {
+      if (metric.kind !== 'histogram' || metric.recordsType === undefined) return [];
+      const bounds = tally.types[metric.recordsType]?.bounds ?? tally.durationBoundsUs;
+      const histogram = durationHistogram(meter, metric, bounds);
+      return [[metric.recordsType, { histogram, metric: index, divisor: metric.divisor }] as const];
+    }),
+  );
   const made = numbers.filter((one) => one !== undefined);
   return { meter, numbers, self, durationStats, durations, observables: [...made, ...self, ...durationStats] };
 }
@@ -51,18 +48,17 @@ function options(unit: string, description: string): MetricOptions {
   return { unit, description, valueType: ValueType.DOUBLE };
 }
 
+const CREATE = {
+  counter: 'createObservableCounter',
+  updowncounter: 'createObservableUpDownCounter',
+  gauge: 'createObservableGauge',
+} as const;
+
 function observable(
   meter: Meter,
   { name, kind, unit, description }: Pick<NumberMetric, 'name' | 'kind' | 'unit' | 'description'>,
 ): Observable {
-  switch (kind) {
-    case 'counter':
-      return meter.createObservableCounter(name, options(unit, description));
-    case 'updowncounter':
-      return meter.createObservableUpDownCounter(name, options(unit, description));
-    case 'gauge':
-      return meter.createObservableGauge(name, options(unit, description));
-  }
+  return meter[CREATE[kind]](name, options(unit, description));
 }
 
 function durationHistogram(meter: Meter, metric: HistogramMetric, boundsUs: readonly number[]): Histogram {

@@ -12,13 +12,12 @@ import {
   toDouble,
   withLabels,
 } from '../../mapping/index.js';
-import type { Snapshot } from '../../shm-bridge/types.js';
+import type { Snapshot } from '../../shm-bridge/index.js';
 import { type AgentRoster, pointAttributes, type RosterEntry } from '../agents/agent-roster.js';
 import { eventKey, seriesKey, type SeriesContext } from '../agents/agent-series.js';
 import type { DurationStats } from './duration-pump.js';
 import type { InstrumentSet } from './instrument-set.js';
-import type { KeyedMetric, MeterMemory } from './meter-memory.js';
-import type { FoldedMetric } from './totals.js';
+import type { FoldedMetric, KeyedMetric, MeterMemory } from './totals.js';
 import { sum } from '../../exact.js';
 import { DURATION_METRICS, SELF_METRICS } from '../self-metrics.js';
 

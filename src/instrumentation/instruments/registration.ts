@@ -1,8 +1,7 @@
 /** Instruments of one meter in use: the batch callback, and the pump that feeds the histograms. */
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
 import { metricsOf } from '../../mapping/index.js';
-import type { EventTap, RingSource, TypeBatch, TypeTapOptions } from '../../shm-bridge/index.js';
-import type { Snapshot } from '../../shm-bridge/types.js';
+import type { EventTap, RingSource, Snapshot, TypeBatch, TypeTapOptions } from '../../shm-bridge/index.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
 import { AgentRoster, pointAttributes, type RosterEntry } from '../agents/agent-roster.js';
 import type { Settings } from '../../settings/settings.js';
@@ -11,7 +10,7 @@ import { DurationPump, type DurationStats, type Recorded } from './duration-pump
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
 import { BuilderRun } from '../builders/builder-run.js';
 import { type MetricProcessor, tallyBuilders } from '../builders/metric-processor.js';
-import type { MeterMemory } from './meter-memory.js';
+import type { MeterMemory } from './totals.js';
 import { Observation } from './observation.js';
 import type { SourceFeed } from '../feed/snapshot-feed.js';
 
@@ -20,7 +19,7 @@ const REMEDY = 'give each reader a producer from instrumentation.metricProducer(
 /** Bounds the memory for agents that left with queued durations: ids are never reused. */
 const MAX_UNKNOWN_IDS = 1000;
 
-export interface RegistrationOptions {
+interface RegistrationOptions {
   readonly meter: Meter;
   readonly settings: Settings;
   readonly processor: MetricProcessor;
@@ -53,7 +52,7 @@ export class Registration {
   readonly #unknownIds = new Set<number>();
 
   constructor(options: RegistrationOptions) {
-    const { meter, settings, log, memory } = options;
+    const { meter, settings, processor, agentAttributes, log, memory } = options;
     const { naming, hostname, seriesLimit, source, events, customEvents, nixlRelease: release } = settings;
     this.#log = log;
     this.#now = options.now;
@@ -69,15 +68,9 @@ export class Registration {
         'fold',
         `too many series for the SDK: agent ${agent} and further ones are reported together as "other"; ${REMEDY}`,
       );
-    const { agentAttributes } = options;
     const common = { naming, hostname, metrics };
     const roster = (this.#roster = new AgentRoster({ ...common, seriesLimit, agentAttributes, onFold }));
-    this.#builders = new BuilderRun({
-      processor: options.processor,
-      agentAttributes,
-      log,
-      earlier: memory.earlier,
-    });
+    this.#builders = new BuilderRun({ processor, agentAttributes, log, earlier: memory.earlier });
     this.#observation = new Observation({ ...common, instruments, roster, memory });
   }
 
@@ -151,7 +144,7 @@ export class Registration {
           ),
         onError: (error) => this.#log.failure(SUBJECT, 'pump', error),
         budgetMs: this.#budgetMs,
-        ...(this.#now === undefined ? {} : { now: this.#now }),
+        now: this.#now,
       });
       this.#pump.start();
     });

@@ -1,6 +1,8 @@
 /** Totals that outlive the tallies they come from. */
-import { type Attributes, type Exact, isTotal, type NumberMetric } from '../../mapping/index.js';
 import { increase, sum } from '../../exact.js';
+import { type Attributes, type Exact, isTotal, type NumberMetric } from '../../mapping/index.js';
+import { madeOnce } from '../../maps.js';
+import type { AgentRoster, RosterEntry } from '../agents/agent-roster.js';
 
 /** By metric name, then by key of the point. */
 export type Totals = ReadonlyMap<string, ReadonlyMap<string, Exact>>;
@@ -22,13 +24,12 @@ export class EarlierTotals {
 
   add(owner: string, metric: string, point: string, total: Exact): void {
     if (Number(total) === 0) return; // most counters of most agents, such as errors
-    let metrics = this.#byOwner.get(owner);
-    if (metrics === undefined) {
-      if (this.#byOwner.size >= MAX_OWNERS) return;
-      this.#byOwner.set(owner, (metrics = new Map<string, Map<string, Exact>>()));
-    }
-    let points = metrics.get(metric);
-    if (points === undefined) metrics.set(metric, (points = new Map<string, Exact>()));
+    if (this.#byOwner.size >= MAX_OWNERS && !this.#byOwner.has(owner)) return;
+    const points = madeOnce(
+      madeOnce(this.#byOwner, owner, () => new Map<string, Map<string, Exact>>()),
+      metric,
+      () => new Map<string, Exact>(),
+    );
     points.set(point, sum(total, points.get(point)));
   }
 }
@@ -60,11 +61,11 @@ export class FoldedMetric {
   }
 
   add(key: string, attributes: () => Attributes, current: Exact, previous: Exact | undefined): void {
-    let total = this.#totals.get(key);
-    if (total === undefined) this.#totals.set(key, (total = { attributes: attributes(), value: undefined }));
+    const total = madeOnce(this.#totals, key, (): Total => ({ attributes: attributes(), value: undefined }));
     const gained = this.#isTotal ? increase(current, previous) : current;
     if (total.value === undefined) total.value = gained;
-    else total.value = this.#kind === 'gauge' ? larger(total.value, gained) : sum(total.value, gained);
+    else
+      total.value = this.#kind === 'gauge' ? (gained > total.value ? gained : total.value) : sum(total.value, gained);
   }
 
   each(use: (value: Exact, attributes: Attributes) => void): void {
@@ -72,6 +73,51 @@ export class FoldedMetric {
   }
 }
 
-function larger(a: Exact, b: Exact): Exact {
-  return a > b ? a : b;
+/** A metric with number points, and one key per point. */
+export interface KeyedMetric {
+  readonly metric: NumberMetric;
+  /** Parallel to the metric's points. */
+  readonly pointKeys: readonly string[];
+}
+
+interface Collect {
+  readonly entries: readonly RosterEntry[];
+  readonly takenMs: number;
+  readonly metrics: readonly KeyedMetric[];
+}
+
+/** Lives as long as a meter, over disable(), enable() and setConfig(), because the SDK keeps its series that long. */
+export class MeterMemory {
+  readonly earlier = new EarlierTotals();
+  readonly #folded = new Map<string, FoldedMetric>();
+  #last: Collect = { entries: [], takenMs: 0, metrics: [] };
+
+  /** Returns the same object for the same series. `owner`: key of the series of agent `other`. */
+  folded(owner: string, metric: NumberMetric): FoldedMetric {
+    const key = JSON.stringify([owner, metric.name, metric.kind]);
+    return madeOnce(this.#folded, key, () => new FoldedMetric(metric));
+  }
+
+  /** Keeps the totals of agents that have left since the last collect. Called at each collect, before it observes. */
+  follow(roster: AgentRoster, takenMs: number, metrics: readonly KeyedMetric[]): void {
+    for (const entry of this.#last.entries) if (roster.get(entry.agent.id) === undefined) this.#keep(entry);
+    this.#last = { entries: roster.entries, takenMs, metrics };
+  }
+
+  #keep({ agent, series, folded }: RosterEntry): void {
+    if (folded) return; // `other` counts the gains of agents and loses nothing with them
+    for (const { metric, pointKeys } of this.#last.metrics) {
+      const { name, points, perEvent } = metric;
+      if (!isTotal(metric)) continue;
+      const owner = series.keyOf(metric);
+      points.forEach((point, p) => {
+        this.earlier.add(owner, name, pointKeys[p]!, point.read(agent, this.#last.takenMs) ?? 0);
+      });
+      agent.events.forEach((event, e) => {
+        if (perEvent?.applies(event) !== true) return;
+        const { key, folded } = series.event(e, event);
+        if (folded !== true) this.earlier.add(owner, name, key, perEvent.read(event));
+      });
+    }
+  }
 }

@@ -1,55 +1,65 @@
 /** Producer that the instrumentation adds to a MetricReader: honours the reader's selectors, and omits rings that others report. */
 import type { CollectionResult, InstrumentType, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
-import { METRIC_NIXL_RECORDS } from '../../mapping/index.js';
+import { METRIC_NIXL_RECORDS } from '../../mapping/semconv.js';
 import { PACKAGE_NAME } from '../../package.js';
 import type { Profile } from '../../settings/settings.js';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
 import type { DiagOnce } from '../feed/diag-once.js';
+import type { ReaderSnapshot, SnapshotFeed } from '../feed/snapshot-feed.js';
 import { type NixlMetricProducer, sharedProducer } from '../producer/metric-producer.js';
 import { droppedKinds, kindOf } from './aggregations.js';
-import { JoinedFeed, type JoinedFeedOptions } from './joined-feed.js';
 import type { ReaderMemory } from './reader-memory.js';
-import { RING_REPORTER, type RingReporter, THIS_COPY } from './ring-reporter.js';
+import { reportersBefore, RING_REPORTER, type RingReporter, THIS_COPY, twoSources } from './ring-reporter.js';
 import { addProducer, removeProducer, type SdkReader } from './sdk-provider.js';
 
 /** The same for all readers of a provider. */
-export interface JoiningOptions extends JoinedFeedOptions {
+export interface JoiningOptions {
   readonly profile: Profile;
+  readonly feed: SnapshotFeed;
   readonly builderMetrics: BuilderMetrics;
+  /** Name of the instrumentation and the places that it reads, for messages. */
+  readonly name: string;
+  readonly places: string;
+  readonly log: DiagOnce;
 }
 
 export class JoinedProducer implements MetricProducer {
   readonly [RING_REPORTER]: RingReporter;
+  readonly #options: JoiningOptions;
   readonly #reader: SdkReader;
-  readonly #feed: JoinedFeed;
+  readonly #memory: ReaderMemory;
   readonly #producer: NixlMetricProducer;
-  readonly #log: DiagOnce;
+  #entered = false;
+  /** True when the last snapshot left nothing to report. */
+  #omitsAll = false;
 
   constructor(options: JoiningOptions, reader: SdkReader, memory: ReaderMemory) {
-    const { profile, builderMetrics, name, places, log } = options;
+    const { profile, builderMetrics, name, places } = options;
+    this.#options = options;
     this.#reader = reader;
-    this.#log = log;
-    this.#feed = new JoinedFeed(options, this, reader, memory);
+    this.#memory = memory;
     const temporality = (type: InstrumentType) => reader.selectAggregationTemporality(type);
-    this.#producer = sharedProducer({ temporality }, { ...profile, feed: this.#feed, builderMetrics, memory });
-    this[RING_REPORTER] = {
-      name,
-      places,
-      joined: true,
-      copy: THIS_COPY,
-      rings: () => this.#feed.rings(),
-      reported: () => memory.reported(),
-    };
+    const rings = () => (this.#entered ? options.feed.rings() : undefined);
+    // A producer outside of a reader takes no part: see join().
+    const feed = { join: () => {}, leave: () => {}, collect: () => this.#snapshot(), rings };
+    this.#producer = sharedProducer({ temporality }, { ...profile, feed, builderMetrics, memory });
+    const reported = () => memory.reported();
+    this[RING_REPORTER] = { name, places, joined: true, copy: THIS_COPY, rings, reported };
   }
 
   /** Does nothing when it is in the reader already; returns there when other code removed it. */
   join(): void {
     addProducer(this.#reader, this);
-    this.#feed.enter();
+    if (this.#entered) return;
+    this.#entered = true;
+    this.#options.feed.join(this.#memory);
+    this.#memory.enter(this.#otherReporters());
+    this.#warnOfTwo(({ places }) => places === this.#options.places);
   }
 
   leave(): void {
-    this.#feed.exit();
+    if (this.#entered) this.#options.feed.leave(this.#memory);
+    this.#entered = false;
     removeProducer(this.#reader, this);
   }
 
@@ -58,7 +68,7 @@ export class JoinedProducer implements MetricProducer {
     const { resourceMetrics, errors } = await this.#producer.collect();
     const dropped = this.#droppedKinds();
     const isWanted = (metric: MetricData, isOfBuilder: boolean): boolean =>
-      !dropped.has(kindOf(metric)) && !(isOfBuilder && this.#feed.omitsAll && !countsRecords(metric));
+      !dropped.has(kindOf(metric)) && !(isOfBuilder && this.#omitsAll && !countsRecords(metric));
     const scopeMetrics = resourceMetrics.scopeMetrics.flatMap(({ scope, metrics }) => {
       const left = metrics.filter((metric) => isWanted(metric, scope.name !== PACKAGE_NAME));
       return left.length === 0 ? [] : [{ scope, metrics: left }];
@@ -66,18 +76,58 @@ export class JoinedProducer implements MetricProducer {
     return { resourceMetrics: { ...resourceMetrics, scopeMetrics }, errors };
   }
 
+  /** Returns the whole source without the rings that others report to the reader. */
+  async #snapshot(): Promise<ReaderSnapshot | undefined> {
+    const reporters = this.#otherReporters();
+    // Before and after the snapshot: a ring found in either is reported by the other producer.
+    const before = ringsOf(reporters);
+    const snapshot = await this.#options.feed.collect(this.#memory);
+    // The reader of another provider may have the memory by now, and then reports the later events.
+    if (snapshot === undefined || !this.#entered) return undefined;
+    const others = new Set([...before.paths, ...ringsOf(reporters).paths]);
+    const shown = this.#memory.show(snapshot, others, reporters);
+    const isOmitting = snapshot.agents.some(({ path, exported }) => exported && others.has(path));
+    if (isOmitting) this.#warnOfTwo();
+    this.#omitsAll = isOmitting && shown.length === 0;
+    return { ...snapshot, shown, withoutSelf: before.active };
+  }
+
+  #otherReporters(): RingReporter[] {
+    const reporters = reportersBefore(this, this.#reader._metricProducers);
+    for (const reporter of reporters) reporter.reported(); // makes it keep them beyond its end
+    return reporters;
+  }
+
+  /** Warns once per pair. */
+  #warnOfTwo(isDouble: (other: RingReporter) => boolean = () => true): void {
+    const { name, places, log } = this.#options;
+    const reader = nameOf(this.#reader);
+    for (const other of reportersBefore(this, this.#reader._metricProducers).filter(isDouble)) {
+      log.warn(`${reader} ${other.name}`, 'twice', twoSources(reader, other, { name, places }));
+    }
+  }
+
   #droppedKinds(): ReadonlySet<string> {
+    const { log } = this.#options;
     try {
       return droppedKinds(this.#reader, (kind, wanted) => {
-        const reader = (this.#reader as object).constructor.name;
         const message = `a reader selects ${wanted} for each ${kind}: NIXL metrics of that kind keep their own aggregation`;
-        this.#log.warn(`${reader} ${kind}`, 'aggregation', message);
+        log.warn(`${nameOf(this.#reader)} ${kind}`, 'aggregation', message);
       });
     } catch (error) {
-      this.#log.failure('aggregation', "the reader's choice of aggregations", error);
+      log.failure('aggregation', "the reader's choice of aggregations", error);
       return new Set();
     }
   }
+}
+
+function nameOf(reader: object): string {
+  return reader.constructor.name;
+}
+
+function ringsOf(reporters: readonly RingReporter[]): { paths: ReadonlySet<string>; active: boolean } {
+  const all = reporters.map((reporter) => reporter.rings()).filter((rings) => rings !== undefined);
+  return { paths: new Set(all.flatMap((rings) => [...rings])), active: all.length > 0 };
 }
 
 /** Records belong to the service: no other producer has them. */

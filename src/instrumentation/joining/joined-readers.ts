@@ -1,4 +1,5 @@
 /** Readers that one instrumentation reports to, over all providers and settings that it gets one after the other. */
+import { madeOnce } from '../../maps.js';
 import type { Settings } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
@@ -82,15 +83,13 @@ export class JoinedReaders {
   }
 
   #joiningOf(provider: object, settings: Settings, shared: BuilderMetrics): Joining {
-    let joining = this.#joinings.get(provider);
-    if (joining !== undefined) return joining;
-    const { feed, name, log } = this.#options;
-    const builderMetrics = shared.forReaders(this.#builders.get(provider));
-    this.#builders.set(provider, builderMetrics);
-    const places = placesText(settings.source!);
-    joining = new Joining({ profile: settings, places, name, feed, builderMetrics, log }, this.#memories);
-    this.#joinings.set(provider, joining);
-    return joining;
+    return madeOnce(this.#joinings, provider, () => {
+      const { feed, name, log } = this.#options;
+      const builderMetrics = shared.forReaders(this.#builders.get(provider));
+      this.#builders.set(provider, builderMetrics);
+      const places = placesText(settings.source!);
+      return new Joining({ profile: settings, places, name, feed, builderMetrics, log }, this.#memories);
+    });
   }
 }
 
@@ -114,12 +113,7 @@ class Joining {
     for (const [reader, producer] of this.#producers) if (!readers.includes(reader)) this.#remove(producer);
     const memories = this.#memories.of(readers);
     readers.forEach((reader, i) => {
-      let producer = this.#producers.get(reader);
-      if (producer === undefined) {
-        producer = new JoinedProducer(this.#options, reader, memories[i]!);
-        this.#producers.set(reader, producer);
-      }
-      producer.join();
+      madeOnce(this.#producers, reader, () => new JoinedProducer(this.#options, reader, memories[i]!)).join();
     });
     this.builderMetrics.start();
   }

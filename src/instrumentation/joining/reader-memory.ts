@@ -2,7 +2,8 @@
  * Readings that a reader got. A memory lives as long as its reader and longer than any source. After disable() and
  * enable(), with other settings or with another provider, each event is still reported exactly once.
  */
-import type { AgentSnapshot } from '../../shm-bridge/types.js';
+import { madeOnce } from '../../maps.js';
+import type { AgentSnapshot } from '../../shm-bridge/index.js';
 import type { FeedSnapshot } from '../feed/snapshot-feed.js';
 import { addedReadings, inBoundsOf } from './added-readings.js';
 import { type RingReporter, THIS_COPY } from './ring-reporter.js';
@@ -165,7 +166,7 @@ export class ReaderMemories {
    * previous readers: no delta is reported again, and unreported ones are reported.
    */
   of(readers: readonly object[]): ReaderMemory[] {
-    const memories = readers.map((reader) => this.#memoryOf(reader));
+    const memories = readers.map((reader) => madeOnce(this.#byReader, reader, () => new ReaderMemory()));
     const before = this.#inUse;
     if (!memories.some((memory) => before.includes(memory))) {
       memories.forEach((memory, i) => {
@@ -180,11 +181,5 @@ export class ReaderMemories {
   /** `agents`: of the last snapshot before the source closes. */
   carry(agents: readonly AgentSnapshot[]): void {
     for (const memory of this.#inUse) memory.carry(agents);
-  }
-
-  #memoryOf(reader: object): ReaderMemory {
-    let memory = this.#byReader.get(reader);
-    if (memory === undefined) this.#byReader.set(reader, (memory = new ReaderMemory()));
-    return memory;
   }
 }

@@ -8,18 +8,37 @@ import {
   type MetricData,
 } from '@opentelemetry/sdk-metrics';
 import {
+  type AgentSnapshot,
   type Distribution,
+  eventLike,
+  type EventPoint,
   type Exact,
-  type HistogramMetric,
   type Metric,
   type NumberMetric,
+  type Point,
   toDouble,
 } from '../../mapping/index.js';
 import { increase } from '../../exact.js';
-import { type AgentView, eachReading, type Moment } from './readings.js';
+import type { AgentSeries } from '../agents/agent-series.js';
 
 type Descriptor = Pick<NumberMetric, 'name' | 'description' | 'unit' | 'kind'>;
 type OtelHistogram = HistogramMetricData['dataPoints'][number]['value'];
+
+/** One agent at this collect. */
+export interface AgentView {
+  readonly agent: AgentSnapshot;
+  /** The same agent at the previous collect; undefined when it is new, and for cumulative data. */
+  readonly previous: AgentSnapshot | undefined;
+  readonly series: AgentSeries;
+  readonly startTime: HrTime;
+  /** Start of a delta: the previous collect, or the agent's own start. */
+  readonly deltaStartTime: HrTime;
+}
+
+export interface Moment {
+  readonly takenMs: number;
+  readonly endTime: HrTime;
+}
 
 /** Returns the API's time: seconds and nanoseconds. */
 export function hrTimeOf(ms: number): HrTime {
@@ -44,11 +63,16 @@ export function metricData(
   moment: Moment,
   delta: boolean,
 ): MetricData | undefined {
+  const { divisor } = metric;
   if (metric.kind !== 'histogram') {
-    const dataPoints = numberPoints(metric, index, views, moment, delta && metric.kind === 'counter');
+    const valueOf = (current: Exact, previous?: Exact): number => toDouble(increase(current, previous), divisor);
+    const dataPoints = pointsOf(metric, index, views, moment, delta && metric.kind === 'counter', valueOf);
     return dataPoints.length === 0 ? undefined : numberData(metric, delta, dataPoints);
   }
-  const dataPoints = histogramPoints(metric, index, views, moment, delta);
+  const boundaries = scaledBounds(divisor);
+  const valueOf = (current: Distribution, previous?: Distribution): OtelHistogram =>
+    histogramOf(current, previous, divisor, boundaries(current.bounds));
+  const dataPoints = pointsOf(metric, index, views, moment, delta, valueOf);
   if (dataPoints.length === 0) return undefined;
   return {
     descriptor: descriptorOf(metric),
@@ -66,47 +90,44 @@ function temporalityOf(delta: boolean): AggregationTemporality {
   return delta ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE;
 }
 
-function numberPoints(
-  metric: NumberMetric,
+/**
+ * Returns each point of one metric over all agents. `valueOf`: of its reading and, for deltas, the previous one. Deltas of 0
+ * are included: a series that disappears would look like an agent that disappears.
+ */
+function pointsOf<Reading, Value>(
+  { points, perEvent }: { readonly points: readonly Point<Reading>[]; readonly perEvent?: EventPoint<Reading> },
   index: number,
   views: readonly AgentView[],
-  moment: Moment,
+  { takenMs, endTime }: Moment,
   delta: boolean,
-): DataPoint<number>[] {
-  const dataPoints: DataPoint<number>[] = [];
-  const { divisor } = metric;
-  eachReading<Exact>(metric, index, views, moment, delta, (view, attributes, current, previous) => {
-    dataPoints.push({
-      startTime: delta ? view.deltaStartTime : view.startTime,
-      endTime: moment.endTime,
-      attributes,
-      value: toDouble(delta ? increase(current, previous) : current, divisor),
-    });
-  });
+  valueOf: (current: Reading, previous: Reading | undefined) => Value,
+): DataPoint<Value>[] {
+  const dataPoints: DataPoint<Value>[] = [];
+  for (const view of views) {
+    const { agent, series } = view;
+    const previous = delta ? view.previous : undefined;
+    const startTime = delta ? view.deltaStartTime : view.startTime;
+    for (let p = 0; p < points.length; p++) {
+      const point = points[p]!;
+      const current = point.read(agent, takenMs);
+      if (current === undefined) continue;
+      const value = valueOf(current, previous && point.read(previous, takenMs));
+      dataPoints.push({ startTime, endTime, attributes: series.points[index]![p]!, value });
+    }
+    if (perEvent === undefined) continue;
+    for (let e = 0; e < agent.events.length; e++) {
+      const event = agent.events[e]!;
+      if (!perEvent.applies(event)) continue;
+      const before = previous && eventLike(previous, e, event);
+      const had = before !== undefined && perEvent.applies(before);
+      const value = valueOf(perEvent.read(event), had ? perEvent.read(before) : undefined);
+      dataPoints.push({ startTime, endTime, attributes: series.event(e, event).attributes, value });
+    }
+  }
   return dataPoints;
 }
 
 /** Explicit bounds, no min and max: a tally does not know them. */
-function histogramPoints(
-  metric: HistogramMetric,
-  index: number,
-  views: readonly AgentView[],
-  moment: Moment,
-  delta: boolean,
-): DataPoint<OtelHistogram>[] {
-  const dataPoints: DataPoint<OtelHistogram>[] = [];
-  const boundaries = scaledBounds(metric.divisor);
-  eachReading<Distribution>(metric, index, views, moment, delta, (view, attributes, current, previous) => {
-    dataPoints.push({
-      startTime: delta ? view.deltaStartTime : view.startTime,
-      endTime: moment.endTime,
-      attributes,
-      value: histogramOf(current, delta ? previous : undefined, metric.divisor, boundaries(current.bounds)),
-    });
-  });
-  return dataPoints;
-}
-
 function histogramOf(
   current: Distribution,
   previous: Distribution | undefined,

@@ -23,8 +23,7 @@ import { type FeedSnapshot, type ReaderSnapshot, type SnapshotFeed, SourceFeed }
 import { ReaderMemory } from '../joining/reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from '../joining/ring-reporter.js';
 import { SELF_METRICS } from '../self-metrics.js';
-import { hrTimeOf, metricData, numberData } from './metric-data.js';
-import type { AgentView, Moment } from './readings.js';
+import { type AgentView, hrTimeOf, metricData, type Moment, numberData } from './metric-data.js';
 
 /** Feed and settings of a producer that shares the source of an instrumentation or of serve. */
 export interface SharedFeed extends Profile {
