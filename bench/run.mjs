@@ -1,5 +1,5 @@
 // `npm run bench [-- NAME ...] [--json | --markdown | --update] [--quick]`: builds the native programs and runs all
-// benches, or the named ones. Figures are medians of several runs after a warm-up, beside yardsticks of the same run:
+// benches, or the named ones. Figures are medians of several runs after a warm-up, with references of the same run:
 // ratios of two machines can be compared, figures cannot. --update writes the tables into docs/performance.md. --quick
 // only checks that the benches work.
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Shared by the benches: medians, a directory for rings, an empty Node process as the yardstick. */
+/** Shared by the benches: medians, a directory for rings, an empty Node process as the reference. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
 // Shared by the native benches: a clock, medians, a ring with realistic transfers, and a plain pop loop like that of
-// NIXL's consumers as the yardstick.
+// NIXL's consumers as the reference.
 
 #pragma once
 
