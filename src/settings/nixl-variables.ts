@@ -40,18 +40,20 @@ const EXPORTERS: Readonly<Record<string, NixlExporter>> = {
   otlp: { kind: 'otlp', exporters: ['otlp'] },
   console: { kind: 'console', exporters: ['console'] },
   nop: { kind: 'none', exporters: ['none'] },
+  doca: { kind: 'other', exporters: [] },
 };
 
-/**
- * Returns undefined if the variable is not set.
- * @throws Refusal for an exporter of NIXL that this package does not replace.
- */
+/** Returns undefined if the variable is not set. */
 export function nixlExporter({ NIXL_TELEMETRY_EXPORTER: name }: Environment): NixlExporter | undefined {
   if (!name) return undefined;
-  if (name.toLowerCase() === 'doca') {
-    refuse('prometheus, otlp, console, or a module of the user; DOCA is not among the exporters here');
-  }
-  return EXPORTERS[name.toLowerCase()] ?? { kind: 'other', exporters: [name] };
+  const known = name.toLowerCase();
+  return Object.hasOwn(EXPORTERS, known) ? EXPORTERS[known] : { kind: 'other', exporters: [name] };
+}
+
+/** @throws Refusal for an exporter of NIXL that this package does not replace. */
+export function replacements({ exporters }: NixlExporter): readonly string[] {
+  if (exporters.length > 0) return exporters;
+  return refuse('prometheus, otlp, console, or a module of the user; DOCA is not among the exporters here');
 }
 
 /** NIXL's choice of an exporter, as a variable of another option. */

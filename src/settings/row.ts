@@ -110,12 +110,13 @@ export function described(row: OptionRow, shape: Shape = row.shape): Shape {
 }
 
 /**
- * Converts a value of the section `serve`, which may be the text that the flag takes.
+ * Converts a value of the section `serve`, which may be the text that the flag takes, or an array where the shape has one.
  * @throws Refusal
  */
-export function sectionValue({ parse }: Shape, given: unknown): unknown {
-  const text = Array.isArray(given) && given.every((one) => typeof one === 'string') ? given.join(',') : given;
-  return typeof text === 'string' && parse !== undefined ? parse(text) : given;
+export function sectionValue(shape: Shape, given: unknown): unknown {
+  const isList = Array.isArray(given) && shape.problems(given).length === 0;
+  const text = isList ? given.join(',') : given;
+  return typeof text === 'string' && shape.parse !== undefined ? shape.parse(text) : given;
 }
 
 /** Shape of such a value. */

@@ -1,5 +1,13 @@
 /** Settings of `nixl-otel serve` alone, one row each: the section `serve` of a file. */
-import { addressIn, collectorIn, exporterVariable, onOrOff, outputPathOf, PORT } from './nixl-variables.js';
+import {
+  addressIn,
+  collectorIn,
+  exporterVariable,
+  onOrOff,
+  outputPathOf,
+  PORT,
+  replacements,
+} from './nixl-variables.js';
 import { OPTION_ROWS } from './option-rows.js';
 import { type FlagValues, type OptionRow, type OptionRows, sectionShape, type Resolution } from './row.js';
 import { filePath, hostName, httpUrl, milliseconds, object, refuse, type Shape, value, word } from './shape.js';
@@ -30,7 +38,7 @@ export const SERVE_ROWS = {
   exporter: {
     shape: EXPORTERS,
     flag: { name: 'exporter', takes: '<names>', repeats: true },
-    variables: [{ name: 'OTEL_METRICS_EXPORTER' }, exporterVariable(({ exporters }) => exporters)],
+    variables: [{ name: 'OTEL_METRICS_EXPORTER' }, exporterVariable(replacements)],
     default: ['prometheus'],
     description:
       '`prometheus`, `otlp`, `console`, the path or package of a custom exporter, or several with commas between them; or `none`',

@@ -189,6 +189,8 @@ const WRONG: [string, string][] = [
     '3:7: attributes[1].name is a_b, which is spelled in Prometheus like a.b, the name of attributes[0]',
   ],
   ['serve: { host: 5 }', '1:10: serve.host is 5; allowed: an address'],
+  ['serve: { host: [h] }', '1:10: serve.host is ["h"]; allowed: an address'],
+  ["serve: { port: ['9464'] }", '1:10: serve.port is ["9464"]; allowed: a whole number, from 0 to 65535'],
   ["serve: { host: '[::2' }", '1:10: serve.host is "[::2"; allowed: an address or a host name'],
   ['serve: { exporter: [prometheus, none] }', '1:10: serve.exporter is ["prometheus","none"]; allowed: none alone'],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],

@@ -33,8 +33,18 @@ describe('settings of serve', () => {
     expect(settingsOf({}, { ...nixl, OTEL_EXPORTER_PROMETHEUS_PORT: '' }).port).toBe(1);
   });
 
+  it("need no exporter of NIXL's variable where a flag names one", () => {
+    const doca = { NIXL_TELEMETRY_EXPORTER: 'doca' };
+    expect(settingsOf({ exporter: ['otlp'] }, doca)).toMatchObject({
+      exporter: ['otlp'],
+      host: '127.0.0.1',
+      port: 9464,
+    });
+  });
+
   it.each([
     [{ OTEL_METRICS_EXPORTER: 'otlp, prometheus' }, { exporter: ['otlp', 'prometheus'] }],
+    [{ NIXL_TELEMETRY_EXPORTER: 'constructor' }, { exporter: ['constructor'] }],
     [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, { otlpProtocol: 'grpc' }],
     [
       { OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'http/json' },
