@@ -1,6 +1,6 @@
 /** Main module of the live page. */
 import { amount, binaryBytes, duration } from '../../figures/formats.js';
-import type { AgentData, PageData } from '../data.js';
+import type { AgentData, PageData } from '../page-data.js';
 import { AgentsTable } from './agents-table.js';
 import { barTable, bucketRows } from './bars.js';
 import { makeCharts } from './charts.js';
@@ -30,7 +30,7 @@ const allAgents = byId('all-agents');
 let agent: number | undefined;
 let isPaused = false;
 
-const setPaused = poll('page/data.json', {
+const setPaused = poll('page/page-data.json', {
   onData(data) {
     history.add(data);
     showState('live', 'Live');
