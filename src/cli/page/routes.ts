@@ -77,7 +77,7 @@ export function publishPage(
     directories: directories.map(oneLine),
     startedMs: performance.timeOrigin,
   };
-  server.route('/page/page-data.json', data(peek, facts, customErrors));
+  server.route('/page/data.json', data(peek, facts, customErrors));
 }
 
 function file(url: URL, contentType: string, headers: Readonly<Record<string, string>> = {}): Handler {

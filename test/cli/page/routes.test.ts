@@ -50,7 +50,7 @@ it('is off with --page off', async () => {
     'text/plain; charset=utf-8',
     expect.stringContaining('/metrics'),
   ]);
-  for (const path of ['/page/page-data.json', '/page/cli/page/browser/main.js', '/page/exact.js']) {
+  for (const path of ['/page/data.json', '/page/cli/page/browser/main.js', '/page/exact.js']) {
     expect((await fetch(at(path))).status).toBe(404);
   }
 });
@@ -67,7 +67,7 @@ it('takes nothing out of a ring', async () => {
   writer.push({ type: 0, value: 5n });
   // After the first drain, which comes at once, the next one is far away.
   const { at } = await serve(dir, '--drain-interval', '10000');
-  const data = async () => (await (await fetch(at('/page/page-data.json'))).json()) as PageData;
+  const data = async () => (await (await fetch(at('/page/data.json'))).json()) as PageData;
   await until(async () => (await data()).agents[0]?.txBytes === 5);
   writer.push({ type: 0, value: 6n });
   const before = (await data()).takenMs;

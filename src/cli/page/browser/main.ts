@@ -30,7 +30,7 @@ const allAgents = byId('all-agents');
 let agent: number | undefined;
 let isPaused = false;
 
-const setPaused = poll('page/page-data.json', {
+const setPaused = poll('page/data.json', {
   onData(data) {
     history.add(data);
     showState('live', 'Live');
