@@ -15,10 +15,8 @@ export function readiness(snapshot: Snapshot | undefined): { ready: boolean; tex
   const { collector, agents, problems, problemCount } = snapshot;
   const lateMs = Math.max(LATE_MS, 10 * collector.drainIntervalMs);
   if (collector.sinceTickMs > lateMs) {
-    return {
-      ready: false,
-      text: `the collector thread has had no turn for ${Math.round(collector.sinceTickMs)} ms`,
-    };
+    const text = `the collector thread has had no turn for ${Math.round(collector.sinceTickMs)} ms`;
+    return { ready: false, text };
   }
   const lines = [`ready, ${agents.filter(({ exported }) => exported).length} agents`];
   for (const { path, state, reason } of problems.slice(0, MAX_LISTED)) {

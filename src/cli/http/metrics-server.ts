@@ -115,29 +115,21 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   try {
     await once(server, 'listening');
   } catch (error) {
-    throw new Failure(listenProblem(error as NodeJS.ErrnoException, host, port));
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new Failure(`cannot serve on ${host} port ${port}: ${LISTEN_PROBLEMS[code] ?? message}`);
   }
   // While no file descriptor is free, some versions of Node report each connection that they cannot accept.
   const warn = warnOnce();
   server.on('error', (error) => warn(`a connection could not be accepted: ${reasonOf(error)}`));
 }
 
-function listenProblem(error: NodeJS.ErrnoException, host: string, port: number): string {
-  const what = `cannot serve on ${host} port ${port}: `;
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return `${what}the port is taken; choose another with --port (0 takes any free one)`;
-    case 'EACCES':
-      return `${what}not permitted; choose a port above 1023 with --port`;
-    case 'EADDRNOTAVAIL':
-      return `${what}this machine does not have that address; choose another with --host`;
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return `${what}the host name is not known; choose another with --host`;
-    default:
-      return `${what}${error.message}`;
-  }
-}
+const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'the port is taken; choose another with --port (0 takes any free one)',
+  EACCES: 'not permitted; choose a port above 1023 with --port',
+  EADDRNOTAVAIL: 'this machine does not have that address; choose another with --host',
+  ENOTFOUND: 'the host name is not known; choose another with --host',
+  EAI_AGAIN: 'the host name is not known; choose another with --host',
+};
 
 function close(server: Server): Promise<void> {
   return new Promise((resolve) => {

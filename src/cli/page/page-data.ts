@@ -1,4 +1,4 @@
-/** Data of the live page from a snapshot. Pure. */
+/** Data of the live page, which fetches them once a second, from a snapshot. Pure. */
 import {
   ambiguousNames,
   Category,
@@ -12,20 +12,29 @@ import {
 import { oneLine } from '../../one-line.js';
 import type { AgentSnapshot, Snapshot } from '../../shm-bridge/types.js';
 import { totalsOf } from '../figures/totals.js';
-import type { AgentData, PageData } from './data.js';
 
 /** Further agents are summed up, so that an answer stays below a megabyte. */
 export const MAX_LISTED_AGENTS = 256;
 const LONG_IDLE_MS = 60_000;
 const MAX_LISTED_PROBLEMS = 50;
 
-export type PageFacts = Pick<PageData, 'version' | 'hostname' | 'directories' | 'startedMs'>;
+export interface PageFacts {
+  readonly version: string;
+  readonly hostname: string;
+  readonly directories: readonly string[];
+  /** Start of the process. Another process has other agents under the same ids. */
+  readonly startedMs: number;
+}
+
+export type PageData = ReturnType<typeof pageData>;
+/** One agent. Sizes are bytes. Counts and sums begin at `startTimeMs`. */
+export type AgentData = Readonly<ReturnType<typeof agentData>>;
 
 const ERRORS = EVENTS.filter(({ category }) => category === Category.ERROR);
 const STATUSES = ERRORS.map(({ event }) => event.replace('agent_err_', ''));
 
 /** Returns the data of exported agents, as at /metrics. `customErrors` count beside NIXL's errors. */
-export function pageData(snapshot: Snapshot, facts: PageFacts, customErrors: readonly CustomError[] = []): PageData {
+export function pageData(snapshot: Snapshot, facts: PageFacts, customErrors: readonly CustomError[] = []) {
   const { takenMs, problems, problemCount } = snapshot;
   const exported = snapshot.agents.filter((agent) => agent.exported);
   const ambiguous = ambiguousNames(exported);
@@ -38,6 +47,7 @@ export function pageData(snapshot: Snapshot, facts: PageFacts, customErrors: rea
     ...facts,
     takenMs,
     bounds: boundsOf(exported),
+    /** In the order of `AgentData.errors`. */
     errorStatuses: [...STATUSES, ...customErrors.map(({ status }) => status)],
     ...fold(all),
     problems: problems
@@ -47,7 +57,7 @@ export function pageData(snapshot: Snapshot, facts: PageFacts, customErrors: rea
   };
 }
 
-function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean): AgentData {
+function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean) {
   const totals = totalsOf(agent.events);
   const { transmit, receive } = agent.transfers;
   return {
@@ -61,14 +71,19 @@ function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean
     txRequests: Number(totals.txRequests),
     rxRequests: Number(totals.rxRequests),
     errors: ERRORS.map(({ type }) => Number(eventOfType(agent, type)?.sum ?? 0n)),
+    /** Registered and not yet deregistered. */
     memory: Number(agent.memoryInUse),
+    /** Ever registered. */
     registered: Number(totals.registered),
     memoryApproximate: agent.memoryApproximate,
     dropped: Number(totals.dropped),
+    /** Drains that found the ring full. */
     foundFull: agent.foundFull,
+    /** Highest share of the ring that was found filled lately, 0 to 1. */
     fill: utilization(agent),
     restarts: agent.restarts,
     suspect: agent.suspect || agent.foreignMoves > 0,
+    /** Counts per bucket of `bounds`, and one more for values above. */
     durations: totals.transferTimes?.counts ?? [],
     postDurations: totals.postTimes?.counts ?? [],
     txSizes: transmit.size.counts,
@@ -77,7 +92,7 @@ function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean
 }
 
 /** All agents of a source have the same bounds. */
-function boundsOf([first]: readonly AgentSnapshot[]): PageData['bounds'] {
+function boundsOf([first]: readonly AgentSnapshot[]) {
   const { durationBoundsUs, sizeBounds } = tallyOptions();
   return {
     durationUs: first?.transfers.transmit.duration.bounds ?? durationBoundsUs,
@@ -85,7 +100,8 @@ function boundsOf([first]: readonly AgentSnapshot[]): PageData['bounds'] {
   };
 }
 
-function fold(all: readonly AgentData[]): Pick<PageData, 'agents' | 'folded'> {
+/** `folded`: number of agents that the last entry sums up; 0 where it is one agent. */
+function fold(all: readonly AgentData[]): { agents: readonly AgentData[]; folded: number } {
   if (all.length <= MAX_LISTED_AGENTS) return { agents: all, folded: 0 };
   // Lists the same active agents every time: a rate needs two answers with one agent.
   const isIdle = ({ idleMs }: AgentData): number => (idleMs > LONG_IDLE_MS ? 1 : 0);

@@ -5,12 +5,6 @@
  */
 import { invalid } from '../../arguments.js';
 
-interface Entry {
-  readonly text: string;
-  /** `entry 2, from character 15 on,` */
-  readonly where: string;
-}
-
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 /** The characters that Node accepts in a header. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -22,12 +16,8 @@ const MAX_LENGTH = 255;
 /** @throws NixlTelemetryError CONFIG_INVALID */
 export function checkHeaders(variable: string, text: string, isGrpc: boolean): void {
   const names = new Set<string>();
-  for (const { text: entry, where } of entriesOf(text)) {
-    const refuse = refusal(
-      variable,
-      where,
-      'name=value pairs with commas between them, percent-encoded (%2C is a comma, %3B a semicolon)',
-    );
+  const allowed = 'name=value pairs with commas between them, percent-encoded (%2C is a comma, %3B a semicolon)';
+  for (const { entry, refuse } of entriesOf(variable, text, allowed)) {
     if (entry.includes(';')) refuse('has a semicolon, from which on it would be cut off');
     const { name, value } = pairOf(entry, refuse);
     if (value === '') refuse(`has no value for the header ${name}`);
@@ -47,12 +37,8 @@ export function checkHeaders(variable: string, text: string, isGrpc: boolean): v
  * @throws NixlTelemetryError CONFIG_INVALID
  */
 export function checkResourceAttributes(variable: string, text: string): void {
-  for (const { text: entry, where } of entriesOf(text)) {
-    const refuse = refusal(
-      variable,
-      where,
-      'key=value pairs with commas between them, percent-encoded (%2C is a comma, %3D an equals sign)',
-    );
+  const allowed = 'key=value pairs with commas between them, percent-encoded (%2C is a comma, %3D an equals sign)';
+  for (const { entry, refuse } of entriesOf(variable, text, allowed)) {
     if (entry.split('=').length > 2) refuse('has more than one =');
     const { name, value } = pairOf(entry, refuse);
     if (name.length > MAX_LENGTH || value.length > MAX_LENGTH)
@@ -60,22 +46,20 @@ export function checkResourceAttributes(variable: string, text: string): void {
   }
 }
 
-/** Omits empty entries, such as after a last comma, as the SDK does. */
-function entriesOf(text: string): Entry[] {
-  let from = 1;
-  return text.split(',').flatMap((part, i) => {
-    const entry = { text: part.trim(), where: `entry ${i + 1}, from character ${from} on,` };
-    from += part.length + 1;
-    return entry.text === '' ? [] : [entry];
-  });
-}
-
 type Refuse = (problem: string) => never;
 
-function refusal(variable: string, where: string, allowed: string): Refuse {
-  return (problem) => {
-    throw invalid(`${variable}: ${where} ${problem}; allowed: ${allowed}`);
-  };
+/** Splits a text into entries. Omits empty ones, such as after a last comma, as the SDK does. */
+function entriesOf(variable: string, text: string, allowed: string) {
+  let from = 1;
+  return text.split(',').flatMap((part, i) => {
+    const where = `entry ${i + 1}, from character ${from} on,`;
+    from += part.length + 1;
+    const refuse: Refuse = (problem) => {
+      throw invalid(`${variable}: ${where} ${problem}; allowed: ${allowed}`);
+    };
+    const entry = part.trim();
+    return entry === '' ? [] : [{ entry, refuse }];
+  });
 }
 
 function pairOf(entry: string, refuse: Refuse): { name: string; value: string } {

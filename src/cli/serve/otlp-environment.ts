@@ -12,17 +12,34 @@ import { checkHeaders } from './key-value-pairs.js';
 
 type Protocol = ServeSettings['otlpProtocol'];
 
-/** The first overrides the second. */
-const PREFIXES = ['OTEL_EXPORTER_OTLP_METRICS_', 'OTEL_EXPORTER_OTLP_'];
+/** Returns the variables of a setting. The first overrides the second. */
+function otlpVariables(name: string): string[] {
+  return [`OTEL_EXPORTER_OTLP_METRICS_${name}`, `OTEL_EXPORTER_OTLP_${name}`];
+}
 
 function endpointIn(environment: Environment): string | undefined {
-  return PREFIXES.map((prefix) => environment[`${prefix}ENDPOINT`]).find((text) => text);
+  return otlpVariables('ENDPOINT')
+    .map((variable) => environment[variable])
+    .find((text) => text);
 }
 
 /** Returns true if a variable limits the time of an export. */
 export function isTimeoutSet(environment: Environment): boolean {
-  return PREFIXES.some((prefix) => (environment[`${prefix}TIMEOUT`]?.trim() ?? '') !== '');
+  return otlpVariables('TIMEOUT').some((variable) => environment[variable]?.trim());
 }
+
+const CHECKS: Readonly<Record<string, (text: string) => unknown>> = {
+  ENDPOINT: httpUrl.parse!,
+  COMPRESSION: word(['gzip', 'none']).parse!,
+  TIMEOUT: milliseconds,
+  CERTIFICATE: readableFile,
+  CLIENT_CERTIFICATE: readableFile,
+  CLIENT_KEY: readableFile,
+  INSECURE: word(['true', 'false'], { lowerCase: true }).parse!,
+};
+
+/** Variables that the exporters read themselves, except for `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE`. */
+export const OTLP_VARIABLES: readonly string[] = ['PROTOCOL', 'HEADERS', ...Object.keys(CHECKS)].flatMap(otlpVariables);
 
 /** Returns the host of the receiver. The rest of an address may hold passwords and keys. */
 export function shownCollector(given: string | undefined, protocol: Protocol, environment: Environment): string {
@@ -34,21 +51,6 @@ export function shownCollector(given: string | undefined, protocol: Protocol, en
   return bare.includes('://') ? bare : bare.replace(/\/.*/s, '');
 }
 
-/** Variables that the exporters read themselves, except for `OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE`. */
-export const OTLP_VARIABLES: readonly string[] = PREFIXES.flatMap((prefix) =>
-  [
-    'ENDPOINT',
-    'PROTOCOL',
-    'HEADERS',
-    'TIMEOUT',
-    'COMPRESSION',
-    'CERTIFICATE',
-    'CLIENT_CERTIFICATE',
-    'CLIENT_KEY',
-    'INSECURE',
-  ].map((name) => prefix + name),
-);
-
 /** Returns shownCollector() with the scheme of the address, if it has one. */
 export function collectorUrl(given: string | undefined, protocol: Protocol, environment: Environment): string {
   const host = shownCollector(given, protocol, environment);
@@ -58,26 +60,18 @@ export function collectorUrl(given: string | undefined, protocol: Protocol, envi
 
 /** @throws NixlTelemetryError CONFIG_INVALID naming the variable, its value and what is allowed. */
 export function checkOtlpEnvironment(environment: Environment, protocol: Protocol): void {
-  const checks: Record<string, (text: string) => unknown> = {
-    ENDPOINT: protocol === 'grpc' ? grpcTarget : httpUrl.parse!,
-    COMPRESSION: word(['gzip', 'none']).parse!,
-    TIMEOUT: milliseconds,
-    CERTIFICATE: readableFile,
-    CLIENT_CERTIFICATE: readableFile,
-    CLIENT_KEY: readableFile,
-    INSECURE: word(['true', 'false'], { lowerCase: true }).parse!,
-  };
-  for (const [name, check] of Object.entries(checks)) {
-    for (const variable of PREFIXES.map((prefix) => prefix + name)) {
+  const isGrpc = protocol === 'grpc';
+  for (const [name, check] of Object.entries(isGrpc ? { ...CHECKS, ENDPOINT: grpcTarget } : CHECKS)) {
+    for (const variable of otlpVariables(name)) {
       const text = environment[variable]?.trim() ?? '';
       if (text !== '') parseVariable(variable, text, check);
     }
   }
-  for (const variable of PREFIXES.map((prefix) => `${prefix}HEADERS`)) {
-    checkHeaders(variable, environment[variable] ?? '', protocol === 'grpc');
+  for (const variable of otlpVariables('HEADERS')) {
+    checkHeaders(variable, environment[variable] ?? '', isGrpc);
   }
   const [certificate, key] = ['CLIENT_CERTIFICATE', 'CLIENT_KEY'].map((name) =>
-    PREFIXES.map((prefix) => prefix + name).find((variable) => environment[variable]?.trim()),
+    otlpVariables(name).find((variable) => environment[variable]?.trim()),
   );
   if ((certificate === undefined) !== (key === undefined)) {
     throw invalid(`${certificate ?? key} is set alone; allowed: a client certificate and its key`);

@@ -129,7 +129,7 @@ function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: str
 async function customOutput(opening: Opening): Promise<Output> {
   const { name, settings, resource, shared, owner } = opening;
   const outputPath = process.env['NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH'];
-  let reader: CustomReader | undefined;
+  let reader: CustomReader | undefined = undefined;
   const producer = sharedProducer(
     { temporality: (type) => reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE },
     shared,

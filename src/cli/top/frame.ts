@@ -5,7 +5,7 @@ import { PACKAGE_VERSION } from '../../package.js';
 import { amount, timeOfDay } from '../figures/formats.js';
 import { cut, fit, type Side, widthOf } from '../figures/table.js';
 import { rateTexts } from '../figures/totals.js';
-import { type Column, shownColumns, sorted } from './columns.js';
+import { shownColumns, sorted } from './columns.js';
 import { HELP, type Scrolling, type UiState } from './keys.js';
 import { overall, type Row, type View } from './tracker.js';
 
@@ -25,16 +25,11 @@ export interface Surroundings {
   readonly unicode: boolean;
 }
 
-interface Frame {
-  readonly lines: readonly Line[];
-  readonly scrolling: Scrolling;
-}
-
 const HEADER_LINES = 4;
 const FOOTER_LINES = 1;
 const KEYS = 'q quit  s sort  r reverse  / filter  p pause  t totals  h help';
 
-export function frame(view: View, state: UiState, surroundings: Surroundings): Frame {
+export function frame(view: View, state: UiState, surroundings: Surroundings) {
   const { columns, rows } = surroundings;
   const height = Math.max(0, rows - HEADER_LINES - FOOTER_LINES);
   const visible = shown(view.rows, state);
@@ -54,7 +49,8 @@ export function frame(view: View, state: UiState, surroundings: Surroundings): F
     ...Array.from({ length: height }, (_, i) => body[i] ?? []),
     footerLine(state, columns, visible.length === 0 ? 'none' : `${offset + 1}-${last} of ${visible.length}`),
   ];
-  return { lines: lines.slice(0, rows).map((line) => narrowed(line, columns)), scrolling: { height, most } };
+  const scrolling: Scrolling = { height, most };
+  return { lines: lines.slice(0, rows).map((line) => narrowed(line, columns)), scrolling };
 }
 
 /** Returns the rows that the state selects, in its order. */
@@ -116,21 +112,13 @@ function footerLine({ typing, filter }: UiState, columns: number, place: string)
 
 // --- the table ---
 
-interface Layout {
-  readonly columns: readonly Column[];
-  readonly gap: string;
-  readonly nameWidth: number;
-  /** 0 where it does not fit. */
-  readonly sparkWidth: number;
-}
-
 const WIDE = 96;
 const MIN_NAME = 8;
 const MIN_SPARK = 8;
 const MAX_SPARK = 40;
 
-/** Gives names the width of the longest one, or at least 60 % of what the numbers leave. */
-function layoutFor(width: number, rows: readonly Row[], totals: boolean): Layout {
+/** Gives names the width of the longest one, or at least 60 % of what the numbers leave. `sparkWidth`: 0 where it does not fit. */
+function layoutFor(width: number, rows: readonly Row[], totals: boolean) {
   const columns = shownColumns(totals);
   const gap = width >= WIDE ? '  ' : ' ';
   const numbers = columns.reduce((sum, column) => sum + gap.length + column.width, 0);
@@ -142,6 +130,8 @@ function layoutFor(width: number, rows: readonly Row[], totals: boolean): Layout
   if (sparkWidth >= MIN_SPARK) return { columns, gap, nameWidth, sparkWidth };
   return { columns, gap, nameWidth: Math.max(MIN_NAME, Math.min(longest, width - numbers)), sparkWidth: 0 };
 }
+
+type Layout = ReturnType<typeof layoutFor>;
 
 function headingLine({ columns, gap, nameWidth, sparkWidth }: Layout, { sort, reverse }: UiState): Line {
   const mark = reverse ? '^' : 'v';

@@ -115,13 +115,8 @@ function stateOf({ life, idleMs }: AgentTotals): AgentState {
   return idleMs !== undefined && idleMs >= IDLE_AFTER_MS ? 'idle' : 'live';
 }
 
-/** All rows as one, without percentiles: those of several agents cannot be added. */
-interface Overall extends Rates {
-  readonly lost: number;
-  readonly lostMore: boolean;
-}
-
-export function overall(rows: readonly Row[]): Overall {
+/** Returns all rows as one, without percentiles: those of several agents cannot be added. */
+export function overall(rows: readonly Row[]) {
   const total = (key: keyof Rates): number | undefined =>
     rows.some((row) => row[key] !== undefined) || rows.length === 0
       ? rows.reduce((all, row) => all + (row[key] ?? 0), 0)

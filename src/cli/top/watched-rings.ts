@@ -18,7 +18,7 @@ export class WatchedRings implements Sampler {
   readonly name: string;
   readonly #directories: readonly string[];
   readonly #rings = new Map<string, RingTotals>();
-  #problems: readonly NixlTelemetryError[] = [];
+  #problems = new Map<string, NixlTelemetryError>();
   #complaints: readonly Complaint[] = [];
   #nextSearchMs = 0;
   #nextWritersMs = 0;
@@ -40,7 +40,7 @@ export class WatchedRings implements Sampler {
   }
 
   noAgents(): Error {
-    const [problem] = this.#problems;
+    const [problem] = this.#problems.values();
     const [complaint] = this.#complaints;
     const denied = this.#complaints.find(isNotPermitted);
     if (denied !== undefined) return new Failure(denied.text, ExitCode.DENIED);
@@ -68,7 +68,7 @@ export class WatchedRings implements Sampler {
   #search(nowMs: number): void {
     if (nowMs < this.#nextSearchMs) return;
     const complaints = new Map<string, Complaint>();
-    const problems: NixlTelemetryError[] = [];
+    const problems = new Map<string, NixlTelemetryError>();
     const gone = new Set(this.#rings.keys());
     const complain = (complaint: Complaint): void => void complaints.set(complaint.text, complaint);
     for (const directory of this.#directories) {
@@ -82,7 +82,7 @@ export class WatchedRings implements Sampler {
         try {
           if (!this.#rings.has(file)) this.#rings.set(file, new RingTotals(file, inode, { agent, ...place }));
         } catch (error) {
-          problems.push(unavailability(error));
+          problems.set(file, unavailability(error));
         }
       }
     }
@@ -116,7 +116,7 @@ export class WatchedRings implements Sampler {
     }
     const lapped = rings.filter((_, i) => agents[i]!.missed);
     if (lapped.length > 0) notes.push(`${named(lapped)} too fast to be observed: numbers are too low; --url has all`);
-    const problems = this.#problems.map(({ message }) => message);
+    const problems = [...this.#problems.values()].map(({ message }) => message);
     for (const { problem } of rings) if (problem !== undefined) problems.push(problem);
     const [first, ...more] = problems;
     if (first !== undefined) notes.push(first + (more.length > 0 ? ` (and ${more.length} more files)` : ''));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { History } from '../../../src/cli/page/browser/history.js';
-import type { AgentData, PageData } from '../../../src/cli/page/data.js';
+import type { AgentData, PageData } from '../../../src/cli/page/page-data.js';
 
 const AGENT: AgentData = {
   id: 1,

@@ -1,7 +1,7 @@
 /** The live page as a server of HTTP answers it; what a browser makes of it is tested in test/page. */
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import type { PageData } from '../../../src/cli/page/data.js';
+import type { PageData } from '../../../src/cli/page/page-data.js';
 import { RingWriter } from '../../../src/shm-bridge/index.js';
 import { inspectRing } from '../../../src/shm-bridge/ring.js';
 import { type RunningCommand, start, temporaryDirectory, until } from '../command.js';

@@ -1,7 +1,7 @@
 /** Table of agents: sorted by any column, with a button in each row that narrows the page down to its agent. */
 import { bytes, count, duration, percent, percentile, perSecond } from '../../figures/formats.js';
 import { quantile } from '../../figures/rates.js';
-import type { AgentData, PageData } from '../data.js';
+import type { AgentData, PageData } from '../page-data.js';
 import { byId, element, named, setNumber, setText, UNKNOWN } from './dom.js';
 import { errorsOf, type History, type Measure, type Measures } from './history.js';
 
@@ -49,8 +49,8 @@ export class AgentsTable {
   readonly #body = byId('agents-body');
   readonly #headings: HTMLElement[] = [];
   readonly #onChoice: (agent: number | undefined) => void;
-  /** Index of a column. Undefined: the name. */
-  #sortedBy: number | undefined;
+  /** 0: the name; above: a column. */
+  #sortedBy = 0;
   #descending = false;
   #chosen: number | undefined;
   readonly #lines = new Map<number, HTMLElement>();
@@ -61,7 +61,7 @@ export class AgentsTable {
     const line = byId('agents-head');
     for (const [i, heading] of ['agent', ...COLUMNS.map((column) => column.heading)].entries()) {
       const button = element('button', { type: 'button' }, heading);
-      button.addEventListener('click', () => this.#sortBy(i === 0 ? undefined : i - 1));
+      button.addEventListener('click', () => this.#sortBy(i));
       const cell = element('th', { scope: 'col' }, button);
       this.#headings.push(cell);
       line.append(cell);
@@ -104,25 +104,24 @@ export class AgentsTable {
     return (a, b) => placeOf(a) - placeOf(b);
   }
 
-  #sortBy(column: number | undefined): void {
-    this.#descending = this.#sortedBy === column ? !this.#descending : column !== undefined;
+  #sortBy(column: number): void {
+    this.#descending = this.#sortedBy === column ? !this.#descending : column > 0;
     this.#sortedBy = column;
     this.#markHeadings();
     this.#redraw(true);
   }
 
   #markHeadings(): void {
-    const sorted = this.#sortedBy === undefined ? 0 : this.#sortedBy + 1;
     this.#headings.forEach((cell, i) => {
-      cell.setAttribute('aria-sort', i !== sorted ? 'none' : this.#descending ? 'descending' : 'ascending');
+      cell.setAttribute('aria-sort', i !== this.#sortedBy ? 'none' : this.#descending ? 'descending' : 'ascending');
     });
   }
 
   #compare(a: Row, b: Row): number {
     const byName = a.agent.name.localeCompare(b.agent.name, 'en', { numeric: true }) || a.agent.id - b.agent.id;
     const sign = this.#descending ? -1 : 1;
-    if (this.#sortedBy === undefined) return sign * byName;
-    const { value } = COLUMNS[this.#sortedBy]!;
+    if (this.#sortedBy === 0) return sign * byName;
+    const { value } = COLUMNS[this.#sortedBy - 1]!;
     const [x, y] = [value(a), value(b)];
     if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y)) || byName;
     return sign * (x - y) || byName;

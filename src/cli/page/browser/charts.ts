@@ -1,6 +1,6 @@
 /** Charts over time: lines, a legend that is also their text, and a cursor for mouse and arrow keys. */
 import { bytes, count, ifKnown, percent, percentile, perSecond } from '../../figures/formats.js';
-import type { PageData } from '../data.js';
+import type { PageData } from '../page-data.js';
 import { byId, element, mark, setText, UNKNOWN } from './dom.js';
 import type { Measure } from './history.js';
 import uPlot from './uplot.js';

@@ -1,6 +1,6 @@
 /** History of the page: rates between answers for ten minutes, and whole answers for one. Pure. */
 import { Interval, quantile } from '../../figures/rates.js';
-import type { AgentData, PageData } from '../data.js';
+import type { AgentData, PageData } from '../page-data.js';
 
 const KEPT_MS = 10 * 60_000;
 const MAX_MOMENTS = 700;

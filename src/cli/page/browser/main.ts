@@ -1,6 +1,6 @@
 /** Main module of the live page. */
 import { amount, binaryBytes, duration } from '../../figures/formats.js';
-import type { AgentData, PageData } from '../data.js';
+import type { AgentData, PageData } from '../page-data.js';
 import { AgentsTable } from './agents-table.js';
 import { barTable, bucketRows } from './bars.js';
 import { makeCharts } from './charts.js';

@@ -1,12 +1,12 @@
 /** Fetches the data once a second, while the page is visible and not paused. */
-import type { PageData } from '../data.js';
+import type { PageData } from '../page-data.js';
 
 const INTERVAL_MS = 1000;
 const TIMEOUT_MS = 5000;
 
 interface Listener {
-  onData(data: PageData): void;
-  onFailure(reason: string): void;
+  readonly onData: (data: PageData) => void;
+  readonly onFailure: (reason: string) => void;
 }
 
 /** Fetches at once and from then on. Returns a function that pauses and resumes. */

@@ -1,7 +1,7 @@
 /** Tiles at the top of the page: current rates, and totals. */
 import { bytes, count, ifKnown, percent, percentile, perSecond } from '../../figures/formats.js';
 import { quantile } from '../../figures/rates.js';
-import type { AgentData } from '../data.js';
+import type { AgentData } from '../page-data.js';
 import { byId, element, setNumber, setText, UNKNOWN } from './dom.js';
 import { errorsOf, type History, type Measure, requestsOf } from './history.js';
 
