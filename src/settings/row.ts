@@ -109,10 +109,7 @@ export function described(row: OptionRow, shape: Shape = row.shape): Shape {
   };
 }
 
-/**
- * Converts a value of the section `serve`, which may be the text that the flag takes.
- * @throws Refusal
- */
+/** Converts a value of the section `serve`, which may be the text that the flag takes. @throws Refusal */
 export function sectionValue({ parse }: Shape, given: unknown): unknown {
   const text = Array.isArray(given) && given.every((one) => typeof one === 'string') ? given.join(',') : given;
   return typeof text === 'string' && parse !== undefined ? parse(text) : given;

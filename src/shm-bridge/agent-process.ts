@@ -49,15 +49,11 @@ export function processStart(pid: number, procDir = '/proc'): string | undefined
   }
 }
 
-export interface RingBirth {
-  /** Nanoseconds since the epoch; 0 if unknown. */
-  readonly timeNs: bigint;
-  /** Orders files of the same tick of the kernel's clock (4 ms): most file systems count upwards. */
-  readonly inode: bigint;
-}
-
-/** Returns the birth of a ring's file. */
-export function ringBirth(directory: string, agent: string): RingBirth {
+/**
+ * Returns the birth of a ring's file, in nanoseconds since the epoch; 0 if unknown. `inode` orders files of the same tick of
+ * the kernel's clock (4 ms): most file systems count upwards.
+ */
+export function ringBirth(directory: string, agent: string): { readonly timeNs: bigint; readonly inode: bigint } {
   try {
     const { birthtimeNs, ino } = statSync(join(directory, agent), { bigint: true });
     return { timeNs: birthtimeNs, inode: ino };
