@@ -109,6 +109,12 @@ export function described(row: OptionRow, shape: Shape = row.shape): Shape {
   };
 }
 
+/** Returns the shapes of the options that a file may hold. */
+export function fileFields(rows: OptionRows, shapeOf: (row: OptionRow) => Shape): Record<string, Shape> {
+  const held = Object.entries(rows).filter(([, { inFile = true }]) => inFile);
+  return Object.fromEntries(held.map(([key, row]) => [key, shapeOf(row)]));
+}
+
 /** Converts a value of the section `serve`, which may be the text that the flag takes. @throws Refusal */
 export function sectionValue({ parse }: Shape, given: unknown): unknown {
   const text = Array.isArray(given) && given.every((one) => typeof one === 'string') ? given.join(',') : given;
