@@ -1,27 +1,23 @@
 /** MeterProviders: which instrumentation has its instruments on one, and how to wait for one. */
 
-export interface InstrumentsOwner {
-  /** For messages. */
-  readonly name: string;
-  readonly places: string;
-}
+import type { Named } from './joining/ring-reporter.js';
 
 const OWNERS = Symbol.for('opentelemetry-instrumentation-nixl.instruments');
 
 /** On the global object, so that all copies of this package share it. */
-function owners(): WeakMap<object, InstrumentsOwner> {
-  const global = globalThis as { [OWNERS]?: WeakMap<object, InstrumentsOwner> };
+function owners(): WeakMap<object, Named> {
+  const global = globalThis as { [OWNERS]?: WeakMap<object, Named> };
   return (global[OWNERS] ??= new WeakMap());
 }
 
 /** Returns the owner of the provider: `owner`, unless another one was first. Two owners would count everything twice. */
-export function claimInstruments(provider: object, owner: InstrumentsOwner): InstrumentsOwner {
+export function claimInstruments(provider: object, owner: Named): Named {
   const found = owners().get(provider) ?? owner;
   owners().set(provider, found);
   return found;
 }
 
-export function releaseInstruments(provider: object, owner: InstrumentsOwner): void {
+export function releaseInstruments(provider: object, owner: Named): void {
   if (owners().get(provider) === owner) owners().delete(provider);
 }
 

@@ -161,7 +161,10 @@ export class Reporting {
     if (this.#enabled && this.#settings.source === undefined) {
       this.#log.warn(SUBJECT, 'CONFIG_INVALID', NOTHING_CONFIGURED);
     }
-    if (!this.#enabled || this.#settings.source === undefined) return this.#rest();
+    if (!this.#enabled || this.#settings.source === undefined) {
+      this.#retry.stop();
+      return this.#stopAll();
+    }
     if (this.#producersTaken) return this.#serveProducers();
     const readers = readersOf(this.#provider);
     if (readers !== undefined) return this.#join(readers.filter((reader) => !isShutDown(reader)));
@@ -211,11 +214,6 @@ export class Reporting {
   #wait(): void {
     this.#stopAll();
     this.#retry.start();
-  }
-
-  #rest(): void {
-    this.#retry.stop();
-    this.#stopAll();
   }
 
   #stopAll(): void {

@@ -83,11 +83,6 @@ function gpusOf({ gpus, process }: AttributeSubject): readonly string[] | undefi
   return gpus ?? process?.gpus;
 }
 
-interface Entry {
-  readonly spec: AttributeSpec;
-  readonly read: Read;
-}
-
 /** Requires: checked specs. */
 export class AttributeRegistry {
   /** Sorted by `order`. */
@@ -98,7 +93,7 @@ export class AttributeRegistry {
   readonly needsProcess: boolean;
   /** True if an attribute needs the order of the agents in their process. */
   readonly needsInstance: boolean;
-  readonly #entries: readonly Entry[];
+  readonly #entries: readonly { readonly spec: AttributeSpec; readonly read: Read }[];
 
   constructor(specs: readonly AttributeSpec[] = []) {
     const rank = ({ order = Infinity }: AttributeSpec): number => order;

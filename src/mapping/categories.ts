@@ -7,14 +7,8 @@ import { Category } from '../tally.js';
  */
 export type EventKind = 'counter' | 'counter-gauge' | 'counter-gauge-histogram';
 
-export interface CategoryRow {
-  /** NIXL's name. */
-  readonly name: string;
-  readonly defaultKind: EventKind;
-}
-
-/** Indexed by NIXL's category number. */
-export const CATEGORIES: readonly CategoryRow[] = [
+/** NIXL's names, indexed by category number. */
+export const CATEGORIES: readonly { readonly name: string; readonly defaultKind: EventKind }[] = [
   { name: 'NIXL_TELEMETRY_MEMORY', defaultKind: 'counter-gauge' },
   { name: 'NIXL_TELEMETRY_TRANSFER', defaultKind: 'counter' },
   { name: 'NIXL_TELEMETRY_CONNECTION', defaultKind: 'counter' },

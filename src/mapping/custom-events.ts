@@ -65,6 +65,13 @@ export function matcherOf({ event: asked, category }: CustomMetric): EventMatch 
   return (event) => fits(event) && event.name !== undefined && pattern.test(event.name);
 }
 
+const READ: Readonly<Record<Exclude<CustomMetricKind, 'histogram'>, (event: EventTally) => bigint>> = {
+  counter: ({ sum }) => sum,
+  gauge: ({ last }) => last,
+  // Each negative value adds 2^64 too much to the sum: modulo 2^64 it is right.
+  updowncounter: ({ sum }) => BigInt.asIntN(64, sum),
+};
+
 export function customMetrics(naming: Naming, events: readonly CustomMetric[], selects: EventMatch): Metric[] {
   return events.map((custom): NumberMetric | HistogramMetric => {
     const { kind, name, description = '', unit = '' } = custom;
@@ -78,24 +85,15 @@ export function customMetrics(naming: Naming, events: readonly CustomMetric[], s
     const matches = matcherOf(custom);
     const applies: EventMatch = (event) => event.count > 0 && matches(event) && selects(event);
     const about = { name: typeof name === 'string' ? name : name[naming], description, unit, divisor: 1, points: [] };
-    switch (kind) {
-      case 'counter':
-        return { ...about, kind, perEvent: { applies, read: ({ sum }) => sum } };
-      case 'gauge':
-        return { ...about, kind, perEvent: { applies, read: ({ last }) => last } };
-      case 'updowncounter':
-        // Each negative value adds 2^64 too much to the sum: modulo 2^64 it is right.
-        return { ...about, kind, perEvent: { applies, read: ({ sum }) => BigInt.asIntN(64, sum) } };
-      case 'histogram':
-        return {
-          ...about,
-          kind,
-          perEvent: {
-            applies: (event) => event.histogram !== undefined && applies(event),
-            read: (event) => distributionOf(event)!,
-          },
-        };
-    }
+    if (kind !== 'histogram') return { ...about, kind, perEvent: { applies, read: READ[kind] } };
+    return {
+      ...about,
+      kind,
+      perEvent: {
+        applies: (event) => event.histogram !== undefined && applies(event),
+        read: (event) => distributionOf(event)!,
+      },
+    };
   });
 }
 

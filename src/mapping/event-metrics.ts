@@ -5,14 +5,7 @@ import { categoryName } from './categories.js';
 import { type CustomError, errorSum } from './custom-events.js';
 import { eventOfType } from './event-keys.js';
 import { errorRow, type EventMetricRefs, EVENTS, type EventRow, type MetricRef } from './events.js';
-import {
-  type Distribution,
-  distributionOf,
-  type HistogramMetric,
-  type Metric,
-  type NumberMetric,
-  type Point,
-} from './metric.js';
+import { type Distribution, distributionOf, type Metric, type NumberMetric } from './metric.js';
 import { type Labels, type Naming, NO_LABELS } from './naming.js';
 import { hasErrors, type NixlRelease, RELEASES, seriesInRelease } from './releases.js';
 
@@ -56,6 +49,10 @@ function metricsOfRow(row: EventRow, dialect: Dialect, readSum?: ReadNumber): Me
   const { type } = row;
   const sum: ReadNumber = readSum ?? ((agent) => eventOfType(agent, type)?.sum);
   const last: ReadNumber = (agent) => eventOfType(agent, type)?.last;
+  const distribution = (agent: AgentSnapshot): Distribution | undefined => {
+    const event = eventOfType(agent, type);
+    return event && distributionOf(event);
+  };
   const about = (ref: MetricRef) => ({ name: ref.name, description: ref.description, ...unitOf(row, dialect) });
   const numbers = (ref: MetricRef | undefined, kind: NumberKind, read: ReadNumber): Metric[] =>
     ref === undefined ? [] : [{ ...about(ref), ...kind, points: [{ labels: labelsOf(row, ref, dialect), read }] }];
@@ -69,7 +66,7 @@ function metricsOfRow(row: EventRow, dialect: Dialect, readSum?: ReadNumber): Me
           {
             ...about(histogram),
             kind: 'histogram' as const,
-            points: [distributionPoint(type, labelsOf(row, histogram, dialect))],
+            points: [{ labels: labelsOf(row, histogram, dialect), read: distribution }],
             recordsType: type,
           },
         ]),
@@ -92,25 +89,11 @@ function labelsOf(row: EventRow, { labels = NO_LABELS }: MetricRef, { naming, re
   return labels === NO_LABELS ? category : { ...category, ...labels };
 }
 
-function distributionPoint(type: number, labels: Labels): Point<Distribution> {
-  return {
-    labels,
-    read(agent) {
-      const event = eventOfType(agent, type);
-      return event && distributionOf(event);
-    },
-  };
-}
-
 function joined(a: Metric, b: Metric): Metric {
   if (a.kind === 'histogram' && b.kind === 'histogram') {
-    return { ...withoutRecordsType(a), points: [...a.points, ...b.points] };
+    // A histogram of two types cannot be fed with the events of one.
+    return { ...a, points: [...a.points, ...b.points], recordsType: undefined };
   }
   if (a.kind !== 'histogram' && a.kind === b.kind) return { ...a, points: [...a.points, ...b.points] };
   throw new TypeError(`event table: ${a.name} is both ${a.kind} and ${b.kind}`);
-}
-
-/** A histogram of two types cannot be fed with the events of one. */
-function withoutRecordsType({ recordsType: _, ...metric }: HistogramMetric): HistogramMetric {
-  return metric;
 }

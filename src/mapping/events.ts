@@ -16,11 +16,11 @@ export interface MetricRef {
 
 /** Metrics of one naming: the sum of all values, the last value, and the distribution. */
 export interface EventMetricRefs {
-  readonly counter?: MetricRef;
+  readonly counter?: MetricRef | undefined;
   /** The sum in place of `counter`, if its name must not end in `_total`. */
-  readonly upDownCounter?: MetricRef;
-  readonly gauge?: MetricRef;
-  readonly histogram?: MetricRef;
+  readonly upDownCounter?: MetricRef | undefined;
+  readonly gauge?: MetricRef | undefined;
+  readonly histogram?: MetricRef | undefined;
 }
 
 export interface EventRow {

@@ -42,7 +42,7 @@ export interface NumberMetric extends MetricBase<Exact> {
 export interface HistogramMetric extends MetricBase<Distribution> {
   readonly kind: 'histogram';
   /** Event type with one recording per event, if there is one: the histogram can be fed event by event. */
-  readonly recordsType?: number;
+  readonly recordsType?: number | undefined;
 }
 
 export type Metric = NumberMetric | HistogramMetric;

@@ -1,4 +1,5 @@
 /** Two namings of the same numbers, and the spelling of labels in each. */
+import { countsOf } from '../maps.js';
 import type { AttributeValue } from './attribute-values.js';
 import * as semconv from './semconv.js';
 
@@ -89,11 +90,6 @@ export function withLabels(naming: Naming, base: Attributes, labels: Labels): At
 
 /** Returns the names that several of these agents share: only those agents need their directory. */
 export function ambiguousNames(agents: readonly { readonly agent: string }[]): ReadonlySet<string> {
-  const seen = new Set<string>();
-  const ambiguous = new Set<string>();
-  for (const { agent } of agents) {
-    if (seen.has(agent)) ambiguous.add(agent);
-    else seen.add(agent);
-  }
-  return ambiguous;
+  const counts = countsOf(agents.map(({ agent }) => agent));
+  return new Set([...counts.keys()].filter((agent) => counts.get(agent)! > 1));
 }

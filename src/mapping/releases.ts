@@ -19,24 +19,20 @@ interface ReleaseRow {
 }
 
 /** Returns the gauge under the name of its event, as releases up to 1.3 print it. */
-function gaugeOf({ event, nixl: { gauge } }: EventRow): { gauge?: MetricRef } {
-  return gauge === undefined ? {} : { gauge: { ...gauge, name: event } };
-}
-
-function counterOf({ nixl: { counter } }: EventRow): { counter?: MetricRef } {
-  return counter === undefined ? {} : { counter };
+function gaugeOf({ event, nixl: { gauge } }: EventRow): MetricRef | undefined {
+  return gauge && { ...gauge, name: event };
 }
 
 /** Releases 1.2 and 1.3 have no gauges but those of memory. */
 function countersAndMemory(row: EventRow): EventMetricRefs {
-  return { ...counterOf(row), ...(row.category === Category.MEMORY ? gaugeOf(row) : {}) };
+  return { counter: row.nixl.counter, gauge: row.category === Category.MEMORY ? gaugeOf(row) : undefined };
 }
 
 /** A sum without `_total` cannot be a counter: OpenTelemetry's Prometheus exporter appends it to names of counters. */
 function sumsOrGauges(row: EventRow): EventMetricRefs {
   const { counter } = row.nixl;
-  if (row.category !== Category.TRANSFER) return gaugeOf(row);
-  return counter === undefined ? {} : { upDownCounter: { ...counter, name: row.event } };
+  if (row.category !== Category.TRANSFER) return { gauge: gaugeOf(row) };
+  return { upDownCounter: counter && { ...counter, name: row.event } };
 }
 
 export const RELEASES = {
@@ -47,7 +43,7 @@ export const RELEASES = {
     releases: '1.3.1, 1.4.0',
     types: 21,
     hasCategory: false,
-    seriesOf: ({ nixl: { counter, gauge } }) => ({ ...(counter && { counter }), ...(gauge && { gauge }) }),
+    seriesOf: ({ nixl: { counter, gauge } }) => ({ counter, gauge }),
   },
   main: { releases: 'main at commit 8770b655a', types: Infinity, hasCategory: false, seriesOf: ({ nixl }) => nixl },
 } satisfies Record<string, ReleaseRow>;

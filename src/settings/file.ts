@@ -7,7 +7,7 @@ import { readJson } from './json-text.js';
 import { lineAndColumn } from './located.js';
 import type { BuilderName, MetricBuilder } from './metric-builder.js';
 import { OPTION_ROWS } from './option-rows.js';
-import { described, type OptionRow } from './row.js';
+import { described, fileFields } from './row.js';
 import { anyObject, object, type Path, pathText, type Shape, text } from './shape.js';
 import { builderFromModule, isModulePath } from './user-module.js';
 import { readYaml } from './yaml-text.js';
@@ -25,11 +25,7 @@ export interface WrittenSettings {
 export function fileShape(serve: Shape = anyObject): Shape {
   return object({
     $schema: { ...text, allowed: 'the address of the schema' },
-    ...Object.fromEntries(
-      Object.entries<OptionRow>(OPTION_ROWS).flatMap(([name, row]) =>
-        row.inFile === false ? [] : [[name, described(row)]],
-      ),
-    ),
+    ...fileFields(OPTION_ROWS, (row) => described(row)),
     builders: described(OPTION_ROWS.builders, BUILDERS_IN_FILE),
     serve,
   });

@@ -59,13 +59,8 @@ function prometheusNames({ name, kind }: Named): string[] {
   return kind === 'histogram' ? ['', '_bucket', '_count', '_sum'].map((end) => spelled + end) : [spelled];
 }
 
-interface KnownName {
-  readonly name: string;
-  readonly category: number;
-}
-
 /** NIXL's events as wire version 1 and the labels spell them. */
-export const KNOWN_EVENTS: readonly KnownName[] = EVENTS.flatMap(({ event, wireVersion1Name, category }) => [
+export const KNOWN_EVENTS = EVENTS.flatMap(({ event, wireVersion1Name, category }) => [
   { name: event, category },
   ...(wireVersion1Name === undefined ? [] : [{ name: wireVersion1Name, category }]),
 ]);
@@ -74,6 +69,7 @@ export const KNOWN_EVENTS: readonly KnownName[] = EVENTS.flatMap(({ event, wireV
 export function passedOver({ event, category }: Pick<CustomMetric, 'event' | 'category'>): string[] {
   if (typeof event === 'number' || /^\*+$/.test(event) || !/[*?]/.test(event)) return [];
   const matches = globPattern(event);
-  const fits = (one: KnownName): boolean => category === undefined || Category[category] === one.category;
-  return KNOWN_EVENTS.filter((one) => fits(one) && matches.test(one.name)).map(({ name }) => name);
+  return KNOWN_EVENTS.filter(
+    (one) => matches.test(one.name) && (category === undefined || Category[category] === one.category),
+  ).map(({ name }) => name);
 }

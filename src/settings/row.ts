@@ -109,6 +109,12 @@ export function described(row: OptionRow, shape: Shape = row.shape): Shape {
   };
 }
 
+/** Returns the shapes of the options that a file may hold. */
+export function fileFields(rows: OptionRows, shapeOf: (row: OptionRow) => Shape): Record<string, Shape> {
+  const held = Object.entries(rows).filter(([, { inFile = true }]) => inFile);
+  return Object.fromEntries(held.map(([key, row]) => [key, shapeOf(row)]));
+}
+
 /**
  * Converts a value of the section `serve`, which may be the text that the flag takes, or an array where the shape has one.
  * @throws Refusal

@@ -9,7 +9,7 @@ import {
   replacements,
 } from './nixl-variables.js';
 import { OPTION_ROWS } from './option-rows.js';
-import { type FlagValues, type OptionRow, type OptionRows, sectionShape, type Resolution } from './row.js';
+import { fileFields, type FlagValues, type OptionRow, type OptionRows, sectionShape, type Resolution } from './row.js';
 import { filePath, hostName, httpUrl, milliseconds, object, refuse, type Shape, value, word } from './shape.js';
 
 /** A timer with more than a signed 32-bit number of milliseconds fires at once. */
@@ -176,10 +176,4 @@ export function serveSettings(resolved: Resolution): ServeSettings {
 }
 
 /** Shape of the section `serve` of a file. */
-export const SERVE_SECTION = object(
-  Object.fromEntries(
-    Object.entries<OptionRow>(SERVE_ROWS).flatMap(([key, row]) =>
-      row.inFile === false ? [] : [[key, sectionShape(row)]],
-    ),
-  ),
-);
+export const SERVE_SECTION = object(fileFields(SERVE_ROWS, sectionShape));

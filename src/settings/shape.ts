@@ -171,12 +171,8 @@ function parserOfList<T>({ parse }: Shape<T>): Pick<Shape<T[]>, 'parse'> {
   return parse === undefined ? {} : { parse: (text, before = []) => [...(before as T[]), parse(text)] };
 }
 
-export interface Fields {
-  readonly [name: string]: Shape;
-}
-
 /** Keys that are undefined count as not given. */
-export function object(fields: Fields, required: readonly string[] = []): Shape {
+export function object(fields: Readonly<Record<string, Shape>>, required: readonly string[] = []): Shape {
   const names = Object.keys(fields);
   const allowed = `an object with ${names.join(', ')}`;
   return {
@@ -236,11 +232,11 @@ export function wordOrObject(words: Shape, byKey: Readonly<Record<string, Shape>
   };
 }
 
-/** Result of a further check: a problem of the whole value, or problems of parts with their paths in it. */
-export type Found = string | readonly Problem[] | undefined;
-
-/** Adds a check that no JSON Schema can express. It runs on values that have the shape. */
-export function also<T>(shape: Shape<T>, check: (value: never) => Found): Shape<T> {
+/**
+ * Adds a check that no JSON Schema can express. It runs on values that have the shape, and returns a problem of the whole
+ * value, or problems of parts with their paths in it.
+ */
+export function also<T>(shape: Shape<T>, check: (value: never) => string | readonly Problem[] | undefined): Shape<T> {
   return {
     ...shape,
     problems(given, path = []) {

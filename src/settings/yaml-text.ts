@@ -5,12 +5,8 @@ import { packageFolder } from '../package.js';
 import type { Located, Mistake } from './located.js';
 import type { Path } from './shape.js';
 
-export interface LocatedYaml extends Located {
-  /** Returns a scalar, also where the text has mistakes elsewhere. */
-  readonly peek: (path: Path) => unknown;
-}
-
-export function readYaml(text: string): LocatedYaml {
+/** `peek`: returns a scalar, also where the text has mistakes elsewhere. */
+export function readYaml(text: string): Located & { readonly peek: (path: Path) => unknown } {
   const { parseDocument, visit } = createRequire(packageFolder('package yaml', 'CONFIG_INVALID'))(
     'yaml',
   ) as typeof Yaml;

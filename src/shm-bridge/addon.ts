@@ -7,7 +7,6 @@ import { NixlTelemetryError, reasonOf } from '../errors.js';
 import { howToBuild, nativeFiles, platformName } from './native-files.js';
 import type { RawTally } from './raw-tally.js';
 import type {
-  CollectorStats,
   EventBatch,
   ObservedRing,
   ObserveResult,
@@ -15,9 +14,9 @@ import type {
   RingEvent,
   RingEventColumns,
   RingInspection,
-  RingProblem,
   RingStats,
   RingStatus,
+  Snapshot,
   TapStats,
   TypeBatch,
 } from './types.js';
@@ -37,14 +36,11 @@ export interface RawTotals {
   strings: string[];
 }
 
-export interface RawSnapshot extends RawTotals {
-  takenMs: number;
+type Decoded = 'takenMs' | 'problems' | 'problemCount' | 'openDirectories' | 'collector';
+
+export interface RawSnapshot extends RawTotals, Pick<Snapshot, Decoded> {
   agents: number;
-  problems: RingProblem[];
-  problemCount: number;
-  openDirectories: string[];
   places: Pick<PlaceStatus, 'state' | 'reason' | 'files' | 'hadRings'>[];
-  collector: CollectorStats;
 }
 
 export interface RawOpened extends RingStatus {

@@ -37,48 +37,41 @@ export function readAgentProcess(
 
 /** Returns the start time of a process in clock ticks since boot: it distinguishes processes that reuse a pid. */
 export function processStart(pid: number, procDir = '/proc'): string | undefined {
+  const text = attempt(() => readFileSync(join(procDir, String(pid), 'stat'), 'latin1'));
+  // Field 2 is the program's name in parentheses and may contain anything. Field 22 is the start time.
+  return text
+    ?.slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .at(19);
+}
+
+/**
+ * Returns the birth of a ring's file, in nanoseconds since the epoch; 0 if unknown. `inode` orders files of the same tick of
+ * the kernel's clock (4 ms): most file systems count upwards.
+ */
+export function ringBirth(directory: string, agent: string): { readonly timeNs: bigint; readonly inode: bigint } {
+  const stats = attempt(() => statSync(join(directory, agent), { bigint: true }));
+  return { timeNs: stats?.birthtimeNs ?? 0n, inode: stats?.ino ?? 0n };
+}
+
+/** Returns undefined for what is gone or not readable. */
+function attempt<T>(read: () => T): T | undefined {
   try {
-    const text = readFileSync(join(procDir, String(pid), 'stat'), 'latin1');
-    // Field 2 is the program's name in parentheses and may contain anything. Field 22 is the start time.
-    return text
-      .slice(text.lastIndexOf(')') + 2)
-      .split(' ')
-      .at(19);
+    return read();
   } catch {
     return undefined;
-  }
-}
-
-export interface RingBirth {
-  /** Nanoseconds since the epoch; 0 if unknown. */
-  readonly timeNs: bigint;
-  /** Orders files of the same tick of the kernel's clock (4 ms): most file systems count upwards. */
-  readonly inode: bigint;
-}
-
-/** Returns the birth of a ring's file. */
-export function ringBirth(directory: string, agent: string): RingBirth {
-  try {
-    const { birthtimeNs, ino } = statSync(join(directory, agent), { bigint: true });
-    return { timeNs: birthtimeNs, inode: ino };
-  } catch {
-    return { timeNs: 0n, inode: 0n };
   }
 }
 
 function environmentOf(pid: number, procDir: string): Map<string, string> | undefined {
-  try {
-    const text = readFileSync(join(procDir, String(pid), 'environ'))
-      .subarray(0, MAX_ENVIRONMENT_BYTES)
-      .toString();
-    const pairs = text.split('\0').map((pair): [string, string] => {
-      const at = pair.indexOf('=');
-      return [pair.slice(0, at), pair.slice(at + 1)];
-    });
-    return new Map(pairs);
-  } catch {
-    return undefined;
-  }
+  const text = attempt(() => readFileSync(join(procDir, String(pid), 'environ')))
+    ?.subarray(0, MAX_ENVIRONMENT_BYTES)
+    .toString();
+  const pairs = text?.split('\0').map((pair): [string, string] => {
+    const at = pair.indexOf('=');
+    return [pair.slice(0, at), pair.slice(at + 1)];
+  });
+  return pairs && new Map(pairs);
 }
 
 interface Gpu {
@@ -88,17 +81,15 @@ interface Gpu {
 
 function installedGpus(procDir: string): Gpu[] | undefined {
   const directory = join(procDir, 'driver/nvidia/gpus');
-  try {
-    return readdirSync(directory)
+  return attempt(() =>
+    readdirSync(directory)
       .toSorted()
       .map((address) => {
         const text = readFileSync(join(directory, address, 'information'), 'utf8');
         const field = (name: string): string => new RegExp(`^${name}:\\s*(.*?)\\s*$`, 'm').exec(text)?.[1] ?? '';
         return { model: field('Model'), uuid: field('GPU UUID') };
-      });
-  } catch {
-    return undefined;
-  }
+      }),
+  );
 }
 
 /**

@@ -109,10 +109,7 @@ export function openRing(path: string, options: OpenRingOptions = {}): Ring {
   return new Ring(path, handleOf(path, addon().openRing(filePath('path', path), isForced(options))));
 }
 
-/**
- * Opens a ring for passive observation.
- * @throws NixlTelemetryError RING_UNAVAILABLE, CONFIG_INVALID
- */
+/** Opens a ring for passive observation. @throws NixlTelemetryError RING_UNAVAILABLE, CONFIG_INVALID */
 export function observeRing(path: string, options: OpenRingOptions = {}): RingObserver {
   return new RingObserver(path, handleOf(path, addon().openObserver(filePath('path', path), isForced(options))));
 }

@@ -3,7 +3,6 @@ import { basename, dirname, resolve } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { filePath, invalid, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
-import type { TallyOptions } from '../tally.js';
 import { addon, type Handle, type RawSnapshot, type RawTap } from './addon.js';
 import { rawTally, type RawTally } from './raw-tally.js';
 import { decodeSnapshot, type Place } from './snapshot.js';
@@ -84,9 +83,9 @@ export function openSource(options: SourceOptions): RingSource {
     tally: raw,
   };
   const eventTaps = eventTap === undefined ? [] : [eventTapOf(eventTap)];
-  const typeTaps = typeTap === undefined ? [] : [typeTapOf(typeTap, tally)];
+  const typeTaps = typeTap === undefined ? [] : [typeTapOf(typeTap, raw)];
   const { source, taps } = addon().openSource(settings, [...eventTaps, ...typeTaps]);
-  return new NativeSource(source, tally, raw, places, {
+  return new NativeSource(source, raw, places, {
     event: taps[eventTaps.length - 1],
     type: typeTap === undefined ? undefined : taps.at(-1),
   });
@@ -112,7 +111,7 @@ function eventTapOf(options: EventTapOptions): RawTap {
 }
 
 /** @throws NixlTelemetryError CONFIG_INVALID */
-function typeTapOf(options: TypeTapOptions, tally: TallyOptions): RawTap {
+function typeTapOf(options: TypeTapOptions, tally: RawTally): RawTap {
   const { types, capacity } = optionsObject('typeTap', options, ['types', 'capacity']);
   const most = Math.min(63, tally.types.length - 1);
   listOf('typeTap.types', types, (name, type) => wholeNumber(name, type, 0, most));
@@ -144,9 +143,8 @@ function rawPlace({ path, isGlob }: Place): [string, string] {
 
 class NativeSource implements RingSource {
   #handle: Handle | undefined;
-  #eventTap: EventTap | undefined;
-  #typeTap: EventTap<TypeBatch> | undefined;
-  readonly #options: TallyOptions;
+  eventTap: EventTap | undefined;
+  typeTap: EventTap<TypeBatch> | undefined;
   readonly #tally: RawTally;
   readonly #places: readonly Place[];
   #last: RawSnapshot | undefined;
@@ -155,25 +153,15 @@ class NativeSource implements RingSource {
 
   constructor(
     source: Handle,
-    options: TallyOptions,
     tally: RawTally,
     places: readonly Place[],
     taps: { readonly event: Handle | undefined; readonly type: Handle | undefined },
   ) {
     this.#handle = source;
-    this.#options = options;
     this.#tally = tally;
     this.#places = places;
-    this.#eventTap = taps.event && tapOf(source, taps.event, takeEvents, () => (this.#eventTap = undefined));
-    this.#typeTap = taps.type && tapOf(source, taps.type, takeTypes, () => (this.#typeTap = undefined));
-  }
-
-  get eventTap(): EventTap | undefined {
-    return this.#eventTap;
-  }
-
-  get typeTap(): EventTap<TypeBatch> | undefined {
-    return this.#typeTap;
+    this.eventTap = taps.event && tapOf(source, taps.event, takeEvents, () => (this.eventTap = undefined));
+    this.typeTap = taps.type && tapOf(source, taps.type, takeTypes, () => (this.typeTap = undefined));
   }
 
   get closed(): boolean {
@@ -235,7 +223,7 @@ class NativeSource implements RingSource {
 
   openTypeTap(options: TypeTapOptions): EventTap<TypeBatch> {
     const source = this.#open();
-    return tapOf(source, addon().openTap(source, ...typeTapOf(options, this.#options)), takeTypes);
+    return tapOf(source, addon().openTap(source, ...typeTapOf(options, this.#tally)), takeTypes);
   }
 
   close(): void {

@@ -220,11 +220,7 @@ export interface ObserveResult<Events = RingEvent[]> extends Observation {
 }
 
 /** Result of TallyingObserver.observe(). The optional numbers are present if the ring is ready. */
-export interface ObservedRing extends Observation {
+export interface ObservedRing extends Observation, Pick<RingInspection, 'wireVersion' | 'capacity' | 'pending'> {
   /** Events since the previous call. */
   found: number;
-  wireVersion?: number;
-  capacity?: number;
-  /** Unread events in the ring. */
-  pending?: number;
 }

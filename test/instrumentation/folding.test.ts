@@ -2,7 +2,7 @@ import { diag, DiagLogLevel } from '@opentelemetry/api';
 import type { DataPoint, Histogram } from '@opentelemetry/sdk-metrics';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { NixlInstrumentation, NixlInstrumentationConfig } from '../../src/index.js';
-import { SeriesLimit } from '../../src/instrumentation/agents/series-limit.js';
+import { SeriesLimit } from '../../src/instrumentation/agents/agent-roster.js';
 import { instrumentationWith } from '../../src/instrumentation/instrumentation.js';
 import { FALLBACK } from '../../src/instrumentation/reporting.js';
 import type { AgentSnapshot } from '../../src/shm-bridge/types.js';

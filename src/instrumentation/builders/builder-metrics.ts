@@ -29,6 +29,9 @@ class ProducerReader extends MetricReader {
 }
 
 export class BuilderMetrics {
+  readonly processor: MetricProcessor;
+  /** The same for all readers of the source. */
+  readonly agentAttributes: AgentAttributes;
   readonly #run: BuilderRun;
   readonly #options: Required<BuilderRunOptions>;
   readonly #readers: Map<object, ProducerReader> = new Map();
@@ -37,6 +40,8 @@ export class BuilderMetrics {
   /** `before`: predecessor, whose instruments and producers the builders keep. */
   constructor(options: BuilderRunOptions, before?: BuilderMetrics) {
     this.#options = { ...options, earlier: before === undefined ? new EarlierTotals() : before.#options.earlier };
+    this.processor = options.processor;
+    this.agentAttributes = options.agentAttributes;
     this.#run = new BuilderRun(this.#options);
     if (before === undefined) return;
     this.#readers = before.#readers;
@@ -60,15 +65,6 @@ export class BuilderMetrics {
   forReaders(before: BuilderMetrics | undefined): BuilderMetrics {
     const { processor, agentAttributes, log } = this.#options;
     return new BuilderMetrics({ processor, agentAttributes, log }, before);
-  }
-
-  /** The same for all readers of the source. */
-  get agentAttributes(): AgentAttributes {
-    return this.#options.agentAttributes;
-  }
-
-  get processor(): MetricProcessor {
-    return this.#options.processor;
   }
 
   /** Options that the source must be opened with. */
@@ -131,7 +127,7 @@ export class BuilderMetrics {
 
   close(): void {
     this.detach();
-    this.#options.processor.close();
+    this.processor.close();
   }
 }
 

@@ -1,4 +1,5 @@
 /** Agents and names of queued events: the queue has numbers only. */
+import { madeOnce } from '../../maps.js';
 import { type AgentSnapshot, type EventLabels, eventLabels } from '../../mapping/index.js';
 import type { AgentEvent, EventGain } from '../../settings/metric-builder.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
@@ -53,8 +54,7 @@ export class EventDirectory {
 
   /** Keys are only ever appended, so the name at an index never changes. */
   #named(agent: AgentSnapshot, key: number): NamedEvent | undefined {
-    let labels = this.#labels.get(agent.id);
-    if (labels === undefined) this.#labels.set(agent.id, (labels = []));
+    const labels = madeOnce(this.#labels, agent.id, (): EventLabels[] => []);
     const event = agent.events[key];
     return (
       event && { ...(labels[key] ??= eventLabels(event)), agent: agent.agent, attributes: this.#attributes.of(agent) }

@@ -82,10 +82,7 @@ export class MetricProcessor {
     });
   }
 
-  /**
-   * Appends a builder.
-   * @throws NixlTelemetryError CONFIG_INVALID
-   */
+  /** Appends a builder. @throws NixlTelemetryError CONFIG_INVALID */
   addBuilder(builder: MetricBuilder): void {
     check(isBuilder(builder), 'builder', builder, 'an object with name and create()');
     this.#builders.push(builder);
@@ -112,10 +109,7 @@ export class MetricProcessor {
     return this.#builders.some((builder) => builder.observe !== undefined);
   }
 
-  /**
-   * Lets all builders count into instruments of this meter from now on.
-   * @throws NixlTelemetryError CONFIG_INVALID
-   */
+  /** Lets all builders count into instruments of this meter from now on. @throws NixlTelemetryError CONFIG_INVALID */
   useMeter(meter: Meter): void {
     const isMeter = typeof (meter as Meter | null | undefined)?.createCounter === 'function';
     check(isMeter, 'meter', meter, 'a Meter of OpenTelemetry');

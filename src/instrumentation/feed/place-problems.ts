@@ -26,16 +26,11 @@ function problemOf(place: PlaceStatus, watchedMs: number): Omit<RingProblem, 'pa
   const { state, reason, given, hadRings } = place;
   const isRelative = !given.startsWith('/');
   const origin = isRelative ? `; it was given as ${given}, which is relative to the working directory` : '';
-  switch (state) {
-    case 'ready':
-      break;
-    case 'absent':
-      return { state, reason: `it does not exist yet; agents write no ring without it and do not create it${origin}` };
-    case 'corrupt':
-      return { state, reason: `${reason}; name the directory of the rings${origin}` };
-    default:
-      return { state, reason: `${reason}${origin}` };
+  if (state === 'absent') {
+    return { state, reason: `it does not exist yet; agents write no ring without it and do not create it${origin}` };
   }
+  if (state === 'corrupt') return { state, reason: `${reason}; name the directory of the rings${origin}` };
+  if (state !== 'ready') return { state, reason: `${reason}${origin}` };
   if (hadRings) return undefined;
   if (watchedMs >= NO_RINGS_AFTER_MS) return { state: 'no_rings', reason: noRings(place) };
   if (isRelative) return { state: 'relative', reason: `it was given as ${given}, and agents may write elsewhere` };

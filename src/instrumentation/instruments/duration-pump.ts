@@ -2,8 +2,9 @@
  * Moves durations from a tap into synchronous histograms, because the metrics API has no observable one. This costs
  * main-thread time per event, so the pump works within a time budget, in slices of at most a millisecond.
  */
+import { DEFAULT_DURATION_BUDGET_MS } from '../../settings/option-rows.js';
 import type { EventTap, TypeBatch } from '../../shm-bridge/index.js';
-import { DEFAULT_DURATION_BUDGET_MS, SamplingControl, TimeBudget } from './sampling.js';
+import { SamplingControl, TimeBudget } from './sampling.js';
 
 /** Slices of the timer: a 33rd of the budget each, at most this long, milliseconds. */
 const SLICES_PER_SECOND = 33;

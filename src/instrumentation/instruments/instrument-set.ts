@@ -4,25 +4,14 @@ import type { HistogramMetric, Metric, NumberMetric } from '../../mapping/index.
 import type { TallyOptions } from '../../shm-bridge/index.js';
 import { DURATION_METRICS, SELF_METRICS } from '../self-metrics.js';
 
-export interface InstrumentSet {
-  readonly meter: Meter;
-  /** Parallel to the metrics; undefined for histograms. */
-  readonly numbers: readonly (Observable | undefined)[];
-  readonly self: readonly Observable[];
-  readonly durationStats: readonly Observable[];
-  /** By event type. `metric`: index in the list of metrics. */
-  readonly durations: ReadonlyMap<
-    number,
-    { readonly histogram: Histogram; readonly metric: number; readonly divisor: number }
-  >;
-  /** Everything that the batch callback observes. */
-  readonly observables: Observable[];
-}
+export type InstrumentSet = ReturnType<typeof createInstruments>;
 
-export function createInstruments(meter: Meter, metrics: readonly Metric[], tally: TallyOptions): InstrumentSet {
+export function createInstruments(meter: Meter, metrics: readonly Metric[], tally: TallyOptions) {
+  /** Parallel to the metrics; undefined for histograms. */
   const numbers = metrics.map((metric) => (metric.kind === 'histogram' ? undefined : observable(meter, metric)));
   const self = SELF_METRICS.map((metric) => observable(meter, metric));
   const durationStats = DURATION_METRICS.map((metric) => observable(meter, metric));
+  /** By event type. `metric`: index in the list of metrics. */
   const durations = new Map(
     metrics.flatMap((metric, index) => {
       if (metric.kind !== 'histogram' || metric.recordsType === undefined) return [];
@@ -31,8 +20,9 @@ export function createInstruments(meter: Meter, metrics: readonly Metric[], tall
       return [[metric.recordsType, { histogram, metric: index, divisor: metric.divisor }] as const];
     }),
   );
-  const made = numbers.filter((one) => one !== undefined);
-  return { meter, numbers, self, durationStats, durations, observables: [...made, ...self, ...durationStats] };
+  /** Everything that the batch callback observes. */
+  const observables = [...numbers.filter((one) => one !== undefined), ...self, ...durationStats];
+  return { meter, numbers, self, durationStats, durations, observables };
 }
 
 /**

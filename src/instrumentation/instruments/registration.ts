@@ -2,14 +2,13 @@
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
 import { metricsOf } from '../../mapping/index.js';
 import type { EventTap, RingSource, Snapshot, TypeBatch, TypeTapOptions } from '../../shm-bridge/index.js';
-import type { AgentAttributes } from '../agents/agent-attributes.js';
 import { AgentRoster, pointAttributes, type RosterEntry } from '../agents/agent-roster.js';
 import type { Settings } from '../../settings/settings.js';
 import type { DiagOnce } from '../feed/diag-once.js';
 import { DurationPump, type DurationStats, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
-import { BuilderRun } from '../builders/builder-run.js';
-import { type MetricProcessor, tallyBuilders } from '../builders/metric-processor.js';
+import { BuilderRun, type BuilderRunOptions } from '../builders/builder-run.js';
+import { tallyBuilders } from '../builders/metric-processor.js';
 import type { MeterMemory } from './totals.js';
 import { Observation } from './observation.js';
 import type { SourceFeed } from '../feed/snapshot-feed.js';
@@ -19,12 +18,9 @@ const REMEDY = 'give each reader a producer from instrumentation.metricProducer(
 /** Bounds the memory for agents that left with queued durations: ids are never reused. */
 const MAX_UNKNOWN_IDS = 1000;
 
-interface RegistrationOptions {
+interface RegistrationOptions extends Omit<BuilderRunOptions, 'earlier'> {
   readonly meter: Meter;
   readonly settings: Settings;
-  readonly processor: MetricProcessor;
-  readonly agentAttributes: AgentAttributes;
-  readonly log: DiagOnce;
   readonly now: (() => number) | undefined;
   /** One for all registrations of the meter. */
   readonly memory: MeterMemory;

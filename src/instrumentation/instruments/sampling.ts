@@ -1,14 +1,12 @@
 /** Sampling that keeps the recording of events within a budget of main-thread time. */
-
-/** Default budget: milliseconds of main-thread time per second for recording durations. */
-export const DEFAULT_DURATION_BUDGET_MS = 10;
+import { DEFAULT_DURATION_BUDGET_MS } from '../../settings/option-rows.js';
 
 /** The rest of the budget works off the backlog. */
 const USABLE_SHARE = 0.7;
 /** Sampling is loosened only after this many quiet windows in a row, because rates come in bursts. */
 const QUIET_WINDOWS = 8;
 
-export interface SamplingWindow {
+interface SamplingWindow {
   /** Events of this window, recorded or not. */
   readonly seen: number;
   readonly elapsedMs: number;

@@ -7,8 +7,6 @@ import {
   type TransferTally,
 } from '../../mapping/index.js';
 
-type Distribution<Sum> = HistogramTally & { readonly sum: Sum };
-
 /** Adds all counts. Bounds and other values are those of the later reading. */
 export function addedReadings<Reading extends AgentSnapshot>(earlier: AgentSnapshot, later: Reading): Reading {
   const events = later.events.map((event, i) => addedEvents(eventLike(earlier, i, event), event));
@@ -56,24 +54,25 @@ export function inBoundsOf<Reading extends AgentSnapshot>(like: AgentSnapshot, r
 
 function addedEvents(earlier: EventTally | undefined, later: EventTally): EventTally {
   if (earlier === undefined || earlier.count === 0) return later;
-  const histogram =
-    later.histogram &&
-    (earlier.histogram === undefined ? later.histogram : addedBuckets(earlier.histogram, later.histogram));
-  return {
+  const sums = {
     ...later,
     count: earlier.count + later.count,
     sum: earlier.sum + later.sum,
     last: later.count === 0 ? earlier.last : later.last,
-    ...(histogram === undefined ? {} : { histogram }),
   };
+  if (earlier.histogram === undefined || later.histogram === undefined) return sums;
+  return { ...sums, histogram: addedBuckets(earlier.histogram, later.histogram) };
 }
 
 function addedTransfers(earlier: TransferTally, later: TransferTally): TransferTally {
-  const exact = (a: Distribution<bigint>, b: Distribution<bigint>) => ({ ...addedBuckets(a, b), sum: a.sum + b.sum });
+  const exact = (measure: 'size' | 'duration') => ({
+    ...addedBuckets(earlier[measure], later[measure]),
+    sum: earlier[measure].sum + later[measure].sum,
+  });
   return {
     count: earlier.count + later.count,
-    size: exact(earlier.size, later.size),
-    duration: exact(earlier.duration, later.duration),
+    size: exact('size'),
+    duration: exact('duration'),
     throughput: {
       ...addedBuckets(earlier.throughput, later.throughput),
       sum: earlier.throughput.sum + later.throughput.sum,

@@ -3,23 +3,17 @@ import type { CollectionResult, InstrumentType, MetricData, MetricProducer } fro
 import { METRIC_NIXL_RECORDS } from '../../mapping/semconv.js';
 import { PACKAGE_NAME } from '../../package.js';
 import type { Profile } from '../../settings/settings.js';
-import type { BuilderMetrics } from '../builders/builder-metrics.js';
 import type { DiagOnce } from '../feed/diag-once.js';
-import type { ReaderSnapshot, SnapshotFeed } from '../feed/snapshot-feed.js';
-import { type NixlMetricProducer, sharedProducer } from '../producer/metric-producer.js';
+import type { ReaderSnapshot } from '../feed/snapshot-feed.js';
+import { type NixlMetricProducer, type SharedFeed, sharedProducer } from '../producer/metric-producer.js';
 import { droppedKinds, kindOf } from './aggregations.js';
 import type { ReaderMemory } from './reader-memory.js';
 import { reportersBefore, RING_REPORTER, type RingReporter, THIS_COPY, twoSources } from './ring-reporter.js';
 import { addProducer, removeProducer, type SdkReader } from './sdk-provider.js';
 
-/** The same for all readers of a provider. */
-export interface JoiningOptions {
+/** The same for all readers of a provider. `name` is that of the instrumentation. */
+export interface JoiningOptions extends Required<Omit<SharedFeed, keyof Profile | 'memory'>> {
   readonly profile: Profile;
-  readonly feed: SnapshotFeed;
-  readonly builderMetrics: BuilderMetrics;
-  /** Name of the instrumentation and the places that it reads, for messages. */
-  readonly name: string;
-  readonly places: string;
   readonly log: DiagOnce;
 }
 

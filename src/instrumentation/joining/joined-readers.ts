@@ -3,8 +3,7 @@ import { madeOnce } from '../../maps.js';
 import type { Settings } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
-import type { DiagOnce } from '../feed/diag-once.js';
-import type { SnapshotFeed, SourceFeed } from '../feed/snapshot-feed.js';
+import type { SourceFeed } from '../feed/snapshot-feed.js';
 import { JoinedProducer, type JoiningOptions } from './joined-producer.js';
 import { ReaderMemories } from './reader-memory.js';
 import type { SdkReader } from './sdk-provider.js';
@@ -13,14 +12,15 @@ const SUBJECT = 'joined readers';
 /** Interval of checks for readers that were shut down or added: no event reports either. */
 const CHECK_INTERVAL_MS = 1000;
 
-export interface JoinedReadersOptions {
-  /** Feed of the producers. */
-  readonly feed: SnapshotFeed;
-  /** Name of the instrumentation, for messages. */
-  readonly name: string;
-  readonly log: DiagOnce;
+interface JoinedReadersOptions extends Pick<JoiningOptions, 'feed' | 'name' | 'log'> {
   /** Called every second while there are readers. */
   readonly onCheck: () => void;
+}
+
+/** Producers in the readers of one MeterProvider. One per provider and settings: counts of builders outlive disable(). */
+interface Joining {
+  readonly options: JoiningOptions;
+  readonly producers: Map<SdkReader, JoinedProducer>;
 }
 
 export class JoinedReaders {
@@ -54,10 +54,10 @@ export class JoinedReaders {
   ): void {
     const joining = this.#joiningOf(provider, settings, shared);
     if (joining !== this.#current?.joining) this.leave();
-    joining.join(readers);
+    this.#addProducers(joining, readers);
     if (this.#current !== undefined) return;
     this.#current = { joining, feed };
-    joining.builderMetrics.attach(feed.source);
+    joining.options.builderMetrics.attach(feed.source);
     this.#check = setInterval(this.#options.onCheck, CHECK_INTERVAL_MS).unref();
   }
 
@@ -65,15 +65,16 @@ export class JoinedReaders {
   leave(isClosing = false): void {
     if (this.#current === undefined) return;
     const { joining, feed } = this.#current;
+    const { builderMetrics } = joining.options;
     clearInterval(this.#check);
     this.#check = this.#current = undefined;
     const { log } = this.#options;
     log.guard(SUBJECT, 'collect', () => {
       const last = feed.read(this);
-      if (last !== undefined) joining.builderMetrics.handOver(last);
+      if (last !== undefined) builderMetrics.handOver(last);
     });
-    joining.builderMetrics.detach();
-    joining.leave();
+    builderMetrics.detach();
+    for (const producer of joining.producers.values()) this.#remove(producer);
     if (!isClosing) return;
     // Last of all: events drained between this read and the end of the source are lost.
     log.guard(SUBJECT, 'collect', () => {
@@ -88,38 +89,18 @@ export class JoinedReaders {
       const builderMetrics = shared.forReaders(this.#builders.get(provider));
       this.#builders.set(provider, builderMetrics);
       const places = placesText(settings.source!);
-      return new Joining({ profile: settings, places, name, feed, builderMetrics, log }, this.#memories);
+      return { options: { profile: settings, places, name, feed, builderMetrics, log }, producers: new Map() };
     });
-  }
-}
-
-/** Producers in the readers of one MeterProvider. One per provider and settings: counts of builders outlive disable(). */
-class Joining {
-  readonly #options: JoiningOptions;
-  readonly #memories: ReaderMemories;
-  readonly #producers = new Map<SdkReader, JoinedProducer>();
-
-  constructor(options: JoiningOptions, memories: ReaderMemories) {
-    this.#options = options;
-    this.#memories = memories;
-  }
-
-  get builderMetrics(): BuilderMetrics {
-    return this.#options.builderMetrics;
   }
 
   /** Gives exactly these readers a producer. */
-  join(readers: readonly SdkReader[]): void {
-    for (const [reader, producer] of this.#producers) if (!readers.includes(reader)) this.#remove(producer);
+  #addProducers({ options, producers }: Joining, readers: readonly SdkReader[]): void {
+    for (const [reader, producer] of producers) if (!readers.includes(reader)) this.#remove(producer);
     const memories = this.#memories.of(readers);
     readers.forEach((reader, i) => {
-      madeOnce(this.#producers, reader, () => new JoinedProducer(this.#options, reader, memories[i]!)).join();
+      madeOnce(producers, reader, () => new JoinedProducer(options, reader, memories[i]!)).join();
     });
-    this.builderMetrics.start();
-  }
-
-  leave(): void {
-    for (const producer of this.#producers.values()) this.#remove(producer);
+    options.builderMetrics.start();
   }
 
   /** Guarded: a reader that refuses, because it is frozen for instance, must not keep the rings attached. */

@@ -21,8 +21,10 @@ export interface RingReporter {
   reported(): ReadonlyMap<number, unknown>;
 }
 
+export type Named = Pick<RingReporter, 'name' | 'places'>;
+
 /** Returns undefined for producers of other packages. */
-export function ringReporterOf(producer: unknown): RingReporter | undefined {
+function ringReporterOf(producer: unknown): RingReporter | undefined {
   if (typeof producer !== 'object' || producer === null) return undefined;
   const found = (producer as { [RING_REPORTER]?: unknown })[RING_REPORTER];
   if (typeof found !== 'object' || found === null) return undefined;
@@ -37,8 +39,6 @@ export function twoSources(where: string, first: Named, second: Named): string {
     'rings that both read are reported by the first alone: remove one of the two'
   );
 }
-
-type Named = Pick<RingReporter, 'name' | 'places'>;
 
 /** Returns the reporters that precede the joined producer `own`: those of the service, and earlier joined ones. */
 export function reportersBefore(own: object, producers: readonly unknown[]): RingReporter[] {

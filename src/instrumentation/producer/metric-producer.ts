@@ -10,7 +10,7 @@ import {
   type ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
 import { increase } from '../../exact.js';
-import { hostAttributes, type Metric, metricsOf, type Naming, withLabels } from '../../mapping/index.js';
+import { hostAttributes, type Metric, metricsOf, withLabels } from '../../mapping/index.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { producerSettings, type Profile, warnOfNoEffect } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
@@ -38,11 +38,6 @@ export interface SharedFeed extends Profile {
 
 interface Context extends SharedFeed {
   readonly close: () => void;
-}
-
-interface Deltas {
-  readonly counters: boolean;
-  readonly histograms: boolean;
 }
 
 /** A delta of a sum that also falls is meaningless without its beginning. */
@@ -74,8 +69,6 @@ export class NixlMetricProducer implements MetricProducer {
   /** @internal For other producers of the same reader. */
   readonly [RING_REPORTER]: RingReporter;
   readonly #context: Context;
-  readonly #naming: Naming;
-  readonly #hostname: string;
   readonly #temporality: Temporality;
   readonly #metrics: readonly Metric[];
   readonly #series: AgentSeriesCache;
@@ -92,8 +85,6 @@ export class NixlMetricProducer implements MetricProducer {
     const shared = SHARED_FEEDS.get(options);
     const context = (this.#context = shared === undefined ? ownContext(options) : sharedContext(options, shared));
     const { feed, naming, hostname, events, customEvents, nixlRelease: release, builderMetrics, memory } = context;
-    this.#naming = naming;
-    this.#hostname = hostname;
     this.#temporality = options.temporality ?? 'cumulative';
     const metrics = metricsOf(naming, { events, customEvents, builders: tallyBuilders(context.builders), release });
     this.#metrics = metrics;
@@ -149,12 +140,10 @@ export class NixlMetricProducer implements MetricProducer {
 
   /** Calls close(), in the form that providers and readers use. */
   shutdown(): Promise<void> {
-    try {
+    return new Promise((resolve) => {
       this.close();
-      return Promise.resolve();
-    } catch (error) {
-      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
-    }
+      resolve();
+    });
   }
 
   #metricsFrom(snapshot: ReaderSnapshot): MetricData[] {
@@ -190,7 +179,8 @@ export class NixlMetricProducer implements MetricProducer {
 
   #selfMetrics(snapshot: FeedSnapshot, { endTime }: Moment, delta: boolean): MetricData[] {
     const before = this.#memory.previous?.snapshot;
-    const base = hostAttributes(this.#naming, this.#hostname);
+    const { naming, hostname } = this.#context;
+    const base = hostAttributes(naming, hostname);
     return SELF_METRICS.flatMap((metric) => {
       const subtract = delta && metric.kind === 'counter';
       const previous = subtract && before !== undefined ? metric.points(before) : [];
@@ -198,7 +188,7 @@ export class NixlMetricProducer implements MetricProducer {
       const points = metric.points(snapshot).map(({ labels, value }, i) => ({
         startTime,
         endTime,
-        attributes: withLabels(this.#naming, base, labels),
+        attributes: withLabels(naming, base, labels),
         value: subtract ? Number(increase(value, previous[i]?.value)) : value,
       }));
       return points.length === 0 ? [] : [numberData(metric, delta, points)];
@@ -206,7 +196,7 @@ export class NixlMetricProducer implements MetricProducer {
   }
 
   /** Tallies are sums that are read, so the SDK's temporality of observable counters applies. */
-  #deltas(): Deltas {
+  #deltas(): { readonly counters: boolean; readonly histograms: boolean } {
     const isDelta = (type: InstrumentType) => this.#temporalityOf(type) === AggregationTemporality.DELTA;
     return { counters: isDelta(InstrumentType.OBSERVABLE_COUNTER), histograms: isDelta(InstrumentType.HISTOGRAM) };
   }
