@@ -134,7 +134,7 @@ export const DURATION_METRICS: readonly DurationMetric[] = [
     name: METRIC_NIXL_DURATION_EVENTS,
     kind: 'counter',
     unit: '{event}',
-    description: 'Durations by outcome: recorded in a histogram, sampled out on purpose, or lost.',
+    description: 'Durations by outcome: recorded in a histogram, left out by sampling, or lost.',
     points: (stats) =>
       stats.flatMap((counts) => {
         const event = eventOf(counts);

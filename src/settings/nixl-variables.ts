@@ -49,7 +49,7 @@ const EXPORTERS: Readonly<Record<string, NixlExporter>> = {
 export function nixlExporter({ NIXL_TELEMETRY_EXPORTER: name }: Environment): NixlExporter | undefined {
   if (!name) return undefined;
   if (name.toLowerCase() === 'doca') {
-    refuse('prometheus, otlp, console, or a module of the user; DOCA is not among the exporters here');
+    refuse('prometheus, otlp, console, or a custom module; this package has no DOCA exporter');
   }
   return EXPORTERS[name.toLowerCase()] ?? { kind: 'other', exporters: [name] };
 }

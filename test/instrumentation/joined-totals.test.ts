@@ -171,7 +171,7 @@ describe('a reader that has another producer of this package', () => {
     for (let i = 0; i < 2; i++) expect([await twice(reader), await seen(reader)]).toEqual([[], [[5, 5]]]);
     expect(log.map(({ message }) => message)).toEqual([
       'ManualReader has two sources of NIXL metrics: a producer of NixlInstrumentation.metricProducer() on /rings, and ' +
-        'NixlInstrumentation on /rings; rings that both read are reported by the first alone: remove one of the two',
+        'NixlInstrumentation on /rings; only the first exports the rings that both read: remove one of the two',
     ]);
   });
 
@@ -201,7 +201,7 @@ describe('a reader that has another producer of this package', () => {
     const messages = new Set(log.map(({ message }) => message)); // one of each instrumentation, as each was the second
     expect([...messages].join()).toBe(
       'ManualReader has two sources of NIXL metrics: NixlInstrumentation on /rings, and NixlInstrumentation on /rings; ' +
-        'rings that both read are reported by the first alone: remove one of the two',
+        'only the first exports the rings that both read: remove one of the two',
     );
   });
 

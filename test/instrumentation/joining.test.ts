@@ -214,7 +214,7 @@ describe('a MeterProvider', () => {
     expect([opener.open.length, await values(reader)]).toEqual([1, [5]]);
     expect(log.map(({ message }) => message)).toEqual([
       'this MeterProvider has two sources of NIXL metrics: NixlInstrumentation on /rings, and NixlInstrumentation on ' +
-        '/rings; rings that both read are reported by the first alone: remove one of the two',
+        '/rings; only the first exports the rings that both read: remove one of the two',
     ]);
     first.disable();
     expect(opener.open).toEqual([]);

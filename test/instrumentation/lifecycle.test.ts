@@ -233,7 +233,9 @@ describe('producers of the instrumentation', () => {
     one.setMeterProvider(ofAnotherMake(provider));
     one.metricProducer();
     expect(callbacksOf(provider)).toBe(0);
-    expect(log).toEqual([{ level: 'warn', message: expect.stringMatching(/after the provider was set/) as string }]);
+    expect(log).toEqual([
+      { level: 'warn', message: expect.stringMatching(/after the MeterProvider was set/) as string },
+    ]);
   });
 
   it("refuse options that are the source's", () => {

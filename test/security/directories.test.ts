@@ -113,10 +113,10 @@ test('a directory that every user may write to is warned of once, unless owners 
     // The first scan is over by then.
     await until(async () => valueOf(await scrape(url), 'nixl_collector_ticks_total') > 2);
     await scrape(url);
-    return (await serve.stop()).stderr.match(/any user may put rings into \S+/g) ?? [];
+    return (await serve.stop()).stderr.match(/any user may create rings in \S+/g) ?? [];
   };
   expect(await warnings()).toEqual([]);
   chmodSync(path.join(directory, 'group'), 0o1777);
-  expect(await warnings()).toEqual([`any user may put rings into ${directory}:`]);
+  expect(await warnings()).toEqual([`any user may create rings in ${directory}:`]);
   expect(await warnings('--owner', String(me))).toEqual([]);
 });

@@ -54,10 +54,10 @@ export async function loadExporter(context: ExporterContext, owner: Owner): Prom
 async function exporterIn(module: Record<string, unknown>, context: ExporterContext): Promise<CustomExporter> {
   const { name } = context;
   const found = exportOf(module);
-  if (found === undefined) throw new Failure(`exporter ${name}: the module has no such export; ${ALLOWED}`);
+  if (found === undefined) throw new Failure(`exporter ${name}: the module exports no exporter; ${ALLOWED}`);
   const made =
     typeof found === 'function'
-      ? await orFailure(`exporter ${name} failed when it was made`, () => make(found as Maker, context))
+      ? await orFailure(`exporter ${name} failed when it was created`, () => make(found as Maker, context))
       : found;
   if (isExporter(made)) return { kind: 'exporter', exporter: made };
   if (isReader(made)) return { kind: 'reader', reader: made };

@@ -50,7 +50,7 @@ export class LateErrors {
     const reason = shortReason(error);
     if (owner !== undefined) {
       if (owner.countLateError() > 1) return;
-      const rest = 'everything else continues; its further errors are not reported';
+      const rest = 'serve continues, and only counts its further errors';
       note(`${owner.name} threw outside of a call, in a timer, promise or event: ${reason}; ${rest}`, 'error');
       return;
     }

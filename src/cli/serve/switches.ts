@@ -17,7 +17,7 @@ export function switchedOff(environment: Environment): string | undefined {
 /** Returns a warning about a variable that looks like a switch but is none. */
 export function switchWarning(environment: Environment): string | undefined {
   if (['', 'true', 'false'].includes(sdkDisabled(environment))) return undefined;
-  return `OTEL_SDK_DISABLED is '${environment['OTEL_SDK_DISABLED']}', which does not switch serve off: by OpenTelemetry's specification only true does`;
+  return `OTEL_SDK_DISABLED is '${environment['OTEL_SDK_DISABLED']}', which does not disable serve: by OpenTelemetry's specification only true does`;
 }
 
 function sdkDisabled({ OTEL_SDK_DISABLED: value = '' }: Environment): string {

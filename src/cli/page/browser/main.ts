@@ -12,10 +12,8 @@ import { TotalsView } from './totals.js';
 const history = new History();
 const charts = makeCharts();
 const totals = new TotalsView();
-const durations = new BarTable(byId('durations'), 'Transfers by the time they took', 'time', [['transfers', 'tx']]);
-const posts = new BarTable(byId('post-durations'), 'Transfers by the time it took to post them', 'time', [
-  ['transfers', 'tx'],
-]);
+const durations = new BarTable(byId('durations'), 'Transfers by transfer time', 'time', [['transfers', 'tx']]);
+const posts = new BarTable(byId('post-durations'), 'Transfers by post time', 'time', [['transfers', 'tx']]);
 const sizes = new BarTable(byId('sizes'), 'Transfers by size and direction', 'size', [
   ['tx', 'tx'],
   ['rx', 'rx'],
