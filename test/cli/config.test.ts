@@ -364,7 +364,7 @@ describe('the published schema', () => {
   const published: unknown = JSON.parse(readFileSync(path.join(ROOT, 'config.schema.json'), 'utf8'));
   const validate = new Ajv({ strict: false }).compile(published as object);
 
-  it('says what the checks say', () => {
+  it('agrees with the checks', () => {
     expect(validate(parse(GOOD))).toBe(true);
     const onlyInCode =
       /event of NIXL|without quotes|the label of|32 bytes|enabledMetrics|allowed with type|no value of type|host name|none alone|only a histogram has bounds|serve\.port|twice|which in Prometheus|which another metric has|the name of|a status of NIXL|counts already/;

@@ -148,7 +148,7 @@ describe('several exporters at once', () => {
 
 const GOOD = 'export(m, done) { done({ code: 0 }) }, async forceFlush() {}, async shutdown() {}';
 
-describe('an exporter of your own', () => {
+describe('a custom exporter', () => {
   it.each([
     ['an object', `export default { ${GOOD} };`, 'a.mjs'],
     ['a named export', `export const exporter = { ${GOOD} };`, 'a.mjs'],
@@ -284,7 +284,7 @@ describe('an exporter of your own', () => {
   });
 });
 
-describe('a reader of your own that says nothing of temporality', () => {
+describe('a custom reader without a temporality', () => {
   it('gets cumulative metrics', async () => {
     const output = path.join(temporaryDirectory(), 'out');
     const file = moduleOf(`

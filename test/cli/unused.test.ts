@@ -40,7 +40,7 @@ describe('a flag that does nothing is refused:', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('a folder of exporters that is not there', async () => {
+  it('a missing folder of exporters', async () => {
     const flags = ['--exporter', 'yaml', '--exporter-dir', '/no/such'];
     const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), ...flags]);
     expect(stderr).toContain('the folder of exporters does not exist: /no/such');

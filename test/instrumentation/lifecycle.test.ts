@@ -18,7 +18,7 @@ describe('the instrumentation leaves nothing behind', () => {
     expect(vi.getTimerCount()).toBe(1);
   });
 
-  it('when the same provider is set again: it goes on undisturbed', () => {
+  it('continues when the same MeterProvider is set again', () => {
     const provider = providerWith(new ManualReader());
     const one = instrumentation();
     for (let i = 0; i < 100; i++) one.setMeterProvider(ofAnotherMake(provider));
