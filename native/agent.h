@@ -23,7 +23,7 @@ namespace nixl_otel {
 enum class Life : uint8_t { kUnknown = 0, kAlive = 1, kDead = 2 };
 
 // The highest value of the last 15 to 30 seconds. A ring is emptied every few milliseconds, also right before metrics
-// are read, so the latest value means little.
+// are read, so the latest value alone is no measure.
 class RecentPeak {
  public:
   void note(uint64_t value, Clock::time_point now) {
@@ -52,7 +52,7 @@ struct AgentStatus {
   double lastEventMs = 0;  // wall clock; 0: none yet
   bool exported = false;
   uint64_t foundAtDrain = 0;  // events that the last drain found
-  uint64_t peakFound = 0;     // the most that a recent drain found, see RecentPeak
+  uint64_t peakFound = 0;     // highest recent foundAtDrain, see RecentPeak
   double fullMs = 0;          // upper bound on the time the ring was full
   DrainStats drains;
 };
@@ -72,7 +72,7 @@ class Agent {
 
   struct DrainReport {
     bool moved = false;       // there were events
-    bool more = false;        // the budget is used up, the events are not
+    bool more = false;        // the ring still has events when the budget is used up
     bool nearlyFull = false;  // a ring was found more than half full
     bool settling = false;    // a new ring: drain again after a pause
     bool needsPause = false;  // drain again with pauses allowed
@@ -91,7 +91,7 @@ class Agent {
   bool lacksWriter() const REQUIRES(collectorThread);
   // Takes over the result of a complete search for writers.
   void noteWriters(const std::map<FileId, ProcessId>& found) REQUIRES(collectorThread);
-  // Notes a writer that is gone. `withMaps`: also one that no longer maps a ring that stands still.
+  // Notes writers that ended. `withMaps`: also a writer that no longer maps its ring, if the ring has no new events.
   void checkLife(Clock::time_point now, ProcessProbes& probes, bool withMaps) REQUIRES(collectorThread);
 
   // True if the agent can be dropped: it is dead and its last values were read, or it showed no sign of life for
@@ -101,7 +101,7 @@ class Agent {
 
   // True if the ring was found empty and a complete search saw no writer.
   bool neverUsed() const REQUIRES(collectorThread);
-  // Restores the header and returns it as it is then. No method may be called afterwards.
+  // Restores the header and returns the restored header. No method may be called afterwards.
   HeaderFields release() REQUIRES(collectorThread);
 
   // --- any thread; with a budget: false if the thread held the lock for longer ---
@@ -127,7 +127,7 @@ class Agent {
     uint32_t incarnation = 0;
     ProcessId writer;
     bool writerSeen = false;
-    bool gone = false;   // the writer was seen and is gone
+    bool gone = false;   // the writer was seen, and has ended
     bool empty = false;  // after the last drain
     Clock::time_point lastMoved{};
     Clock::time_point lastDrain{};
@@ -152,7 +152,7 @@ class Agent {
   RecentPeak peakFound_ GUARDED_BY(mutex_);
   RingState trouble_ GUARDED_BY(mutex_) = RingState::kReady;
   Clock::duration fullTime_ GUARDED_BY(mutex_){0};
-  DrainStats retired_ GUARDED_BY(mutex_);  // of readers that are closed
+  DrainStats retired_ GUARDED_BY(mutex_);  // of closed readers
   uint32_t replacements_ GUARDED_BY(mutex_) = 0;
   double lastEventMs_ GUARDED_BY(mutex_) = 0;
   Clock::time_point lastEvent_ GUARDED_BY(mutex_);

@@ -24,20 +24,20 @@ struct Candidate {
   std::chrono::milliseconds pause{0};
 
   // A parked file is a ring that was released empty: its agent is dead, or no process was ever seen to write it. It
-  // holds no descriptor and is opened again only when its header or its ctime has changed. Where agents are named by a
-  // fresh UUID, most files end like this.
+  // holds no descriptor and is opened again only when its header or its ctime has changed. If each agent has a new UUID
+  // as its name, most files are parked in the end.
   bool parked = false;
   FileId parkedFile;
   HeaderFields parkedHeader;
 
-  // Tried a few times at most: an agent may be about to make a ring of it.
+  // Tried at most a few times, because an agent may be writing the header of a new ring.
   bool isRecent() const { return pause < kLongestPause && !parked; }
   bool isAttached() const { return state == RingState::kReady && !parked; }
   // True if a parked ring changed. Its ctime alone does not show it: stores into a mapping need not change that, and an
   // agent may truncate the file before it is parked and rebuild the header afterwards. Nor does the header alone: an
   // idle agent may restart and leave the same one.
   bool hasChanged() const;
-  // Tries often at first (an agent is starting), then ever more seldom (the file is no ring).
+  // The time between two tries grows: at first an agent may be starting, later the file is probably no ring.
   void waitLonger(Clock::time_point now);
 };
 
@@ -57,7 +57,7 @@ class CandidateList {
   bool contains(const std::string& path) const { return candidates_.contains(path); }
   const Candidate* find(const std::string& path) const;
 
-  // Tries those that are due, in slices: ten thousand files that are no rings must not delay the rings. Recent ones
+  // Tries the due candidates, in slices: ten thousand files that are no rings must not delay the rings. Recent ones
   // come first and leave the others half of the time. `isAwaited`: a caller waits for new rings.
   void tryDue(Clock::time_point now, bool isAwaited, const TryOpen& tryOpen) REQUIRES(collectorThread);
 

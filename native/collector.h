@@ -3,8 +3,8 @@
 // Neither finding nor draining depends on JavaScript: a blocked event loop loses nothing. Only this thread touches the
 // rings that it attached. Other threads take snapshots, which are cumulative.
 //
-// The collector is made once and never destroyed, and nothing of it has a destructor that runs at process exit:
-// process.exit() on Node's main thread runs no cleanup hooks, so exit handlers meet a running thread.
+// The collector is created once and never destroyed, and nothing of it has a destructor that runs at process exit:
+// process.exit() on Node's main thread runs no cleanup hooks, so the thread still runs while exit handlers run.
 //
 // Thread safety: public methods from any thread but the collector's. collector_locks.h has the invariants of its locks.
 
@@ -59,8 +59,8 @@ class Collector {
  public:
   static Collector& instance();
 
-  // Longest wait for the thread in close(), openTap() and other calls without a limit. What they could not do by then
-  // the thread does when it runs again.
+  // Longest wait for the thread in close(), openTap() and other calls without a limit. If it is exceeded, the thread
+  // completes the call when it runs again.
   static constexpr std::chrono::milliseconds kPatience{100};
   static_assert(kPatience >= ThreadProgress::kShortestProof);
   // Budget of a call that begins now.
@@ -78,7 +78,7 @@ class Collector {
   // a second goes to new files, opening rings apart; more files than fit come later. A quarter of a second goes to a
   // ring that fills as fast as it is drained.
   bool drainNow(std::chrono::milliseconds limit);
-  // The same without the wait: it is done when isServed(request).
+  // Requests the same without waiting. isServed(request) is true after that drain.
   uint64_t requestDrain();
   bool isServed(uint64_t request) const { return drainsServed_ >= request; }
 

@@ -1,13 +1,12 @@
-// The two capabilities that guard the collector's state. Both are globals, as there is one collector, so that every
-// object of it names the same ones in its annotations.
+// The two capabilities that guard the collector's state. There is one collector. Therefore both are globals, and the
+// annotations of all its classes name them.
 //
 // Invariants:
-//   - Only the collector's thread changes the set of agents and their rings, and only with the lock held. So that
-//   thread
-//     reads them without the lock, and other threads with it.
-//   - Locks are acquired in this order: Collector::lifecycle_, collectorMutex, one agent's mutex,
-//   DeferredCalls::mutex_.
-//   - collectorMutex is not held while a ring is drained, but is while directories are read.
+//   - Only the collector's thread changes the set of agents and their rings, and only with the lock held.
+//     Therefore this thread reads them without the lock, and other threads read them with the lock held.
+//   - Locks are acquired in this order:
+//     Collector::lifecycle_, collectorMutex, one agent's mutex, DeferredCalls::mutex_.
+//   - The collector's thread holds collectorMutex while it reads directories, but not while it drains a ring.
 
 #pragma once
 
@@ -21,7 +20,7 @@ namespace nixl_otel {
 inline constinit FairMutex collectorMutex;
 static_assert(std::is_trivially_destructible_v<FairMutex>, "the collector's thread may still run at process exit");
 
-// A role that one thread has. Nothing at run time.
+// A role of one thread, for annotations only: it does nothing at run time.
 class CAPABILITY("role") ThreadRole {
  public:
   void enter() ACQUIRE() {}

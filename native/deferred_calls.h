@@ -12,7 +12,7 @@
 
 namespace nixl_otel {
 
-// Thread safety: any thread. The lock is held for a moment only, and inside of any other.
+// Thread safety: any thread. The lock is held for a few instructions, and is acquired after any other lock.
 class DeferredCalls {
  public:
   // Runs with the collector's lock held.

@@ -21,7 +21,7 @@ struct FoundFile {
 
 class DirectoryTree {
  public:
-  // Limits: a user who may write the directory must not fill this process's memory or take its time.
+  // Limits: a user with write access to the directory must not exhaust this process's memory or CPU time.
   static constexpr size_t kMaxEntries = 65'536;  // files and folders in all
   static constexpr size_t kMaxFolders = 1'024;
   static constexpr int kMaxDepth = 3;  // folders below the directory: NIXL joins an agent's name to it as a path

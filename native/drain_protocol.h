@@ -15,7 +15,7 @@
 //   - The mark covers only a header that was read after the mark was stored, see resync().
 //
 // A write_pos of 0 is ambiguous: it is the end of a lap, or a rebuild that has just begun while the mark is still in
-// place. So is a read_pos that is neither the old one nor 0. Both are read again after pauses.
+// place. A read_pos that is neither the old one nor 0 is ambiguous as well. Both are read again after pauses.
 //
 // Assumptions:
 //   A  A rebuild takes at most one pause from its first store until version is 0 or expected_version is neither the
@@ -25,13 +25,13 @@
 //   B  A new agent pushes nothing before a drain that ran when it started has ended. Its first flush comes one flush
 //      interval (10 ms or more) later.
 //
-// Another consumer may ignore the lock (NIXL's own readers do). What it takes after our first drain is noticed, counted
-// as a foreign move, and the numbers are flagged. Whole laps between two of our reads remain unnoticed, because
-// read_pos is back at its old value. Earlier theft is undetectable.
+// Another consumer may ignore the lock (NIXL's own readers do). After its first drain, the reader
+// notices that another consumer moved read_pos, counts a foreign move, and flags the numbers as suspect. Whole laps
+// between two reads remain unnoticed, because read_pos is back at its old value. Earlier moves remain unnoticed, too.
 //
-// If an assumption is seen to fail, the numbers are flagged as suspect. Under both, an exhaustive explorer
-// (test/protocol_explorer_test.cc) checks every interleaving and store order: no event is counted twice, none is read
-// that was not written, none is lost that the ring still held, and there is no false alarm.
+// If the reader notices that an assumption failed, it flags the numbers as suspect. Under both assumptions, an
+// exhaustive explorer (test/protocol_explorer_test.cc) checks every interleaving and store order: no event is counted
+// twice, no event is read that was not written, the ring loses no event that it held, and no flag is set without cause.
 //
 // `Ring` is the memory, real (RingReader) or simulated (the explorer):
 //   HeaderPeek inspect()                reads the whole header and the file's size, and checks if they are consistent
@@ -39,9 +39,8 @@
 //   uint64_t loadWritePos(), loadReadPos()
 //   bool swapMark(from, to), swapReadPos(from, to)      compare-and-swap
 //   uint32_t readSlots(position, count, out)    returns the number of whole slots read; wraps at the lap's end
-//   bool pauseForRebuild(bool mayReturn)        waits for the end of a pause; with mayReturn it may return false
-//   instead
-//                                               while the pause since inspect() or swapMark() has not passed
+//   bool pauseForRebuild(bool mayReturn)        waits until a pause has passed since inspect() or swapMark(); with
+//                                               mayReturn it may return false instead of waiting
 //
 // Another geometry, or a wire version with other header fields (draft 5 against 1-4), needs a new protocol object:
 // inspect() reports it as `geometryChanged`.
@@ -86,7 +85,7 @@ struct DrainStats {
   uint64_t drained = 0;
   uint32_t restarts = 0;
   uint32_t foreignMoves = 0;
-  uint32_t resyncs = 0;  // times the read position was found anew
+  uint32_t resyncs = 0;  // times the read position was determined again
   uint64_t foundFull = 0;
   bool suspect = false;
 

@@ -83,8 +83,8 @@ void DrainSchedule::settle(std::vector<std::shared_ptr<Agent>>& agents, PausePol
 Clock::duration DrainSchedule::pauseAfter(Clock::time_point tick, milliseconds interval, milliseconds longest) const {
   // A ring that was more than half full may have no room for the events of another interval.
   if (nearlyFull_ || !backlog_.empty()) return std::min(kNearlyFullInterval, interval);
-  // While nothing moves, most of the collector's cost is waking up. An interval is a fifth of a flush interval at most,
-  // so two of them end before an agent that wakes up flushes a second time.
+  // While no ring has events, most of the collector's cost is waking up. An interval is a fifth of a flush interval at
+  // most, so two of them end before an agent that wakes up flushes a second time.
   if (tick - lastMoved_ >= kQuiet) return std::max(interval, std::min(2 * interval, longest));
   return interval;
 }

@@ -1,5 +1,5 @@
 // Order of drains within a tick. Each ring has a turn; a ring with a backlog and a ring that needs pauses continue
-// after all others, in turn, until the time is up. What is left continues in the next tick.
+// after all others, in turn, until the time is up. Rings that still have events then continue in the next tick.
 
 #pragma once
 
@@ -27,7 +27,7 @@ class DrainSchedule {
 
   // True if every ring that had events when drain() began was drained to its end.
   bool isComplete() const { return backlog_.empty() && pauseTurns_.isComplete(); }
-  // Time from the beginning of a tick to the next. `interval`: of drains; `longest`: where nothing moves.
+  // Time from the beginning of a tick to the next. `interval`: of drains; `longest`: while no ring has events.
   Clock::duration pauseAfter(Clock::time_point tick, std::chrono::milliseconds interval,
                              std::chrono::milliseconds longest) const;
   // Forgets all agents.

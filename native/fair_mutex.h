@@ -76,7 +76,7 @@ class CAPABILITY("mutex") FairMutex {
     *at = waiter.next;
   }
 
-  Mutex mutex_;  // held for a moment only
+  Mutex mutex_;  // held for a few instructions
   bool isTaken_ GUARDED_BY(mutex_) = false;
   Waiter* first_ GUARDED_BY(mutex_) = nullptr;  // the longest waiting thread
 };

@@ -49,7 +49,7 @@ struct FileId {
 // The file at a path, links not followed; nullopt if there is none.
 std::optional<FileId> fileAt(const std::string& path);
 
-// Names are bytes, and JavaScript gets UTF-8. Other bytes become \xNN, so that two names stay two.
+// Names are bytes, and JavaScript gets UTF-8. Other bytes become \xNN, so that two different names stay different.
 std::string toUtf8(const std::string& bytes);
 
 }  // namespace nixl_otel

@@ -174,7 +174,7 @@ RingFile RingFile::open(const std::string& path, RingAccess access, bool force, 
   }
   if (const char* name = incoherentFileSystem(handle.get()); name != nullptr && !force) {
     return failed(RingState::kIncompatible,
-                  std::string("on ") + name + ", where shared memory need not be shared: use a local directory");
+                  std::string("on ") + name + ", where mapped memory may not be shared: use a local directory");
   }
 
   const std::string byHandle = "/proc/self/fd/" + std::to_string(handle.get());

@@ -1,4 +1,4 @@
-// A ring's file: checking it without harm, then opening it for draining or observing.
+// A ring's file: checks it without writing, then opens it for draining or observing.
 
 #pragma once
 

@@ -1,8 +1,8 @@
 // Passive observation of a ring: follows write_pos and takes nothing, whichever consumer drains.
 //
-// Best effort: drained slots keep their bytes until the producer laps them. An observation more than a lap after the
-// last one misses events, and reports that where it can. An agent that restarts in its file begins again at slot 0; the
-// slots after its write_pos are then old.
+// Limits: drained slots keep their bytes until the producer laps them. An observation more than a lap after the
+// last one misses events, and reports that where it can. An agent that restarts in its file begins again at slot 0.
+// Then the slots after its write_pos are old.
 
 #pragma once
 
@@ -40,8 +40,8 @@ class RingObserver {
   const RingFile& file() const { return file_; }
 
  private:
-  static constexpr uint32_t kWitnesses = 4;  // slots before the position whose bytes are remembered
-  static constexpr uint32_t kAhead = 64;     // and slots from write_pos on
+  static constexpr uint32_t kWitnesses = 4;  // remembered slots before the position
+  static constexpr uint32_t kAhead = 64;     // remembered slots from write_pos on
   using FileTime = std::pair<int64_t, int64_t>;
 
   std::vector<std::byte> slots(const RingLayout& layout, uint64_t capacity, uint64_t position, uint64_t count) const;

@@ -47,7 +47,7 @@ class RingReader {
     uint32_t count;
     bool gapBefore;        // another consumer took events before these
     bool gapAfter;         // the ring was full: the producer may have dropped events after these
-    uint32_t incarnation;  // number of restarts of the agent before these were written
+    uint32_t incarnation;  // number of restarts of the agent before these events were written
   };
   using Sink = std::function<void(const Chunk&)>;
 

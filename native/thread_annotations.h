@@ -1,5 +1,4 @@
-// Lock discipline that clang checks with -Wthread-safety (`make thread-safety`). For other compilers the macros are
-// empty.
+// Lock discipline that clang checks with -Wthread-safety (`make thread-safety`). Other compilers get empty macros.
 //
 // A capability is what a thread must hold to touch data or call a function: a mutex, or a role that one thread has.
 

@@ -52,7 +52,7 @@ Napi::Value observeColumns(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// An observer whose events are tallied here: no event becomes a JavaScript object.
+// An observer that tallies its events in native code: no event becomes a JavaScript object.
 struct TallyingObserver {
   TallyingObserver(RingFile file, std::shared_ptr<const TallyPlan> plan)
       : observer(std::move(file)), tally(std::move(plan)) {}

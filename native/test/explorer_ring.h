@@ -130,7 +130,7 @@ class SimulatedRing {
                        (seen.expected == seen.version || nixl_otel::isMark(seen.expected));
     look.whole = holds && seen.readPos <= seen.mask;
     noteReadPosPast(look, holds && !look.whole);
-    // An inconsistent header is not returned: its fields then need not make a state of their own.
+    // An inconsistent header is not returned, so that its fields do not multiply the states.
     if (holds) {
       look.geometryChanged = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
       look.version = seen.version;

@@ -86,8 +86,7 @@ size_t descriptorsIn(const std::string& directory) {
 
 }  // namespace
 
-// Replaces the C library's function in the whole program. The collector asks once per check of a file for its file
-// system.
+// Replaces the C library's function in the whole program. The collector calls it once per check of a file.
 extern "C" __attribute__((visibility("default"))) int fstatfs(int fd, struct statfs* info) noexcept {
   ++looks;
   return static_cast<int>(::syscall(SYS_fstatfs, fd, info));

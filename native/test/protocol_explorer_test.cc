@@ -111,8 +111,8 @@ TEST(twoRestartsLoseOnlyWhatTheyWiped) {
 
 // ---- The explorer can fail ----
 
-// The plain swap from the old value, without a check of mark and version: read at 0, rebuild, swap 0 -> n on the new
-// ring.
+// The plain swap from the old value, without a check of mark and version. The steps: read at 0, rebuild, swap 0 -> n
+// on the new ring.
 TEST(withoutTheMarkTheExplorerFindsPhantoms) {
   Setting s = restartingTo(4, 4, 0, 1, 1);
   s.blind = true;

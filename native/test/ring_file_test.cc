@@ -94,7 +94,7 @@ TEST(aRingThatAnotherConsumerHoldsIsBusyAndLeftAlone) {
   CHECK_EQ(opened(directory / "agent"), RingState::kReady);
 }
 
-// Root becomes the user `nobody`, who does not own the rings. Another user drops the rights of the files instead.
+// Root becomes the user `nobody`, which does not own the rings. Another user drops the rights of the files instead.
 TEST(aRingOfAnotherUserCanBeObservedOnly) {
   const TemporaryDirectory directory;
   const bool isRoot = ::geteuid() == 0;

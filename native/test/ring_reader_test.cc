@@ -16,8 +16,8 @@ using namespace nixl_otel;
 
 namespace {
 
-// The ring holds its last and its first slot, in this order. Everything else is 0xA5, as padding is garbage in real
-// rings.
+// The ring holds its last and its first slot, in this order. All other bytes are 0xA5, because real rings have any
+// bytes in their padding.
 struct Expected {
   uint64_t timestampUs = 0;
   int32_t category = 0;

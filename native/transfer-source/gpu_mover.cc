@@ -33,7 +33,7 @@ struct CudaDriver {
   int (*getErrorName)(int result, const char** name);
 
   CudaDriver() {
-    // Never closed: the driver has threads that go on running.
+    // Never closed, because the driver's threads continue to run.
     void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       throw std::runtime_error(std::string("--gpu needs an NVIDIA driver, and there is none here: ") + ::dlerror());
@@ -123,7 +123,7 @@ void GpuMover::proveRoundTrip() {
   complete();
   for (size_t i = 0; i < bytes; i++) {
     if (host[i] != static_cast<unsigned char>(i * 131 + (i >> 8))) {
-      throw std::runtime_error("GPU memory gave back other bytes than were sent, at offset " + std::to_string(i));
+      throw std::runtime_error("GPU memory returned other bytes than were written, at offset " + std::to_string(i));
     }
   }
 }

@@ -1,5 +1,5 @@
-// Moves the bytes of one agent's transfers in two steps: the clock measures both the time to post and the time to
-// finish.
+// Moves the bytes of one agent's transfers in two steps, so that the time to post and the time to finish can be
+// measured.
 
 #pragma once
 

@@ -90,7 +90,7 @@ class Children {
       if (info.si_code != CLD_EXITED) {
         // The others continue: killing an agent is a supported experiment.
         complain("process " + std::to_string(info.si_pid) + " was killed by signal " + std::to_string(info.si_status) +
-                 ": what its agents wrote is not known");
+                 ": the number of events of its agents is unknown");
       } else {
         stopAll();
       }
@@ -111,7 +111,8 @@ int beChild(const Options& options, TotalsBoard& board, uint32_t index, pid_t pa
   std::stop_source stop;
   const SignalWatch watch([&stop](int) { stop.request_stop(); });
   return runAgents(options, board, index, options.processes, stop, [readyPipe] {
-    if (::write(readyPipe, "r", 1) != 1) complain(std::string("cannot tell the parent: ") + std::strerror(errno));
+    if (::write(readyPipe, "r", 1) != 1)
+      complain(std::string("cannot notify the parent process: ") + std::strerror(errno));
     ::close(readyPipe);
   });
 }

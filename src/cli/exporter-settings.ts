@@ -94,7 +94,7 @@ const NEEDS: readonly Need[] = [
   {
     keys: ['host', 'port', 'page'],
     isMet: ({ listens }) => listens,
-    what: 'something to serve: the exporter prometheus, or --host or --port',
+    what: 'the HTTP server: the exporter prometheus, or --host or --port',
   },
 ];
 

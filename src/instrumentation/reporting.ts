@@ -23,8 +23,8 @@ import type { SharedFeed } from './producer/metric-producer.js';
 const SUBJECT = 'instrumentation';
 /** Exported for tests. */
 export const FALLBACK =
-  "this MeterProvider does not show its readers as OpenTelemetry's SDK does: NIXL metrics use instruments of the API, " +
-  'without transfer histograms, and durations are sampled under load';
+  "this MeterProvider does not expose its metric readers as OpenTelemetry's SDK does: NIXL metrics use instruments of the API, " +
+  'without histograms of size and throughput, and durations are sampled under load';
 
 export interface Internals {
   /** For messages. Default: NixlInstrumentation. */
@@ -134,13 +134,13 @@ export class Reporting {
 
   /** Stops every other kind of reporting, or a reader would get the numbers twice. */
   handOverToProducers(): void {
-    const tooLate = 'metricProducer() was taken after the provider was set';
+    const tooLate = 'metricProducer() was called after the MeterProvider was set';
     if (this.#running !== undefined) {
-      const effect = 'readers may repeat the last values of the instruments';
+      const effect = 'metric readers may repeat the last values of the instruments';
       this.#log.warn(SUBJECT, 'late-producer', `${tooLate}: ${effect}`);
     }
     if (this.#joined.any) {
-      const effect = 'from now on only readers with such a producer have NIXL metrics';
+      const effect = 'from now on only metric readers with such a producer have NIXL metrics';
       this.#log.warn(SUBJECT, 'late-producer', `${tooLate}: ${effect}`);
     }
     this.#producersTaken = true;

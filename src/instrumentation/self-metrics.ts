@@ -124,7 +124,7 @@ export const DURATION_METRICS: readonly OwnMetric<[stats: DurationStats, before:
   own(
     semconv.METRIC_NIXL_DURATION_EVENTS,
     '{event}',
-    'Durations by outcome: recorded in a histogram, sampled out on purpose, or lost.',
+    'Durations by outcome: recorded in a histogram, left out by sampling, or lost.',
     (stats) =>
       stats.flatMap((counts) => {
         const event = eventOf(counts);

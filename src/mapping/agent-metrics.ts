@@ -53,7 +53,7 @@ const LIFE_AND_RING: readonly Row[] = [
     'Read position resynchronisations (restart, corruption, other consumer).', (agent) => agent.resyncs],
   [semconv.METRIC_NIXL_RING_FOREIGN_MOVES, 'counter', '{move}', 'Read position changes by other consumers.',
     (agent) => agent.foreignMoves],
-  [semconv.METRIC_NIXL_RING_SUSPECT, 'gauge', '1', "1 once the agent's metrics may be wrong.",
+  [semconv.METRIC_NIXL_RING_SUSPECT, 'gauge', '1', "1 if the agent's metrics may be wrong.",
     (agent) => (agent.suspect ? 1 : 0)],
 ];
 

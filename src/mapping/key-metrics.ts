@@ -29,7 +29,7 @@ export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): Me
       applies,
       read: ({ sum }) => sum,
     }),
-    numbers(semconv.METRIC_NIXL_EVENT_LAST, 'Most recent event value.', '', 'gauge', {
+    numbers(semconv.METRIC_NIXL_EVENT_LAST, 'Value of the most recent event.', '', 'gauge', {
       applies: (event) => applies(event) && !event.overflow,
       read: ({ last }) => last,
     }),

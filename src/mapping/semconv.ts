@@ -72,7 +72,7 @@ export const METRIC_NIXL_RING_FULL_TIME = 'nixl.ring.full_time' as const;
 export const METRIC_NIXL_RING_RESYNCS = 'nixl.ring.resyncs' as const;
 /** Counter, {move}: read position changes by other consumers. */
 export const METRIC_NIXL_RING_FOREIGN_MOVES = 'nixl.ring.foreign_moves' as const;
-/** Gauge, 1: 1 once the agent's metrics may be wrong. */
+/** Gauge, 1: 1 if the agent's metrics may be wrong. */
 export const METRIC_NIXL_RING_SUSPECT = 'nixl.ring.suspect' as const;
 
 /** Counter, s, builder `time`: total transfer time; concurrent transfers add up. */

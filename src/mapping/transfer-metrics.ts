@@ -22,8 +22,13 @@ function histogram(name: string, description: string, unit: string, measure: Mea
  */
 export function transferMetrics(): HistogramMetric[] {
   return [
-    histogram(semconv.METRIC_NIXL_TRANSFER_SIZE, 'Transfer size.', 'By', 'size'),
-    histogram(semconv.METRIC_NIXL_TRANSFER_THROUGHPUT, 'Throughput of each transfer.', 'By/s', 'throughput'),
+    histogram(semconv.METRIC_NIXL_TRANSFER_SIZE, 'Size of each finished transfer.', 'By', 'size'),
+    histogram(
+      semconv.METRIC_NIXL_TRANSFER_THROUGHPUT,
+      'Bytes of each transfer divided by its duration.',
+      'By/s',
+      'throughput',
+    ),
     histogram(
       semconv.METRIC_NIXL_TRANSFER_DIRECTED_DURATION,
       'Duration of transfers of known direction, from start to completion.',

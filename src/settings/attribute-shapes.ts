@@ -32,7 +32,7 @@ const name = also(
     const taken = takenAttributeName(given);
     if (taken === undefined) return undefined;
     const alike = taken === given ? '' : `which is spelled like ${taken} in Prometheus, `;
-    return `is ${given}, ${alike}which the metrics use themselves`;
+    return `is ${given}, ${alike}which is a label of the metrics`;
   },
 );
 
@@ -95,7 +95,7 @@ const attribute = also(
       problems.push({ path: ['default'], text: `is ${shown(usual)}; allowed with type ${type}: ${allowed}` });
     }
     if (typeof source === 'object' && 'constant' in source && convert(source.constant, type) === undefined) {
-      const text = `is ${shown(source.constant)}, of which type ${type} makes nothing: the attribute would always be left out`;
+      const text = `is ${shown(source.constant)}, which has no value of type ${type}: the attribute would always be left out`;
       problems.push({ path: ['source', 'constant'], text });
     }
     return problems;

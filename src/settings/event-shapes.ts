@@ -73,9 +73,9 @@ function neverCounted(event: string | number): string | undefined {
   if (typeof event === 'number') return undefined;
   if (/^\d+$/.test(event)) return `is the text "${event}"; allowed: a type number without quotes, or a name`;
   const [, type] = /^type_(\d+)$/.exec(event) ?? [];
-  if (type !== undefined) return `is ${event}, as labels name an event that has a number alone; allowed: ${type}`;
+  if (type !== undefined) return `is ${event}, the label of an event without a name; allowed: ${type}`;
   if (KNOWN_EVENTS.some(({ name }) => name === event))
-    return `is ${event}, which is NIXL's own and has its metrics already`;
+    return `is ${event}, an event of NIXL, which already has metrics`;
   if (!event.includes('*') && new TextEncoder().encode(event).length > LONGEST_NAME) {
     return `is ${event}, which is longer than the ${LONGEST_NAME} bytes that a ring has for a name`;
   }
@@ -179,8 +179,8 @@ function builtInProblem(metric: Named): string | undefined {
   const builtIn = builtInLike(metric);
   if (builtIn === undefined) return undefined;
   const alike = builtIn.name === metric.name ? '' : `${spelledLike(metric, builtIn)}, `;
-  const remedy = ERRORS.includes(builtIn.name) ? ': to join it, give the event kind "error" and a status' : '';
-  return `is ${metric.name}, ${alike}which is there already${remedy}`;
+  const remedy = ERRORS.includes(builtIn.name) ? ': to count in it, give the event kind "error" and a status' : '';
+  return `is ${metric.name}, ${alike}which another metric has${remedy}`;
 }
 
 function problemOf(one: Declared, other: Declared): string | undefined {
@@ -217,7 +217,7 @@ function withoutRepetition<T extends string | MetricBuilder>(one: Shape<T>): Sha
   return also(list(one, { minItems: 1 }), (builders: T[]): readonly Problem[] =>
     builders.flatMap((given, i) => {
       if (builders.indexOf(given) === i) return [];
-      return [{ path: [i], text: `is ${typeof given === 'string' ? given : given.name}, which is there twice` }];
+      return [{ path: [i], text: `is ${typeof given === 'string' ? given : given.name}, which is listed twice` }];
     }),
   );
 }

@@ -12,7 +12,7 @@ const SPACE = /[ \t\r\n]*/y;
 // eslint-disable-next-line no-control-regex -- these are what a string may not hold
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-const NO_COMMA = 'no comma may stand before a closing bracket';
+const NO_COMMA = 'a comma before a closing bracket is not allowed';
 
 class SyntaxMistake extends Error {}
 
@@ -65,7 +65,7 @@ export function readJson(text: string): Located {
       const key = match(STRING) ?? refuse(isEnd ? `expected a key; ${NO_COMMA}` : 'expected a key, in double quotes');
       const name = JSON.parse(key) as string;
       const inside = [...path, name];
-      if (entries.has(name)) mistakes.push({ offset, message: `the key ${shown(name)} stands here twice` });
+      if (entries.has(name)) mistakes.push({ offset, message: `the object has the key ${shown(name)} twice` });
       offsets.set(keyOf(inside), offset);
       if (next() !== ':') refuse('expected a colon');
       at++;

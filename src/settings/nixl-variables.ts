@@ -53,7 +53,7 @@ export function nixlExporter({ NIXL_TELEMETRY_EXPORTER: name }: Environment): Ni
 /** @throws Refusal for an exporter of NIXL that this package does not replace. */
 export function replacements({ exporters }: NixlExporter): readonly string[] {
   if (exporters.length > 0) return exporters;
-  return refuse('prometheus, otlp, console, or a module of the user; DOCA is not among the exporters here');
+  return refuse('prometheus, otlp, console, or a custom module; this package has no DOCA exporter');
 }
 
 /** NIXL's choice of an exporter, as a variable of another option. */

@@ -69,14 +69,14 @@ export const OPTION_ROWS = {
     only: 'instrumentation',
     inFile: false,
     default: true,
-    description: 'report from the start; counts at construction only',
+    description: 'export from the start; has an effect at construction only',
   },
   configFile: {
     shape: filePath,
     inFile: false,
     flag: { name: 'config', takes: '<file>' },
     variables: [{ name: 'NIXL_OTEL_CONFIG' }],
-    description: 'a configuration file, YAML or JSON, with any of these options',
+    description: 'configuration file, YAML or JSON, with any of these options',
   },
   directories: {
     shape: oneOrMore(filePath, texts.allowed),
@@ -106,8 +106,8 @@ export const OPTION_ROWS = {
     type: 'NixlRelease',
     flag: { name: 'nixlRelease', takes: '<release>' },
     default: DEFAULT_NIXL_RELEASE,
-    description: `NIXL release that the series \`agent_*\` follow in names and labels: ${NIXL_RELEASES.join(', ')}; naming \`nixl\``,
-    details: 'Rings of all releases are read in any case.',
+    description: `NIXL release with the names and labels of the series \`agent_*\`: ${NIXL_RELEASES.join(', ')}; for naming \`nixl\``,
+    details: 'Does not restrict the rings: rings of all releases are read.',
   },
   nixlLabels: {
     shape: word(NIXL_LABELS),
@@ -116,7 +116,7 @@ export const OPTION_ROWS = {
     variables: [{ ...exporterVariable(({ labels }) => labels, '`prometheus_mp`: the same'), serveOnly: true }],
     default: DEFAULT_NIXL_LABELS,
     description:
-      'labels of the series `agent_*`: `prometheus`, or `prometheus_mp`, which adds pid, agent_instance and local_rank of the agent; naming `nixl`',
+      'labels of the series `agent_*`: `prometheus`, or `prometheus_mp`, which adds pid, agent_instance and local_rank of the agent; for naming `nixl`',
   },
   hostname: {
     shape: text,
@@ -135,8 +135,8 @@ export const OPTION_ROWS = {
       },
     ],
     default: DEFAULT_DRAIN_INTERVAL_MS,
-    description: 'drain the rings this often, 1 to 10000',
-    details: "More than a fifth of the agents' flush interval (100 ms by default) risks loss.",
+    description: 'time between two drains of the rings, 1 to 10000',
+    details: "If it is more than a fifth of the agents' flush interval (100 ms by default), events may be lost.",
   },
   deadTtlMs: {
     shape: milliseconds(0, LONGEST_MS),
@@ -150,19 +150,20 @@ export const OPTION_ROWS = {
       },
     ],
     default: 30_000,
-    description: 'keep the last values of a dead agent this long, and until every reader has exported them',
-    details: 'If several readers of a process share the agent, the longest time counts.',
+    description:
+      'time for which the last values of a dead agent stay, at least until every metric reader has exported them',
+    details: 'If several sources of a process read the agent, the longest time counts.',
   },
   idleTtlMs: {
     shape: milliseconds(1, LONGEST_MS),
     flag: { name: 'idleTtl', takes: '<ms>' },
     defaultText: 'never',
-    description: 'drop agents with an invisible process after this long without an event',
+    description: 'time without an event after which agents with an invisible process are dropped',
   },
   force: {
     shape: boolean,
     default: false,
-    description: 'also read rings on network and FUSE file systems',
+    description: 'read rings on network and FUSE file systems as well',
   },
   owners: {
     /** 4294967295 is -1, which no user has. */
@@ -187,7 +188,7 @@ export const OPTION_ROWS = {
     shape: variableName,
     variables: [{ name: 'NIXL_TELEMETRY_RANK_ENV' }],
     default: 'LOCAL_RANK',
-    description: "variable in an agent's environment that holds its local rank",
+    description: "environment variable of an agent's process that holds its local rank",
   },
   customEvents: {
     shape: CUSTOM_EVENTS,
@@ -199,7 +200,7 @@ export const OPTION_ROWS = {
     type: 'readonly (BuilderName | MetricBuilder)[]',
     default: DEFAULT_OF_BUILDERS,
     defaultText: DEFAULT_OF_BUILDERS.map((name) => `\`${name}\``).join(', '),
-    description: 'builders that make the metrics, in this order: built-in ones by name, and custom ones',
+    description: 'builders that make the metrics, in this order: names of built-in builders, and custom builders',
     details: 'In a file a custom builder is the path of its module.',
   },
   histogramBounds: {
@@ -235,17 +236,17 @@ export const OPTION_ROWS = {
     only: 'instrumentation',
     default: 1900,
     description:
-      'series of agents per instrument of the API, 20 to 1900; agents beyond it are reported together as agent `other`',
+      'series of agents per instrument of the API, 20 to 1900; further agents are exported together as agent `other`',
     details:
-      "Counts only where the instrumentation uses instruments of the API, as with a MeterProvider that is not of OpenTelemetry's SDK. The SDK keeps at most 2000 series per instrument and never forgets one.",
+      "Has an effect only if the instrumentation uses instruments of the API, because the MeterProvider is not OpenTelemetry's SDK. The SDK keeps at most 2000 series per instrument and never forgets one.",
   },
   durationBudgetMs: {
     shape: number('a number of milliseconds per second, from 1 to 1000', 1, 1000),
     only: 'instrumentation',
     default: DEFAULT_DURATION_BUDGET_MS,
     description:
-      'milliseconds of main-thread time per second for histograms of durations, 1 to 1000; beyond it they are sampled',
-    details: 'Counts only where `seriesLimit` does.',
+      'milliseconds of main-thread time per second for histograms of durations, 1 to 1000; durations beyond it are sampled',
+    details: 'Has an effect only if `seriesLimit` has one.',
   },
   temporality: {
     shape: value(

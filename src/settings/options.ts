@@ -7,7 +7,7 @@ import type { AttributeSpec, CustomEvent, Naming, NixlLabels, NixlRelease } from
 import type { BuilderName, MetricBuilder } from './metric-builder.js';
 
 export interface NixlOptions {
-  /** A configuration file, YAML or JSON, with any of these options. Default: the environment's NIXL_OTEL_CONFIG. */
+  /** Configuration file, YAML or JSON, with any of these options. Default: the environment's NIXL_OTEL_CONFIG. */
   configFile?: string;
   /** Directory of rings, searched to depth 3. Default: the environment's NIXL_TELEMETRY_DIR. */
   directories?: string | readonly string[];
@@ -16,30 +16,30 @@ export interface NixlOptions {
   /** `nixl`: the names of NIXL's own exporter; `otel`: dotted names, UCUM units, seconds. Default: `nixl`. */
   naming?: Naming;
   /**
-   * NIXL release that the series `agent_*` follow in names and labels: 1.0, 1.2, 1.3, 1.4, main; naming `nixl`. Rings
-   * of all releases are read in any case. Default: `main`.
+   * NIXL release with the names and labels of the series `agent_*`: 1.0, 1.2, 1.3, 1.4, main; for naming `nixl`. Does
+   * not restrict the rings: rings of all releases are read. Default: `main`.
    */
   nixlRelease?: NixlRelease;
   /**
    * Labels of the series `agent_*`: `prometheus`, or `prometheus_mp`, which adds pid, agent_instance and local_rank of
-   * the agent; naming `nixl`. Default: `prometheus`.
+   * the agent; for naming `nixl`. Default: `prometheus`.
    */
   nixlLabels?: NixlLabels;
   /** Value of the label `hostname` in naming `nixl`. Default: os.hostname(). */
   hostname?: string;
   /**
-   * Drain the rings this often, 1 to 10000. More than a fifth of the agents' flush interval (100 ms by default) risks
-   * loss. Default: the environment's NIXL_TELEMETRY_RUN_INTERVAL, else 20 ms.
+   * Time between two drains of the rings, 1 to 10000. If it is more than a fifth of the agents' flush interval (100 ms
+   * by default), events may be lost. Default: the environment's NIXL_TELEMETRY_RUN_INTERVAL, else 20 ms.
    */
   drainIntervalMs?: number;
   /**
-   * Keep the last values of a dead agent this long, and until every reader has exported them. If several readers of a
-   * process share the agent, the longest time counts. Default: 30000 ms.
+   * Time for which the last values of a dead agent stay, at least until every metric reader has exported them. If
+   * several sources of a process read the agent, the longest time counts. Default: 30000 ms.
    */
   deadTtlMs?: number;
-  /** Drop agents with an invisible process after this long without an event. Default: never. */
+  /** Time without an event after which agents with an invisible process are dropped. Default: never. */
   idleTtlMs?: number;
-  /** Also read rings on network and FUSE file systems. Default: `false`. */
+  /** Read rings on network and FUSE file systems as well. Default: `false`. */
   force?: boolean;
   /** Read only rings that belong to this user id. Default: any user. */
   owners?: readonly number[];
@@ -51,15 +51,15 @@ export interface NixlOptions {
   /** Custom attributes of every series of an agent. */
   attributes?: readonly AttributeSpec[];
   /**
-   * Variable in an agent's environment that holds its local rank. Default: the environment's NIXL_TELEMETRY_RANK_ENV,
-   * else `LOCAL_RANK`.
+   * Environment variable of an agent's process that holds its local rank. Default: the environment's
+   * NIXL_TELEMETRY_RANK_ENV, else `LOCAL_RANK`.
    */
   rankVariable?: string;
   /** Events that NIXL does not know: each gets a custom metric, or adds a status to NIXL's errors. */
   customEvents?: readonly CustomEvent[];
   /**
-   * Builders that make the metrics, in this order: built-in ones by name, and custom ones. In a file a custom builder
-   * is the path of its module. Default: `nixl`, `transfers`, `events`, `custom`, `agents`, `records`.
+   * Builders that make the metrics, in this order: names of built-in builders, and custom builders. In a file a custom
+   * builder is the path of its module. Default: `nixl`, `transfers`, `events`, `custom`, `agents`, `records`.
    */
   builders?: readonly (BuilderName | MetricBuilder)[];
   /** Upper bounds of single events' histograms, by base event name and in the unit of the event. */
@@ -77,14 +77,14 @@ export interface NixlOptions {
 
 export interface NixlInstrumentationConfig extends InstrumentationConfig, NixlOptions {
   /**
-   * Series of agents per instrument of the API, 20 to 1900; agents beyond it are reported together as agent `other`.
-   * Counts only where the instrumentation uses instruments of the API, as with a MeterProvider that is not of
+   * Series of agents per instrument of the API, 20 to 1900; further agents are exported together as agent `other`. Has
+   * an effect only if the instrumentation uses instruments of the API, because the MeterProvider is not
    * OpenTelemetry's SDK. The SDK keeps at most 2000 series per instrument and never forgets one. Default: 1900.
    */
   seriesLimit?: number;
   /**
-   * Milliseconds of main-thread time per second for histograms of durations, 1 to 1000; beyond it they are sampled.
-   * Counts only where `seriesLimit` does. Default: 10.
+   * Milliseconds of main-thread time per second for histograms of durations, 1 to 1000; durations beyond it are
+   * sampled. Has an effect only if `seriesLimit` has one. Default: 10.
    */
   durationBudgetMs?: number;
 }

@@ -41,14 +41,14 @@ export const SERVE_ROWS = {
     variables: [{ name: 'OTEL_METRICS_EXPORTER' }, exporterVariable(replacements)],
     default: ['prometheus'],
     description:
-      '`prometheus`, `otlp`, `console`, the path or package of a custom exporter, or several with commas between them; or `none`',
+      '`prometheus`, `otlp`, `console`, the path or package of a custom exporter, several of these with commas between them, or `none`',
   },
   exporterDir: {
     shape: filePath,
     flag: { name: 'exporterDir', takes: '<dir>' },
     variables: [{ name: 'NIXL_TELEMETRY_EXPORTER_PLUGIN_DIR' }],
     description:
-      'folder in which an exporter `NAME` is searched as `NAME.mjs`, `NAME.js` or `NAME.cjs` before packages are',
+      'folder in which `serve` searches an exporter `NAME` as `NAME.mjs`, `NAME.js` or `NAME.cjs`, before it searches packages',
   },
   host: {
     shape: hostName,
@@ -60,7 +60,7 @@ export const SERVE_ROWS = {
       exporterVariable(({ host }) => host, '`prometheus`: 0.0.0.0'),
     ],
     default: '127.0.0.1',
-    description: 'address to serve on; 0.0.0.0 or :: for all',
+    description: 'address to serve on; 0.0.0.0 or :: for all addresses',
     details: 'IPv6 with or without brackets: `[::1]`, `::1`.',
   },
   port: {
@@ -74,14 +74,14 @@ export const SERVE_ROWS = {
     ],
     /** Registered for OpenTelemetry's Prometheus exporter. */
     default: 9464,
-    description: 'port to serve on; 0 takes any free one',
+    description: 'port to serve on; 0 for any free port',
   },
   exportInterval: {
     shape: TIMER,
     flag: { name: 'exportInterval', takes: '<ms>' },
     variables: [{ name: 'OTEL_METRIC_EXPORT_INTERVAL' }],
     default: 60_000,
-    description: 'push this often',
+    description: 'time between two pushes',
   },
   exportTimeout: {
     shape: TIMER,
@@ -94,7 +94,7 @@ export const SERVE_ROWS = {
     shape: TIMER,
     flag: { name: 'shutdownTimeout', takes: '<ms>' },
     default: 10_000,
-    description: 'time limit of the last push of all exporters, when serve ends',
+    description: 'time limit of the last export of all exporters, when serve ends',
   },
   consoleFile: {
     shape: filePath,
@@ -113,7 +113,7 @@ export const SERVE_ROWS = {
       outputPathOf('otlp', collectorIn),
     ],
     defaultText: 'localhost, port 4318, or 4317 with grpc',
-    description: 'OTLP receiver: a base URL, or one with a path',
+    description: 'URL of the OTLP receiver, with or without a path',
   },
   otlpProtocol: {
     shape: word(['http/protobuf', 'http/json', 'grpc']),
@@ -134,13 +134,13 @@ export const SERVE_ROWS = {
     shape: word(['on', 'off']),
     flag: { name: 'page', takes: '<on-or-off>' },
     default: 'on',
-    description: 'the live page for browsers at /: `on` or `off`',
+    description: 'live page for browsers at /: `on` or `off`',
   },
   logFormat: {
     shape: word(LOG_FORMATS),
     flag: { name: 'logFormat', takes: '<format>' },
     default: 'text',
-    description: 'format of the lines on stderr, errors of usage included: `text` or `json`',
+    description: 'format of the lines on stderr, including errors of usage: `text` or `json`',
   },
   logLevel: {
     shape: word(LOG_LEVELS, { lowerCase: true }),

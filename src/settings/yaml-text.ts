@@ -33,11 +33,11 @@ export function readYaml(text: string): Located & { readonly peek: (path: Path) 
 
 /** A glob that begins with `*` is what most of them were meant to be. */
 function noAnchor(name: string): string {
-  return `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
+  return `*${name} is an alias in YAML, and the file has no anchor &${name}; text that begins with * needs quotes: '*${name}'`;
 }
 
 function cyclic(name: string): string {
-  return `*${name} is an alias for what it stands in itself, from &${name} on: that would never end`;
+  return `*${name} is an alias inside of its own anchor &${name}: the value would never end`;
 }
 
 function offsetOf(document: Yaml.Document, at: Path): number {

@@ -116,7 +116,7 @@ export function loadFirst(paths: readonly string[]): Addon {
   let cause: unknown;
   for (const path of paths) {
     if (!existsSync(path)) {
-      tried.push(`${path}: not there`);
+      tried.push(`${path}: no such file`);
       continue;
     }
     try {
@@ -158,7 +158,7 @@ export class OpenHandle {
    */
   constructor(path: string, handle: Handle, release: (handle: Handle) => void, subject = `the ring ${path}`) {
     if (!types.isExternal(handle)) {
-      throw invalid(`${subject} has no handle: it is opened by a function, not made by new`);
+      throw invalid(`${subject} has no handle: open it with a function of this module, not with new`);
     }
     this.#path = path;
     this.#handle = handle;

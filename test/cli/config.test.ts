@@ -62,31 +62,31 @@ const WRONG: [string, string][] = [
     'histogramBounds: { agent_tx_bytes: [1] }',
     '1:20: histogramBounds.agent_tx_bytes is unknown; there are agent_xfer_time',
   ],
-  ['builders: [nixl, time, nixl]', '1:24: builders[2] is nixl, which is there twice'],
-  ['builders: [./a.mjs, nixl, ./a.mjs]', '1:27: builders[2] is ./a.mjs, which is there twice'],
+  ['builders: [nixl, time, nixl]', '1:24: builders[2] is nixl, which is listed twice'],
+  ['builders: [./a.mjs, nixl, ./a.mjs]', '1:27: builders[2] is ./a.mjs, which is listed twice'],
   [
     'customEvents:\n  - { event: e, kind: gauge, name: agent_xfer_time }',
-    '2:30: customEvents[0].name is agent_xfer_time, which is there already',
+    '2:30: customEvents[0].name is agent_xfer_time, which another metric has',
   ],
   [
     'customEvents:\n  - { event: e, kind: gauge, name: { nixl: own, otel: nixl.transfer.io } }',
-    '2:49: customEvents[0].name.otel is nixl.transfer.io, which is there already',
+    '2:49: customEvents[0].name.otel is nixl.transfer.io, which another metric has',
   ],
   [
     'customEvents:\n  - { event: e, kind: counter, name: agent_rx_bytes }',
-    '2:32: customEvents[0].name is agent_rx_bytes, which is there already', // in release 1.0
+    '2:32: customEvents[0].name is agent_rx_bytes, which another metric has', // in release 1.0
   ],
   [
     'customEvents:\n  - { event: e, kind: counter, name: agent_errors }',
-    '2:32: customEvents[0].name is agent_errors, which in Prometheus shares the name agent_errors_total with agent_errors_total, which is there already: to join it, give the event kind "error" and a status',
+    '2:32: customEvents[0].name is agent_errors, which in Prometheus shares the name agent_errors_total with agent_errors_total, which another metric has: to count in it, give the event kind "error" and a status',
   ],
   ...['count', 'sum', 'bucket'].map((end): [string, string] => [
     `customEvents:\n  - { event: e, kind: gauge, name: agent.xfer.time.us.${end} }`,
-    `2:30: customEvents[0].name is agent.xfer.time.us.${end}, which in Prometheus shares the name agent_xfer_time_us_${end} with agent_xfer_time_us, which is there already`,
+    `2:30: customEvents[0].name is agent.xfer.time.us.${end}, which in Prometheus shares the name agent_xfer_time_us_${end} with agent_xfer_time_us, which another metric has`,
   ]),
   [
     'customEvents:\n  - { event: e, kind: gauge, name: target.info }',
-    '2:30: customEvents[0].name is target.info, which in Prometheus shares the name target_info with target_info, which is there',
+    '2:30: customEvents[0].name is target.info, which in Prometheus shares the name target_info with target_info, which another metric has',
   ],
   [
     'customEvents:\n  - { event: e, kind: counter, name: my.event }\n  - { event: f, kind: gauge, name: my_event_total }',
@@ -132,7 +132,7 @@ const WRONG: [string, string][] = [
   ],
   [
     'customEvents:\n  - { event: NIXL_ERR_BACKEND, kind: error, status: x }',
-    "2:7: customEvents[0].event is NIXL_ERR_BACKEND, which is NIXL's own and has its metrics already",
+    '2:7: customEvents[0].event is NIXL_ERR_BACKEND, an event of NIXL, which already has metrics',
   ],
   [
     'customEvents:\n  - { event: agent_err_y, kind: error, status: x }\n  - { event: 21, kind: error, status: y }',
@@ -152,7 +152,7 @@ const WRONG: [string, string][] = [
   ],
   ...['agent_tx_bytes', 'agent_err_backend', 'NIXL_ERR_BACKEND'].map((event): [string, string] => [
     `customEvents:\n  - { event: ${event}, kind: gauge, name: a }`,
-    `2:7: customEvents[0].event is ${event}, which is NIXL's own and has its metrics already`,
+    `2:7: customEvents[0].event is ${event}, an event of NIXL, which already has metrics`,
   ]),
   [
     "customEvents:\n  - { kind: gauge, name: a, event: '77' }",
@@ -160,7 +160,7 @@ const WRONG: [string, string][] = [
   ],
   [
     'customEvents:\n  - { event: type_77, kind: gauge, name: a }',
-    '2:7: customEvents[0].event is type_77, as labels name an event that has a number alone; allowed: 77',
+    '2:7: customEvents[0].event is type_77, the label of an event without a name; allowed: 77',
   ],
   [
     `customEvents:\n  - { event: ${'x'.repeat(33)}, kind: gauge, name: a }`,
@@ -182,7 +182,7 @@ const WRONG: [string, string][] = [
   ]),
   [
     'attributes:\n  - { name: a, source: { constant: x }, type: integer }',
-    '2:26: attributes[0].source.constant is "x", of which type integer makes nothing',
+    '2:26: attributes[0].source.constant is "x", which has no value of type integer',
   ],
   [
     'attributes:\n  - { name: a.b, source: pid }\n  - { name: a_b, source: agent }',
@@ -259,7 +259,7 @@ describe('a configuration file', () => {
   it('with aliases that stand for nothing is refused with each of them, and told to quote what is meant as text', () => {
     const file = fileWith('enabledMetrics: *bytes\nglobs: [*b]\nhostname: &b x');
     const hint = (name: string): string =>
-      `*${name} is an alias in YAML, and nothing has its anchor &${name}; text that begins with * needs quotes: '*${name}'`;
+      `*${name} is an alias in YAML, and the file has no anchor &${name}; text that begins with * needs quotes: '*${name}'`;
     expect(() => readSettings(file)).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
@@ -272,7 +272,7 @@ describe('a configuration file', () => {
   it('with aliases that are cyclic is refused with each of them', () => {
     const file = fileWith('directories: &a [*a]\nserve: &s\n  exporter: [&x x, *x]\n  port: *s');
     const told = (name: string): string =>
-      `*${name} is an alias for what it stands in itself, from &${name} on: that would never end`;
+      `*${name} is an alias inside of its own anchor &${name}: the value would never end`;
     expect(() => readSettings(file, SERVE_SECTION)).toThrow(`${file}:1:18: ${told('a')}\n${file}:4:9: ${told('s')}`);
   });
 
@@ -291,11 +291,11 @@ describe('a configuration file', () => {
   });
 
   it.each<[string, string]>([
-    ['{\n  "naming": "nixl",\n}', '3:1: not JSON: expected a key; no comma may stand before a closing bracket'],
+    ['{\n  "naming": "nixl",\n}', '3:1: not JSON: expected a key; a comma before a closing bracket is not allowed'],
     ['{\n  // why\n}', '2:3: not JSON: expected a key, in double quotes; comments are allowed in YAML only'],
-    ['{ "naming": "nixl",\n  "naming": "otel" }', '2:3: the key "naming" stands here twice'],
+    ['{ "naming": "nixl",\n  "naming": "otel" }', '2:3: the object has the key "naming" twice'],
     ['{\n  "serve": {\n    "port": -1 } }', '3:5: serve.port is -1; allowed: a whole number, from 0 to 65535'],
-    ['{"builders":\n ["nixl",\n "nixl"]}', '3:2: builders[1] is nixl, which is there twice'],
+    ['{"builders":\n ["nixl",\n "nixl"]}', '3:2: builders[1] is nixl, which is listed twice'],
     ['naming: nixl', '1:1: not JSON: expected a value'],
     ['', '1:1: not JSON: the file ends here'],
   ])('with the name of JSON is JSON: %j is refused', (text, message) => {
@@ -366,10 +366,10 @@ describe('the published schema', () => {
   const published: unknown = JSON.parse(readFileSync(path.join(ROOT, 'config.schema.json'), 'utf8'));
   const validate = new Ajv({ strict: false }).compile(published as object);
 
-  it('says what the checks say', () => {
+  it('agrees with the checks', () => {
     expect(validate(parse(GOOD))).toBe(true);
     const onlyInCode =
-      /NIXL's own|without quotes|as labels|32 bytes|enabledMetrics|allowed with type|makes nothing|host name|none alone|only a histogram has bounds|serve\.port|twice|which in Prometheus|which is there|the name of|a status of NIXL|counts already/;
+      /event of NIXL|without quotes|the label of|32 bytes|enabledMetrics|allowed with type|no value of type|host name|none alone|only a histogram has bounds|serve\.port|twice|which in Prometheus|which another metric has|the name of|a status of NIXL|counts already/;
     for (const [text, message] of WRONG) {
       if (onlyInCode.test(message)) continue;
       expect(validate(parse(text)), text).toBe(false);
@@ -635,7 +635,7 @@ attributes: [{ name: team, source: { constant: x } }]\nserve: { port: 0 }`,
 describe('nixl-otel config', () => {
   it('checks a limit of series, too', async () => {
     const file = fileWith('seriesLimit: 20\ndurationBudgetMs: 50');
-    expect(await run(['config', 'check', file])).toMatchObject({ code: 0, stdout: `${file} is right\n` });
+    expect(await run(['config', 'check', file])).toMatchObject({ code: 0, stdout: `${file} is valid\n` });
   });
 
   it('warns of what has no effect, as serve does', async () => {
@@ -663,7 +663,7 @@ describe('nixl-otel config', () => {
 
   it('checks', async () => {
     const good = fileWith(GOOD);
-    expect(await run(['config', 'check', good])).toMatchObject({ code: 0, stdout: `${good} is right\n` });
+    expect(await run(['config', 'check', good])).toMatchObject({ code: 0, stdout: `${good} is valid\n` });
     const bad = fileWith('naming: x');
     const { code, stderr } = await run(['config', 'check'], { NIXL_OTEL_CONFIG: bad });
     expect(code).toBe(2);
@@ -689,7 +689,7 @@ describe('nixl-otel config', () => {
     { NIXL_TELEMETRY_MP_STALE_TTL: '1099511627', NIXL_TELEMETRY_RUN_INTERVAL: '1', NIXL_TELEMETRY_RANK_ENV: 'RANK' },
     { NIXL_TELEMETRY_ENABLED_METRICS: '*_bytes,!agent_err_*', NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US: '.5,1e3' },
     { OTEL_METRICS_EXPORTER: 'otlp,console', OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'DELTA' },
-  ])('prints %j as a file that is right and says the same', (environment) => {
+  ])('prints %j as a valid file with the same values', (environment) => {
     const own = fileWith(
       'builders: [nixl, ./own.mjs]\nattributes: [{ name: a, type: list, source: { constant: &c [x] }, default: *c }]',
     );

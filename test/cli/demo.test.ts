@@ -77,7 +77,9 @@ describe('nixl-otel demo', () => {
     expect(await run(['demo', '--port', '0'], { TMPDIR: '/no/such' })).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringMatching(/^nixl-otel: error: no temporary directory can be made: ENOENT: .*\n$/) as string,
+      stderr: expect.stringMatching(
+        /^nixl-otel: error: no temporary directory can be created: ENOENT: .*\n$/,
+      ) as string,
     });
   });
 

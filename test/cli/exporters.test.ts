@@ -148,7 +148,7 @@ describe('several exporters at once', () => {
 
 const GOOD = 'export(m, done) { done({ code: 0 }) }, async forceFlush() {}, async shutdown() {}';
 
-describe('an exporter of your own', () => {
+describe('a custom exporter', () => {
   it.each([
     ['an object', `export default { ${GOOD} };`, 'a.mjs'],
     ['a named export', `export const exporter = { ${GOOD} };`, 'a.mjs'],
@@ -167,13 +167,13 @@ describe('an exporter of your own', () => {
     ['is not there', undefined, /there is no exporter .*; built in are prometheus, otlp, console; searched/],
     ['does not parse', 'export default {', /cannot be loaded/],
     ['throws when it is loaded', 'throw new Error("no licence")', /cannot be loaded: no licence/],
-    ['exports nothing', 'export const other = 1;', /has no such export; export default \(or as "exporter"\)/],
+    ['exports nothing', 'export const other = 1;', /exports no exporter; export default \(or as "exporter"\)/],
     ['exports a number', 'export default 7;', /is number; export default/],
     ['has no shutdown', 'export default { export() {}, async forceFlush() {} };', /an object without shutdown\(\)/],
     [
       'throws when it is made',
       'export default () => { throw new Error("no token") };',
-      /failed when it was made: no token/,
+      /failed when it was created: no token/,
     ],
     [
       'throws when it is looked at',
@@ -208,7 +208,7 @@ describe('an exporter of your own', () => {
     [
       'reports nothing at export',
       `export(m, done) { done() }, async forceFlush() {}, async shutdown() {}`,
-      'failed: it gave no reason',
+      'failed: no reason given',
     ],
     [
       'fails at export',
@@ -284,7 +284,7 @@ describe('an exporter of your own', () => {
   });
 });
 
-describe('a reader of your own that says nothing of temporality', () => {
+describe('a custom reader without a temporality', () => {
   it('gets cumulative metrics', async () => {
     const output = path.join(temporaryDirectory(), 'out');
     const file = moduleOf(`

@@ -29,9 +29,9 @@ describe('headers', () => {
     [`a=${SECRET}%`, 'entry 1, from character 1 on, has a % in its value that does not begin'],
     [`a%zz=${SECRET}`, 'entry 1, from character 1 on, has a % in its name'],
     [`a=${SECRET};path=/`, 'entry 1, from character 1 on, has a semicolon'],
-    [`a b=${SECRET}`, 'entry 1, from character 1 on, has a name that is none of an HTTP header'],
+    [`a b=${SECRET}`, 'entry 1, from character 1 on, has a name that is not allowed for an HTTP header'],
     [`a=${SECRET}%0A`, 'entry 1, from character 1 on, has a value for a with characters that no header may have'],
-    [`a=${SECRET},A=2`, 'entry 2, from character 11 on, names the header A again'],
+    [`a=${SECRET},A=2`, 'entry 2, from character 11 on, repeats the header A'],
   ])('%j are refused', (text, problem) => {
     expect(() => checkHeaders('HEADERS', text, false)).toThrow(`HEADERS: ${problem}`);
     expect(() => checkHeaders('HEADERS', text, false)).toThrow(
@@ -45,7 +45,9 @@ describe('headers', () => {
 
   it('of gRPC are ASCII, and none is binary', () => {
     checkHeaders('HEADERS', 'api-key=x,B=y', true);
-    expect(() => checkHeaders('HEADERS', 'key-bin=x', true)).toThrow('a name that is none of a gRPC text header');
+    expect(() => checkHeaders('HEADERS', 'key-bin=x', true)).toThrow(
+      'a name that is not allowed for a gRPC text header',
+    );
     expect(() => checkHeaders('HEADERS', 'a=%C3%A9', true)).toThrow('has a value for a with characters');
   });
 });

@@ -43,7 +43,7 @@ describe('--log-format json', () => {
     [['serve', '--log-format', 'json', '--port', 'x'], /^option '--port/],
     [['serve', '--log-format=json', '--no-such-flag'], /^unknown option '--no-such-flag'/],
     [['serve', '--log-format=json', 'excess'], /^too many arguments/],
-    [['serve', '--log-format=json'], /^nothing says where the rings are/],
+    [['serve', '--log-format=json'], /^no directory of rings/],
     [['serve', '--log-format=json', '--dir'], /^option '--dir <dir>' argument missing/],
     [['list', '--log-format=json'], /^unknown option '--log-format=json'/],
     [['--log-format=json'], /^unknown option/],

@@ -54,7 +54,7 @@ describe('rateLine', () => {
     expect(rateLine(before, after)).toContain('tx 3 B/s');
   });
 
-  it('takes nothing away when an agent leaves, and knows a successor from its predecessor', () => {
+  it('keeps totals when an agent ends, and separates a successor from its predecessor', () => {
     const before = at(0, agent(1, [event(TX_BYTES, 500n, 1)]));
     expect(rateLine(before, at(1_000))).toContain('0 agents · tx 0 B/s');
     expect(rateLine(before, at(1_000, agent(2, [event(TX_BYTES, 20n, 1)])))).toContain('tx 20 B/s');

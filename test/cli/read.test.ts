@@ -88,7 +88,7 @@ describe('nixl-otel read', () => {
     expect((await run(['read', '--format', 'json', file])).stdout).toMatch(/^\{.*agent_xfer_time.*\}\n$/);
   });
 
-  it('takes nothing, unless it is told to', async () => {
+  it('drains nothing without --consume', async () => {
     const file = namedRing();
     for (const [flags, count] of [
       [[], 3],
@@ -102,7 +102,7 @@ describe('nixl-otel read', () => {
     }
   });
 
-  it('shows names of any bytes without harm', async () => {
+  it('escapes names of any bytes', async () => {
     const file = path.join(temporaryDirectory(), 'agent');
     const writer = new RingWriter(file, { wireVersion: 1 });
     writer.push({ category: 3, name: '=cmd,"\u001b[2J\n\u0007', value: 1n });

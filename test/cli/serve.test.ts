@@ -126,7 +126,7 @@ describe('nixl-otel serve', () => {
     expect(await scrape(await urlOf(serve))).toContain('target_info{service_name="prefill"');
   });
 
-  it('says which port is taken and which flag changes it, and takes nothing from the rings', async () => {
+  it('names the taken port and its flag, and drains no ring', async () => {
     const dir = temporaryDirectory();
     const flags = ['--dir', dir, '--transfers', '10', '--name', 'kept', '--exact-name'];
     const { totals } = JSON.parse((await startTransferSource(flags).ended).stdout) as Totals;

@@ -101,7 +101,7 @@ describe('settings of serve', () => {
       { NIXL_TELEMETRY_MP_STALE_TTL: '99999999999' },
       'NIXL_TELEMETRY_MP_STALE_TTL is "99999999999"; allowed: a whole number, from 0 to 1099511627',
     ],
-    [{ NIXL_TELEMETRY_EXPORTER: 'DOCA' }, 'DOCA is not among the exporters here'],
+    [{ NIXL_TELEMETRY_EXPORTER: 'DOCA' }, 'this package has no DOCA exporter'],
     [{ NIXL_TELEMETRY_EXPORTER: 'prometheus', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/f' }, 'address:port'],
   ])('refuse %j', (environment, message) => {
     expect(() => settingsOf({}, environment)).toThrow(message);

@@ -23,7 +23,7 @@ describe('a flag that does nothing is refused:', () => {
     [['--export-interval', '1000'], '--export-interval needs an exporter that pushes'],
     [['--export-timeout', '1000'], '--export-timeout needs an exporter that pushes'],
     [['--exporter-dir', '/x', '--exporter', 'otlp,./own.mjs'], '--exporter-dir needs an exporter NAME that is neither'],
-    [['--page', 'on', '--exporter', 'otlp'], '--page needs something to serve: the exporter prometheus, or --host or'],
+    [['--page', 'on', '--exporter', 'otlp'], '--page needs the HTTP server: the exporter prometheus, or --host or'],
     [['--exporter', 'prometheus,none'], 'Allowed: none alone, or exporters without none'],
     [['--exporter', 'none', '--exporter', 'otlp'], 'Allowed: none alone, or exporters without none'],
   ])('%j', async (flags, message) => {
@@ -41,7 +41,7 @@ describe('a flag that does nothing is refused:', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('a folder of exporters that is not there', async () => {
+  it('a missing folder of exporters', async () => {
     const flags = ['--exporter', 'yaml', '--exporter-dir', '/no/such'];
     const { code, stderr } = await run(['serve', '--dir', temporaryDirectory(), ...flags]);
     expect(stderr).toContain('the folder of exporters does not exist: /no/such');
@@ -123,7 +123,7 @@ describe('variables', () => {
     [{ OTEL_METRIC_EXPORT_INTERVAL: '1000' }, ['OTEL_METRIC_EXPORT_INTERVAL (needs an exporter that pushes)']],
     [
       { OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_PROMETHEUS_PORT: '1' },
-      [expect.stringMatching(/^OTEL_EXPORTER_PROMETHEUS_PORT \(needs something to serve/) as string],
+      [expect.stringMatching(/^OTEL_EXPORTER_PROMETHEUS_PORT \(needs the HTTP server/) as string],
     ],
     [
       { OTEL_METRICS_EXPORTER: 'otlp', NIXL_TELEMETRY_EXPORTER: 'console', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '/x' },
@@ -215,7 +215,7 @@ describe('variables', () => {
     await serve.says(/serves http/);
     const { stderr } = await serve.stop('SIGTERM');
     expect(stderr.split('\n').slice(0, 2)).toEqual([
-      "nixl-otel: warning: OTEL_SDK_DISABLED is '1', which does not switch serve off: by OpenTelemetry's specification only true does",
+      "nixl-otel: warning: OTEL_SDK_DISABLED is '1', which does not disable serve: by OpenTelemetry's specification only true does",
       'nixl-otel: warning: set, but not used by serve: NIXL_TELEMETRY_TYPO, OTEL_CONFIG_FILE, OTEL_EXPORTER_OTLP_ENDPOINT (needs the exporter otlp)',
     ]);
   });

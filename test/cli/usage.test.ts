@@ -42,7 +42,7 @@ describe('wrong usage', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   });
 
-  it('names the flag and the variable when nothing says where the rings are', async () => {
+  it('names the flag and the variable if no directory of rings is set', async () => {
     for (const env of [{}, { NIXL_TELEMETRY_DIR: '' }]) {
       const { code, stderr } = await run(['serve'], env);
       expect(stderr).toContain('--dir');

@@ -295,7 +295,7 @@ describe('what a builder costs', () => {
     expect(failures.seen.length).toBeLessThan(events);
   });
 
-  it('is bounded for a backend that names every event anew', async () => {
+  it('is bounded for a backend with a new name for every event', async () => {
     const warnings: string[] = [];
     const logger = {
       error() {},

@@ -21,7 +21,7 @@ function ringIn(directory: string, name = 'agent'): (events: number) => void {
   };
 }
 
-test('a second process is told busy, takes nothing, and takes over when the first is killed', async () => {
+test('a second process reports busy, drains nothing, and drains after the first is killed', async () => {
   const directory = temporaryDirectory();
   const write = ringIn(directory);
   const first = start(['serve', '--dir', directory, '--port', '0']);

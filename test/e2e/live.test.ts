@@ -70,7 +70,7 @@ describe('a live run', () => {
     expect(snapshot.agents.every((agent) => !agent.suspect)).toBe(true);
   });
 
-  it('loses nothing while the event loop is blocked for 5 s and new agents appear', () => {
+  it('loses no event while the event loop is blocked for 5 s and new agents appear', () => {
     const dir = temporaryDirectory();
     const source = openTestSource([dir]);
     // spawnSync blocks this thread's event loop for as long as the agents live.

@@ -72,7 +72,7 @@ test('a program without an SDK, or without a directory, runs as ever and ends by
   }
 });
 
-test('a directory that is not there disturbs nobody', async () => {
+test('a missing directory disturbs no service', async () => {
   const child = run('/tmp/nixl\u0001/none', 'never');
   expect(await child.ended).toMatchObject({ code: 0, stdout: 'started\n' });
 });

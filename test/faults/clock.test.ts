@@ -20,7 +20,7 @@ function wallClock(): { env: NodeJS.ProcessEnv; jump: (seconds: number) => void 
   return { env: { LD_PRELOAD: preloadable('wall-clock.c'), WALL_CLOCK_FILE: file }, jump };
 }
 
-test('serve counts, pushes and tells who lives while its wall clock jumps by years', async () => {
+test('serve counts, pushes and reports lives while its wall clock jumps by years', async () => {
   const directory = temporaryDirectory();
   const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 1024 });
   const otlp = await startOtlpReceiver();

@@ -117,7 +117,7 @@ test.skipIf(!mayMountMemory)('on a file system that is read-only: said once, and
 });
 
 test.skipIf(!mayMountMemory)(
-  'on a full disk: a ring that has no room is refused in words, and the others stay exact',
+  'on a full disk: creating a ring fails with a reason, and the other rings stay exact',
   () => {
     const program = `
     import { readdirSync, truncateSync, openSync, writeSync, writeFileSync } from 'node:fs';
@@ -154,7 +154,7 @@ test.skipIf(!mayMountMemory)(
 const NO_INOTIFY = ['-Ur', 'sh', '-ec', 'echo 0 > /proc/sys/user/max_inotify_instances; exec "$@"', 'sh'];
 const mayLimit = spawnSync('unshare', [...NO_INOTIFY, 'true']).status === 0;
 
-test('with no inotify left: rings are found all the same, as directories are polled', async () => {
+test('without inotify instances: finds rings, because directories are polled', async () => {
   const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   const [program, ...flags] = [...(mayLimit ? ['unshare', ...NO_INOTIFY] : []), process.execPath] as [string];

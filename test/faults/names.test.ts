@@ -40,7 +40,7 @@ function writeRings(directory: string): void {
   expect(readdirSync(directory)).toHaveLength(NAMES.length);
 }
 
-test('names of any bytes stay themselves on a page and in a push', async () => {
+test('exports names of any bytes unchanged, in expositions and in pushes', async () => {
   const directory = temporaryDirectory();
   writeRings(directory);
   const otlp = await startOtlpReceiver();
@@ -66,7 +66,7 @@ test('names of any bytes stay themselves on a page and in a push', async () => {
   expect(new Map(pushed.map(({ attributes, value }) => [attributes['agent_name']!, value]))).toEqual(expected);
 });
 
-test('names reach a terminal and a log without a control character', async () => {
+test('prints names without control characters at a terminal and in a log', async () => {
   const directory = temporaryDirectory();
   NAMES.forEach(([name]) => {
     const plain = path.join(directory, 'plain');

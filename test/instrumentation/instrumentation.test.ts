@@ -71,7 +71,7 @@ describe('with a provider of another make, the instrumentation', () => {
     expect(await boundaries('nixl.transfer.post.duration')).toHaveLength(18);
   });
 
-  it('folds nobody where builders alone make the metrics', async () => {
+  it('folds no agents if only builders make the metrics', async () => {
     opener.agents = [agentSnapshot({ id: 7, agent: 'a' }, { 0: [10n] })];
     const reader = new ManualReader();
     instrumentation({ builders: ['comprehensive'] }).setMeterProvider(ofAnotherMake(providerWith(reader)));

@@ -61,7 +61,7 @@ describe('totals go on', () => {
     }
   });
 
-  it('with an agent that does not come back: its last values are shown once', async () => {
+  it('with an agent that does not restart: exports its last values once', async () => {
     const { one, cumulative, delta } = started();
     opener.last.agents = [sent(1, 5)];
     await seen(delta);
@@ -71,7 +71,7 @@ describe('totals go on', () => {
     one.enable();
     expect([await seen(cumulative), await seen(delta)]).toEqual([[[8, 8]], [[3, 3]]]);
     expect([await seen(cumulative), await seen(delta)]).toEqual([[], []]);
-    opener.last.agents = [sent(9, 2)]; // begins at 0, as one that was let go
+    opener.last.agents = [sent(9, 2)]; // begins at 0, like a released ring
     expect([await seen(cumulative), await seen(delta)]).toEqual([[[2, 2]], [[2, 2]]]);
   });
 
@@ -93,7 +93,7 @@ describe('totals go on', () => {
     expect([await seen(cumulative), await seen(delta)]).toEqual([[], []]);
   });
 
-  it('but not to an agent that was let go and is another one now', async () => {
+  it('but not to a released agent whose name a new agent has', async () => {
     const { one, cumulative, delta } = started();
     opener.last.agents = [sent(1, 5)];
     await seen(delta);
@@ -171,7 +171,7 @@ describe('a reader that has another producer of this package', () => {
     for (let i = 0; i < 2; i++) expect([await twice(reader), await seen(reader)]).toEqual([[], [[5, 5]]]);
     expect(log.map(({ message }) => message)).toEqual([
       'ManualReader has two sources of NIXL metrics: a producer of NixlInstrumentation.metricProducer() on /rings, and ' +
-        'NixlInstrumentation on /rings; rings that both read are reported by the first alone: remove one of the two',
+        'NixlInstrumentation on /rings; only the first exports the rings that both read: remove one of the two',
     ]);
   });
 
@@ -201,7 +201,7 @@ describe('a reader that has another producer of this package', () => {
     const messages = new Set(log.map(({ message }) => message)); // one of each instrumentation, as each was the second
     expect([...messages].join()).toBe(
       'ManualReader has two sources of NIXL metrics: NixlInstrumentation on /rings, and NixlInstrumentation on /rings; ' +
-        'rings that both read are reported by the first alone: remove one of the two',
+        'only the first exports the rings that both read: remove one of the two',
     );
   });
 

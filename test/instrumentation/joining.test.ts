@@ -136,7 +136,7 @@ describe("with an SDK's MeterProvider, the instrumentation", () => {
 });
 
 describe('a MeterProvider', () => {
-  it('without readers is nobody to report to: the rings are left alone until it has one', async () => {
+  it('without metric readers drains no ring until it has one', async () => {
     const provider = providerWith();
     instrumentation().setMeterProvider(provider);
     vi.advanceTimersByTime(5000);
@@ -168,7 +168,7 @@ describe('a MeterProvider', () => {
     seen.push(...(await values(first)));
     await provider.shutdown();
     expect(seen).toEqual([5, 3]);
-    opener.last.agents = [sent(1, 9n)]; // drained, and reported to nobody
+    opener.last.agents = [sent(1, 9n)]; // drained, and not exported
     vi.advanceTimersByTime(WATCH_MS);
     expect(opener.open).toEqual([]);
     opener.agents = [sent(2, 20n)];
@@ -214,7 +214,7 @@ describe('a MeterProvider', () => {
     expect([opener.open.length, await values(reader)]).toEqual([1, [5]]);
     expect(log.map(({ message }) => message)).toEqual([
       'this MeterProvider has two sources of NIXL metrics: NixlInstrumentation on /rings, and NixlInstrumentation on ' +
-        '/rings; rings that both read are reported by the first alone: remove one of the two',
+        '/rings; only the first exports the rings that both read: remove one of the two',
     ]);
     first.disable();
     expect(opener.open).toEqual([]);

@@ -18,7 +18,7 @@ describe('the instrumentation leaves nothing behind', () => {
     expect(vi.getTimerCount()).toBe(1);
   });
 
-  it('when the same provider is set again: it goes on undisturbed', () => {
+  it('continues when the same MeterProvider is set again', () => {
     const provider = providerWith(new ManualReader());
     const one = instrumentation();
     for (let i = 0; i < 100; i++) one.setMeterProvider(ofAnotherMake(provider));
@@ -233,7 +233,9 @@ describe('producers of the instrumentation', () => {
     one.setMeterProvider(ofAnotherMake(provider));
     one.metricProducer();
     expect(callbacksOf(provider)).toBe(0);
-    expect(log).toEqual([{ level: 'warn', message: expect.stringMatching(/after the provider was set/) as string }]);
+    expect(log).toEqual([
+      { level: 'warn', message: expect.stringMatching(/after the MeterProvider was set/) as string },
+    ]);
   });
 
   it("refuse options that are the source's", () => {

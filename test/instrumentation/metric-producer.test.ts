@@ -85,7 +85,7 @@ describe('a producer', () => {
     expect(await directories()).toEqual([undefined]);
   });
 
-  it('tells agents by life and files that are passed over by state', async () => {
+  it('counts agents by life and skipped files by state', async () => {
     source.agents = [
       agentSnapshot({ id: 1, agent: 'a', life: 'dead' }),
       agentSnapshot({ id: 2, agent: 'b', exported: false, life: 'unknown' }),
@@ -130,7 +130,7 @@ describe('a producer that cannot read', () => {
   });
 });
 
-describe('a producer with a source of its own', () => {
+describe('a producer with a separate source', () => {
   it('opens it with its options, drains it at each collect and closes it', async () => {
     const producer = new NixlMetricProducer({ directories: '/rings', drainIntervalMs: 10, durationBoundsUs: [1, 2] });
     expect(opener.options.at(-1)).toMatchObject({
@@ -146,7 +146,7 @@ describe('a producer with a source of its own', () => {
     expect(metricsIn(await producer.collect())).toEqual([]);
   });
 
-  it('throws when nothing says where the rings are, and names both ways to say it', () => {
+  it('throws if no directory of rings is set, and names the option and the variable', () => {
     vi.stubEnv('NIXL_TELEMETRY_DIR', '');
     expect(() => new NixlMetricProducer()).toThrow(/directories.*NIXL_TELEMETRY_DIR/);
     vi.unstubAllEnvs();

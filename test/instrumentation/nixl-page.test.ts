@@ -38,7 +38,7 @@ async function pageOf(source: InMemorySource): Promise<string> {
   return scrape(producerOn(source, { hostname: 'vm' }));
 }
 
-describe('a scrape of an agent that has told nothing yet', async () => {
+describe('a scrape of an agent without events', async () => {
   const source = new InMemorySource();
   source.agents = [agentSnapshot({ id: 1, agent: 'agent-0' })];
   const page = await pageOf(source);

@@ -21,7 +21,7 @@ describe('sampling control', () => {
     expect(new SamplingControl(1).update(window(70_000))).toBe(100);
   });
 
-  it('comes back only after the load was lower for a while, and then to what was needed meanwhile', () => {
+  it('recovers only after the load was lower for some time, and then to the required share', () => {
     const control = new SamplingControl();
     control.update(window(70_000));
     const during = [0, 14_000, 0, 0, 0, 0, 0].map((perSecond) => control.update(window(perSecond)));
@@ -95,7 +95,7 @@ describe('the duration pump', () => {
     expect(machine.pump.stats()).toEqual([{ type: 6, seen: 100, recorded: 100, sampledOut: 0, lost: 0 }]);
   });
 
-  it('ends a slice after 0.3 ms, in the middle of a batch, and goes on there', () => {
+  it('ends a slice after 0.3 ms within a batch, and continues there', () => {
     const machine = new Machine();
     machine.push(1000);
     const first = machine.pump.slice();
@@ -122,7 +122,7 @@ describe('the duration pump', () => {
     expect(machine.tap.oneIn).toBeLessThan(12);
   });
 
-  it('samples under load, says so once, and tells what became of each event', () => {
+  it('samples under load, warns once, and counts each event by outcome', () => {
     const machine = new Machine();
     for (let second = 0; second < 10; second++) machine.second(100_000);
     expect(machine.tap.oneIn).toBeGreaterThanOrEqual(14);
@@ -166,7 +166,7 @@ describe('the duration pump', () => {
     expect(machine.tap.oneIn).toBe(1);
   });
 
-  it('counts durations of agents that nobody knows as lost', () => {
+  it('counts durations of unknown agents as lost', () => {
     const tap = new InMemoryTap([6]);
     const pump = new DurationPump({
       tap,
@@ -180,7 +180,7 @@ describe('the duration pump', () => {
     expect(pump.stats()).toMatchObject([{ recorded: 0, lost: 1 }]);
   });
 
-  it('keeps what cannot be told yet, and all behind it, in order', () => {
+  it('keeps an event of a new agent and all later events, in order', () => {
     const tap = new InMemoryTap([6]);
     const recorded: number[] = [];
     let ready = false;

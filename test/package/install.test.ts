@@ -82,7 +82,9 @@ test('without a fitting binary, one error names the tried files and the command 
   );
   const said = await project.node('rings.mjs');
   expect(said).toMatch(/^ADDON_MISSING no native part for linux-x64-glibc could be loaded; tried\n/);
-  expect(said).toMatch(/prebuilds\/linux-x64-glibc\/nixl_otel\.node: not there\n {2}build it with: make -C ".*native"/);
+  expect(said).toMatch(
+    /prebuilds\/linux-x64-glibc\/nixl_otel\.node: no such file\n {2}build it with: make -C ".*native"/,
+  );
 });
 
 test('exceptions in the binaries reach their handlers', async () => {

@@ -172,7 +172,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     expect(Object.fromEntries(told.agents.map(({ agent, totals }) => [agent, totals]))).toEqual(expected);
   });
 
-  it('tells rates that come to what an agent moves', async () => {
+  it("shows rates that match an agent's transfers", async () => {
     const dir = temporaryDirectory();
     const serve = start(['serve', '--dir', dir, '--port', '0']);
     const [, url] = await serve.says(/serves (http:\S+) from/);

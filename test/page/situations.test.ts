@@ -46,7 +46,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     expect(await listed.allInnerTexts()).toEqual([expect.stringMatching(/broken<b> is (corrupt|incompatible): .+/)]);
   });
 
-  it('shows names as they are, whatever they would like to be', async () => {
+  it('shows names as text, also names with HTML', async () => {
     const dir = temporaryDirectory();
     const names = [
       '<img src=x onerror=alert(1)>',
@@ -133,7 +133,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     );
   });
 
-  it('says that serve is gone, and goes on with the next one without mixing the two', async () => {
+  it('reports that serve does not answer, and does not mix its values with those of the next serve', async () => {
     const dir = temporaryDirectory();
     writeAgent(dir, 'agent', 7n);
     const { serve, url } = await startServe(dir);

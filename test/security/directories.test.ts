@@ -26,7 +26,7 @@ function ringIn(directory: string, name = 'agent'): string {
   return file;
 }
 
-test('a symbolic link is not followed, to a ring neither', async () => {
+test('does not follow a symbolic link, also to a ring', async () => {
   const [directory, elsewhere] = [temporaryDirectory(), temporaryDirectory()];
   const ring = ringIn(elsewhere);
   const link = path.join(directory, 'link');
@@ -45,7 +45,7 @@ test('a symbolic link is not followed, to a ring neither', async () => {
   expect(inspectRing(ring)).toMatchObject({ pending: 5 });
 });
 
-test('only the rings of the owners that were named are read', async () => {
+test('reads only rings of the configured owners', async () => {
   const directory = temporaryDirectory();
   ringIn(directory);
   const open = (owners: number[]) => openSource({ directories: [directory], tally: tallyOptions(), owners });
@@ -70,7 +70,7 @@ test.each([
   [[someoneElse], [me], false],
   [[me, someoneElse], [me], true],
   [[me], undefined, true],
-])('of several sources the strictest decides: %j and %j', async (first, second, isRead) => {
+])('applies the owners of every source to a shared ring: %j and %j', async (first, second, isRead) => {
   const parent = temporaryDirectory();
   const directory = path.join(parent, 'inner');
   mkdirSync(directory);
@@ -104,7 +104,7 @@ test('serve --owner reads the rings of that user only', async () => {
   expect(stderr).toContain('is not among the owners');
 });
 
-test('a directory that every user may write to is warned of once, unless owners are named', async () => {
+test('warns once about a directory that every user may write to, unless owners are set', async () => {
   const directory = temporaryDirectory();
   mkdirSync(path.join(directory, 'group'));
   const warnings = async (...flags: string[]) => {
@@ -113,10 +113,10 @@ test('a directory that every user may write to is warned of once, unless owners 
     // The first scan is over by then.
     await until(async () => valueOf(await scrape(url), 'nixl_collector_ticks_total') > 2);
     await scrape(url);
-    return (await serve.stop()).stderr.match(/any user may put rings into \S+/g) ?? [];
+    return (await serve.stop()).stderr.match(/any user may create rings in \S+/g) ?? [];
   };
   expect(await warnings()).toEqual([]);
   chmodSync(path.join(directory, 'group'), 0o1777);
-  expect(await warnings()).toEqual([`any user may put rings into ${directory}:`]);
+  expect(await warnings()).toEqual([`any user may create rings in ${directory}:`]);
   expect(await warnings('--owner', String(me))).toEqual([]);
 });

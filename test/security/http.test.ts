@@ -21,11 +21,11 @@ async function dial({ hostname, port }: URL): Promise<{ socket: Socket; answer: 
   return { socket, answer: () => answer, closed };
 }
 
-test('serves on this machine only, unless told otherwise', async () => {
+test('listens on 127.0.0.1 by default', async () => {
   expect((await serving()).hostname).toBe('127.0.0.1');
 });
 
-test('headers that are too large are refused', async () => {
+test('refuses headers that are too large', async () => {
   const url = await serving();
   const { socket, answer, closed } = await dial(url);
   socket.write(`GET /metrics HTTP/1.1\r\nhost: x\r\nlarge: ${'x'.repeat(20_000)}\r\n\r\n`);
@@ -34,7 +34,7 @@ test('headers that are too large are refused', async () => {
   expect(await scrape(url.href)).toContain('target_info');
 });
 
-test('who never ends a request is cut off, be it in its headers or in its body', async () => {
+test('closes a connection whose request does not end, in its headers or its body', async () => {
   const url = await serving();
   const [headers, body] = [await dial(url), await dial(url)];
   headers.socket.write('GET /metrics HTTP/1.1\r\nhost: x\r\n');
@@ -44,7 +44,7 @@ test('who never ends a request is cut off, be it in its headers or in its body',
   expect(await scrape(url.href)).toContain('target_info');
 });
 
-test('more connections than are served are closed, and the ones before them go on', async () => {
+test('closes connections above the limit, and serves the earlier ones', async () => {
   const url = await serving();
   const first = await dial(url);
   const held = await Promise.all(Array.from({ length: 255 }, () => dial(url)));
@@ -67,7 +67,7 @@ test.each([
   expect(answer()).toMatch(/^HTTP\/1.1 404 /);
 });
 
-test('nothing that a client sends comes back in an answer', async () => {
+test('repeats no text of a client in a response', async () => {
   const url = await serving();
   const answer = await fetch(new URL('/<script>alert(1)</script>?<b>', url), { headers: { 'x-a': '<i>' } });
   const text = await answer.text();

@@ -47,7 +47,7 @@ test.each([
   for (const text of [...pages, stdout, stderr]) expect(text).not.toContain(SECRET);
 });
 
-test('a password in an endpoint that cannot be reached is not repeated', async () => {
+test('does not repeat a password of an unreachable endpoint', async () => {
   const flags = ['--exporter', 'otlp', '--export-interval', '100', '--shutdown-timeout', '100', '--otlp-endpoint'];
   const serve = start(
     ['serve', '--dir', temporaryDirectory(), ...flags, `http://user:${SECRET}@127.0.0.1:1/v1/metrics`],

@@ -16,8 +16,8 @@ const RIGHT = [
 
 const WRONG: [text: string, place: string, message: RegExp][] = [
   ['', '1:1', /the file ends here; expected a value/],
-  ['{"a":1,}', '1:8', /expected a key; no comma may stand before a closing bracket/],
-  ['{\n  "a": [1,\n  2,\n  ]}', '4:3', /expected a value; no comma may stand before a closing bracket/],
+  ['{"a":1,}', '1:8', /expected a key; a comma before a closing bracket is not allowed/],
+  ['{\n  "a": [1,\n  2,\n  ]}', '4:3', /expected a value; a comma before a closing bracket is not allowed/],
   ['{"a":1 // why\n}', '1:8', /expected a comma or }; comments are allowed in YAML only/],
   ['/* why */ {}', '1:1', /comments are allowed in YAML only/],
   ["{'a':1}", '1:2', /expected a key, in double quotes/],
@@ -30,7 +30,7 @@ const WRONG: [text: string, place: string, message: RegExp][] = [
   ['{"a":NaN}', '1:6', /expected a value/],
   ['{"a":+1}', '1:6', /expected a value/],
   ['{} {}', '1:4', /expected the end of the file/],
-  ['{"a":1,\n "b":{},\n "a":2}', '3:2', /the key "a" stands here twice/],
+  ['{"a":1,\n "b":{},\n "a":2}', '3:2', /the object has the key "a" twice/],
   [`${'['.repeat(200)}`, '1:102', /nested deeper than 100 levels/],
 ];
 

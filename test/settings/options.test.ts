@@ -32,7 +32,7 @@ describe('a wrong option', () => {
     [{ directories: [] }, /directories is \[\]/],
     [{ directories: ['/a', ''] }, /directories is \["\/a",""\]/],
     [{ globs: 5 }, /globs is 5/],
-    [{ builders: new Array(2).fill({ name: 'own', create() {} }) }, /builders\[1\] is own, which is there twice/],
+    [{ builders: new Array(2).fill({ name: 'own', create() {} }) }, /builders\[1\] is own, which is listed twice/],
     [
       { customEvents: [{ event: 'e', kind: 'gauge', name: 'nixl.collector.lag.max' }] },
       /customEvents\[0\].name is nixl.collector.lag.max, which/,
@@ -68,7 +68,7 @@ describe('a wrong option', () => {
     [{ attributes: [{ name: '9', source: 'agent' }] }, /attributes\[0\].name is "9"; allowed: letters/],
     [
       { attributes: [{ name: 'hostname', source: 'agent' }] },
-      /attributes\[0\].name is hostname, which the metrics use/,
+      /attributes\[0\].name is hostname, which is a label of the metrics/,
     ],
     [{ attributes: [{ name: 'a', source: 'agnet' }] }, /attributes\[0\].source is "agnet"; allowed: one of "agent", /],
     [{ attributes: [{ name: 'a', source: { env: '' } }] }, /attributes\[0\].source.env is ""/],
@@ -105,13 +105,13 @@ describe('a wrong option', () => {
       (name): [object, RegExp] => [
         { attributes: [{ name, source: 'agent' }] },
         new RegExp(
-          `attributes\\[0\\].name is ${name}, which is spelled like [a-z._]+ in Prometheus, which the metrics use`,
+          `attributes\\[0\\].name is ${name}, which is spelled like [a-z._]+ in Prometheus, which is a label of the metrics`,
         ),
       ],
     ),
     ...['le', 'quantile'].map((name): [object, RegExp] => [
       { attributes: [{ name, source: 'agent' }] },
-      new RegExp(`attributes\\[0\\].name is ${name}, which the metrics use themselves`),
+      new RegExp(`attributes\\[0\\].name is ${name}, which is a label of the metrics`),
     ]),
   ])('%o is refused with its name, its value and what is allowed', (options, message) => {
     const error = wrong(options);

@@ -33,6 +33,6 @@ test('a file that does not load is skipped, and one error lists all files', () =
   const [built] = nativeFiles('nixl_otel.node');
   expect(loadFirst([missing, broken, built!])).toHaveProperty('openRing');
   const failing = (): unknown => loadFirst([missing, broken]);
-  expect(failing).toThrow(/missing\.node: not there\n.*broken\.node: .*\n {2}build it with: npm run setup/);
+  expect(failing).toThrow(/missing\.node: no such file\n.*broken\.node: .*\n {2}build it with: npm run setup/);
   expect(failing).toThrow(expect.objectContaining({ code: 'ADDON_MISSING', path: missing }) as Error);
 });

@@ -69,7 +69,7 @@ describe('one ring', () => {
     expect(() => one.drain()).toThrow(expect.objectContaining({ code: 'RING_CLOSED' }));
   });
 
-  it('is busy for a second consumer, which takes nothing', async () => {
+  it('is busy for a second consumer, which drains nothing', async () => {
     const path = join(temporaryDirectory(), 'agent');
     const writer = new RingWriter(path, { wireVersion: 4 });
     const bridge = JSON.stringify(new URL('../../dist/shm-bridge/index.js', import.meta.url).href);

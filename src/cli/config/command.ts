@@ -14,8 +14,8 @@ import { packageFolder } from '../../package.js';
 import { print } from '../process/output.js';
 
 const HELP = `
-Flags and options of the program's code override environment variables. Those override the file, and the file overrides
-defaults. Both commands take the file from NIXL_OTEL_CONFIG when none is given.`;
+The order of precedence is: flags and options in code, environment variables, the file, defaults. Without FILE, check and
+print read the file that NIXL_OTEL_CONFIG names.`;
 
 export function addConfig(program: Command): void {
   const config = program.command('config').description('check and show the configuration').addHelpText('after', HELP);
@@ -42,7 +42,7 @@ function check(given: string | undefined): void {
   const resolved = resolve(ALL_SERVE_ROWS, { givenBy: 'flag', environment: {}, file });
   unusedSettings(resolved, file);
   locateExporters(resolved, file);
-  print(`${file.path} is right`);
+  print(`${file.path} is valid`);
 }
 
 /**

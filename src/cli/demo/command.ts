@@ -29,9 +29,7 @@ Starts two agents that copy memory and write telemetry rings into a temporary di
 the metrics and prints a line of rates until Ctrl-C. The directory is removed at the end.`;
 
 export function addDemo(program: Command): void {
-  const command = program
-    .command('demo')
-    .description('show it all with two agents on this machine; needs no GPU and no NIXL');
+  const command = program.command('demo').description('serve the metrics of two demo agents; needs no GPU and no NIXL');
   addFlags(command, { host, port, naming, nixlRelease, nixlLabels, page, drainIntervalMs }, { variables: false })
     .option('--interval <ms>', 'time between two lines of rates', parserOf(wholeNumber(100, 3_600_000)), 3_000)
     .addHelpText('after', HELP)
@@ -41,7 +39,7 @@ export function addDemo(program: Command): void {
 async function demo(options: DemoOptions): Promise<void> {
   const stop = new StopRequest();
   onStdoutClosed(() => stop.request());
-  const directory = await orFailure('no temporary directory can be made', () =>
+  const directory = await orFailure('no temporary directory can be created', () =>
     mkdtempSync(path.join(tmpdir(), 'nixl-otel-demo-')),
   );
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
@@ -61,7 +59,7 @@ async function demo(options: DemoOptions): Promise<void> {
         print(`Two agents are moving memory; their rings are in ${directory}`);
         if (settings.page === 'on') print(`Live page: ${new URL('/', url).href}`);
         print(`Metrics: ${url}`);
-        print('Ctrl-C ends it.');
+        print('Ctrl-C ends the demo.');
         await printRates(pipeline, source, stop, intervalMs);
       } finally {
         source.kill();
@@ -85,7 +83,7 @@ async function printRates(pipeline: MetricsPipeline, source: TransferSource, sto
   }, intervalMs);
   const isEarly = await Promise.race([source.ended.then(() => true), stop.requested.then(() => false)]);
   clearInterval(timer);
-  if (isEarly) throw new Failure('transfer-source ended by itself');
+  if (isEarly) throw new Failure('transfer-source ended unexpectedly');
   const totals = await source.stop();
   const last = pipeline.read();
   if (totals !== undefined && last !== undefined) print(summary(totals, last));

@@ -11,7 +11,7 @@ export function rateLine(before: Snapshot | undefined, after: Snapshot): string 
   // Losses are totals, not rates: one lost event is worth a note for longer than one line.
   const lost = now.agents.reduce((all, { dropped }) => all + dropped, 0n);
   const full = after.agents.reduce((all, { foundFull }) => all + foundFull, 0);
-  const fullText = full === 0 ? [] : [`rings found full ${amount(full)} times: more may be lost`];
+  const fullText = full === 0 ? [] : [`rings found full ${amount(full)} times: more events may be lost`];
   return [
     agentCount(after),
     ...rateTexts(ratesOf(interval, now.agents)),

@@ -34,8 +34,8 @@ interface Row extends RingInspection {
 }
 
 const HELP = `
-held: a consumer of this package drains the ring. PID: the process that writes it, where it is visible. AGE: time since the
-file was created; an agent that restarts under its name uses the same file.`;
+held: a consumer of this package drains the ring. PID: the process that writes the ring, if it is visible. AGE: time since
+the file was created; an agent that restarts under its name uses the same file.`;
 
 export function addList(program: Command): void {
   const command = addDirectoryOption(program.command('list').description('show the rings of a directory'))
@@ -59,7 +59,7 @@ function list({ dir, json }: ListOptions, command: Command): void {
   if (rows.length === 0) {
     const none = `no rings in ${directories.join(', ')}`;
     throw isDenied
-      ? new Failure(`${none} that this user may see`, ExitCode.DENIED)
+      ? new Failure(`${none} that this user may read`, ExitCode.DENIED)
       : new Failure(none, ExitCode.NO_RINGS);
   }
   const writers = findWriters(rows.map((row) => row.path));

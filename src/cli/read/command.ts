@@ -25,16 +25,16 @@ interface ReadOptions extends FilterOptions {
 const FOLLOW_INTERVAL_MS = 50;
 
 const HELP = `
-Without --consume, read takes nothing out of a ring and does not disturb its consumer. Agents reuse drained slots, though:
-where a ring wraps between two reads, events are missed, and a note reports it.
+Without --consume, read observes a ring: it removes no events and does not disturb the ring's consumer. Agents reuse drained
+slots. If a ring wraps between two reads, read misses events and prints a note.
 
-With --follow, read continues with a file that replaces a ring. A note reports when no file of the name can be read.
+With --follow, read continues with a file that replaces a ring. If no file of that name can be read, read prints a note.
 
-A file that is no ring, was cut, or may not be opened costs a note; the others are read. The exit code is 4 if a file is no
-ring or was cut, else 5 if one may not be opened, else 3 if one does not exist. With --follow, the state at the end counts:
-a file may become a ring meanwhile.
+If a file is no ring, was truncated or cannot be opened, read prints a note and reads the other files. The exit code is 4 if a
+file is no ring or was truncated, else 5 if a file cannot be opened, else 3 if a file does not exist. With --follow, the
+states of the files at the end decide, because a file may become a ring later.
 
-Values in JSON are exact, also above 2^53. Only rings of NIXL 0.5.1 to 1.0.1 contain times.
+JSON has exact values, also above 2^53. Only rings of NIXL 0.5.1 to 1.0.1 contain times.
 
 Examples:
   nixl-otel read /dev/shm/nixl/agent-0
@@ -45,18 +45,18 @@ export function addRead(program: Command): void {
   program
     .command('read')
     .description('print the events of rings')
-    .argument('<ring...>', 'files that agents write')
+    .argument('<ring...>', 'paths of rings')
     .addOption(new Option('--format <format>', 'format of the events').choices(READ_FORMATS).default('text'))
-    .option('--utc', 'times in UTC (default: local time)')
-    .option('--consume', 'take the events out of the ring; refused while a collector drains it')
-    .option('--follow', 'continue until Ctrl-C')
+    .option('--utc', 'print times in UTC (default: local time)')
+    .option('--consume', 'drain the ring instead of observing it; refused while a collector drains it')
+    .option('--follow', 'wait for further events until Ctrl-C')
     .option(
       '--event <glob>',
-      'only events of this name, with * and ?; may be repeated',
+      'print only events of this name, with * and ?; may be repeated',
       parserOf(list(notEmpty('a name'))),
     )
-    .option('--errors', 'only errors')
-    .option('--slow <time>', 'only transfer and post times of at least this time, such as 10ms', parseTime)
+    .option('--errors', 'print only errors')
+    .option('--slow <time>', 'print only transfer and post times of at least this time, such as 10ms', parseTime)
     .option('--max-events <n>', 'end after this many events', parserOf(wholeNumber(1)))
     .addHelpText('after', HELP)
     .action(read);
@@ -115,7 +115,7 @@ async function noteEnd(
     : `not all of ${counts.printed} events could be printed, ${from}`;
   if (exitCode === ExitCode.OK) note(summary);
   if (counts.seen === 0 && !stopped && files.some((file) => inspectRing(file).consumed === true)) {
-    note('a collector drains these rings; --follow shows events that pass');
+    note('a collector drains these rings; --follow prints further events');
   }
   if (exitCode !== ExitCode.OK) throw new Failure(summary, exitCode);
 }

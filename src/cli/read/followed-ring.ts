@@ -98,7 +98,7 @@ export class FollowedRing implements Reading {
     if (events.length < most) {
       ring.close();
       this.#ring = undefined;
-      this.#warn(`${this.#file} is another file now: reading continues there`);
+      this.#warn(`${this.#file} was replaced by another file: read continues with that file`);
     }
     return events;
   }

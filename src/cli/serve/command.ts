@@ -23,9 +23,10 @@ import { followExports } from './owners.js';
 import { switchedOff, switchWarnings, unusedVariables } from './variables.js';
 
 const HELP = `
-A flag overrides the variables beside it. Of the variables, the first that is set counts. OTEL_EXPORTER_OTLP_* (headers,
-timeout, compression, certificate), OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and OTEL_SDK_DISABLED have the meaning that
-OpenTelemetry specifies. NIXL_TELEMETRY_ENABLE has NIXL's, except that unset means on.
+A flag overrides the variables in its parentheses. Of these variables, the first one that is set counts.
+OTEL_EXPORTER_OTLP_* (headers, timeout, compression, certificate), OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES and
+OTEL_SDK_DISABLED have the meaning that OpenTelemetry specifies. NIXL_TELEMETRY_ENABLE takes NIXL's values, but unset
+means on.
 
 Agents write rings only if they run with NIXL_TELEMETRY_ENABLE=y and NIXL_TELEMETRY_DIR=DIR, and without another
 exporter (NIXL_TELEMETRY_EXPORTER unset, or BUFFER).
@@ -51,7 +52,7 @@ async function serve(flags: Partial<ServeSettings>, command: Command): Promise<v
   makeStdoutOptional();
   followExports();
   if (settings.dir === undefined && file === undefined) {
-    command.error('error: nothing says where the rings are: give --dir <dir> or set NIXL_TELEMETRY_DIR');
+    command.error('error: no directory of rings: give --dir <dir> or set NIXL_TELEMETRY_DIR');
   }
   const rings = withSource(settingsFrom(resolved, file));
   const { whileServing } = await import('./serving.js');

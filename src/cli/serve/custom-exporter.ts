@@ -44,10 +44,11 @@ export async function loadExporter(context: ExporterContext, owner: Owner): Prom
 async function exporterIn(module: Record<string, unknown>, context: ExporterContext) {
   const { name } = context;
   const found = exportOf(module);
-  if (found === undefined) throw new Failure(`exporter ${name}: the module has no such export; ${ALLOWED}`);
+  if (found === undefined) throw new Failure(`exporter ${name}: the module exports no exporter; ${ALLOWED}`);
   const make = () =>
     inTime(Promise.resolve().then(() => madeBy(found as (context: ExporterContext) => unknown, context)));
-  const made = typeof found === 'function' ? await orFailure(`exporter ${name} failed when it was made`, make) : found;
+  const made =
+    typeof found === 'function' ? await orFailure(`exporter ${name} failed when it was created`, make) : found;
   if (isExporter(made) || isReader(made)) return made;
   throw new Failure(`exporter ${name} is ${shapeOf(made)}; ${ALLOWED}`);
 }

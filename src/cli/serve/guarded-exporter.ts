@@ -11,7 +11,7 @@ export type ExportResult = Parameters<Parameters<PushMetricExporter['export']>[1
 /** ExportResultCode.SUCCESS of @opentelemetry/core, which is internal to the SDK. */
 const SUCCESS: number = 0;
 /** Follows an export that timed out, which was reported. */
-const BUSY: ExportProblem = { kind: 'busy', text: 'it is still busy with an earlier export' };
+const BUSY: ExportProblem = { kind: 'busy', text: 'an earlier export has not ended' };
 /** Most lines of one outage: one for its beginning, and one for each further kind of failure. */
 const MAX_LINES = 5;
 const MAX_TEXT = 300;
@@ -80,7 +80,7 @@ export class GuardedExporter implements PushMetricExporter {
     try {
       const returned: unknown = owner.run(() =>
         this.#inner.export(metrics, (result) => {
-          if ((result?.code as number) !== SUCCESS) return fail(result?.error ?? 'it gave no reason');
+          if ((result?.code as number) !== SUCCESS) return fail(result?.error ?? 'no reason given');
           this.#busy = false;
           end();
         }),
@@ -118,7 +118,8 @@ export class GuardedExporter implements PushMetricExporter {
     if (lines >= MAX_LINES || this.#reported.has(kind) || (problem === BUSY && lines > 0)) return;
     this.#reported.add(kind);
     const reason = this.#target === undefined ? text : `${this.#target}: ${text}`;
-    const event = lines === 0 ? `failed: ${reason}; it retries at every interval` : `now fails otherwise: ${reason}`;
+    const event =
+      lines === 0 ? `failed: ${reason}; it retries at every interval` : `now fails for another reason: ${reason}`;
     note(`${this.#owner.name} ${event}`, 'warning');
   }
 

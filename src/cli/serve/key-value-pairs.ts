@@ -18,16 +18,16 @@ export function checkHeaders(variable: string, text: string, isGrpc: boolean): v
   const names = new Set<string>();
   const allowed = 'name=value pairs with commas between them, percent-encoded (%2C is a comma, %3B a semicolon)';
   for (const { entry, refuse } of entriesOf(variable, text, allowed)) {
-    if (entry.includes(';')) refuse('has a semicolon, from which on it would be cut off');
+    if (entry.includes(';')) refuse('has a semicolon, and the SDK drops the text after it');
     const { name, value } = pairOf(entry, refuse);
     if (value === '') refuse(`has no value for the header ${name}`);
     const [namePattern, valuePattern] = isGrpc ? [GRPC_NAME, GRPC_VALUE] : [HEADER_NAME, HEADER_VALUE];
     const key = name.toLowerCase();
     if (!namePattern.test(isGrpc ? key : name) || (isGrpc && key.endsWith('-bin'))) {
-      refuse(`has a name that is none of ${isGrpc ? 'a gRPC text header' : 'an HTTP header'}`);
+      refuse(`has a name that is not allowed for ${isGrpc ? 'a gRPC text header' : 'an HTTP header'}`);
     }
     if (!valuePattern.test(value)) refuse(`has a value for ${name} with characters that no header may have`);
-    if (names.has(key)) refuse(`names the header ${name} again`);
+    if (names.has(key)) refuse(`repeats the header ${name}`);
     names.add(key);
   }
 }
@@ -42,7 +42,7 @@ export function checkResourceAttributes(variable: string, text: string): void {
     if (entry.split('=').length > 2) refuse('has more than one =');
     const { name, value } = pairOf(entry, refuse);
     if (name.length > MAX_LENGTH || value.length > MAX_LENGTH)
-      refuse(`is longer than ${MAX_LENGTH} characters on one side`);
+      refuse(`is longer than ${MAX_LENGTH} characters in its key or value`);
   }
 }
 

@@ -55,7 +55,7 @@ export function watchLateErrors(): LateErrors {
 function report(owner: Owner, reason: string): void {
   owner.onFailure();
   if (++owner.lateErrors > 1) return;
-  const rest = 'everything else continues; its further errors are not reported';
+  const rest = 'serve continues, and only counts its further errors';
   note(`${owner.name} threw outside of a call, in a timer, promise or event: ${reason}; ${rest}`, 'error');
 }
 

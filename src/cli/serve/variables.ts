@@ -22,7 +22,7 @@ export function switchedOff(environment: Environment): string | undefined {
 export function switchWarnings(environment: Environment): string[] {
   if (['', 'true', 'false'].includes(sdkDisabled(environment))) return [];
   const given = `OTEL_SDK_DISABLED is '${environment['OTEL_SDK_DISABLED']}'`;
-  return [`${given}, which does not switch serve off: by OpenTelemetry's specification only true does`];
+  return [`${given}, which does not disable serve: by OpenTelemetry's specification only true does`];
 }
 
 function sdkDisabled({ OTEL_SDK_DISABLED: value = '' }: Environment): string {

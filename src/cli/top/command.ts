@@ -13,9 +13,9 @@ import { type Sampler, Tracker, type View } from './tracker.js';
 import { WatchedRings } from './watched-rings.js';
 
 const HELP = `
-top takes nothing out of a ring and does not disturb its consumer. Numbers count from the start of top. Where a ring wraps
-between two reads (20 a second), they are too low, and a note reports it. With --url a running serve, which counts every
-event, gives the numbers. NIXL's own Prometheus exporter works, too.
+top observes rings: it removes no events and does not disturb a ring's consumer. Totals begin at the start of top. If a ring
+wraps between two reads (20 per second), the numbers are too low, and top prints a note. With --url, top takes the numbers
+from a running serve, which counts every event, or from NIXL's own Prometheus exporter.
 
 On a terminal, h shows the keys. Elsewhere, and with --once or --json, top prints a line per agent and interval.
 
@@ -26,13 +26,9 @@ Examples:
   nixl-otel top --dir /dev/shm/nixl --once --json | jq .txBytesPerSecond`;
 
 export function addTop(program: Command): void {
-  const command = addDirectoryOption(program.command('top').description('show the agents of a directory at work'));
+  const command = addDirectoryOption(program.command('top').description('show live rates of agents'));
   command
-    .option(
-      '--url <url>',
-      'address of a running serve, or of another exposition of its metrics; in place of --dir',
-      metricsUrl,
-    )
+    .option('--url <url>', 'address of a running serve or of an exporter of NIXL; instead of --dir', metricsUrl)
     .option('--interval <ms>', 'time between two frames', parserOf(wholeNumber(100, 3_600_000)), 1_000)
     .option('--count <n>', 'end after this many frames', parserOf(wholeNumber(1)))
     .option('--once', 'the same as --count 1, without a screen')
@@ -114,5 +110,7 @@ function samplerOf({ dir, url }: TopOptions, command: Command): Sampler {
   }
   const directories = directoriesOf(dir);
   if (directories !== undefined) return new WatchedRings(directories);
-  return command.error(`error: no agents are named: give --dir <dir> or --url <url>, or set ${DIRECTORY_VARIABLE}`);
+  return command.error(
+    `error: no directory and no address: give --dir <dir> or --url <url>, or set ${DIRECTORY_VARIABLE}`,
+  );
 }

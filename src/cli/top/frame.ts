@@ -98,9 +98,9 @@ function noteLine({ notes: [first, ...more] }: View): Line {
 }
 
 function emptyNote({ rows }: View, state: UiState, { origin }: Surroundings): string {
-  if (rows.length === 0) return `No agents yet in ${oneLine(origin)}. h shows what agents need to write rings.`;
+  if (rows.length === 0) return `No agents yet in ${oneLine(origin)}. Press h for the settings that agents need.`;
   if (state.filter !== '') return `No agent matches ${oneLine(state.filter)}`;
-  return `${rows.length} old files without a writer. a shows them.`;
+  return `${rows.length} old files without a writer. Press a to show them.`;
 }
 
 function footerLine({ typing, filter }: UiState, columns: number, place: string): Line {

@@ -79,7 +79,7 @@ export class BuilderMetrics {
       this.#readers.set(producer, new ProducerReader(temporalityOf));
       return;
     }
-    const message = 'a producer that was made after the first collect has no metrics of builders';
+    const message = 'a producer that was constructed after the first collect has no metrics of builders';
     this.#options.log.warn('builders', 'late', message);
   }
 

@@ -103,7 +103,7 @@ export class BuilderRun {
     if (this.#tap === undefined) return;
     this.#observable ??= this.#meter?.createObservableCounter(EVENTS, {
       unit: '{event}',
-      description: 'Events by outcome: delivered to custom builders, or lost before. No other metric depends on them.',
+      description: 'Events for custom builders, by outcome: delivered or lost. Other metrics lose no events.',
     });
     this.#observable?.addCallback(this.#onObserve);
   }
@@ -181,7 +181,7 @@ export class BuilderRun {
     this.#log.warn(
       SUBJECT,
       'lost',
-      'custom builders are too slow: events were lost before them (nixl.builders.events); all other metrics are exact',
+      'custom builders are too slow and missed events (nixl.builders.events); all other metrics are exact',
     );
   }
 }

@@ -211,5 +211,5 @@ function registryOf(specs: readonly AttributeSpec[] = []): AttributeRegistry {
 
 function reportToDiag(builder: string, reason: string): void {
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
-  logger.error(`builder ${builder}: ${reason}; it is skipped where it throws`);
+  logger.error(`builder ${builder}: ${reason}; the other builders continue`);
 }

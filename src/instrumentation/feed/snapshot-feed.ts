@@ -141,7 +141,7 @@ export class SourceFeed implements SnapshotFeed {
     }
     for (const path of openDirectories) {
       const remedy = 'make it private, or set the option owners';
-      this.#log.warn(path, 'open', `any user may put rings into ${oneLine(path)}: ${remedy}`);
+      this.#log.warn(path, 'open', `any user may create rings in ${oneLine(path)}: ${remedy}`);
     }
     for (const { path, suspect, events } of agents) {
       const ring = `ring ${oneLine(path)}`;
@@ -149,7 +149,8 @@ export class SourceFeed implements SnapshotFeed {
         const message = `${ring} has more than 256 unknown kinds of events: further ones are counted as "overflow"`;
         this.#log.warn(path, 'overflow', message);
       }
-      if (suspect) this.#log.warn(path, 'suspect', `the numbers of ${ring} may be off: another consumer read it too`);
+      if (suspect)
+        this.#log.warn(path, 'suspect', `the numbers of ${ring} may be wrong: another consumer drained it as well`);
     }
   }
 }

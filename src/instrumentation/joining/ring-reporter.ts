@@ -36,7 +36,7 @@ function ringReporterOf(producer: unknown): RingReporter | undefined {
 export function twoSources(where: string, first: Named, second: Named): string {
   return (
     `${where} has two sources of NIXL metrics: ${first.name} on ${first.places}, and ${second.name} on ${second.places}; ` +
-    'rings that both read are reported by the first alone: remove one of the two'
+    'only the first exports the rings that both read: remove one of the two'
   );
 }
 

@@ -24,13 +24,13 @@ describe('quantile', () => {
     expect(quantile({ bounds, counts }, share)).toEqual({ value: 40, above: true });
   });
 
-  it('is not there when nothing is', () => {
+  it('is absent without values', () => {
     expect(quantile({ bounds, counts: [0, 0, 0, 0] }, 0.5)).toBeUndefined();
     expect(quantile({ bounds, counts: [] }, 0.5)).toBeUndefined();
   });
 });
 
-it('takes what was there before away, bucket by bucket; a histogram in which one fell has begun anew', () => {
+it('subtracts the previous counts by bucket; a histogram with a fallen count has restarted', () => {
   expect(countsSince([2, 7, 1], [5, 7, 4])).toEqual([3, 0, 3]);
   expect(countsSince([2, 7, 4], [5, 7, 1])).toEqual([5, 7, 1]);
   expect(countsSince(undefined, [5, 7])).toEqual([5, 7]);
@@ -60,7 +60,7 @@ describe('an interval', () => {
     expect(interval.rate([], bytes)).toBe(0);
   });
 
-  it('counts all of what began anew, histograms as a whole', () => {
+  it('counts the whole value after a restart, also of histograms', () => {
     const now = sampleOf(2_000, { id: 'a', bytes: 7n, counts: [2, 1] }, { id: 'b', bytes: 52, counts: [9, 10] });
     const interval = new Interval(before, now);
     expect(interval.rate(now.agents, bytes)).toBe(9);

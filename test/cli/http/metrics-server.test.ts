@@ -23,7 +23,7 @@ it('outlives connections that cannot be taken, of which not every version of Nod
   expect((await fetch(new URL('/livez', server.url))).status).toBe(200);
 });
 
-it('cuts off a client that takes nothing of its answer', async () => {
+it('closes a connection that does not read its response', async () => {
   const listen = vi.spyOn(Server.prototype, 'listen');
   onTestFinished(() => listen.mockRestore());
   const server = await listenOn('127.0.0.1', 0, { stalledMs: 200 });

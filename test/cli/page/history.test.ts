@@ -74,11 +74,11 @@ describe('history', () => {
     expect(regrouped.now(undefined)!.tx).toBe(0);
   });
 
-  it('takes nothing away when an agent leaves', () => {
+  it('keeps totals when an agent ends', () => {
     expect(after(at(1000, [{ txBytes: 9 }]), at(2000, [])).now(undefined)).toMatchObject({ tx: 0, memory: null });
   });
 
-  it('begins anew with another process behind the same address', () => {
+  it('restarts with another process at the same address', () => {
     const history = after(at(1000, [{ txBytes: 9 }]), at(2000, [{ txBytes: 4 }], { startedMs: 2 }));
     expect(history.columns(undefined, 60_000, ['tx'])).toEqual([[2], [null]]);
   });

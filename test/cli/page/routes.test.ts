@@ -60,7 +60,7 @@ it('is there beside exporters that push, when an address is given', async () => 
   expect((await fetch(at('/'), BROWSER)).headers.get('content-type')).toContain('text/html');
 });
 
-it('takes nothing out of a ring', async () => {
+it('drains no ring', async () => {
   const dir = temporaryDirectory();
   const file = path.join(dir, 'agent');
   const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });

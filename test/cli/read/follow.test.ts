@@ -42,7 +42,7 @@ describe.each([[[]], [['--consume']]])('nixl-otel read --follow %j', (flags) => 
     write(file, [6]);
     await shows(reading, [1, 2, 3, 4, 5, 6]);
     const { code, stderr } = await reading.stop();
-    expect(times(stderr, `${file} is another file now`)).toBe(1);
+    expect(times(stderr, `${file} was replaced by another file`)).toBe(1);
     expect(code).toBe(0);
   });
 

@@ -17,7 +17,7 @@ describe('rates', () => {
     expect(rows[0]!.p99!.value).toBeCloseTo(99.1);
   });
 
-  it('are unknown after one sample, after one that was not taken anew, and when the clock went back', () => {
+  it('are unknown after one sample, after a repeated sample, and when the clock went back', () => {
     const agents = [totals('a', { txBytes: 5 })];
     for (const later of [[], [sample(1_000, agents)], [sample(500, agents)]]) {
       const { seconds, rows } = viewOf(sample(1_000, agents), ...later);

@@ -159,8 +159,8 @@ export class AgentsTable {
 function stateOf({ life, suspect, memoryApproximate }: AgentData): string {
   const notes = [
     ...(life === 'alive' ? [] : [life === 'dead' ? 'ended' : 'life unknown']),
-    ...(suspect ? ['numbers may be off'] : []),
-    ...(memoryApproximate ? ['memory seen only in part'] : []),
+    ...(suspect ? ['numbers may be wrong'] : []),
+    ...(memoryApproximate ? ['memory approximate'] : []),
   ];
   return notes.length === 0 ? '' : ` ${notes.join(', ')}`;
 }

@@ -12,10 +12,8 @@ import { makeTotals } from './totals.js';
 const history = new History();
 const charts = makeCharts();
 const showTotals = makeTotals();
-const showDurations = barTable(byId('durations'), 'Transfers by the time they took', 'time', [['transfers', 'tx']]);
-const showPosts = barTable(byId('post-durations'), 'Transfers by the time it took to post them', 'time', [
-  ['transfers', 'tx'],
-]);
+const showDurations = barTable(byId('durations'), 'Transfers by transfer time', 'time', [['transfers', 'tx']]);
+const showPosts = barTable(byId('post-durations'), 'Transfers by post time', 'time', [['transfers', 'tx']]);
 const showSizes = barTable(byId('sizes'), 'Transfers by size and direction', 'size', [
   ['tx', 'tx'],
   ['rx', 'rx'],
