@@ -10,7 +10,7 @@ import { Failure, orFailure } from '../process/failure.js';
 import type { Owner } from './owners.js';
 
 /** Argument of a module's function. */
-export interface ExporterContext {
+interface ExporterContext {
   /** Name in the settings. */
   readonly name: string;
   readonly settings: Readonly<ServeSettings>;

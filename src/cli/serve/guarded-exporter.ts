@@ -6,7 +6,7 @@ import { note } from '../process/output.js';
 import type { Owner } from './owners.js';
 
 /** The SDK's packages export this type from @opentelemetry/core only. */
-export type ExportResult = Parameters<Parameters<PushMetricExporter['export']>[1]>[0];
+type ExportResult = Parameters<Parameters<PushMetricExporter['export']>[1]>[0];
 
 /** ExportResultCode.SUCCESS of @opentelemetry/core, which is internal to the SDK. */
 const SUCCESS: number = 0;

@@ -14,15 +14,8 @@ const MAX_REASON = 500;
 /** A recurring error must not fill the log before serve has ended. */
 const MAX_UNKNOWN = 10;
 
-export interface LateErrors {
-  /** Resolves at the first error without a known owner. */
-  readonly unknown: Promise<void>;
-  /** @throws Failure after an error without a known owner. */
-  check(): void;
-}
-
 /** Watches for the rest of the process: errors during its end must not change its exit code either. */
-export function watchLateErrors(): LateErrors {
+export function watchLateErrors() {
   let unknownErrors = 0;
   let onUnknown!: () => void;
   const unknown = new Promise<void>((resolve) => (onUnknown = resolve));
@@ -45,8 +38,10 @@ export function watchLateErrors(): LateErrors {
     return owner.run(work);
   });
   return {
+    /** Resolves at the first error without a known owner. */
     unknown,
-    check: () => {
+    /** @throws Failure after an error without a known owner. */
+    check: (): void => {
       if (unknownErrors > 0) throw new Failure('ended because of an error of unknown origin');
     },
   };

@@ -33,7 +33,7 @@ export interface Output {
   close(): Promise<void>;
 }
 
-export interface OutputContext {
+interface OutputContext {
   readonly settings: ServeSettings;
   readonly resource: Resource;
   readonly shared: SharedFeed;

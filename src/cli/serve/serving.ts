@@ -7,7 +7,7 @@ import { listenOn } from '../http/metrics-server.js';
 import { type MetricsPipeline, openPipeline } from './pipeline.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
-export interface Serving {
+interface Serving {
   readonly pipeline: MetricsPipeline;
   /** URL of the exposition; undefined without a server. */
   readonly url: string | undefined;

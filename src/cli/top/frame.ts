@@ -117,7 +117,7 @@ const MIN_NAME = 8;
 const MIN_SPARK = 8;
 const MAX_SPARK = 40;
 
-/** Gives names the width of the longest one, or at least 60 % of what the numbers leave. `sparkWidth`: 0 where it does not fit. */
+/** Gives names the width of the longest one, or at least 60 % of what the numbers leave. `sparkWidth`: 0 if it does not fit. */
 function layoutFor(width: number, rows: readonly Row[], totals: boolean) {
   const columns = shownColumns(totals);
   const gap = width >= WIDE ? '  ' : ' ';
