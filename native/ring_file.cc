@@ -112,7 +112,8 @@ HeaderFields readHeader(int fd) {
     return verdict(f, RingState::kCorrupt, "not a NIXL ring: the wire version field is " + std::to_string(f.version));
   }
   if (!knownVersion(f.version)) {
-    return verdict(f, RingState::kIncompatible, "wire version " + std::to_string(f.version) + " is not known (1 to 5)");
+    return verdict(f, RingState::kIncompatible,
+                   "wire version " + std::to_string(f.version) + " is not known (" + knownVersions() + ")");
   }
 
   const HeaderLayout& h = releasedLayout(f.version)->header;

@@ -22,14 +22,16 @@
 // Native byte order: a ring is only ever shared by processes of one machine.
 //
 // Source: sizeof/offsetof of NIXL releases 0.5.1 to 1.4.0 and of upstream pull request 2018 (draft 5), as their
-// compilers report them. To support a new wire version, add ONE row to kLayouts.
+// compilers report them. To support a new wire version, add ONE row to the end of kLayouts.
 
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace nixl_otel {
 
@@ -85,14 +87,27 @@ inline constexpr std::array kLayouts{
 // clang-format on
 
 inline constexpr uint32_t kVersionOffset = 16;      // the same in every header: read it before anything else
-inline constexpr uint32_t kMaxHeaderBytes = 512;    // enough to hold any header
-inline constexpr uint32_t kMaxSlotBytes = 56;       // enough to hold any slot
 inline constexpr uint64_t kMinCapacity = 2;         // one slot always stays empty
 inline constexpr uint64_t kMaxCapacity = 1u << 24;  // 1 GiB of 56-byte slots; more is taken for corruption
 
 constexpr bool validCapacity(uint64_t capacity) {
   return std::has_single_bit(capacity) && capacity >= kMinCapacity && capacity <= kMaxCapacity;
 }
+
+// Rows are in the order of their versions.
+inline constexpr int32_t kFirstVersion = kLayouts.front().version;
+inline constexpr int32_t kLastVersion = kLayouts.back().version;
+
+inline std::string knownVersions() { return std::to_string(kFirstVersion) + " to " + std::to_string(kLastVersion); }
+
+constexpr uint32_t largest(uint32_t (*sizeOf)(const RingLayout&)) {
+  uint32_t most = 0;
+  for (const RingLayout& layout : kLayouts) most = std::max(most, sizeOf(layout));
+  return most;
+}
+
+inline constexpr uint32_t kMaxHeaderBytes = largest([](const RingLayout& layout) { return layout.header.size; });
+inline constexpr uint32_t kMaxSlotBytes = largest([](const RingLayout& layout) { return layout.slot.size; });
 
 constexpr bool knownVersion(int32_t version) {
   for (const RingLayout& layout : kLayouts) {
@@ -122,10 +137,11 @@ namespace layout_checks {
 constexpr bool fits(const RingLayout& layout) {
   const HeaderLayout& h = layout.header;
   const SlotLayout& s = layout.slot;
-  const bool header = h.size <= kMaxHeaderBytes && h.size % 8 == 0 && h.version == kVersionOffset &&
-                      h.expectedVersion == kVersionOffset + 4 && h.writePos % 8 == 0 && h.readPos % 8 == 0 &&
-                      h.capacity % 8 == 0 && h.mask % 8 == 0 && h.readPos + 8 <= h.size && h.mask + 8 <= h.size;
-  const bool slot = s.size <= kMaxSlotBytes && s.size % 8 == 0 && s.value % 8 == 0 && s.value + 8 <= s.size;
+  const bool header = h.size % 8 == 0 && h.version == kVersionOffset && h.expectedVersion == kVersionOffset + 4 &&
+                      h.writePos % 8 == 0 && h.readPos % 8 == 0 && h.capacity % 8 == 0 && h.mask % 8 == 0 &&
+                      h.writePos + 8 <= h.size && h.readPos + 8 <= h.size && h.capacity + 8 <= h.size &&
+                      h.mask + 8 <= h.size;
+  const bool slot = s.size % 8 == 0 && s.value % 8 == 0 && s.value + 8 <= s.size;
   const bool oneKey = (s.name == kAbsent) != (s.type == kAbsent);
   return header && slot && oneKey;
 }
@@ -135,9 +151,14 @@ constexpr bool allFit() {
   }
   return true;
 }
+constexpr bool ordered() {
+  return std::is_sorted(kLayouts.begin(), kLayouts.end(),
+                        [](const RingLayout& a, const RingLayout& b) { return a.version < b.version; });
+}
 }  // namespace layout_checks
 
 static_assert(layout_checks::allFit(), "a row of kLayouts overlaps its own header or slot");
+static_assert(layout_checks::ordered(), "the rows of kLayouts are not in the order of their versions");
 static_assert(findLayout(2, 16, 40 + 16 * 16)->slot.size == 16, "released version 2");
 static_assert(findLayout(2, 16, 40 + 16 * 48)->slot.size == 48, "unreleased version 2 by its file size");
 static_assert(findLayout(1, 4096, 229416)->named(), "the size that NIXL 1.0.1 gives a ring of 4096 slots");

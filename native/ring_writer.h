@@ -53,7 +53,7 @@ class RingWriter {
   // create() without begin(): the mapping is not touched yet.
   std::string map(const std::string& path, int32_t version, uint64_t capacity) {
     const RingLayout* layout = releasedLayout(version);
-    if (layout == nullptr) return "wire version " + std::to_string(version) + " is unknown: use 1 to 5";
+    if (layout == nullptr) return "wire version " + std::to_string(version) + " is unknown: use " + knownVersions();
     return map(path, *layout, capacity);
   }
 

@@ -7,10 +7,12 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <vector>
 
 #include "options.h"
 #include "processes.h"
+#include "ring_layout.h"
 #include "signal_watch.h"
 
 #ifndef NIXL_OTEL_VERSION
@@ -59,7 +61,10 @@ int main(int argc, char** argv) {
   try {
     const Options options = parseOptions(argc, argv);
     if (options.help) return std::fputs(kUsage, stdout) < 0;
-    if (options.version) return std::printf("transfer-source %s, wire versions 1 to 5\n", NIXL_OTEL_VERSION) < 0;
+    if (options.version) {
+      const std::string versions = nixl_otel::knownVersions();
+      return std::printf("transfer-source %s, wire versions %s\n", NIXL_OTEL_VERSION, versions.c_str()) < 0;
+    }
     return run(options);
   } catch (const OptionError& error) {
     std::fprintf(stderr, "transfer-source: %s\n", error.what());

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "ring_layout.h"
 #include "staging_queue.h"
 
 namespace nixl_otel::transfer_source {
@@ -39,7 +40,7 @@ constexpr Flag kFlags[] = {
     {"sizes", true, [](Options& o, Value v) { o.sizes = v.sizeMix(); }},
     {"reads", true, [](Options& o, Value v) { o.readsPercent = v.number(0, 100); }},
     {"errors", true, [](Options& o, Value v) { o.errorsPercent = v.number(0, 100); }},
-    {"wire-version", true, [](Options& o, Value v) { o.wireVersion = v.wholeNumber(1, 5); }},
+    {"wire-version", true, [](Options& o, Value v) { o.wireVersion = v.wholeNumber(kFirstVersion, kLastVersion); }},
     {"buffer-size", true, [](Options& o, Value v) { o.bufferSize = v.ringCapacity(); }, "NIXL_TELEMETRY_BUFFER_SIZE"},
     {"flush-interval", true, [](Options& o, Value v) { o.flushInterval = Milliseconds(v.wholeNumber(1, 60'000)); },
      "NIXL_TELEMETRY_RUN_INTERVAL"},

@@ -107,27 +107,27 @@ const WRONG: [string, string][] = [
   ["nixlRelease: '1.1'", '1:1: nixlRelease is "1.1"; allowed: one of "1.0", "1.2", "1.3", "1.4", "main"'],
   ['nixlLabels: mp', '1:1: nixlLabels is "mp"; allowed: "prometheus" or "prometheus_mp"'],
   [
-    'customEvents:\n  - { event: 21, kind: error }',
+    'customEvents:\n  - { event: 77, kind: error }',
     '2:5: customEvents[0] has no "status"; it needs event, kind, status',
   ],
   [
-    'customEvents:\n  - { event: 21, kind: error, status: x, name: y }',
+    'customEvents:\n  - { event: 77, kind: error, status: x, name: y }',
     '2:42: customEvents[0].name is unknown; there are event, kind, status',
   ],
   [
-    'customEvents:\n  - { event: 21, kind: error, status: Not Posted }',
+    'customEvents:\n  - { event: 77, kind: error, status: Not Posted }',
     '2:31: customEvents[0].status is "Not Posted"; allowed: a lower-case letter, then',
   ],
   [
     'customEvents:\n  - { event: 8, kind: error, status: x }',
-    '2:7: customEvents[0].event is 8; allowed: a name without * and ?, or a type number from 21',
+    '2:7: customEvents[0].event is 8; allowed: a name without * and ?, or a type number from',
   ],
   [
     "customEvents:\n  - { event: 'stalled_*', kind: error, status: x }",
     '2:7: customEvents[0].event is "stalled_*"; allowed: a name without * and ?, or',
   ],
   [
-    'customEvents:\n  - { event: 21, kind: error, status: backend }',
+    'customEvents:\n  - { event: 77, kind: error, status: backend }',
     '2:31: customEvents[0].status is backend, which is a status of NIXL itself',
   ],
   [
@@ -135,19 +135,19 @@ const WRONG: [string, string][] = [
     '2:7: customEvents[0].event is NIXL_ERR_BACKEND, an event of NIXL, which already has metrics',
   ],
   [
-    'customEvents:\n  - { event: agent_err_y, kind: error, status: x }\n  - { event: 21, kind: error, status: y }',
+    'customEvents:\n  - { event: agent_err_y, kind: error, status: x }\n  - { event: 77, kind: error, status: y }',
     '3:31: customEvents[1].status is y, which customEvents[0] counts already',
   ],
   [
-    'customEvents:\n  - { event: 21, kind: error, status: x }\n  - { event: 21, kind: error, status: y }',
-    '3:7: customEvents[1].event is 21, which customEvents[0] counts already',
+    'customEvents:\n  - { event: 77, kind: error, status: x }\n  - { event: 77, kind: error, status: y }',
+    '3:7: customEvents[1].event is 77, which customEvents[0] counts already',
   ],
   [
-    'customEvents:\n  - { event: 21, kind: error, status: x }\n  - { event: 22, kind: error, status: x }',
+    'customEvents:\n  - { event: 77, kind: error, status: x }\n  - { event: 78, kind: error, status: x }',
     '3:31: customEvents[1].status is x, which customEvents[0] counts already',
   ],
   [
-    'customEvents:\n  - { event: 21, kind: errors, status: x }',
+    'customEvents:\n  - { event: 77, kind: errors, status: x }',
     '2:5: customEvents[0] has no "name"; it needs event, kind, name',
   ],
   ...['agent_tx_bytes', 'agent_err_backend', 'NIXL_ERR_BACKEND'].map((event): [string, string] => [
@@ -650,7 +650,7 @@ describe('nixl-otel config', () => {
         'nixl-otel: warning: nixlLabels prometheus_mp has no effect in naming otel\n',
     });
     expect(
-      await warnings("nixlRelease: '1.2'\ncustomEvents: [{ event: 21, kind: error, status: xfer_stalled }]"),
+      await warnings("nixlRelease: '1.2'\ncustomEvents: [{ event: 77, kind: error, status: xfer_stalled }]"),
     ).toMatchObject({ code: 0, stderr: expect.stringContaining('are counted in nixl.events only') as string });
   });
 

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
+import { WIRE_VERSIONS } from '../support/rings.js';
 import { startTransferSource, temporaryDirectory } from './command.js';
 
 const WHOLE = 'a whole number from';
@@ -25,7 +26,7 @@ it.each<[args: string[], message: string]>([
   [['--rate', 'nan'], '--rate is "nan": use a number from 0 to 100000000'],
   [['--reads', '100.5'], '--reads is "100.5": use a number from 0 to 100'],
   [['--seed', '18446744073709551616'], `--seed is "18446744073709551616": use ${WHOLE} 0 to 18446744073709551615`],
-  [['--wire-version', '6'], `--wire-version is "6": use ${WHOLE} 1 to 5`],
+  [['--wire-version', '9'], `--wire-version is "9": use ${WHOLE} 1 to ${WIRE_VERSIONS.at(-1)}`],
   [['--buffer-size', '1000'], '--buffer-size is "1000": use a power of two from 2 to 16777216 (slots)'],
   [['--restart-sizes', '64,65'], '--restart-sizes is "64,65": use powers of two from 2 to 16777216 with commas'],
   [['--sizes', '4k:0'], '--sizes is "4k:0": use size:weight pairs'],

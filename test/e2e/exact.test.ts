@@ -11,9 +11,7 @@ import { scrape } from '../instrumentation/readers.js';
 import { allDrained, temporaryDirectory } from '../support/live.js';
 import { type OtlpPoint, startOtlpReceiver } from '../support/otlp-receiver.js';
 import { type Sample, samplesOf } from '../support/page.js';
-import { eventsFor, fullRing, header, spoilPadding, writeRing } from '../support/rings.js';
-
-const WIRE_VERSIONS = [1, 2, 3, 4, 5];
+import { eventsFor, fullRing, header, spoilPadding, WIRE_VERSIONS, writeRing } from '../support/rings.js';
 
 const RINGS = [
   ['partly filled', 0, eventsFor],

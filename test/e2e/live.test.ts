@@ -13,6 +13,7 @@ import {
   transferSourcePath,
   type Totals,
 } from '../support/live.js';
+import { WIRE_VERSIONS } from '../support/rings.js';
 
 function written(totals: Totals) {
   return Object.fromEntries(
@@ -23,7 +24,7 @@ function written(totals: Totals) {
 }
 
 describe('a live run', () => {
-  for (const wireVersion of [1, 2, 3, 4, 5]) {
+  for (const wireVersion of WIRE_VERSIONS) {
     it(`is exact to the unit at NIXL's defaults, wire version ${wireVersion}`, async () => {
       const dir = temporaryDirectory();
       const source = openTestSource([dir]);

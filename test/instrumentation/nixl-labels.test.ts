@@ -139,8 +139,8 @@ describe('sums of release 1.0, which are no counters', () => {
 });
 
 describe('errors of the configuration', () => {
-  const customEvents = [{ event: 21, kind: 'error', status: 'xfer_stalled' }] as const;
-  const stalled = (...values: bigint[]) => eventTally({ category: 7, type: 21 }, values);
+  const customEvents = [{ event: 77, kind: 'error', status: 'xfer_stalled' }] as const;
+  const stalled = (...values: bigint[]) => eventTally({ category: 7, type: 77 }, values);
 
   it('are exported at 0 beside those of NIXL from the start, and count', async () => {
     const source = new InMemorySource();
@@ -185,7 +185,7 @@ describe('errors of the configuration', () => {
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, [stalled(1n)])];
     const errors = valuesOf(await reader.points('agent_errors_total'), 'status');
     const events = (await reader.points('nixl.events')).map(({ attributes }) => attributes['event']);
-    expect([errors['xfer_stalled'] === 1, events.includes('type_21')]).toEqual([isExported, isExported]);
+    expect([errors['xfer_stalled'] === 1, events.includes('type_77')]).toEqual([isExported, isExported]);
     expect(log).toEqual([]);
   });
 
@@ -194,7 +194,7 @@ describe('errors of the configuration', () => {
     instrumentation({ customEvents, nixlRelease: '1.3' }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, [stalled(1n)])];
     expect(await reader.points('agent_errors_total')).toEqual([]);
-    expect(await reader.points('nixl.events')).toMatchObject([{ attributes: { event: 'type_21' } }]);
+    expect(await reader.points('nixl.events')).toMatchObject([{ attributes: { event: 'type_77' } }]);
     expect(log).toEqual([
       {
         level: 'warn',
@@ -216,7 +216,7 @@ describe('options of naming nixl', () => {
   });
 
   it('are refused where they would do nothing, or give a series a label twice', () => {
-    const error = { event: 21, kind: 'error', status: 'x' } as const;
+    const error = { event: 77, kind: 'error', status: 'x' } as const;
     expect(() => instrumentation({ builders: ['custom'], customEvents: [error] })).toThrow(
       'customEvents needs the builder nixl, and builders has only custom',
     );

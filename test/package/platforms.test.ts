@@ -6,10 +6,8 @@ import { describe, expect, inject, test } from 'vitest';
 import { PREBUILDS } from '../../packaging/platforms.mjs';
 import { RunningCommand, scrape, until, valueOf } from '../cli/command.js';
 import { Project, READS_A_RING, tool, WHAT_IT_PRINTS } from '../support/package.js';
-import { eventsFor, spoilPadding, writeRing } from '../support/rings.js';
+import { eventsFor, spoilPadding, WIRE_VERSIONS, writeRing } from '../support/rings.js';
 import { MACHINES } from './machines.js';
-
-const WIRE_VERSIONS = [1, 2, 3, 4, 5];
 
 /** Prints the platform of the binary that is loaded, and an exception that it throws in C++. */
 const WHICH_BINARY = `

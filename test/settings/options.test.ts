@@ -1,4 +1,4 @@
-import { AttributeRegistry, type CategoryTerm, EVERYTHING } from '../../src/mapping/index.js';
+import { AttributeRegistry, type CategoryTerm, EVENTS, EVERYTHING } from '../../src/mapping/index.js';
 import os from 'node:os';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { NixlTelemetryError } from '../../src/errors.js';
@@ -229,6 +229,6 @@ describe('settings', () => {
       force: true,
     });
     expect(source.tally.sizeBounds).toEqual([1, 2]);
-    expect(source.tally.types).toHaveLength(21);
+    expect(source.tally.types).toHaveLength(EVENTS.length);
   });
 });

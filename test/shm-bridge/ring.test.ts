@@ -10,6 +10,7 @@ import {
   RingWriter,
 } from '../../src/shm-bridge/index.js';
 import { openTestSource, temporaryDirectory } from '../support/live.js';
+import { WIRE_VERSIONS } from '../support/rings.js';
 
 /** Converts columns to the events of drain(). */
 function inRows({ length, kinds, kindOf, values, timestampsUs }: RingEventColumns): RingEvent[] {
@@ -22,7 +23,7 @@ function inRows({ length, kinds, kindOf, values, timestampsUs }: RingEventColumn
 const VALUES = [0n, 1n, 2n ** 32n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
 
 describe('one ring', () => {
-  for (const wireVersion of [1, 2, 3, 4, 5]) {
+  for (const wireVersion of WIRE_VERSIONS) {
     it(`returns the written events in order and exactly, wire version ${wireVersion}`, () => {
       const path = join(temporaryDirectory(), 'agent');
       const writer = new RingWriter(path, { wireVersion, capacity: 8 });
@@ -134,7 +135,10 @@ describe('bad input', () => {
   it('is refused with the name, the value and the allowed values', () => {
     const path = join(temporaryDirectory(), 'agent');
     expect(() => new RingWriter(path, { capacity: 3 })).toThrow(/capacity 3 is not a power of two/);
-    expect(() => new RingWriter(path, { wireVersion: 6 })).toThrow(/wireVersion is 6; .* from 1 to 5/);
+    const last = WIRE_VERSIONS.at(-1)!;
+    expect(() => new RingWriter(path, { wireVersion: last + 1 })).toThrow(
+      `wireVersion is ${last + 1}; allowed: whole numbers from 1 to ${last}`,
+    );
     expect(() => new RingWriter(join(path, 'x', 'y'))).toThrow(/cannot open .*No such file/);
     expect(() => openRing('')).toThrow(/path is ""; allowed: a path/);
     expect(() => new RingWriter(path).push({ value: -1 })).toThrow(/value is -1/);

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { tallyOptions } from '../../src/mapping/index.js';
 import { observeTally, RingWriter } from '../../src/shm-bridge/index.js';
 import { drainAll, openTestSource, temporaryDirectory } from '../support/live.js';
-import { eventsFor, writeRing } from '../support/rings.js';
+import { eventsFor, WIRE_VERSIONS, writeRing } from '../support/rings.js';
 
 describe('a tallying observer', () => {
-  it.each([1, 2, 3, 4, 5])('has the totals of a source, wire version %d', (wireVersion) => {
+  it.each(WIRE_VERSIONS)('has the totals of a source, wire version %d', (wireVersion) => {
     const directory = temporaryDirectory();
     const file = path.join(directory, 'agent');
     const events = eventsFor(wireVersion);

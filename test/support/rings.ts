@@ -4,12 +4,15 @@ import { expect } from 'vitest';
 import { EVENTS } from '../../src/mapping/index.js';
 import { openRing, type RingEvent, RingWriter, type WriteEvent } from '../../src/shm-bridge/index.js';
 
+/** All that the package knows; ring-writer.ts has the range, native/ring_layout.h the layouts. */
+export const WIRE_VERSIONS = [1, 2, 3, 4, 5];
+
 /** Edge values: equal as doubles, or beyond the usual number types. */
 const VALUES = [0n, 1n, 10n, 11n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n];
 
 /** All event types twice, with different values. */
 const everyType = [...EVENTS, ...EVENTS].map(({ type }, i) => ({ type, value: VALUES[i % VALUES.length]! }));
-const unknownTypes = [21, 4_000_000_000].map((type, i) => ({ type, value: VALUES[7 + i]! }));
+const unknownTypes = [77, 4_000_000_000].map((type, i) => ({ type, value: VALUES[7 + i]! }));
 
 /** Events of `everyType` by the names of wire version 1, and events of backends in all eight categories. */
 const everyName = everyType.map(({ type, value }, i) => {

@@ -20,10 +20,10 @@ describe('page data', () => {
   });
 
   it('has declared errors behind those of NIXL', () => {
-    const stalled = eventTally({ category: 7, type: 21 }, [1n, 1n]);
+    const stalled = eventTally({ category: 7, type: 77 }, [1n, 1n]);
     const agent = agentSnapshot({ id: 3, agent: 'a' }, { [ERR_BACKEND]: [1n] }, [stalled]);
     const snapshot = { takenMs: START_MS, agents: [agent], problems: [], problemCount: 0 } as unknown as Snapshot;
-    const error = { event: 21, kind: 'error', status: 'xfer_stalled' } as const;
+    const error = { event: 77, kind: 'error', status: 'xfer_stalled' } as const;
     const { agents, errorStatuses } = pageData(snapshot, FACTS, [error]);
     const counts = Object.fromEntries(errorStatuses.map((status, i) => [status, agents[0]!.errors[i]]));
     expect(counts).toMatchObject({ backend: 1, canceled: 0, xfer_stalled: 2 });

@@ -1,6 +1,6 @@
 import type { Key } from 'node:readline';
 import { describe, expect, it } from 'vitest';
-import { INITIAL, pressed, type UiState } from '../../../src/cli/top/keys.js';
+import { HELP, INITIAL, pressed, type UiState } from '../../../src/cli/top/keys.js';
 
 const SCROLLING = { height: 10, most: 54 };
 
@@ -11,6 +11,13 @@ function after(keys: (string | Key)[], from: UiState = INITIAL): UiState | undef
     return state && pressed(state, pressedKey, SCROLLING);
   }, from);
 }
+
+describe('help', () => {
+  it('fits a screen of 80 columns and 24 rows', () => {
+    expect(HELP.length).toBeLessThanOrEqual(19);
+    for (const line of HELP) expect(line.length).toBeLessThanOrEqual(80);
+  });
+});
 
 describe('keys', () => {
   it('end it', () => {
