@@ -7,6 +7,8 @@ import {
   AttributeRegistry,
   type AttributeSpec,
   type Attributes,
+  type Metric,
+  metricsOf,
   TALLY_BUILDERS,
   type TallyBuilderName,
 } from '../../mapping/index.js';
@@ -20,6 +22,7 @@ import {
   type EventRecord,
   type MetricBuilder,
 } from '../../settings/metric-builder.js';
+import type { Profile } from '../../settings/settings.js';
 import { pathText } from '../../settings/shape.js';
 import { runBuilderCode } from '../../settings/user-module.js';
 import { ComprehensiveBuilder } from './comprehensive-builder.js';
@@ -33,9 +36,10 @@ const COUNTING_BUILDERS = {
   records: () => new RecordsBuilder(),
 } satisfies Record<Exclude<BuilderName, TallyBuilderName>, () => MetricBuilder>;
 
-/** Returns the builders that read their metrics off the tally. */
-export function tallyBuilders(chosen: readonly (BuilderName | MetricBuilder)[]): readonly TallyBuilderName[] {
-  return chosen.filter((one): one is TallyBuilderName => TALLY_BUILDERS.includes(one as never));
+/** Returns the metrics that builders read off the tally. For one reader, as metricsOf(). */
+export function tallyMetrics({ naming, events, customEvents, builders, nixlRelease: release }: Profile): Metric[] {
+  const chosen = builders.filter((one): one is TallyBuilderName => TALLY_BUILDERS.includes(one as never));
+  return metricsOf(naming, { events, customEvents, builders: chosen, release });
 }
 
 export interface MetricProcessorOptions {

@@ -1,6 +1,5 @@
 /** Instruments of one meter in use: the batch callback, and the pump that feeds the histograms. */
 import type { BatchObservableCallback, Meter } from '@opentelemetry/api';
-import { metricsOf } from '../../mapping/index.js';
 import type { EventTap, RingSource, Snapshot, TypeBatch, TypeTapOptions } from '../../shm-bridge/index.js';
 import { AgentRoster, pointAttributes, type RosterEntry } from '../agents/agent-roster.js';
 import type { Settings } from '../../settings/settings.js';
@@ -8,7 +7,7 @@ import type { DiagOnce } from '../feed/diag-once.js';
 import { DurationPump, type DurationStats, type Recorded } from './duration-pump.js';
 import { createInstruments, type InstrumentSet, isNoop } from './instrument-set.js';
 import { BuilderRun, type BuilderRunOptions } from '../builders/builder-run.js';
-import { tallyBuilders } from '../builders/metric-processor.js';
+import { tallyMetrics } from '../builders/metric-processor.js';
 import type { MeterMemory } from './totals.js';
 import { Observation } from './observation.js';
 import type { SourceFeed } from '../feed/snapshot-feed.js';
@@ -49,12 +48,11 @@ export class Registration {
 
   constructor(options: RegistrationOptions) {
     const { meter, settings, processor, agentAttributes, log, memory } = options;
-    const { naming, hostname, seriesLimit, source, events, customEvents, nixlRelease: release } = settings;
+    const { naming, hostname, seriesLimit, source } = settings;
     this.#log = log;
     this.#now = options.now;
     this.#budgetMs = settings.durationBudgetMs;
-    const builders = tallyBuilders(settings.builders);
-    const metrics = metricsOf(naming, { events, customEvents, builders, release });
+    const metrics = tallyMetrics(settings);
     const instruments = (this.#instruments = createInstruments(meter, metrics, source!.tally));
     this.noop = isNoop(instruments);
     this.tap = { types: [...instruments.durations.keys()] };

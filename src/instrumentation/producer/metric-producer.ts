@@ -10,7 +10,7 @@ import {
   type ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
 import { increase } from '../../exact.js';
-import { hostAttributes, type Metric, metricsOf, withLabels } from '../../mapping/index.js';
+import { hostAttributes, type Metric, withLabels } from '../../mapping/index.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { producerSettings, type Profile, warnOfNoEffect } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
@@ -18,7 +18,7 @@ import type { NixlMetricProducerOptions, Temporality } from '../../settings/opti
 import { openSource } from '../../shm-bridge/index.js';
 import { AgentSeriesCache } from '../agents/agent-series.js';
 import { BuilderMetrics } from '../builders/builder-metrics.js';
-import { type MetricProcessor, tallyBuilders } from '../builders/metric-processor.js';
+import { type MetricProcessor, tallyMetrics } from '../builders/metric-processor.js';
 import { type FeedSnapshot, type ReaderSnapshot, type SnapshotFeed, SourceFeed } from '../feed/snapshot-feed.js';
 import { ReaderMemory } from '../joining/reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from '../joining/ring-reporter.js';
@@ -84,10 +84,9 @@ export class NixlMetricProducer implements MetricProducer {
   constructor(options: NixlMetricProducerOptions = {}) {
     const shared = SHARED_FEEDS.get(options);
     const context = (this.#context = shared === undefined ? ownContext(options) : sharedContext(options, shared));
-    const { feed, naming, hostname, events, customEvents, nixlRelease: release, builderMetrics, memory } = context;
+    const { feed, naming, hostname, builderMetrics, memory } = context;
     this.#temporality = options.temporality ?? 'cumulative';
-    const metrics = metricsOf(naming, { events, customEvents, builders: tallyBuilders(context.builders), release });
-    this.#metrics = metrics;
+    const metrics = (this.#metrics = tallyMetrics(context));
     const { agentAttributes } = builderMetrics;
     this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
     this.#memory = memory ?? new ReaderMemory();
