@@ -7,7 +7,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Agents } from './agents.mjs';
-import { startMoodyReceiver } from './moody-receiver.mjs';
+import { startFaultyReceiver } from './faulty-receiver.mjs';
 import { Serve } from './serve.mjs';
 import { accounts, canJudgeGrowth, complaints, growth } from './verdict.mjs';
 
@@ -30,7 +30,7 @@ const ROWS = 20;
 const SETTLE_MS = 5000;
 const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-soak-'));
 const agents = new Agents(directory);
-const receiver = await startMoodyReceiver();
+const receiver = await startFaultyReceiver();
 const serve = new Serve();
 const samples = [];
 process.once('exit', () => rmSync(directory, { recursive: true, force: true }));

@@ -19,7 +19,7 @@ export class Serve {
   #ended;
 
   async start(directory, otlpUrl) {
-    const exporters = ['prometheus', 'otlp', here('exporters/moody.mjs'), here('exporters/blocking.mjs')].join(',');
+    const exporters = ['prometheus', 'otlp', here('exporters/faulty.mjs'), here('exporters/blocking.mjs')].join(',');
     const flags = [
       '--exporter',
       exporters,

@@ -132,7 +132,7 @@ export class Reporting {
     this.#update();
   }
 
-  /** Stops every other kind of reporting, or a reader would get the numbers twice. */
+  /** Stops every other kind of reporting: a reader would export the numbers twice. */
   handOverToProducers(): void {
     const tooLate = 'metricProducer() was called after the MeterProvider was set';
     if (this.#running !== undefined) {

@@ -11,7 +11,7 @@ const MILLISECONDS_PER_SECOND = 1000;
 type Read = (agent: AgentSnapshot, takenMs: number) => Exact;
 type Row = readonly [name: string, kind: NumberMetric['kind'], unit: string, description: string, read: Read];
 
-/** Returns the fill ratio of a ring: one of its slots stays empty. A ring that was replaced may have held more. */
+/** Returns the fill ratio of a ring, of which one slot stays empty. A replaced ring may have held more events. */
 export function utilization({ peakFound, capacity }: AgentSnapshot): number {
   return capacity > 1 ? Math.min(1, peakFound / (capacity - 1)) : 0;
 }

@@ -5,7 +5,7 @@ import { countsOf } from '../maps.js';
 /** Shape of OpenTelemetry's attribute values, without an import of it. */
 export type AttributeValue = string | number | boolean | string[];
 
-/** `string` becomes a slug, `text` stays as it is. */
+/** `string` becomes a slug, `text` stays unchanged. */
 export const ATTRIBUTE_TYPES = ['string', 'text', 'boolean', 'integer', 'list'] as const;
 export type AttributeType = (typeof ATTRIBUTE_TYPES)[number];
 

@@ -20,7 +20,7 @@ export type AttributeSource =
   /** Named group of a pattern (JavaScript's syntax), searched in the agent's name. */
   | { readonly pattern: string; readonly group: string }
   | { readonly constant: AttributeValue }
-  /** Variable of this process. */
+  /** Variable of the process that drains the rings. */
   | { readonly env: string }
   /** Variable of the agent's process, as of its start. */
   | { readonly agentEnv: string }
@@ -32,7 +32,7 @@ export interface AttributeSpec {
   readonly source: AttributeSource;
   /** Default: string; text for `gpu_identifier`. */
   readonly type?: AttributeType;
-  /** Value if the source has none of this type. Without it, the attribute is left out. */
+  /** Value if the source has no value of this type. Without a default, the series lack the attribute. */
   readonly default?: AttributeValue;
   /** Position among the attributes; those without one come last. */
   readonly order?: number;
@@ -41,12 +41,12 @@ export interface AttributeSpec {
 /** Facts about the process behind an agent. */
 export interface ProcessFacts {
   readonly pid: number;
-  /** Number of agents of this process with an older ring, as far as they can be seen. */
+  /** Number of the process's visible agents with an older ring. */
   readonly instance?: number | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Value of the variable that NIXL_TELEMETRY_RANK_ENV names, or of LOCAL_RANK. */
   readonly localRank?: string | undefined;
-  /** Models of the GPUs that it may use; undefined if unknown. */
+  /** Models of the GPUs that the process may use; undefined if unknown. */
   readonly gpus?: readonly string[];
 }
 

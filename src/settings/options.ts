@@ -89,7 +89,7 @@ export interface NixlInstrumentationConfig extends InstrumentationConfig, NixlOp
   durationBudgetMs?: number;
 }
 
-/** Type of a reader's `selectAggregationTemporality`. It is called at every collect, so the reader may be made later. */
+/** Type of a reader's `selectAggregationTemporality`. The metric producer calls it at each collect, not before. */
 export type TemporalitySelector = (instrumentType: InstrumentType) => AggregationTemporality;
 export type Temporality = 'cumulative' | 'delta' | TemporalitySelector;
 

@@ -7,7 +7,7 @@ export interface AgentProcess {
   readonly pid: number;
   /** Requested variables, as of the start of the process: later changes are invisible. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Models of the GPUs that it may use, in the order of their PCI addresses; undefined without an NVIDIA driver. */
+  /** Models of the GPUs that the process may use, in the order of their PCI addresses; undefined without an NVIDIA driver. */
   readonly gpus?: readonly string[];
 }
 

@@ -152,7 +152,7 @@ describe('setup.mjs', () => {
     expect(readFileSync(at('native/build/log'), 'utf8')).toBe('built\n');
   });
 
-  it('compiles anew when a killed setup left incomplete files', async () => {
+  it('compiles again when a killed setup left incomplete files', async () => {
     await setup();
     writeFileSync(at('dist/.tsbuildinfo'), readFileSync(at('dist/.tsbuildinfo'), 'utf8').slice(0, 40));
     writeFileSync(at('dist/one.js'), 'expo');
@@ -187,7 +187,7 @@ describe('setup.mjs', () => {
     expect(readFileSync(at('npm.log'), 'utf8')).toMatch(/^(ci .*\n){3}$/);
   });
 
-  it('compiles anew after an installation of packages, because types may have changed', async () => {
+  it('compiles again after an installation of packages, because types may have changed', async () => {
     await setup();
     mkdirSync(at('bin'));
     put('bin/npm', '#!/bin/sh\ncp package-lock.json node_modules/.package-lock.json\n');

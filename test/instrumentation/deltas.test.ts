@@ -52,7 +52,7 @@ describe('deltas', () => {
     });
   });
 
-  it('begin anew with a new id under the same name', async () => {
+  it('restart with a new id under the same name', async () => {
     const producer = producerOn(source, { temporality: 'delta' });
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [100n] })];
     await producer.collect();

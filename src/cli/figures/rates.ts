@@ -17,7 +17,7 @@ export interface Counted {
 
 /**
  * The time between two samples of agents. An agent that started in between counts from 0. One that appears later than it
- * started is left out: it did not do all its work in this time. Counters that fell began anew.
+ * started is left out, because not all of its value belongs to this interval. A counter that fell has restarted.
  */
 export class Interval<Agent extends Counted> {
   /** Undefined without an earlier sample, and where the clock was set back. */
@@ -67,7 +67,7 @@ export class Interval<Agent extends Counted> {
   }
 }
 
-/** Returns the difference per bucket. A histogram begins anew as a whole: where one count fell, all count. */
+/** Returns the difference per bucket. If one count fell, the whole histogram restarted. */
 export function countsSince(before: readonly number[] | undefined, now: readonly number[]): readonly number[] {
   if (before?.length !== now.length || now.some((count, i) => count < before[i]!)) return now;
   return now.map((count, i) => count - before[i]!);

@@ -13,7 +13,7 @@ export function addedReadings<Reading extends AgentSnapshot>(earlier: AgentSnaps
   const gone = earlier.events.filter((event, i) => eventLike(later, i, event) === undefined);
   return {
     ...later,
-    // A tally that began anew counts for nothing until an event comes or the agent's process is seen.
+    // A restarted tally adds nothing until it has an event or the collector sees the agent's process.
     exported: earlier.exported || later.exported,
     startTimeMs: earlier.startTimeMs,
     foundFull: earlier.foundFull + later.foundFull,

@@ -1,4 +1,4 @@
-/** Golden frames: `npx vitest run test/cli/top -u` writes them anew. */
+/** Golden frames: `npx vitest run test/cli/top -u` writes them again. */
 import { describe, expect, it } from 'vitest';
 import { widthOf } from '../../../src/cli/figures/table.js';
 import { frame, sparkline, type Surroundings } from '../../../src/cli/top/frame.js';

@@ -1,7 +1,7 @@
 // A faulty OTLP receiver: in turn it accepts, refuses, drops the connection and never answers.
 import { createServer } from 'node:http';
 
-export async function startMoodyReceiver() {
+export async function startFaultyReceiver() {
   const seen = { taken: 0, refused: 0, dropped: 0, ignored: 0 };
   let requests = 0;
   const server = createServer((request, response) => {
