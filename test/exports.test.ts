@@ -2,7 +2,7 @@
  * Calls all exports of the package, and those of room 1, with unexpected values: each works or throws a NixlTelemetryError
  * with a message. A new export is called automatically; a new class needs a row in INSTANCES.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { diag, metrics } from '@opentelemetry/api';
@@ -18,6 +18,10 @@ const { RingWriter } = rings;
 
 const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
+new RingWriter(path.join(directory, 'drained'), { wireVersion: 4, capacity: 64 }).close();
+/** Rings that no source drains: the sources here read only the files of `directory` itself. */
+const opened = path.join(directory, 'opened');
+mkdirSync(opened);
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -26,7 +30,7 @@ afterEach(() => {
 
 let files = 0;
 function ringFile(): string {
-  const file = path.join(directory, `ring-${files++}`);
+  const file = path.join(opened, `ring-${files++}`);
   new RingWriter(file, { wireVersion: 4, capacity: 64 }).close();
   return file;
 }
@@ -264,5 +268,4 @@ it('all entries that have code to call are looked at', () => {
   };
   const withCode = Object.keys(exports).filter((name) => !name.endsWith('.json') && name !== './register');
   expect(Object.keys(ENTRIES)).toEqual(expect.arrayContaining(withCode));
-  expect(readdirSync(directory).length).toBeGreaterThan(0);
 });
