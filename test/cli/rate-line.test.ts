@@ -67,7 +67,7 @@ describe('rateLine', () => {
 
   it('shows losses as totals, and that rings were full', () => {
     const after = at(0, agent(1, [event(DROPPED, 3_440n, 2)], { foundFull: 12 }));
-    expect(rateLine(after, after)).toContain('3,440 lost · rings found full 12 times: more may be lost');
+    expect(rateLine(after, after)).toContain('3,440 lost · rings found full 12 times: more events may be lost');
   });
 });
 
