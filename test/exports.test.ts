@@ -2,7 +2,7 @@
  * Calls all exports of the package, and those of room 1, with unexpected values: each works or throws a NixlTelemetryError
  * with a message. A new export is called automatically; a new class needs a row in INSTANCES.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { diag, metrics } from '@opentelemetry/api';
@@ -17,11 +17,12 @@ const { NixlTelemetryError } = main;
 const { RingWriter } = rings;
 
 const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+/** Holds rings that no source drains: a drained ring cannot be opened. */
+const opened = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
+afterAll(() => {
+  for (const one of [directory, opened]) rmSync(one, { recursive: true, force: true });
+});
 new RingWriter(path.join(directory, 'drained'), { wireVersion: 4, capacity: 64 }).close();
-/** Rings that no source drains: the sources here read only the files of `directory` itself. */
-const opened = path.join(directory, 'opened');
-mkdirSync(opened);
 
 const undo: (() => void)[] = [];
 afterEach(() => {

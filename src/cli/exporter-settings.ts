@@ -7,7 +7,7 @@ import { InvalidArgumentError } from 'commander';
 import { invalid } from '../arguments.js';
 import { reasonOf } from '../errors.js';
 import type { WrittenSettings } from '../settings/file.js';
-import { flagName, isDefault, type Resolution } from '../settings/row.js';
+import { flagName, isDefault, type Need, type OptionRow, type Resolution } from '../settings/row.js';
 import { SERVE_ROWS } from '../settings/serve-rows.js';
 import { MODULE_PATH } from '../settings/user-module.js';
 import { Failure } from './process/failure.js';
@@ -64,39 +64,28 @@ interface Context {
   readonly listens: boolean;
 }
 
-interface Need {
-  readonly keys: readonly (keyof typeof SERVE_ROWS)[];
-  readonly isMet: (context: Context) => boolean;
-  readonly what: string;
-}
-
-const NEEDS: readonly Need[] = [
-  {
-    keys: ['consoleFile'],
+const NEEDS: Readonly<Record<Need, { readonly isMet: (context: Context) => boolean; readonly what: string }>> = {
+  console: {
     isMet: ({ exporters, hasCustom }) => hasCustom || exporters.includes('console'),
     what: 'the exporter console',
   },
-  {
-    keys: ['otlpEndpoint', 'otlpProtocol', 'temporality'],
+  otlp: {
     isMet: ({ exporters, hasCustom }) => hasCustom || exporters.includes('otlp'),
     what: 'the exporter otlp',
   },
-  {
-    keys: ['exportInterval', 'exportTimeout'],
+  push: {
     isMet: ({ exporters }) => exporters.some((name) => name !== 'prometheus'),
     what: 'an exporter that pushes',
   },
-  {
-    keys: ['exporterDir'],
+  search: {
     isMet: ({ exporters }) => exporters.some((name) => isCustom(name) && !MODULE_PATH.test(name)),
     what: 'an exporter NAME that is neither built in nor a path',
   },
-  {
-    keys: ['host', 'port', 'page'],
+  server: {
     isMet: ({ listens }) => listens,
     what: 'the HTTP server: the exporter prometheus, or --host or --port',
   },
-];
+};
 
 /** Without the exporter prometheus only health is served, and only at an address that a flag or the file gives. */
 export function listens(resolved: Resolution): boolean {
@@ -115,17 +104,16 @@ export function unusedSettings(resolved: Resolution, file: WrittenSettings | und
   const context = { exporters, hasCustom: exporters.some(isCustom), listens: listens(resolved) };
   const areFromFile = ['file', 'default'].includes(resolved.get('exporter')!.origin);
   const unused = new Map<string, string>();
-  for (const { keys, isMet, what } of NEEDS) {
+  for (const [key, row] of Object.entries<OptionRow>(SERVE_ROWS)) {
+    const { origin, value } = resolved.get(key) ?? { origin: 'default' };
+    if (row.needs === undefined || origin === 'default' || value === 'off') continue;
+    const { isMet, what } = NEEDS[row.needs];
     if (isMet(context)) continue;
-    for (const key of keys) {
-      const { origin, value } = resolved.get(key) ?? { origin: 'default' };
-      if (origin === 'default' || value === 'off') continue;
-      const needs = `needs ${what}; the exporters are ${exporters.join(', ')}`;
-      if (origin === 'flag') throw new InvalidArgumentError(`${flagName(SERVE_ROWS[key])} ${needs}`);
-      if (origin === 'file' && isDefault(SERVE_ROWS[key], value)) continue; // as `config print` writes it
-      if (origin === 'file' && areFromFile) throw invalid(`${file!.where(['serve', key])} ${needs}`);
-      unused.set(origin === 'file' ? `serve.${key} of the configuration file` : origin, what);
-    }
+    const needs = `needs ${what}; the exporters are ${exporters.join(', ')}`;
+    if (origin === 'flag') throw new InvalidArgumentError(`${flagName(row)} ${needs}`);
+    if (origin === 'file' && isDefault(row, value)) continue; // as `config print` writes it
+    if (origin === 'file' && areFromFile) throw invalid(`${file!.where(['serve', key])} ${needs}`);
+    unused.set(origin === 'file' ? `serve.${key} of the configuration file` : origin, what);
   }
   return [...unused].map(([name, what]) => `${name} (needs ${what})`);
 }

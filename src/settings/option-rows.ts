@@ -80,6 +80,7 @@ export const OPTION_ROWS = {
   },
   directories: {
     shape: oneOrMore(filePath, texts.allowed),
+    passedTo: 'source',
     isList: true,
     flag: { name: 'dir', takes: '<dir>', repeats: true },
     variables: [
@@ -91,11 +92,13 @@ export const OPTION_ROWS = {
   },
   globs: {
     shape: oneOrMore(glob, `${glob.allowed}, or a non-empty array of them`),
+    passedTo: 'source',
     isList: true,
     description: 'paths of rings with `*` and `?` in their last part',
   },
   naming: {
     shape: word(NAMINGS),
+    passedTo: 'profile',
     type: 'Naming',
     flag: { name: 'naming', takes: '<names>' },
     default: 'nixl',
@@ -103,6 +106,7 @@ export const OPTION_ROWS = {
   },
   nixlRelease: {
     shape: nixlRelease,
+    passedTo: 'profile',
     type: 'NixlRelease',
     flag: { name: 'nixlRelease', takes: '<release>' },
     default: DEFAULT_NIXL_RELEASE,
@@ -111,6 +115,7 @@ export const OPTION_ROWS = {
   },
   nixlLabels: {
     shape: word(NIXL_LABELS),
+    passedTo: 'profile',
     type: 'NixlLabels',
     flag: { name: 'nixlLabels', takes: '<exporter>' },
     variables: [{ ...exporterVariable(({ labels }) => labels, '`prometheus_mp`: the same'), serveOnly: true }],
@@ -120,12 +125,14 @@ export const OPTION_ROWS = {
   },
   hostname: {
     shape: text,
+    passedTo: 'profile',
     default: os.hostname,
     defaultText: 'os.hostname()',
     description: 'value of the label `hostname` in naming `nixl`',
   },
   drainIntervalMs: {
     shape: milliseconds(1, 10_000),
+    passedTo: 'source',
     flag: { name: 'drainInterval', takes: '<ms>' },
     variables: [
       {
@@ -140,6 +147,7 @@ export const OPTION_ROWS = {
   },
   deadTtlMs: {
     shape: milliseconds(0, LONGEST_MS),
+    passedTo: 'source',
     flag: { name: 'deadTtl', takes: '<ms>' },
     variables: [
       {
@@ -156,18 +164,21 @@ export const OPTION_ROWS = {
   },
   idleTtlMs: {
     shape: milliseconds(1, LONGEST_MS),
+    passedTo: 'source',
     flag: { name: 'idleTtl', takes: '<ms>' },
     defaultText: 'never',
     description: 'time without an event after which agents with an invisible process are dropped',
   },
   force: {
     shape: boolean,
+    passedTo: 'source',
     default: false,
     description: 'read rings on network and FUSE file systems as well',
   },
   owners: {
     /** 4294967295 is -1, which no user has. */
     shape: list(wholeNumber(0, 2 ** 32 - 2, 'a user id'), { minItems: 1 }),
+    passedTo: 'source',
     flag: { name: 'owner', takes: '<uid>', repeats: true },
     defaultText: 'any user',
     description: 'read only rings that belong to this user id',
@@ -186,17 +197,20 @@ export const OPTION_ROWS = {
   },
   rankVariable: {
     shape: variableName,
+    passedTo: 'profile',
     variables: [{ name: 'NIXL_TELEMETRY_RANK_ENV' }],
     default: 'LOCAL_RANK',
     description: "environment variable of an agent's process that holds its local rank",
   },
   customEvents: {
     shape: CUSTOM_EVENTS,
+    passedTo: 'tally',
     type: 'readonly CustomEvent[]',
     description: "events that NIXL does not know: each gets a custom metric, or adds a status to NIXL's errors",
   },
   builders: {
     shape: BUILDERS,
+    passedTo: 'profile',
     type: 'readonly (BuilderName | MetricBuilder)[]',
     default: DEFAULT_OF_BUILDERS,
     defaultText: DEFAULT_OF_BUILDERS.map((name) => `\`${name}\``).join(', '),
@@ -205,12 +219,14 @@ export const OPTION_ROWS = {
   },
   histogramBounds: {
     shape: HISTOGRAM_BOUNDS,
+    passedTo: 'tally',
     usedBy: ['nixl', 'transfers'],
     type: 'Readonly<Record<string, readonly number[]>>',
     description: "upper bounds of single events' histograms, by base event name and in the unit of the event",
   },
   durationBoundsUs: {
     shape: BOUNDS,
+    passedTo: 'tally',
     usedBy: ['nixl', 'transfers', 'events', 'custom'],
     variables: [{ name: 'NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US' }],
     default: DEFAULT_BOUNDS.durationBoundsUs,
@@ -219,6 +235,7 @@ export const OPTION_ROWS = {
   },
   sizeBounds: {
     shape: BOUNDS,
+    passedTo: 'tally',
     usedBy: ['transfers'],
     default: DEFAULT_BOUNDS.sizeBounds,
     defaultText: 'powers of 4 from 256 B to 4 GiB',
@@ -226,6 +243,7 @@ export const OPTION_ROWS = {
   },
   throughputBounds: {
     shape: BOUNDS,
+    passedTo: 'tally',
     usedBy: ['transfers'],
     default: DEFAULT_BOUNDS.throughputBounds,
     defaultText: '1, 2.5 and 5 of each decade from 1 MB/s to 1 TB/s',
@@ -233,6 +251,7 @@ export const OPTION_ROWS = {
   },
   seriesLimit: {
     shape: wholeNumber(20, 1900),
+    passedTo: 'instruments',
     only: 'instrumentation',
     default: 1900,
     description:
@@ -242,6 +261,7 @@ export const OPTION_ROWS = {
   },
   durationBudgetMs: {
     shape: number('a number of milliseconds per second, from 1 to 1000', 1, 1000),
+    passedTo: 'instruments',
     only: 'instrumentation',
     default: DEFAULT_DURATION_BUDGET_MS,
     description:

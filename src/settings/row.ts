@@ -17,6 +17,12 @@ export interface Variable {
   readonly note?: string;
 }
 
+/** `profile`: all readers of a source. */
+export type Part = 'source' | 'tally' | 'profile' | 'instruments';
+
+/** `push`: an exporter that pushes. `search`: an exporter that is found by its name. `server`: the HTTP server. */
+export type Need = 'console' | 'otlp' | 'push' | 'search' | 'server';
+
 /**
  * Everything about one option. Its flag, variables, JSON Schema, line in `config print`, TypeScript property and rows in
  * docs/ follow from it.
@@ -38,8 +44,12 @@ export interface OptionRow<T = unknown> {
   readonly defaultText?: string;
   /** A single value counts as a list of it. */
   readonly isList?: true;
+  /** Part of the library that gets the value as it is. */
+  readonly passedTo?: Part;
   /** Without one of these builders the option has no effect. */
   readonly usedBy?: readonly BuilderName[];
+  /** Without it, the setting of serve has no effect. */
+  readonly needs?: Need;
   /** For --help and everywhere else: a phrase without a period. Markdown, as `details`. */
   readonly description: string;
   /** Further sentences, which --help omits. */

@@ -45,6 +45,7 @@ export const SERVE_ROWS = {
   },
   exporterDir: {
     shape: filePath,
+    needs: 'search',
     flag: { name: 'exporterDir', takes: '<dir>' },
     variables: [{ name: 'NIXL_TELEMETRY_EXPORTER_PLUGIN_DIR' }],
     description:
@@ -52,6 +53,7 @@ export const SERVE_ROWS = {
   },
   host: {
     shape: hostName,
+    needs: 'server',
     flag: { name: 'host', takes: '<address>' },
     variables: [
       { name: 'OTEL_EXPORTER_PROMETHEUS_HOST' },
@@ -65,6 +67,7 @@ export const SERVE_ROWS = {
   },
   port: {
     shape: PORT,
+    needs: 'server',
     flag: { name: 'port', takes: '<number>' },
     variables: [
       { name: 'OTEL_EXPORTER_PROMETHEUS_PORT' },
@@ -78,6 +81,7 @@ export const SERVE_ROWS = {
   },
   exportInterval: {
     shape: TIMER,
+    needs: 'push',
     flag: { name: 'exportInterval', takes: '<ms>' },
     variables: [{ name: 'OTEL_METRIC_EXPORT_INTERVAL' }],
     default: 60_000,
@@ -85,6 +89,7 @@ export const SERVE_ROWS = {
   },
   exportTimeout: {
     shape: TIMER,
+    needs: 'push',
     flag: { name: 'exportTimeout', takes: '<ms>' },
     variables: [{ name: 'OTEL_METRIC_EXPORT_TIMEOUT' }],
     default: 30_000,
@@ -98,6 +103,7 @@ export const SERVE_ROWS = {
   },
   consoleFile: {
     shape: filePath,
+    needs: 'console',
     flag: { name: 'consoleFile', takes: '<file>' },
     variables: [outputPathOf('console', (text) => text)],
     defaultText: 'stdout',
@@ -105,6 +111,7 @@ export const SERVE_ROWS = {
   },
   otlpEndpoint: {
     shape: httpUrl,
+    needs: 'otlp',
     flag: { name: 'otlpEndpoint', takes: '<url>' },
     variables: [
       // One is a base, the other the whole address.
@@ -117,6 +124,7 @@ export const SERVE_ROWS = {
   },
   otlpProtocol: {
     shape: word(['http/protobuf', 'http/json', 'grpc']),
+    needs: 'otlp',
     flag: { name: 'otlpProtocol', takes: '<protocol>' },
     variables: [{ name: 'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL' }, { name: 'OTEL_EXPORTER_OTLP_PROTOCOL' }],
     default: 'http/protobuf',
@@ -125,6 +133,7 @@ export const SERVE_ROWS = {
   },
   temporality: {
     shape: word(['cumulative', 'delta', 'lowmemory'], { lowerCase: true }),
+    needs: 'otlp',
     flag: { name: 'temporality', takes: '<preference>' },
     variables: [{ name: 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE' }],
     default: 'cumulative',
@@ -132,6 +141,7 @@ export const SERVE_ROWS = {
   },
   page: {
     shape: word(['on', 'off']),
+    needs: 'server',
     flag: { name: 'page', takes: '<on-or-off>' },
     default: 'on',
     description: 'live page for browsers at /: `on` or `off`',

@@ -22,7 +22,7 @@ import { OPTION_ROWS } from './option-rows.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './options.js';
 import { passedOver } from './reserved-names.js';
 import { isVariable, namedFile, resolve } from './resolve.js';
-import { type Environment, isDefault, type OptionRow, type OptionRows, type Resolution } from './row.js';
+import { type Environment, isDefault, type OptionRow, type OptionRows, type Part, type Resolution } from './row.js';
 import { type Path, pathText } from './shape.js';
 
 type Config = Required<Omit<NixlInstrumentationConfig, 'configFile'>>;
@@ -32,20 +32,19 @@ type Defaulted = {
 /** Resolved options. */
 type Options = Readonly<Pick<Config, Defaulted> & Partial<Omit<Config, Defaulted>>>;
 
-const OF_PROFILE = ['naming', 'nixlRelease', 'nixlLabels', 'hostname', 'rankVariable', 'builders'] as const;
-const OF_INSTRUMENTS = ['seriesLimit', 'durationBudgetMs'] as const;
-const OF_SOURCE = ['directories', 'globs', 'drainIntervalMs', 'deadTtlMs', 'idleTtlMs', 'force', 'owners'] as const;
-const OF_TALLY = ['durationBoundsUs', 'sizeBounds', 'throughputBounds', 'histogramBounds', 'customEvents'] as const;
+type PassedTo<P extends Part> = {
+  [K in keyof Config]: (typeof OPTION_ROWS)[K] extends { passedTo: P } ? K : never;
+}[keyof Config];
 
 /** Choice of exported metrics, names and attributes, shared by all readers of one source. */
-export interface Profile extends Pick<Options, (typeof OF_PROFILE)[number]> {
+export interface Profile extends Pick<Options, PassedTo<'profile'>> {
   readonly events: Allowlist;
   readonly attributes: AttributeRegistry;
   readonly customEvents: readonly CustomEvent[];
 }
 
 /** Options after validation, with defaults. */
-export interface Settings extends Profile, Pick<Options, (typeof OF_INSTRUMENTS)[number]> {
+export interface Settings extends Profile, Pick<Options, PassedTo<'instruments'>> {
   /** Undefined when neither options nor environment name the place of the rings. */
   readonly source: SourceOptions | undefined;
 }
@@ -137,7 +136,8 @@ export function settingsFrom(resolved: Resolution, file: WrittenSettings | undef
   });
   const entries = [enabledMetrics].flat().flatMap((entry) => entry.split(','));
   return {
-    ...pick(options, [...OF_PROFILE, ...OF_INSTRUMENTS]),
+    ...passedTo(options, 'profile'),
+    ...passedTo(options, 'instruments'),
     events: allowlist(entries, declared),
     attributes: new AttributeRegistry(attributes),
     customEvents,
@@ -147,7 +147,7 @@ export function settingsFrom(resolved: Resolution, file: WrittenSettings | undef
 
 function sourceOptions(options: Options, resolved: Resolution): SourceOptions | undefined {
   if (options.directories === undefined && options.globs === undefined) return undefined;
-  const source = { ...pick(options, OF_SOURCE), tally: tallyOptions(pick(options, OF_TALLY)) } as SourceOptions;
+  const source = { ...passedTo(options, 'source'), tally: tallyOptions(passedTo(options, 'tally')) } as SourceOptions;
   // A flag is relative to the working directory. Elsewhere a relative path gets a warning.
   if (resolved.get('directories')?.origin !== 'flag') return source;
   return { ...source, directories: source.directories!.map((one) => path.resolve(one)) };
@@ -224,6 +224,7 @@ function seriesWarnings({ naming, nixlRelease, nixlLabels, customEvents, builder
   ];
 }
 
-function pick<T extends object, K extends keyof T>(values: T, keys: readonly K[]): Pick<T, K> {
-  return Object.fromEntries(keys.flatMap((key) => (key in values ? [[key, values[key]]] : []))) as Pick<T, K>;
+function passedTo<P extends Part>(options: Options, part: P): Pick<Options, PassedTo<P>> {
+  const passed = Object.entries(options).filter(([key]) => (OPTION_ROWS as OptionRows)[key]?.passedTo === part);
+  return Object.fromEntries(passed) as Pick<Options, PassedTo<P>>;
 }
