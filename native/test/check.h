@@ -1,6 +1,6 @@
 // Minimal test harness: no framework to install, and each test program also runs under sanitizers.
 //
-//   TEST(drainsWhatWasPushed) { CHECK_EQ(count, 3u); }
+//   TEST(drainsPushedEvents) { CHECK_EQ(count, 3u); }
 //   int main() { return check::run("ring_reader_test"); }
 //
 // After a failed CHECK the test continues; REQUIRE ends it.

@@ -27,7 +27,7 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
   return static_cast<int>(result);
 }
 
-TEST(theClockOfThisProgramJumps) {
+TEST(replacesTheClockOfThisProgram) {
   const double before = wallClockMs();
   const auto beforeToo = std::chrono::system_clock::now();
   wallClockOffset = kDay;
@@ -36,7 +36,7 @@ TEST(theClockOfThisProgramJumps) {
   wallClockOffset = 0;
 }
 
-TEST(agentsStayAndEveryEventCountsWhileTheClockJumps) {
+TEST(keepsAgentsAndCountsEveryEventOverClockJumps) {
   const TemporaryDirectory directory;
   AgentProcess agent(directory / "agent");
   Watching watching(directory.path, std::chrono::milliseconds(0));

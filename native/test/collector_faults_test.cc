@@ -33,7 +33,7 @@ struct FewDescriptors {
 
 }  // namespace
 
-TEST(anAgentIsNotTakenForDeadBecauseNoDescriptorIsLeft) {
+TEST(keepsLivingAgentWithoutFreeDescriptor) {
   const TemporaryDirectory directory;
   AgentProcess agent(directory / "agent");
   Watching watching(directory.path, milliseconds(0));
@@ -52,7 +52,7 @@ TEST(anAgentIsNotTakenForDeadBecauseNoDescriptorIsLeft) {
   until([&] { return watching.agents() == 0; });
 }
 
-TEST(aRingThatNoDescriptorIsLeftForWaitsUntilThereIsOne) {
+TEST(opensRingOnceADescriptorIsFree) {
   const TemporaryDirectory directory;
   Watching watching(directory.path);
   RingWriter ring;
@@ -70,7 +70,7 @@ TEST(aRingThatNoDescriptorIsLeftForWaitsUntilThereIsOne) {
   CHECK_EQ(watching.problem(), std::string());
 }
 
-TEST(ringsTakeAtMostHalfOfTheDescriptors) {
+TEST(limitsRingsToHalfOfTheDescriptors) {
   const TemporaryDirectory directory;
   constexpr int kRings = 60;
   for (int i = 0; i < kRings; ++i) {
@@ -92,7 +92,7 @@ TEST(ringsTakeAtMostHalfOfTheDescriptors) {
   until([&] { return watching.counted() == 2 * kRings; });
 }
 
-TEST(tenThousandOtherFilesHideNoRing) {
+TEST(findsRingAmongTenThousandOtherFiles) {
   const TemporaryDirectory directory;
   for (int i = 0; i < 10'000; ++i) {
     const int fd = ::open((directory / ("file-" + std::to_string(i))).c_str(), O_CREAT | O_WRONLY, 0644);
@@ -111,7 +111,7 @@ TEST(tenThousandOtherFilesHideNoRing) {
 }
 
 // The number of their folders does not matter. When some files are removed the collector opens those beyond the limit.
-TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
+TEST(reportsDirectoryWithTooManyFiles) {
   const TemporaryDirectory directory;
   constexpr size_t kHalf = DirectoryTree::kMaxEntries / 2;
   for (const char* folder : {"one", "two"}) {
@@ -151,7 +151,7 @@ TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
 }
 
 // On file systems that keep so large a stamp: in nanoseconds it would be a multiple of 2^64, like 0.
-TEST(aDirectoryWithAnImpossibleStampIsReadAgain) {
+TEST(readsDirectoryWithOutOfRangeMtimeAgain) {
   const TemporaryDirectory directory;
   DirectoryTree tree(directory.path, "");
   size_t files = 0;
@@ -165,7 +165,7 @@ TEST(aDirectoryWithAnImpossibleStampIsReadAgain) {
 }
 
 // The collector sees the swap in the parent or, when the parent was read before, on entering the folder.
-TEST(aFolderThatWasSwappedForALinkIsNotEntered) {
+TEST(doesNotEnterFolderReplacedByLink) {
   for (const bool afterTheParentWasRead : {false, true}) {
     const TemporaryDirectory directory;
     const TemporaryDirectory elsewhere;
@@ -188,7 +188,7 @@ TEST(aFolderThatWasSwappedForALinkIsNotEntered) {
   }
 }
 
-TEST(aFolderThatMayNotBeReadIsReported) {
+TEST(reportsUnreadableFolder) {
   const TemporaryDirectory directory;
   const std::string folder = directory / "folder";
   REQUIRE_EQ(::mkdir(folder.c_str(), 0700), 0);
@@ -206,7 +206,7 @@ TEST(aFolderThatMayNotBeReadIsReported) {
   CHECK(tree.problems().empty());
 }
 
-TEST(aDirectoryThatIsMissingDeletedAndMadeAgainIsFollowed) {
+TEST(followsMissingDeletedAndRecreatedDirectory) {
   const TemporaryDirectory parent;
   const std::string directory = parent / "rings";
   Watching watching(directory);
@@ -224,7 +224,7 @@ TEST(aDirectoryThatIsMissingDeletedAndMadeAgainIsFollowed) {
   }
 }
 
-TEST(whatTakesTheNameOfARingIsReportedAndTheRingDrainedToItsEnd) {
+TEST(reportsReplacementOfRingAndDrainsRingToItsEnd) {
   const TemporaryDirectory directory;
   const TemporaryDirectory elsewhere;
   RingWriter decoy;
@@ -266,7 +266,7 @@ TEST(whatTakesTheNameOfARingIsReportedAndTheRingDrainedToItsEnd) {
   CHECK_EQ(decoy.pending(), 3u);
 }
 
-TEST(aRingThatIsRenamedGoesOnUnderItsFirstName) {
+TEST(countsRenamedRingUnderItsFirstName) {
   const TemporaryDirectory directory;
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "before", 4, 64), std::string());
@@ -282,7 +282,7 @@ TEST(aRingThatIsRenamedGoesOnUnderItsFirstName) {
 }
 
 // Meanwhile another file has its name: no ring, or a ring that is drained as well, as the same agent.
-TEST(aRingThatGetsItsNameBackIsNotInItsOwnWay) {
+TEST(acceptsRingThatIsRenamedBack) {
   for (const bool anotherRing : {false, true}) {
     const TemporaryDirectory directory;
     const TemporaryDirectory elsewhere;
@@ -314,7 +314,7 @@ TEST(aRingThatGetsItsNameBackIsNotInItsOwnWay) {
 }
 
 // It is the same agent as long as one of its names is left. Neither the first name found nor the removed one matters.
-TEST(aRingWithTwoNamesCountsOnce) {
+TEST(countsRingWithTwoNamesOnce) {
   const TemporaryDirectory directory;
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "one", 4, 64), std::string());
@@ -331,7 +331,7 @@ TEST(aRingWithTwoNamesCountsOnce) {
   CHECK_EQ(watching.counted(), 15u);
 }
 
-TEST(anAttachedRingThatCannotBeDrainedAnyMoreIsReported) {
+TEST(reportsAttachedRingThatBecomesIncompatible) {
   const TemporaryDirectory directory;
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
@@ -348,7 +348,7 @@ TEST(anAttachedRingThatCannotBeDrainedAnyMoreIsReported) {
 }
 
 // The time it was full is above zero and at most the time between two drains.
-TEST(aRingThatIsFoundFullIsCountedAndTimed) {
+TEST(countsAndTimesFullRing) {
   const TemporaryDirectory directory;
   Watching watching(directory.path);
   RingWriter ring;

@@ -57,7 +57,7 @@ void live(Watching& watching, const std::string& directory, const std::string& n
 
 }  // namespace
 
-TEST(ringsComeAndGoWhileEverythingIsAskedAtOnce) {
+TEST(countsEveryEventOfShortLivedRingsDuringConcurrentCalls) {
   const TemporaryDirectory directory;
   Watching watching(directory.path);
   std::atomic<uint64_t> written{0};

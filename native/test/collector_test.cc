@@ -52,7 +52,7 @@ void produce(RingWriter& ring, uint64_t events) {
 
 }  // namespace
 
-TEST(countsEveryEventOfSeveralProducersWhileEverythingComesAndGoes) {
+TEST(countsEveryEventWhileSourcesAndTapsOpenAndClose) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();
   const auto source = collector.open(optionsFor(directory.path));
@@ -89,7 +89,7 @@ TEST(countsEveryEventOfSeveralProducersWhileEverythingComesAndGoes) {
   collector.close(source);
 }
 
-TEST(aRingThatIsReplacedGoesOnUnderItsName) {
+TEST(countsReplacedRingsUnderOneName) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();
   const auto source = collector.open(optionsFor(directory.path));
@@ -115,7 +115,7 @@ TEST(aRingThatIsReplacedGoesOnUnderItsName) {
   collector.close(source);
 }
 
-TEST(looksHalfAsOftenWhileNothingMoves) {
+TEST(drainsHalfAsOftenWhileRingsAreEmpty) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();
   constexpr milliseconds kInterval{10};
@@ -143,7 +143,7 @@ TEST(looksHalfAsOftenWhileNothingMoves) {
   collector.close(source);
 }
 
-TEST(drainsAsOftenAsTheSourcesThatAreOpenWantIt) {
+TEST(drainsAtTheShortestIntervalOfOpenSources) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();
   SourceOptions options = optionsFor(directory.path);
@@ -157,7 +157,7 @@ TEST(drainsAsOftenAsTheSourcesThatAreOpenWantIt) {
   collector.close(slow);
 }
 
-TEST(startsAndStopsItsThreadWithItsSources) {
+TEST(startsAndEndsThreadWithSources) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();
   for (int i = 0; i < 50; ++i) {

@@ -45,7 +45,7 @@ class Waiting {
 }  // namespace
 
 // Like the collector's thread with a ring that is never empty.
-TEST(aThreadThatTakesItAgainAtOnceComesAfterThoseThatWait) {
+TEST(servesWaitingThreadsBeforeRelock) {
   for (int i = 0; i < 100; ++i) {
     FairMutex mutex;
     std::vector<int> order;
@@ -62,7 +62,7 @@ TEST(aThreadThatTakesItAgainAtOnceComesAfterThoseThatWait) {
   }
 }
 
-TEST(aWaitThatEndedIsForgotten) {
+TEST(removesWaiterThatTimedOut) {
   FairMutex mutex;
   mutex.lock();
   std::thread([&] { CHECK(!mutex.try_lock_until(Clock::now() + std::chrono::milliseconds(1))); }).join();
@@ -71,7 +71,7 @@ TEST(aWaitThatEndedIsForgotten) {
   mutex.unlock();
 }
 
-TEST(noTwoHoldItWhileWaitsEndAllTheTime) {
+TEST(excludesOtherThreadsWhileWaitsTimeOut) {
   FairMutex mutex;
   uint64_t plain = 0;
   std::atomic<uint64_t> held{0};

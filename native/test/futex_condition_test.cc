@@ -32,7 +32,7 @@ bool isPast(clockid_t clock, const timespec& until) {
 
 }  // namespace
 
-TEST(threadsThatTakeTurnsNeverWaitForEver) {
+TEST(losesNoWakeUpOfThreadsThatTakeTurns) {
   constexpr int kThreads = 3;
   constexpr int kTurns = 3'000;
   Turns turns;
@@ -51,7 +51,7 @@ TEST(threadsThatTakeTurnsNeverWaitForEver) {
   CHECK_EQ(turns.done, kTurns);
 }
 
-TEST(aWaitEndsByTheClockThatItWasGiven) {
+TEST(timesOutByTheGivenClock) {
   for (const clockid_t clock : {CLOCK_MONOTONIC, CLOCK_REALTIME}) {
     Turns turns;
     ::pthread_mutex_lock(&turns.mutex);
@@ -67,7 +67,7 @@ TEST(aWaitEndsByTheClockThatItWasGiven) {
   }
 }
 
-TEST(aTimeThatHasPassedEndsTheWaitAtOnce) {
+TEST(returnsAtOnceForPastDeadline) {
   Turns turns;
   ::pthread_mutex_lock(&turns.mutex);
   const timespec until = in(CLOCK_MONOTONIC, 0);

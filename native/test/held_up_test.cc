@@ -88,7 +88,7 @@ extern "C" __attribute__((visibility("default"))) ssize_t preadv(int fd, const i
   return ::syscall(SYS_preadv, fd, parts, count, offset, 0);
 }
 
-TEST(aSourceThatIsClosedBeforeItWasReallyOpenedIsGone) {
+TEST(forgetsSourceClosedBeforeItsDeferredOpening) {
   TwoRings rings;
   Collector& collector = Collector::instance();
   rings.holdAt(Place::kDirectory);
@@ -102,7 +102,7 @@ TEST(aSourceThatIsClosedBeforeItWasReallyOpenedIsGone) {
   CHECK_EQ(source.use_count(), 1);
 }
 
-TEST(aTapThatIsClosedBeforeItWasReallyOpenedIsGone) {
+TEST(forgetsTapClosedBeforeItsDeferredOpening) {
   TwoRings rings;
   Collector& collector = Collector::instance();
   rings.holdAt(Place::kFirst);
@@ -113,7 +113,7 @@ TEST(aTapThatIsClosedBeforeItWasReallyOpenedIsGone) {
   CHECK_EQ(tap.use_count(), 1);
 }
 
-TEST(aSourceThatIsClosedLeavesNoTapBehind) {
+TEST(removesTapsOfClosedSource) {
   TwoRings rings;
   Collector& collector = Collector::instance();
   const auto other = collector.open(Watching::optionsFor(rings.directory.path, milliseconds(0)));
@@ -127,7 +127,7 @@ TEST(aSourceThatIsClosedLeavesNoTapBehind) {
 }
 
 // A reader that never reads: it would keep dead agents for ten minutes.
-TEST(aReaderThatIsClosedBeforeItWasReallyOpenedIsGone) {
+TEST(forgetsReaderRemovedBeforeItsDeferredAddition) {
   TwoRings rings(milliseconds(0));
   Collector& collector = Collector::instance();
   AgentProcess agent(rings.directory / "0");
@@ -141,7 +141,7 @@ TEST(aReaderThatIsClosedBeforeItWasReallyOpenedIsGone) {
   until([&] { return !rings.knows("0"); });
 }
 
-TEST(aShortLimitThatIsOverDoesNotMakeTheNextCallImpatient) {
+TEST(keepsWholeBudgetAfterShortTimeout) {
   TwoRings rings;
   Collector& collector = Collector::instance();
   rings.holdAt(Place::kFirst);
@@ -153,7 +153,7 @@ TEST(aShortLimitThatIsOverDoesNotMakeTheNextCallImpatient) {
   CHECK(collector.patience().left == Collector::kPatience);
 }
 
-TEST(aReaderWhoseSnapshotFailedStillGetsTheLastValuesOfADeadAgent) {
+TEST(keepsLastValuesOfDeadAgentAfterFailedSnapshot) {
   TwoRings rings(milliseconds(0));
   Watching& watching = rings.watching;
   Collector& collector = Collector::instance();
@@ -174,7 +174,7 @@ TEST(aReaderWhoseSnapshotFailedStillGetsTheLastValuesOfADeadAgent) {
   until([&] { return !rings.knows("0"); });
 }
 
-TEST(sourcesOpenedAndClosedMeanwhileLeaveAThreadThatWorks) {
+TEST(opensAndClosesSourcesWhileThreadIsHeldUp) {
   const TemporaryDirectory directory;
   for (const Place where : {Place::kDirectory, Place::kFirst, Place::kSecond}) {
     std::vector<std::shared_ptr<Source>> sources;

@@ -46,7 +46,7 @@ std::vector<uint64_t> numbersAround(const std::vector<double>& bounds) {
 
 }  // namespace
 
-TEST(wholeNumbersFindTheirBucket) {
+TEST(findsBucketsOfIntegers) {
   for (const std::vector<double>& bounds : kBounds) {
     const IntegerBuckets buckets(bounds);
     CHECK_EQ(buckets.count(), bounds.size() + 1);
@@ -60,7 +60,7 @@ TEST(wholeNumbersFindTheirBucket) {
   }
 }
 
-TEST(realNumbersFindTheirBucket) {
+TEST(findsBucketsOfRealNumbers) {
   for (const std::vector<double>& bounds : kBounds) {
     const RealBuckets buckets(bounds);
     CHECK_EQ(buckets.count(), bounds.size() + 1);

@@ -93,7 +93,7 @@ extern "C" __attribute__((visibility("default"))) int fstatfs(int fd, struct sta
 }
 
 // The collector checks recent files repeatedly, but only after the first check of the last one.
-TEST(aNewRingWhoseNameSortsLastHasItsTurn) {
+TEST(triesEveryNewFileOnceBeforeSecondTries) {
   const TemporaryDirectory directory;
   constexpr size_t kFiles = 10'000;
   makeEmptyFiles(directory, kFiles);
@@ -107,7 +107,7 @@ TEST(aNewRingWhoseNameSortsLastHasItsTurn) {
 }
 
 // The largest number of files would take a second.
-TEST(whoAsksForADrainDoesNotWaitForEveryNewFile) {
+TEST(answersRequestedDrainBeforeEveryNewFileIsTried) {
   const TemporaryDirectory directory;
   constexpr size_t kFiles = 65'000;
   makeEmptyFiles(directory, kFiles);
@@ -117,7 +117,7 @@ TEST(whoAsksForADrainDoesNotWaitForEveryNewFile) {
   CHECK_WITH(looks < kFiles, std::to_string(looks) + " looks");
 }
 
-TEST(ringsThatNeverBecomeEmptyKeepNobodyWaiting) {
+TEST(drainsOtherRingsBesideEndlessRings) {
   const TemporaryDirectory directory;
   Watching watching(directory.path);
   RingWriter ring;
@@ -149,7 +149,7 @@ TEST(ringsThatNeverBecomeEmptyKeepNobodyWaiting) {
 }
 
 // Without time, a drain that needs pauses is left for later: it reads no event and changes nothing.
-TEST(aDrainThatMayNotPauseLeavesARestlessRingAsItIs) {
+TEST(leavesRingThatNeedsPauseUnchangedWithoutPauses) {
   Stepping stepping(64);
   const auto readPos = [&] { return load<uint64_t>(stepping.path, kHeaderA.readPos); };
   const auto isRestless = [&](uint64_t taken) {
@@ -227,7 +227,7 @@ class RestlessRings {
 }  // namespace
 
 // Many rings that need pauses do not keep the others waiting.
-TEST(ringsWhosePositionsNeverRestComeAfterTheCalmOnes) {
+TEST(drainsRingsThatNeedPauseAfterAllOthers) {
   const TemporaryDirectory directory;
   RestlessRings restless(directory);
   Watching watching(directory.path);
@@ -246,7 +246,7 @@ TEST(ringsWhosePositionsNeverRestComeAfterTheCalmOnes) {
 }
 
 // Nor do rings with more events than a turn drains.
-TEST(ringsWhosePositionsNeverRestLeaveHalfOfTheTimeToFullOnes) {
+TEST(givesBacklogsHalfOfTheTimeBesideRingsThatNeedPause) {
   const TemporaryDirectory directory;
   RestlessRings restless(directory);
   SourceOptions options = Watching::optionsFor(directory.path, std::chrono::milliseconds(30'000));
@@ -268,7 +268,7 @@ TEST(ringsWhosePositionsNeverRestLeaveHalfOfTheTimeToFullOnes) {
 }
 
 // write_pos is at the lap's end at each first read, and one further after the pause that this costs.
-TEST(aRingThatIsAlwaysAtTheEndOfItsLapCostsFewPauses) {
+TEST(limitsPausesOfRingAlwaysAtLapEnd) {
   Stepping stepping(4096);
   push(stepping.writer, 1, 10);
   CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
@@ -292,7 +292,7 @@ TEST(aRingThatIsAlwaysAtTheEndOfItsLapCostsFewPauses) {
 
 // The writer of a file without a name is not always visible, so the collector drains the file for a while. It does so
 // for a limited number of files.
-TEST(aNameThatStandsForEverNewFilesTakesFewDescriptors) {
+TEST(limitsDescriptorsOfRepeatedlyReplacedRing) {
   const TemporaryDirectory directory;
   const TemporaryDirectory elsewhere;
   Watching watching(directory.path);
@@ -311,7 +311,7 @@ TEST(aNameThatStandsForEverNewFilesTakesFewDescriptors) {
 }
 
 // As many rings as may be open, each replaced: the files that follow have some room, and then wait.
-TEST(filesThatFollowTakeAtMostThreeQuartersOfTheDescriptors) {
+TEST(limitsReplacedRingsToThreeQuartersOfTheDescriptors) {
   const TemporaryDirectory directory;
   constexpr uint64_t kRings = 32;
   rlimit before;

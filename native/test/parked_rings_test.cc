@@ -53,7 +53,7 @@ extern "C" __attribute__((visibility("default"))) int lstat(const char* path, st
   return ask(path, info, AT_SYMLINK_NOFOLLOW);
 }
 
-TEST(anAgentThatComesBackWhileItsRingIsLetGoIsCounted) {
+TEST(countsAgentThatRestartsDuringRelease) {
   const TemporaryDirectory directory;
   AgentProcess agent(directory / "agent");
   settle(directory);
@@ -73,7 +73,7 @@ TEST(anAgentThatComesBackWhileItsRingIsLetGoIsCounted) {
   until([&] { return watching.counted() == 7; });
 }
 
-TEST(anIdleAgentThatComesBackIsSeen) {
+TEST(noticesRestartOfIdleAgent) {
   const TemporaryDirectory directory;
   Watching watching(directory.path, milliseconds(0));
   for (int life = 0; life < 2; ++life) {
@@ -84,7 +84,7 @@ TEST(anIdleAgentThatComesBackIsSeen) {
   }
 }
 
-TEST(aDeadAgentStaysForTheTimeOfItsOwnSourcesOnly) {
+TEST(keepsDeadAgentForTtlOfItsOwnSourcesOnly) {
   const TemporaryDirectory elsewhere;
   const TemporaryDirectory directory;
   const Watching patient(elsewhere.path, std::chrono::hours(24));
@@ -95,7 +95,7 @@ TEST(aDeadAgentStaysForTheTimeOfItsOwnSourcesOnly) {
   until([&] { return watching.agents() == 0; });
 }
 
-TEST(whatComesBetweenTheLastDrainAndTheEndIsCountedAtOnce) {
+TEST(countsEventsWrittenBetweenLastDrainAndRelease) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   RingWriter ring;

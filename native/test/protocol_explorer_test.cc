@@ -56,7 +56,7 @@ void checkExact(const char* name, const Setting& s) {
 
 }  // namespace
 
-TEST(withoutARestartEveryEventIsCountedOnce) {
+TEST(countsEveryEventOnceWithoutRestart) {
   Setting s = setting("");
   s.rebuilds = 0;
   s.pushes[0] = 7;
@@ -65,7 +65,7 @@ TEST(withoutARestartEveryEventIsCountedOnce) {
   checkExact("capacity 2, 7 pushes", s);
 }
 
-TEST(aRestartInPlaceLosesOnlyWhatItWiped) {
+TEST(losesOnlyWipedEventsOverRestartInPlace) {
   checkExact("4 -> 4, from 0", restartingTo(4, 4, 0, kFew, 1));
   Setting s = restartingTo(4, 4, 3, kFew, 1);
   s.calmFirst = true;
@@ -75,31 +75,31 @@ TEST(aRestartInPlaceLosesOnlyWhatItWiped) {
   checkExact("2 -> 2, any budget", s);
 }
 
-TEST(aRestartToAnotherCapacityLosesOnlyWhatItWiped) {
+TEST(losesOnlyWipedEventsOverRestartWithAnotherCapacity) {
   checkExact("4 -> 2, from 0", restartingTo(4, 2, 0, kFew, 1));
   checkExact("4 -> 2, over the lap's end", restartingTo(4, 2, 3, kFew, 1));
   checkExact("2 -> 4", restartingTo(2, 4, 0, kFew, 1));
 }
 
-TEST(aRestartInAnotherVersionLosesOnlyWhatItWiped) {
+TEST(losesOnlyWipedEventsOverRestartInAnotherVersion) {
   Setting s = restartingTo(4, 4, 0, kFew, 1);
   s.version[0] = 3;
   checkExact("version 3 -> 4", s);
 }
 
-TEST(aLookMayCopyTheHeaderInAnyOrder) {
+TEST(countsExactlyWithHeaderFieldsReadBackwards) {
   Setting s = restartingTo(4, 4, 2, 1, 1);
   s.inspectBackwards = true;
   checkExact("4 -> 4, looks copy backwards", s);
 }
 
-TEST(aCompilerMayLeaveOutVersion0AsWell) {
+TEST(countsExactlyWithoutStoreOfVersion0) {
   Setting s = restartingTo(4, 4, 0, kFew, 1);
   s.versionZeroElided = true;
   checkExact("4 -> 4, version=0 optimised away", s);
 }
 
-TEST(twoRestartsLoseOnlyWhatTheyWiped) {
+TEST(losesOnlyWipedEventsOverTwoRestarts) {
   if (!thorough) return;
   Setting s = restartingTo(2, 2, 0, 1, 1);
   s.pushes[2] = 1;
@@ -113,7 +113,7 @@ TEST(twoRestartsLoseOnlyWhatTheyWiped) {
 
 // The plain swap from the old value, without a check of mark and version. The steps: read at 0, rebuild, swap 0 -> n
 // on the new ring.
-TEST(withoutTheMarkTheExplorerFindsPhantoms) {
+TEST(findsWrongCountsWithoutTheMark) {
   Setting s = restartingTo(4, 4, 0, 1, 1);
   s.blind = true;
   const Report r = explore(s);
@@ -123,7 +123,7 @@ TEST(withoutTheMarkTheExplorerFindsPhantoms) {
 
 // ---- Outside the assumptions: figures, and no hangs. Visible violations are flagged. ----
 
-TEST(aBrokenAssumptionDoesNotHang) {
+TEST(endsEveryDrainUnderBrokenAssumption) {
   if (!thorough) return;
   // A rebuild that is held up between its first stores is invisible: 5499 endings are wrong, 1550 of them unflagged.
   Setting a = restartingTo(2, 2, 0, 1, 1);
@@ -143,7 +143,7 @@ TEST(aBrokenAssumptionDoesNotHang) {
 
 // The protocol detects each event that a foreign consumer pops after our first drain. The exception are whole laps
 // between two of our reads: read_pos is back at our value then.
-TEST(aForeignConsumerIsNoticedIfItTakesLessThanALap) {
+TEST(noticesForeignConsumerThatTakesLessThanALap) {
   Setting s = setting("");
   s.rebuilds = 0;
   s.foreignWaits = true;
@@ -157,7 +157,7 @@ TEST(aForeignConsumerIsNoticedIfItTakesLessThanALap) {
 }
 
 // Its late store of read_pos may hit a ring that was rebuilt meanwhile.
-TEST(aForeignConsumerIsNoticedOverARestart) {
+TEST(noticesForeignConsumerOverRestart) {
   for (const uint8_t capacity : {2, 4}) {
     if (check::kSanitized && capacity > 2) continue;
     Setting s = restartingTo(capacity, capacity, 0, 1, 1);

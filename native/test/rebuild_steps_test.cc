@@ -104,7 +104,7 @@ void rebuildBeforeEveryStep(uint64_t capacity) {
 
 // Events that a new agent pushes at once may count twice, or old events count in place of wiped ones: the numbers are
 // then flagged.
-TEST(aNewAgentThatPushesIntoARunningDrainIsFlaggedWhereTheCountIsNotExact) {
+TEST(flagsInexactCountsAfterPushesIntoRunningDrain) {
   int wrong = 0;
   for (const uint64_t skipped : {uint64_t{0}, uint64_t{3}, uint64_t{9}}) {
     for (int step = 0;; ++step) {
@@ -123,8 +123,8 @@ TEST(aNewAgentThatPushesIntoARunningDrainIsFlaggedWhereTheCountIsNotExact) {
   CHECK(wrong > 0);
 }
 
-TEST(aRebuildWithAnEqualCapacityBeforeEveryStepOfADrain) { rebuildBeforeEveryStep(kCapacity); }
-TEST(aRebuildWithASmallerCapacityBeforeEveryStepOfADrain) { rebuildBeforeEveryStep(kCapacity / 2); }
-TEST(aRebuildWithALargerCapacityBeforeEveryStepOfADrain) { rebuildBeforeEveryStep(kCapacity * 4); }
+TEST(countsExactlyOverRebuildWithEqualCapacityBeforeEveryStep) { rebuildBeforeEveryStep(kCapacity); }
+TEST(countsExactlyOverRebuildWithSmallerCapacityBeforeEveryStep) { rebuildBeforeEveryStep(kCapacity / 2); }
+TEST(countsExactlyOverRebuildWithLargerCapacityBeforeEveryStep) { rebuildBeforeEveryStep(kCapacity * 4); }
 
 int main() { return check::run("rebuild_steps_test"); }

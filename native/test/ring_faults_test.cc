@@ -40,7 +40,7 @@ struct DrainedRing {
 
 }  // namespace
 
-TEST(aVersionOf0ForAMomentLosesNothing) {
+TEST(losesNoEventOverTemporaryVersion0) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 5);
@@ -55,7 +55,7 @@ TEST(aVersionOf0ForAMomentLosesNothing) {
   CHECK(!r.stats().suspect);
 }
 
-TEST(aVersionThatBecomesUnknownIsReportedAndNothingIsTaken) {
+TEST(reportsUnknownVersionAndTakesNoEvent) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 5);
@@ -70,7 +70,7 @@ TEST(aVersionThatBecomesUnknownIsReportedAndNothingIsTaken) {
 
 // The reader takes capacity and mask on attaching and after a rebuild. Values stored there at other times have no
 // effect, least of all on the place of slots.
-TEST(aCapacityOrMaskThatIsOverwrittenMovesNothing) {
+TEST(ignoresOverwrittenCapacityAndMask) {
   for (const uint64_t capacity :
        {uint64_t{0}, uint64_t{1}, uint64_t{17}, uint64_t{128}, uint64_t{1} << 60, UINT64_MAX}) {
     for (const off_t field : {kCapacity, kMask}) {
@@ -84,7 +84,7 @@ TEST(aCapacityOrMaskThatIsOverwrittenMovesNothing) {
   }
 }
 
-TEST(aWritePosPastTheCapacityIsReportedAndNothingIsTaken) {
+TEST(reportsWritePosPastCapacityAndTakesNoEvent) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   for (const uint64_t position : {uint64_t{64}, uint64_t{1} << 60, UINT64_MAX}) {
@@ -99,7 +99,7 @@ TEST(aWritePosPastTheCapacityIsReportedAndNothingIsTaken) {
   CHECK(!r.stats().suspect);
 }
 
-TEST(aReadPosPastTheCapacityIsReportedAndNothingIsTaken) {
+TEST(reportsReadPosPastCapacityAndTakesNoEvent) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 5);
@@ -112,7 +112,7 @@ TEST(aReadPosPastTheCapacityIsReportedAndNothingIsTaken) {
 
 // The reader trusts the producer: after a jump of write_pos it reads the slots up to there. It never reads more than a
 // ring can hold, and only slots in the file.
-TEST(aWritePosThatJumpsEveryTimeCostsAtMostARingEachTime) {
+TEST(readsAtMostOneRingPerJumpOfWritePos) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   std::mt19937 random(1);
@@ -127,7 +127,7 @@ TEST(aWritePosThatJumpsEveryTimeCostsAtMostARingEachTime) {
   CHECK_EQ(r.stats().foreignMoves, 0u);
 }
 
-TEST(aReadPosThatJumpsEveryTimeIsCountedEveryTime) {
+TEST(countsEveryJumpOfReadPos) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   for (uint32_t i = 1; i <= 100; ++i) {
@@ -143,7 +143,7 @@ TEST(aReadPosThatJumpsEveryTimeIsCountedEveryTime) {
   CHECK(r.stats().suspect);
 }
 
-TEST(aFileThatGrowsStaysTheSameRing) {
+TEST(drainsRingInGrownFile) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   REQUIRE_EQ(::truncate(r.path.c_str(), 1 << 20), 0);
@@ -155,7 +155,7 @@ TEST(aFileThatGrowsStaysTheSameRing) {
   CHECK_EQ(late.state, RingState::kCorrupt);
 }
 
-TEST(aFileCutInsideTheSlotsGivesNothingUntilItIsWholeAgain) {
+TEST(takesNoEventWhileFileIsTruncatedInsideSlots) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 5);
@@ -167,7 +167,7 @@ TEST(aFileCutInsideTheSlotsGivesNothingUntilItIsWholeAgain) {
   CHECK(r.ring->values() == (Values{11, 12, 0, 0, 0}));
 }
 
-TEST(aFileCutInsideTheHeaderGivesNothingUntilItIsARingAgain) {
+TEST(takesNoEventWhileFileIsTruncatedInsideHeader) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   for (const off_t size : {0, 1, 17, 39}) {
@@ -186,7 +186,7 @@ TEST(aFileCutInsideTheHeaderGivesNothingUntilItIsARingAgain) {
   CHECK(!r.stats().suspect);
 }
 
-TEST(aRingOfTheLargestSizeWithoutABlockIsReadToItsEnd) {
+TEST(drainsSparseRingOfLargestSize) {
   const TemporaryDirectory directory;
   constexpr uint64_t kCapacityMax = 1u << 24;
   const std::string path = directory / "agent";
@@ -205,7 +205,7 @@ TEST(aRingOfTheLargestSizeWithoutABlockIsReadToItsEnd) {
   CHECK_EQ(sum, 0u);
 }
 
-TEST(aFileOfATerabyteIsNoRing) {
+TEST(reportsFileOfATerabyteAsCorrupt) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   Image::headerA(4, 16, 16, 5, 2).writeTo(path);
@@ -220,7 +220,7 @@ TEST(aFileOfATerabyteIsNoRing) {
 
 // Like NIXL's agents: each takes its position from the header. The start of the second one wipes the pending events;
 // the others are in the ring and count.
-TEST(twoProducersOnOneFileAreCountedFromTheSecondOnesStartOn) {
+TEST(countsTwoProducersFromStartOfTheSecond) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 3);
@@ -238,7 +238,7 @@ TEST(twoProducersOnOneFileAreCountedFromTheSecondOnesStartOn) {
   CHECK_EQ(r.stats().restarts, 1u);
 }
 
-TEST(aRingThatIsUnlinkedIsDrainedToItsEnd) {
+TEST(drainsUnlinkedRingToItsEnd) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 3);
@@ -248,7 +248,7 @@ TEST(aRingThatIsUnlinkedIsDrainedToItsEnd) {
   CHECK(r.ring->reader->unlinked());
 }
 
-TEST(permissionsThatAreTakenAwayLaterChangeNothing) {
+TEST(drainsAttachedRingWithoutPermissions) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 3);

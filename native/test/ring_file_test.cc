@@ -26,7 +26,7 @@ RingState stateOf(const Image& image) {
 
 }  // namespace
 
-TEST(aWellFormedRingIsReadyInEveryVersion) {
+TEST(opensWellFormedRingOfEveryVersion) {
   CHECK_EQ(stateOf(Image::headerA(1, 16, 56, 5, 2)), RingState::kReady);
   CHECK_EQ(stateOf(Image::headerA(2, 16, 16, 15, 15)), RingState::kReady);
   CHECK_EQ(stateOf(Image::headerA(2, 16, 48, 0, 0)), RingState::kReady);
@@ -35,7 +35,7 @@ TEST(aWellFormedRingIsReadyInEveryVersion) {
   CHECK_EQ(stateOf(Image::headerB(16, 16, 5, 2)), RingState::kReady);
 }
 
-TEST(aRingThatIsNotThereYetIsWaitedFor) {
+TEST(reportsAbsentAndInitializingRings) {
   const TemporaryDirectory directory;
   CHECK_EQ(opened(directory / "agent"), RingState::kAbsent);
   CHECK_EQ(opened(directory / "no-folder/agent"), RingState::kAbsent);
@@ -45,7 +45,7 @@ TEST(aRingThatIsNotThereYetIsWaitedFor) {
   CHECK_EQ(stateOf(wellFormed().put(20, int32_t{0})), RingState::kInitializing);
 }
 
-TEST(aHeaderThatContradictsItselfIsCorrupt) {
+TEST(reportsInconsistentHeaderAsCorrupt) {
   CHECK_EQ(stateOf(Image(39, 0)), RingState::kCorrupt);
   for (const uint64_t capacity :
        {uint64_t{0}, uint64_t{1}, uint64_t{3}, uint64_t{17}, uint64_t{1} << 25, uint64_t{1} << 60, UINT64_MAX}) {
@@ -61,7 +61,7 @@ TEST(aHeaderThatContradictsItselfIsCorrupt) {
   CHECK_EQ(stateOf(wellFormed().put(16, int32_t{5}).put(20, int32_t{5})), RingState::kCorrupt);  // header of 1 to 4
 }
 
-TEST(anUnknownVersionIsIncompatible) {
+TEST(reportsUnknownVersionAsIncompatible) {
   for (const int32_t version : {6, 7, 999}) {
     CHECK_EQ(stateOf(wellFormed().put(16, version).put(20, version)), RingState::kIncompatible);
   }
@@ -71,7 +71,7 @@ TEST(anUnknownVersionIsIncompatible) {
   }
 }
 
-TEST(whatIsNoRegularFileIsNeverOpened) {
+TEST(opensRegularFilesOnly) {
   const TemporaryDirectory directory;
   wellFormed().writeTo(directory / "ring");
   REQUIRE_EQ(::symlink((directory / "ring").c_str(), (directory / "link").c_str()), 0);
@@ -81,7 +81,7 @@ TEST(whatIsNoRegularFileIsNeverOpened) {
   CHECK_EQ(opened("/dev/null"), RingState::kCorrupt);
 }
 
-TEST(aRingThatAnotherConsumerHoldsIsBusyAndLeftAlone) {
+TEST(reportsLockedRingAsBusy) {
   const TemporaryDirectory directory;
   const Image image = wellFormed();
   image.writeTo(directory / "agent");
@@ -95,7 +95,7 @@ TEST(aRingThatAnotherConsumerHoldsIsBusyAndLeftAlone) {
 }
 
 // Root becomes the user `nobody`, which does not own the rings. Another user drops the rights of the files instead.
-TEST(aRingOfAnotherUserCanBeObservedOnly) {
+TEST(observesButDoesNotDrainRingOfAnotherUser) {
   const TemporaryDirectory directory;
   const bool isRoot = ::geteuid() == 0;
   wellFormed().writeTo(directory / "agent");

@@ -90,7 +90,7 @@ class Scene {
 
 }  // namespace
 
-TEST(goesRoundWithAConsumerThatDrains) {
+TEST(observesEveryEventOverManyLaps) {
   Scene scene;
   for (uint64_t first = 1; first < 1000; first += 9) {
     scene.write(first, first + 8);
@@ -102,7 +102,7 @@ TEST(goesRoundWithAConsumerThatDrains) {
   }
 }
 
-TEST(saysWhenItWasLapped) {
+TEST(reportsLap) {
   Scene scene;
   scene.write(1, 5);
   scene.expectSeen(1, 5);
@@ -113,7 +113,7 @@ TEST(saysWhenItWasLapped) {
   CHECK(scene.observe().lapped);
 }
 
-TEST(readsNothingAgainOfADrainedRingWhoseAgentRestarted) {
+TEST(repeatsNoEventAfterRestartOfDrainedRing) {
   Scene scene(64);
   for (uint64_t first = 1; first <= 91; first += 10) {
     scene.write(first, first + 9);
@@ -129,7 +129,7 @@ TEST(readsNothingAgainOfADrainedRingWhoseAgentRestarted) {
   CHECK(!scene.expectSeen(7, 9).restarted);
 }
 
-TEST(seesTheFirstEventsOfAnAgentThatRestarted) {
+TEST(observesFirstEventsAfterRestart) {
   Scene scene(64);
   scene.write(1, 20);
   scene.expectSeen(1, 20);
@@ -139,7 +139,7 @@ TEST(seesTheFirstEventsOfAnAgentThatRestarted) {
   CHECK(scene.expectSeen(101, 105).restarted);
 }
 
-TEST(seesARestartOfARingThatNobodyDrains) {
+TEST(noticesRestartOfUndrainedRing) {
   Scene scene(64);
   scene.write(1, 20);
   scene.expectSeen(1, 20);
@@ -148,7 +148,7 @@ TEST(seesARestartOfARingThatNobodyDrains) {
   CHECK(scene.expectSeen(101, 103).restarted);
 }
 
-TEST(seesARestartInASmallerAndInALargerRing) {
+TEST(noticesRestartWithAnotherCapacity) {
   Scene scene(64);
   scene.write(1, 20);
   scene.expectSeen(1, 20);
@@ -159,7 +159,7 @@ TEST(seesARestartInASmallerAndInALargerRing) {
   }
 }
 
-TEST(takesEventsThatItLeftForNoRestart) {
+TEST(reportsNoRestartForUnreadEvents) {
   Scene scene(64);
   scene.write(1, 60);
   scene.expectSeen(1, 60);
@@ -170,7 +170,7 @@ TEST(takesEventsThatItLeftForNoRestart) {
   CHECK(!scene.expectSeen(63, 70).restarted);
 }
 
-TEST(goesRoundWhileTheFileIsTouched) {
+TEST(reportsNoRestartForChangedCtime) {
   Scene scene;
   for (uint64_t first = 1; first < 100; first += 9) {
     scene.write(first, first + 8);
@@ -180,7 +180,7 @@ TEST(goesRoundWhileTheFileIsTouched) {
   }
 }
 
-TEST(saysThatNobodyDrains) {
+TEST(reportsStalledRing) {
   Scene scene;
   scene.write(1, 15);
   CHECK(!scene.expectSeen(1, 15).stalled);

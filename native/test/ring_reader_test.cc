@@ -82,7 +82,7 @@ TEST(readsDraft5) {
   expectTwo(image, {0, 0, 6, "", UINT64_MAX}, {0, 0, 0, "", 9});
 }
 
-TEST(leavesTheHeaderAsItWasFound) {
+TEST(restoresHeaderOnRelease) {
   const TemporaryDirectory directory;
   Image image = Image::headerA(4, 16, 16, 9, 2);
   image.writeTo(directory / "agent");
@@ -99,7 +99,7 @@ TEST(leavesTheHeaderAsItWasFound) {
 }
 
 // Laps that are read in one piece, laps with too many remaining slots for that, and laps longer than a chunk.
-TEST(goesOnOverTheLapsEnd) {
+TEST(drainsOverLapEnd) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   for (const int32_t version : {1, 2, 3, 4, 5}) {
@@ -117,7 +117,7 @@ TEST(goesOnOverTheLapsEnd) {
   }
 }
 
-TEST(takesNothingOverALapsEndThatWasCutOff) {
+TEST(takesNoEventOverTruncatedLapEnd) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   Image::headerA(4, 16, 16, 9, 11).writeTo(path);
@@ -194,7 +194,7 @@ TEST(survivesTruncationAtAnyMoment) {
 
 // A producer that pushes, and restarts in place repeatedly. The reader counts no more than it wrote, and no less than
 // that minus the wiped events. Like an agent, it first pushes one flush interval after the creation of its ring.
-TEST(countsNothingTwiceOverRestartsUnderLoad) {
+TEST(countsNoEventTwiceOverRestartsUnderLoad) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   constexpr int kLives = check::kSanitized ? 20 : 60;
@@ -269,7 +269,7 @@ uint64_t pushAll(RingWriter& writer, uint64_t events) {
 }  // namespace
 
 // Events that a full ring refused are missing after its last event, independent of chunks and turns.
-TEST(saysWhereAFullRingMayHaveRefusedEvents) {
+TEST(reportsGapsOfFullRing) {
   const TemporaryDirectory directory;
   for (const uint64_t capacity : {64, 4096, 8192, 65536}) {
     for (const uint64_t budget : {uint64_t{10}, capacity / 3, uint64_t{UINT64_MAX}}) {
@@ -295,7 +295,7 @@ TEST(saysWhereAFullRingMayHaveRefusedEvents) {
   }
 }
 
-TEST(saysWhereAForeignConsumerTookEvents) {
+TEST(reportsGapsOfForeignConsumer) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   RingWriter writer;
@@ -326,7 +326,7 @@ TEST(saysWhereAForeignConsumerTookEvents) {
   CHECK(gaps.before == std::vector<uint64_t>{10});
 }
 
-TEST(aForeignConsumerIsNoticed) {
+TEST(noticesForeignConsumer) {
   const TemporaryDirectory directory;
   RingWriter writer;
   REQUIRE_EQ(writer.create(directory / "agent", 4, 64), std::string());

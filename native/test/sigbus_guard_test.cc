@@ -28,7 +28,7 @@ struct MappedFile {
 
 }  // namespace
 
-TEST(aTruncatedFileReadsAsZerosAndSaysSo) {
+TEST(readsTruncatedFileAsZerosAndRecordsFault) {
   const TemporaryDirectory directory;
   MappedFile file(directory / "ring");
   for (int i = 0; i < 1000; ++i) {
@@ -44,7 +44,7 @@ TEST(aTruncatedFileReadsAsZerosAndSaysSo) {
 }
 
 // Like a library that is loaded after us.
-TEST(aHandlerThatCameOverOursGivesWayAgain) {
+TEST(replacesHandlerThatWasInstalledLater) {
   const TemporaryDirectory directory;
   MappedFile file(directory / "ring");
   struct sigaction before;
@@ -60,7 +60,7 @@ TEST(aHandlerThatCameOverOursGivesWayAgain) {
   ::sigaction(SIGBUS, &before, nullptr);
 }
 
-TEST(eachThreadHasItsOwnClaim) {
+TEST(separatesClaimsOfThreads) {
   const TemporaryDirectory directory;
   std::vector<std::thread> threads;
   std::atomic<int> survived{0};
@@ -80,7 +80,7 @@ TEST(eachThreadHasItsOwnClaim) {
 }
 
 // Runs in a child, which must die of the fault as it would without us.
-TEST(aFaultOfTheHostsStaysTheHosts) {
+TEST(forwardsFaultOfHostToDefaultAction) {
   const TemporaryDirectory directory;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -148,7 +148,7 @@ int faultsUnder(const struct sigaction& handler, const std::string& directory) {
 
 }  // namespace
 
-TEST(aHandlerThatWasThereBeforeGetsTheFaultsOfTheHost) {
+TEST(forwardsFaultsOfHostToEarlierHandler) {
   struct sigaction handler = {};
   ::sigemptyset(&handler.sa_mask);
   handler.sa_flags = SA_SIGINFO;

@@ -68,7 +68,7 @@ TEST(sumsDoNotWrapAt64Bits) {
 }
 
 // Longer than a chunk of a drain: an observer folds a whole ring at once.
-TEST(sumsOfManyLargeTransfersDoNotWrapEither) {
+TEST(sumsOfManyLargeTransfersDoNotWrap) {
   constexpr uint64_t kTransfers = uint64_t{1} << 14;
   constexpr uint64_t kBytes = (uint64_t{1} << 51) - 1;
   constexpr uint64_t kPostUs = kBytes - 1, kUs = kBytes - 2;
@@ -91,7 +91,7 @@ TEST(sumsOfManyLargeTransfersDoNotWrapEither) {
   }
 }
 
-TEST(equalOptionsShareOnePlanWhileAnybodyHasIt) {
+TEST(sharesOnePlanAmongEqualOptions) {
   auto one = planFor(options());
   CHECK(planFor(options()) == one);
   TallyOptions other = options();
@@ -109,7 +109,7 @@ TEST(equalOptionsShareOnePlanWhileAnybodyHasIt) {
   CHECK(planFor(options())->options == options());
 }
 
-TEST(valuesFallIntoTheBucketWhoseBoundTheyDoNotPass) {
+TEST(countsValuesByInclusiveUpperBound) {
   Tally tally(plan());
   fold(tally, *releasedLayout(4),
        {typed(kXferTime, 0), typed(kXferTime, 10), typed(kXferTime, 11), typed(kXferTime, 99), typed(kXferTime, 100),
@@ -117,7 +117,7 @@ TEST(valuesFallIntoTheBucketWhoseBoundTheyDoNotPass) {
   CHECK(tally.events()[kXferTime].counts == (std::vector<uint64_t>{2, 2, 2, 2}));
 }
 
-TEST(aTransferIsPutTogetherFromConsecutiveEventsOnly) {
+TEST(assemblesTransferFromConsecutiveEventsOnly) {
   Tally tally(plan());
   const RingLayout& v4 = *releasedLayout(4);
   fold(tally, v4, {typed(kXferPostTime, 1), typed(kXferTime, 20), typed(kTxBytes, 5000)});
@@ -146,7 +146,7 @@ bool sameTransfers(const TransferTally& a, const TransferTally& b) {
 }  // namespace
 
 // Whole transfers have a separate path, which a single event never takes.
-TEST(transfersCountTheSameInOnePieceAsEventByEvent) {
+TEST(countsWholeTransfersLikeSingleEvents) {
   const char* names[] = {"agent_tx_bytes",        "agent_rx_bytes",          "agent_tx_requests_num",
                          "agent_rx_requests_num", "agent_memory_registered", "agent_memory_deregistered",
                          "agent_xfer_time",       "agent_xfer_post_time"};
@@ -199,7 +199,7 @@ TEST(memoryInUseNeverFallsBelowZero) {
   CHECK(!tally.memoryApproximate());
 }
 
-TEST(unknownKeysEndUnderOneOverflowKey) {
+TEST(countsKeysAboveLimitUnderOneOverflowKey) {
   Tally tally(plan());
   constexpr uint32_t kEach = check::kSanitized ? 50'000 : 1'000'000;
   for (uint32_t i = 0; i < kEach; ++i) {
@@ -211,7 +211,7 @@ TEST(unknownKeysEndUnderOneOverflowKey) {
   CHECK_EQ(tally.events().back().count, 2 * kEach - Tally::kMaxUnknownKeys);
 }
 
-TEST(namesAreKnownBySpellingAndCategory) {
+TEST(matchesNamesBySpellingAndCategory) {
   Tally tally(plan());
   fold(tally, *releasedLayout(1), {named("agent_tx_bytes", kTransfer, 7), named("agent_tx_bytes", kCustom, 9)});
   CHECK_EQ(tally.events()[kTxBytes].count, 1u);
@@ -219,7 +219,7 @@ TEST(namesAreKnownBySpellingAndCategory) {
   CHECK_EQ(tally.events().back().name, std::string("agent_tx_bytes"));
 }
 
-TEST(histogramsHaveTheBoundsThatTheyWereGiven) {
+TEST(usesConfiguredHistogramBounds) {
   TallyOptions own = options();
   own.bounds.push_back({5, 50});
   own.bounds.push_back({1000});
@@ -242,7 +242,7 @@ TEST(histogramsHaveTheBoundsThatTheyWereGiven) {
   CHECK(tally.events()[24].counts.empty());
 }
 
-TEST(aTapGetsWhatItAskedFor) {
+TEST(passesWantedEventsToTap) {
   Tally tally(plan());
   const std::vector<RingEvent> events = {typed(kXferTime, 20), typed(kTxBytes, 50), typed(kTxRequests, 1),
                                          typed(99, 4)};

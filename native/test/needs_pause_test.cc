@@ -22,7 +22,7 @@ SourceOptions onlyAsked(const TemporaryDirectory& directory) {
 
 }  // namespace
 
-TEST(aReplacedRingIsNotLetGoBeforeItIsEmpty) {
+TEST(drainsReplacedRingBeforeItsRelease) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   RingWriter writer;
@@ -70,7 +70,7 @@ TEST(aReplacedRingIsNotLetGoBeforeItIsEmpty) {
   CHECK_EQ(counted(), 16u);
 }
 
-TEST(aDrainThatWasAskedForCountsWhoCameBackWithAnotherCapacity) {
+TEST(countsRestartWithAnotherCapacityInRequestedDrain) {
   const TemporaryDirectory directory;
   RingWriter writer;
   REQUIRE_EQ(writer.create(directory / "agent", 4, 16), std::string());
@@ -86,7 +86,7 @@ TEST(aDrainThatWasAskedForCountsWhoCameBackWithAnotherCapacity) {
   }
 }
 
-TEST(aRingThatIsFullAtItsLapsEndIsFoundFullOnce) {
+TEST(countsFullRingAtLapEndOnce) {
   const TemporaryDirectory directory;
   for (const uint64_t before : {1, 2}) {
     const std::string agent = std::to_string(before);
@@ -103,7 +103,7 @@ TEST(aRingThatIsFullAtItsLapsEndIsFoundFullOnce) {
 }
 
 // Otherwise the rest of a burst would not fit.
-TEST(aRingThatIsNearlyFullAtItsLapsEndIsLookedAtAgainSoon) {
+TEST(drainsNearlyFullRingAtLapEndAgainSoon) {
   const TemporaryDirectory directory;
   RingWriter writer;
   REQUIRE_EQ(writer.create(directory / "agent", 4, 1024), std::string());
@@ -117,7 +117,7 @@ TEST(aRingThatIsNearlyFullAtItsLapsEndIsLookedAtAgainSoon) {
   until([&] { return Collector::instance().stats().ticks >= before + 2; });
 }
 
-TEST(aRingThatBecomesFullWhileItIsReadMayHaveRefusedEvents) {
+TEST(reportsGapOfRingThatFillsDuringDrain) {
   Stepping stepping(16);
   push(stepping.writer, 1, 3);
   uint64_t accepted = 0;
@@ -132,4 +132,4 @@ TEST(aRingThatBecomesFullWhileItIsReadMayHaveRefusedEvents) {
   CHECK_EQ(stepping.protocol.stats().foundFull, 1u);
 }
 
-int main() { return check::run("restless_rings_test"); }
+int main() { return check::run("needs_pause_test"); }
