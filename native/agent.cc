@@ -62,9 +62,9 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
     lastEventMs_ = wallClockMs();
     moved_ = report.moved = true;
   }
-  // An agent's trouble is that of the ring at its path.
+  // An agent's problem is that of the ring at its path.
   if (last.outcome != DrainOutcome::kNeedsPause) {
-    trouble_ = last.outcome == DrainOutcome::kWaiting ? last.state : RingState::kReady;
+    problem_ = last.outcome == DrainOutcome::kWaiting ? last.state : RingState::kReady;
   }
   peakFound_.note(found, now);
   while (rings_.size() > 1 && canRetire(rings_.front(), now)) {
@@ -89,11 +89,11 @@ void Agent::noteFull(Attached& attached, Clock::time_point now) {
   attached.lastDrain = now;
 }
 
-bool Agent::trouble(RingState& state, std::string& reason, WaitBudget& budget) const {
+bool Agent::problem(RingState& state, std::string& reason, WaitBudget& budget) const {
   FairLock lock(mutex_, std::defer_lock);
   if (!lock.lockWithin(budget)) return false;
-  state = trouble_;
-  if (trouble_ != RingState::kReady) reason = rings_.back().reader->reason();
+  state = problem_;
+  if (problem_ != RingState::kReady) reason = rings_.back().reader->reason();
   return true;
 }
 

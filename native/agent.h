@@ -111,7 +111,7 @@ class Agent {
   bool addTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
   bool removeTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
   // kReady, or the reason why the ring at the path cannot be drained.
-  bool trouble(RingState& state, std::string& reason, WaitBudget& budget) const;
+  bool problem(RingState& state, std::string& reason, WaitBudget& budget) const;
   // Calls visit(status, tally).
   template <typename Visit>
   bool read(const TallySlot& slot, WaitBudget& budget, Visit&& visit) const {
@@ -150,7 +150,7 @@ class Agent {
   std::vector<std::shared_ptr<TallySlot>> tallies_ GUARDED_BY(mutex_);
   std::vector<TappedEvent> tapped_ GUARDED_BY(mutex_);
   RecentPeak peakFound_ GUARDED_BY(mutex_);
-  RingState trouble_ GUARDED_BY(mutex_) = RingState::kReady;
+  RingState problem_ GUARDED_BY(mutex_) = RingState::kReady;
   Clock::duration fullTime_ GUARDED_BY(mutex_){0};
   DrainStats retired_ GUARDED_BY(mutex_);  // of closed readers
   uint32_t replacements_ GUARDED_BY(mutex_) = 0;

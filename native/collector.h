@@ -61,10 +61,10 @@ class Collector {
 
   // Longest wait for the thread in close(), openTap() and other calls without a limit. If it is exceeded, the thread
   // completes the call when it runs again.
-  static constexpr std::chrono::milliseconds kPatience{100};
-  static_assert(kPatience >= ThreadProgress::kShortestProof);
+  static constexpr std::chrono::milliseconds kLongestWait{100};
+  static_assert(kLongestWait >= ThreadProgress::kShortestProof);
   // Budget of a call that begins now.
-  WaitBudget patience() { return progress_.budget(kPatience); }
+  WaitBudget callBudget() { return progress_.budget(kLongestWait); }
 
   // Starts the thread if it does not run. The taps see every event that the source counts.
   std::shared_ptr<Source> open(SourceOptions options, std::vector<std::shared_ptr<EventTap>> taps = {});
@@ -157,8 +157,8 @@ class Collector {
 
   DrainSchedule drains_ GUARDED_BY(collectorThread){stopping_};
   LifeWatch lives_ GUARDED_BY(collectorThread);
-  Clock::duration pause_ GUARDED_BY(collectorThread){};      // planned after the last tick
-  Clock::time_point askedAt_ GUARDED_BY(collectorThread){};  // when the oldest unserved drain request was seen
+  Clock::duration pause_ GUARDED_BY(collectorThread){};          // planned after the last tick
+  Clock::time_point requestedAt_ GUARDED_BY(collectorThread){};  // when the oldest unserved drain request was seen
 };
 
 }  // namespace nixl_otel

@@ -40,7 +40,7 @@ uint64_t Collector::requestDrain() {
   const uint64_t request = ++drainRequests_;
   // With the lock: the thread must not miss the request between its check for one and its sleep.
   FairLock lock(collectorMutex, std::defer_lock);
-  WaitBudget budget = patience();
+  WaitBudget budget = callBudget();
   const bool isLocked = lock.lockWithin(budget);
   static_cast<void>(isLocked);  // a thread that is held up does not sleep
   wake_.notify_all();
@@ -50,7 +50,7 @@ uint64_t Collector::requestDrain() {
 std::shared_ptr<EventTap> Collector::openTap(const std::shared_ptr<Source>& source, const TapWants& wants,
                                              size_t capacity) {
   auto tap = std::make_shared<EventTap>(wants, capacity);
-  WaitBudget limit = patience();
+  WaitBudget limit = callBudget();
   makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
     source->addTap(tap);
     changeTaps(*source, budget,
@@ -60,7 +60,7 @@ std::shared_ptr<EventTap> Collector::openTap(const std::shared_ptr<Source>& sour
 }
 
 void Collector::closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<EventTap>& tap) {
-  WaitBudget limit = patience();
+  WaitBudget limit = callBudget();
   makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
     source->removeTap(tap);
     changeTaps(*source, budget,
@@ -85,13 +85,13 @@ void Collector::changeTaps(Source& source, WaitBudget& budget, const ChangeTaps&
 
 uint32_t Collector::addReader(const std::shared_ptr<Source>& source) {
   const uint32_t reader = source->newReader();
-  WaitBudget limit = patience();
+  WaitBudget limit = callBudget();
   makeOrDefer(limit, [source, reader](WaitBudget&) REQUIRES(collectorMutex) { source->addReader(reader); });
   return reader;
 }
 
 void Collector::removeReader(const std::shared_ptr<Source>& source, uint32_t reader) {
-  WaitBudget limit = patience();
+  WaitBudget limit = callBudget();
   makeOrDefer(limit, [source, reader](WaitBudget&) REQUIRES(collectorMutex) { source->removeReader(reader); });
 }
 

@@ -63,7 +63,7 @@ bool Collector::listProblems(const Source& source, size_t most, SourceReport& ou
       if (agent != agents_.end()) {
         RingState state = RingState::kReady;
         std::string reason;
-        if (!agent->second->trouble(state, reason, budget)) return false;
+        if (!agent->second->problem(state, reason, budget)) return false;
         if (state != RingState::kReady) add(file.path, state, reason);
       }
       const Candidate* candidate = candidates_.find(file.path);

@@ -133,12 +133,12 @@ class DrainProtocol {
         if (known_ && !mayPause) return DrainOutcome::kNeedsPause;
         if (const Recovery found = resync(ring); found != Recovery::kDone) return toOutcome(found);
       }
-      Recovery trouble = Recovery::kDone;
+      Recovery recovery = Recovery::kDone;
       uint64_t write = 0;
       if (!isMarked(ring) || (write = ring.loadWritePos()) > mask_) {
-        trouble = mayPause ? lose(ring) : Recovery::kNeedsPause;
+        recovery = mayPause ? recover(ring) : Recovery::kNeedsPause;
       } else if (const uint64_t read = ring.loadReadPos(); read != published_) {
-        trouble = mayPause ? readPosMoved(ring, read) : Recovery::kNeedsPause;
+        recovery = mayPause ? examineReadPos(ring, read) : Recovery::kNeedsPause;
       } else {
         pending_ = (write - published_) & mask_;
         const bool atLapEnd = write == 0 && pending_ != 0 && lapEndReads < kPauses;
@@ -157,10 +157,10 @@ class DrainProtocol {
           ++lapEndReads;
           continue;
         }
-        trouble = takeChunk(ring, budget, buffer, sink, mayPause);
-        if (trouble == Recovery::kTook) continue;
+        recovery = takeChunk(ring, budget, buffer, sink, mayPause);
+        if (recovery == Recovery::kTook) continue;
       }
-      if (trouble != Recovery::kDone) return toOutcome(trouble);
+      if (recovery != Recovery::kDone) return toOutcome(recovery);
       isFirst = false;
       lapEndReads = 0;
       // Each recovery costs a pause: a file that always changes must not delay the other rings.
@@ -214,12 +214,12 @@ class DrainProtocol {
   Recovery takeChunk(Ring& ring, uint64_t& budget, std::byte* buffer, Sink& sink, bool mayPause) {
     const uint64_t toGap = gaps_ == 0 ? pending_ : (gapAt_[0] - published_) & mask_;
     const auto count = static_cast<uint32_t>(std::min({pending_, toGap, budget, uint64_t{kChunkSlots}}));
-    if (ring.readSlots(published_, count, buffer) != count) return mayPause ? lose(ring) : Recovery::kNeedsPause;
+    if (ring.readSlots(published_, count, buffer) != count) return mayPause ? recover(ring) : Recovery::kNeedsPause;
     const uint64_t next = (published_ + count) & mask_;
     // The ring may have become full since the last read, and the swap makes room.
     if (const uint64_t write = ring.loadWritePos(); ((write - published_) & mask_) == mask_) noteFull(write);
     if (!ring.swapReadPos(published_, next)) {
-      return mayPause ? readPosMoved(ring, ring.loadReadPos()) : Recovery::kNeedsPause;
+      return mayPause ? examineReadPos(ring, ring.loadReadPos()) : Recovery::kNeedsPause;
     }
     // No other consumer took these events, which were the old ring's. If the swap hit a new ring, takeBack() undoes it.
     stats_.drained += count;
@@ -228,8 +228,8 @@ class DrainProtocol {
     pending_ -= count;
     budget -= count;
     if (isMarked(ring)) return Recovery::kTook;
-    newbornMustRest_ = true;
-    return lose(ring);
+    newRingMustBeEmpty_ = true;
+    return recover(ring);
   }
 
   // The ring is full up to `at`: the producer may have dropped events there. Chunks end there, so that events on both
@@ -263,11 +263,11 @@ class DrainProtocol {
   }
 
   // The mark is gone, or the header is inconsistent: nothing is drained until both are right again.
-  Recovery lose(Ring& ring) {
+  Recovery recover(Ring& ring) {
     attached_ = false;
     pending_ = 0;
     const Recovery found = resync(ring);
-    newbornMustRest_ = false;
+    newRingMustBeEmpty_ = false;
     return found;
   }
 
@@ -318,7 +318,7 @@ class DrainProtocol {
   }
 
   Recovery settle(const HeaderPeek& header) {
-    if (newbornMustRest_ && header.writePos != 0) stats_.suspect = true;  // assumption A or B failed
+    if (newRingMustBeEmpty_ && header.writePos != 0) stats_.suspect = true;  // assumption A or B failed
     if (header.geometryChanged) return Recovery::kGeometryChanged;
     stats_.resyncs += known_;
     if (known_ || rebuilt_) {
@@ -339,14 +339,14 @@ class DrainProtocol {
   }
 
   // read_pos is `seen` instead of the published value. kDone: continue from its present value.
-  Recovery readPosMoved(Ring& ring, uint64_t seen) {
+  Recovery examineReadPos(Ring& ring, uint64_t seen) {
     for (uint32_t pauses = 0; pauses < kPauses; ++pauses) {
       ring.pauseForRebuild(false);
-      if (!isMarked(ring)) return lose(ring);
+      if (!isMarked(ring)) return recover(ring);
       // A rebuild that began after the pause may have stored it: read again.
       if (ring.loadReadPos() != seen) return Recovery::kDone;
     }
-    if (seen > mask_) return lose(ring);
+    if (seen > mask_) return recover(ring);
     if (seen == published_) return Recovery::kDone;
     noteForeignMove();
     published_ = seen;
@@ -362,12 +362,12 @@ class DrainProtocol {
   int32_t mark_ = 0;
   uint16_t serial_ = 0;
   bool attached_ = false;
-  bool known_ = false;            // it was attached before
-  bool rebuilt_ = false;          // since then expected_version held another mark, or none
-  bool newbornMustRest_ = false;  // by assumption B
-  bool seenFull_ = false;         // in this drain
-  bool foreignBefore_ = false;    // since the last chunk, in this incarnation
-  uint32_t gaps_ = 0;             // positions ahead at which the ring was full, in order
+  bool known_ = false;               // it was attached before
+  bool rebuilt_ = false;             // since then expected_version held another mark, or none
+  bool newRingMustBeEmpty_ = false;  // by assumption B
+  bool seenFull_ = false;            // in this drain
+  bool foreignBefore_ = false;       // since the last chunk, in this incarnation
+  uint32_t gaps_ = 0;                // positions ahead at which the ring was full, in order
   std::array<uint32_t, kMostGaps> gapAt_{};
   Settling settling_;
   DrainStats stats_;

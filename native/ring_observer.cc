@@ -49,15 +49,15 @@ bool RingObserver::rebuilt(const HeaderFields& header, const FileTime& changed) 
   return slots(*header.layout, header.capacity, lastWrite_, ahead_.size() / header.layout->slot.size) == ahead_;
 }
 
-bool RingObserver::overtaken(const HeaderFields& header) const {
-  const uint64_t count = witnesses_.size() / header.layout->slot.size;
-  return observed_ && count != 0 && slots(*header.layout, header.capacity, witnessAt_, count) != witnesses_;
+bool RingObserver::lapped(const HeaderFields& header) const {
+  const uint64_t count = behind_.size() / header.layout->slot.size;
+  return observed_ && count != 0 && slots(*header.layout, header.capacity, behindAt_, count) != behind_;
 }
 
 void RingObserver::remember(const HeaderFields& header) {
-  const uint64_t count = std::min<uint64_t>(kWitnesses, header.capacity - 1);
-  witnessAt_ = (position_ - count) & (header.capacity - 1);
-  witnesses_ = slots(*header.layout, header.capacity, witnessAt_, count);
+  const uint64_t count = std::min<uint64_t>(kBehind, header.capacity - 1);
+  behindAt_ = (position_ - count) & (header.capacity - 1);
+  behind_ = slots(*header.layout, header.capacity, behindAt_, count);
   lastWrite_ = header.writePos;
   ahead_ = slots(*header.layout, header.capacity, lastWrite_, std::min<uint64_t>(kAhead, header.capacity - lastWrite_));
   lastRead_ = header.readPos;
@@ -84,7 +84,7 @@ Observation RingObserver::observe(size_t most) {
   if (seen.restarted) {
     file_.header = header;
     position_ = 0;  // its first slot, which cannot be overwritten so soon
-  } else if (overtaken(header)) {
+  } else if (lapped(header)) {
     seen.lapped = true;
     position_ = header.readPos;
   }

@@ -40,14 +40,14 @@ class RingObserver {
   const RingFile& file() const { return file_; }
 
  private:
-  static constexpr uint32_t kWitnesses = 4;  // remembered slots before the position
-  static constexpr uint32_t kAhead = 64;     // remembered slots from write_pos on
+  static constexpr uint32_t kBehind = 4;  // remembered slots before the position
+  static constexpr uint32_t kAhead = 64;  // remembered slots from write_pos on
   using FileTime = std::pair<int64_t, int64_t>;
 
   std::vector<std::byte> slots(const RingLayout& layout, uint64_t capacity, uint64_t position, uint64_t count) const;
   FileTime changeTime() const;
   bool rebuilt(const HeaderFields& header, const FileTime& changed) const;
-  bool overtaken(const HeaderFields& header) const;
+  bool lapped(const HeaderFields& header) const;
   void remember(const HeaderFields& header);
 
   RingFile file_;
@@ -56,8 +56,8 @@ class RingObserver {
   uint64_t lastRead_ = 0;
   bool observed_ = false;
   FileTime lastChange_{};
-  std::vector<std::byte> witnesses_;
-  uint64_t witnessAt_ = 0;
+  std::vector<std::byte> behind_;
+  uint64_t behindAt_ = 0;
   std::vector<std::byte> ahead_;
 };
 

@@ -79,7 +79,7 @@ bool RingReader::attach(const HeaderFields& header) {
 
 // True if the header is mapped, or can be mapped again. A truncated file is not touched until it has grown, or every
 // tick would fault. Only a fault reveals a truncation, so most drains need no fstat.
-bool RingReader::touchable() {
+bool RingReader::ensureMapped() {
   if (file_.mapping.base() != nullptr) return true;
   struct stat info;
   if (::fstat(fd(), &info) != 0) return false;
@@ -117,7 +117,7 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
     sink({*layout_, slots, events, gapBefore, gapAfter, stats().restarts});
   };
   for (int geometries = 0; geometries < 2; ++geometries) {
-    if (!touchable()) {
+    if (!ensureMapped()) {
       result.outcome = DrainOutcome::kWaiting;
       if (!reattach()) break;  // a whole ring can be smaller than the header before
       continue;

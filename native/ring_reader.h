@@ -90,7 +90,7 @@ class RingReader {
  private:
   explicit RingReader(RingFile file);
   bool attach(const HeaderFields& header);
-  bool touchable();
+  bool ensureMapped();
   bool reattach();
   uint32_t readStraight(uint64_t position, uint32_t count, std::byte* out) const;
   bool readLap(uint64_t position, uint32_t count, std::byte* out) const;

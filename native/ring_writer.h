@@ -63,8 +63,8 @@ class RingWriter {
       return "capacity " + std::to_string(capacity) + " is not a power of two from 2 to 16777216";
     }
     int fd = -1;
-    if (const std::string objection = openOwn(path, fd); !objection.empty()) {
-      return "cannot open " + path + ": " + objection;
+    if (const std::string reason = openOwn(path, fd); !reason.empty()) {
+      return "cannot open " + path + ": " + reason;
     }
     const uint64_t bytes = layout.fileSize(capacity);
     void* base = MAP_FAILED;
@@ -153,15 +153,15 @@ class RingWriter {
     struct stat file;
     if (fd < 0) {
       const int problem = errno;
-      const std::string objection = ::lstat(path.c_str(), &file) == 0 ? objectionTo(file) : "";
-      return objection.empty() ? std::strerror(problem) : objection;
+      const std::string reason = ::lstat(path.c_str(), &file) == 0 ? problemWith(file) : "";
+      return reason.empty() ? std::strerror(problem) : reason;
     }
-    const std::string objection = ::fstat(fd, &file) == 0 ? objectionTo(file) : std::strerror(errno);
-    if (!objection.empty()) ::close(fd);
-    return objection;
+    const std::string reason = ::fstat(fd, &file) == 0 ? problemWith(file) : std::strerror(errno);
+    if (!reason.empty()) ::close(fd);
+    return reason;
   }
 
-  static std::string objectionTo(const struct stat& file) {
+  static std::string problemWith(const struct stat& file) {
     if (S_ISLNK(file.st_mode)) return "it is a symbolic link, which is not followed";
     if (!S_ISREG(file.st_mode)) return "it is not a regular file";
     if (file.st_uid == ::geteuid()) return "";

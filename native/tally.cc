@@ -40,7 +40,7 @@ Tally::Tally(std::shared_ptr<const TallyPlan> plan)
 
 void Tally::fold(const RingReader::Chunk& chunk, const TapWants& wants, Tapped& tapped) {
   const SlotLayout layout = chunk.layout.slot;
-  if (chunk.gapBefore) breakOff();
+  if (chunk.gapBefore) noteGap();
   if (chunk.layout.named()) {
     if (!nameCache_) nameCache_ = std::make_unique<NameCacheEntry[]>(size_t{1} << kNameCacheBits);
     foldKeyed(layout, chunk, wants, tapped, [&](const std::byte* slot) { return indexOfName(slot, layout); });
@@ -58,11 +58,11 @@ void Tally::fold(const RingReader::Chunk& chunk, const TapWants& wants, Tapped& 
       return type < knownTypes_ ? type : indexOfType(kCustom, type);
     });
   }
-  if (chunk.gapAfter) breakOff();
+  if (chunk.gapAfter) noteGap();
 }
 
 // Events are missing here: halves of different transfers must not be joined.
-void Tally::breakOff() {
+void Tally::noteGap() {
   transfers_.assembly.reset();
   memoryApproximate_ = true;
 }

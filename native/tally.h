@@ -79,7 +79,7 @@ class Tally {
   template <typename IndexOf>
   void foldEach(const SlotLayout& layout, const std::byte* slots, uint32_t count, const TapWants& wants, Tapped& tapped,
                 IndexOf&& indexOf);
-  void breakOff();
+  void noteGap();
   void noteMemory(uint32_t type, uint64_t value);
   template <typename IndexOf>
   void foldKeyed(const SlotLayout& layout, const RingReader::Chunk& chunk, const TapWants& wants, Tapped& tapped,

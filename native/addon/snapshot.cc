@@ -72,7 +72,7 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<Source> source = held<Source>(info);
   Collector& collector = Collector::instance();
-  WaitBudget budget = collector.patience();
+  WaitBudget budget = collector.callBudget();
   Words words;
   std::vector<std::string> strings;
   uint32_t agents = 0;

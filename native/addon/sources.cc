@@ -13,10 +13,10 @@ namespace {
 // (options, taps: [types, capacity][])
 Napi::Value openSource(const Napi::CallbackInfo& info) {
   std::vector<std::shared_ptr<EventTap>> taps;
-  const auto asked = info[1].As<Napi::Array>();
-  auto handles = Napi::Array::New(info.Env(), asked.Length());
-  for (uint32_t i = 0; i < asked.Length(); ++i) {
-    const auto one = asked.Get(i).As<Napi::Array>();
+  const auto requested = info[1].As<Napi::Array>();
+  auto handles = Napi::Array::New(info.Env(), requested.Length());
+  for (uint32_t i = 0; i < requested.Length(); ++i) {
+    const auto one = requested.Get(i).As<Napi::Array>();
     taps.push_back(std::make_shared<EventTap>(tapWants(one.Get(0u)), static_cast<size_t>(number(one.Get(1u)))));
     handles.Set(i, wrap(info.Env(), taps.back()));
   }

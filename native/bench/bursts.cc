@@ -58,12 +58,12 @@ int main(int argc, char** argv) {
   uint64_t written = 0;
   uint64_t refused = 0;
   size_t next = 0;
-  bool goesOn = waitUntil(1e18);
+  bool isRunning = waitUntil(1e18);
   const double begunNs = nowNs();
-  for (uint64_t round = 0; goesOn; ++round) {
-    for (uint64_t i = 0; i < agents && goesOn; ++i) {
-      goesOn = waitUntil(begunNs + (static_cast<double>(round) + static_cast<double>(i) / agents) * intervalNs);
-      for (uint64_t n = 0; n < burst && goesOn; ++n) {
+  for (uint64_t round = 0; isRunning; ++round) {
+    for (uint64_t i = 0; i < agents && isRunning; ++i) {
+      isRunning = waitUntil(begunNs + (static_cast<double>(round) + static_cast<double>(i) / agents) * intervalNs);
+      for (uint64_t n = 0; n < burst && isRunning; ++n) {
         ++(writers[i].push(events[next]) ? written : refused);
         next = (next + 1) % events.size();
       }

@@ -38,7 +38,7 @@ struct Figures {
   double tallyNs;  // drain and tally
 };
 
-volatile uint64_t sinkhole;
+volatile uint64_t usedResult;
 
 Figures measure(const Case& c, const std::string& directory) {
   const std::string path = directory + "/ring";
@@ -77,12 +77,12 @@ Figures measure(const Case& c, const std::string& directory) {
   Figures figures{};
   {
     MappedRing mapped(path, layout);
-    const auto popRing = [&] { sinkhole = mapped.popAll(); };
+    const auto popRing = [&] { usedResult = mapped.popAll(); };
     figures.popNs = perEvent(popRing, nothing);
     std::vector<std::byte> copy(c.batch * layout.slot.size);
     const auto copyRing = [&] {
       std::memcpy(copy.data(), mapped.slots(), copy.size());
-      sinkhole = static_cast<uint64_t>(copy.back());
+      usedResult = static_cast<uint64_t>(copy.back());
     };
     figures.memcpyNs = perEvent(copyRing, popRing);
   }
@@ -101,7 +101,7 @@ Figures measure(const Case& c, const std::string& directory) {
     std::fprintf(stderr, "drain_bench: the ring was not drained\n");
     std::exit(1);
   };
-  figures.drainNs = perEvent([&] { drain([](const RingReader::Chunk& chunk) { sinkhole = chunk.count; }); }, nothing);
+  figures.drainNs = perEvent([&] { drain([](const RingReader::Chunk& chunk) { usedResult = chunk.count; }); }, nothing);
   Tally tally(std::make_shared<const TallyPlan>(tallyOptions()));
   std::vector<TappedEvent> tapped;
   figures.tallyNs =

@@ -17,15 +17,15 @@ namespace nixl_otel::futex_condition {
 // Counts notifications. Zero at first, like PTHREAD_COND_INITIALIZER.
 using Word = uint32_t;
 
-// Requires: the caller holds `mutex`, and holds it again afterwards. `until` is on `clock` (CLOCK_MONOTONIC or
+// Requires: the caller holds `mutex`, and holds it again afterwards. `deadline` is on `clock` (CLOCK_MONOTONIC or
 // CLOCK_REALTIME); null waits without end. Returns ETIMEDOUT or 0, which may be spurious.
-inline int wait(Word* word, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+inline int wait(Word* word, pthread_mutex_t* mutex, clockid_t clock, const timespec* deadline) {
   // Relaxed: the mutex orders it. The notifier changes the awaited state under that mutex. Either this thread has seen
   // the change before, or the count moves after this load and the kernel does not let the thread sleep.
   const Word seen = __atomic_load_n(word, __ATOMIC_RELAXED);
   ::pthread_mutex_unlock(mutex);
   const int operation = FUTEX_WAIT_BITSET_PRIVATE | (clock == CLOCK_REALTIME ? FUTEX_CLOCK_REALTIME : 0);
-  const long result = ::syscall(SYS_futex, word, operation, seen, until, nullptr, FUTEX_BITSET_MATCH_ANY);
+  const long result = ::syscall(SYS_futex, word, operation, seen, deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
   const bool late = result == -1 && errno == ETIMEDOUT;
   ::pthread_mutex_lock(mutex);
   return late ? ETIMEDOUT : 0;

@@ -95,12 +95,12 @@ __attribute__((visibility("hidden"))) ssize_t getrandom(void* bytes, size_t size
 
 // glibc 2.30 has the wait by a clock. Replacing it requires to replace all functions of conditions.
 __attribute__((visibility("hidden"))) int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
-                                                                 clockid_t clock, const timespec* until) {
-  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, clock, until);
+                                                                 clockid_t clock, const timespec* deadline) {
+  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, clock, deadline);
 }
 __attribute__((visibility("hidden"))) int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
-                                                                 const timespec* until) {
-  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, CLOCK_REALTIME, until);
+                                                                 const timespec* deadline) {
+  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, CLOCK_REALTIME, deadline);
 }
 __attribute__((visibility("hidden"))) int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   return nixl_otel::futex_condition::wait(wordOf(condition), mutex, CLOCK_MONOTONIC, nullptr);

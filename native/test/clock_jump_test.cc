@@ -9,7 +9,7 @@
 
 #include "check.h"
 #include "temporary_directory.h"
-#include "watching.h"
+#include "test_source.h"
 
 using namespace nixl_otel;
 
@@ -29,38 +29,38 @@ extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t cl
 
 TEST(replacesTheClockOfThisProgram) {
   const double before = wallClockMs();
-  const auto beforeToo = std::chrono::system_clock::now();
+  const auto systemBefore = std::chrono::system_clock::now();
   wallClockOffset = kDay;
   CHECK(wallClockMs() - before >= 86'400'000);
-  CHECK(std::chrono::system_clock::now() - beforeToo >= std::chrono::hours(24));
+  CHECK(std::chrono::system_clock::now() - systemBefore >= std::chrono::hours(24));
   wallClockOffset = 0;
 }
 
 TEST(keepsAgentsAndCountsEveryEventOverClockJumps) {
   const TemporaryDirectory directory;
   AgentProcess agent(directory / "agent");
-  Watching watching(directory.path, std::chrono::milliseconds(0));
-  until([&] { return watching.alive("agent"); });
+  TestSource source(directory.path, std::chrono::milliseconds(0));
+  waitUntil([&] { return source.alive("agent"); });
   uint64_t expected = 0;
   for (const time_t jump : {kDay, -kDay, 1000 * kDay, time_t{0}, -1000 * kDay}) {
     wallClockOffset = jump;
     agent.write(10);
     expected += 10;
-    CHECK_EQ(watching.counted(), expected);
-    untilTicks(300, [&] { watching.agents(); });  // the collector checks lives meanwhile
-    CHECK(watching.alive("agent"));
+    CHECK_EQ(source.counted(), expected);
+    waitForTicks(300, [&] { source.agents(); });  // the collector checks lives meanwhile
+    CHECK(source.alive("agent"));
     // The collector finds a ring that is made now, and does not take it for an old one for good.
     const std::string name = "made-at-" + std::to_string(jump);
     AgentProcess other(directory / name);
     other.write(5);
-    until([&] { return watching.counted(name) == 5 && watching.alive(name); });
+    waitUntil([&] { return source.counted(name) == 5 && source.alive(name); });
     double lastEventMs = 0;
-    watching.observe([&](const SourceAgent& seen, const AgentStatus& s, const Tally&) {
+    source.snapshot([&](const SourceAgent& seen, const AgentStatus& s, const Tally&) {
       if (seen.name == name) lastEventMs = s.lastEventMs;
     });
     CHECK(wallClockMs() >= lastEventMs && wallClockMs() - lastEventMs < 60'000);
     other.kill();
-    until([&] { return watching.agents() == 1; });
+    waitUntil([&] { return source.agents() == 1; });
   }
   wallClockOffset = 0;
 }

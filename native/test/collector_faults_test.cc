@@ -9,9 +9,9 @@
 #include <functional>
 
 #include "check.h"
-#include "draining.h"
 #include "temporary_directory.h"
-#include "watching.h"
+#include "test_reader.h"
+#include "test_source.h"
 
 using namespace nixl_otel;
 using std::chrono::milliseconds;
@@ -19,15 +19,15 @@ using std::chrono::milliseconds;
 namespace {
 
 // While it exists, this process may open no more than `more` further files.
-struct FewDescriptors {
-  explicit FewDescriptors(rlim_t more) {
+struct DescriptorLimit {
+  explicit DescriptorLimit(rlim_t more) {
     ::getrlimit(RLIMIT_NOFILE, &before);
     const int next = ::dup(0);
     ::close(next);
     rlimit few{static_cast<rlim_t>(next) + more, before.rlim_max};
     if (::setrlimit(RLIMIT_NOFILE, &few) != 0) std::abort();
   }
-  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before); }
+  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before); }
   rlimit before;
 };
 
@@ -36,38 +36,38 @@ struct FewDescriptors {
 TEST(keepsLivingAgentWithoutFreeDescriptor) {
   const TemporaryDirectory directory;
   AgentProcess agent(directory / "agent");
-  Watching watching(directory.path, milliseconds(0));
+  TestSource source(directory.path, milliseconds(0));
   agent.write(10);
-  until([&] { return watching.alive("agent"); });
+  waitUntil([&] { return source.alive("agent"); });
   {
-    const FewDescriptors none(0);
-    untilTicks(600, [&] { watching.agents(); });  // the collector checks lives twice a second
+    const DescriptorLimit limit(0);
+    waitForTicks(600, [&] { source.agents(); });  // the collector checks lives twice a second
     agent.write(5);
-    CHECK_EQ(watching.counted(), 15u);
-    CHECK_EQ(watching.agents(), 1u);
+    CHECK_EQ(source.counted(), 15u);
+    CHECK_EQ(source.agents(), 1u);
   }
   agent.write(5);
-  CHECK_EQ(watching.counted(), 20u);
+  CHECK_EQ(source.counted(), 20u);
   agent.kill();
-  until([&] { return watching.agents() == 0; });
+  waitUntil([&] { return source.agents() == 0; });
 }
 
 TEST(opensRingOnceADescriptorIsFree) {
   const TemporaryDirectory directory;
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   RingWriter ring;
-  watching.drain();
+  source.drain();
   {
     REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
     push(ring, 1, 7);
-    const FewDescriptors none(0);
-    untilTicks(100);
-    CHECK_EQ(watching.counted(), 0u);
+    const DescriptorLimit limit(0);
+    waitForTicks(100);
+    CHECK_EQ(source.counted(), 0u);
     // The directory cannot be read, or the ring cannot be opened: the first of the two.
-    CHECK_WITH(watching.problem().find("Too many open files") != std::string::npos, watching.problem());
+    CHECK_WITH(source.problem().find("Too many open files") != std::string::npos, source.problem());
   }
-  until([&] { return watching.counted() == 7; });
-  CHECK_EQ(watching.problem(), std::string());
+  waitUntil([&] { return source.counted() == 7; });
+  CHECK_EQ(source.problem(), std::string());
 }
 
 TEST(limitsRingsToHalfOfTheDescriptors) {
@@ -82,14 +82,14 @@ TEST(limitsRingsToHalfOfTheDescriptors) {
   ::getrlimit(RLIMIT_NOFILE, &before);
   const rlimit few{64, before.rlim_max};
   REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
-  Watching watching(directory.path);
-  watching.drain();
-  CHECK_EQ(watching.agents(), 32u);
-  CHECK_EQ(watching.problems().size(), kRings - 32u);
-  CHECK_EQ(watching.problems().front().reason,
+  TestSource source(directory.path);
+  source.drain();
+  CHECK_EQ(source.agents(), 32u);
+  CHECK_EQ(source.problems().size(), kRings - 32u);
+  CHECK_EQ(source.problems().front().reason,
            std::string("32 rings are open, the limit: 16384, or half of the files that this process may open"));
   REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  until([&] { return watching.counted() == 2 * kRings; });
+  waitUntil([&] { return source.counted() == 2 * kRings; });
 }
 
 TEST(findsRingAmongTenThousandOtherFiles) {
@@ -99,15 +99,15 @@ TEST(findsRingAmongTenThousandOtherFiles) {
     if (i % 2 == 0 && ::write(fd, "no ring, but a text of more than forty bytes", 44) != 44) std::abort();
     ::close(fd);
   }
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "agent", 4, 1024), std::string());
   for (int i = 0; i < 20; ++i) {
     push(ring, 1, 100);
-    if (i == 0) until([&] { return watching.agents() == 1; });
-    CHECK_EQ(watching.counted(), 100u * (i + 1));
+    if (i == 0) waitUntil([&] { return source.agents() == 1; });
+    CHECK_EQ(source.counted(), 100u * (i + 1));
   }
-  until([&] { return watching.problems().size() == 10'000; });
+  waitUntil([&] { return source.problems().size() == 10'000; });
 }
 
 // The number of their folders does not matter. When some files are removed the collector opens those beyond the limit.
@@ -135,15 +135,15 @@ TEST(reportsDirectoryWithTooManyFiles) {
   const auto ofOne = static_cast<size_t>(std::count_if(tree.files().begin(), tree.files().end(), inOne));
   const std::string folder = directory / (ofOne == kHalf + 10 ? "one" : "two");
   for (size_t i = 0; i < 22; ++i) REQUIRE_EQ(::unlink((folder + "/" + std::to_string(i)).c_str()), 0);
-  until([&] {
+  waitUntil([&] {
     tree.refresh();
     return tree.problems().empty();
   });
   CHECK_EQ(tree.files().size(), 2 * kHalf + 20 - 22);
   std::filesystem::remove_all(folder);
-  until([&] { return tree.refresh() && tree.files().size() < kHalf + 20; });
+  waitUntil([&] { return tree.refresh() && tree.files().size() < kHalf + 20; });
   for (size_t i = 0; i < 22; ++i) ::mknod((directory / std::to_string(i)).c_str(), S_IFREG | 0644, 0);
-  until([&] {
+  waitUntil([&] {
     tree.refresh();
     return tree.files().size() >= kHalf + 32;
   });
@@ -166,7 +166,7 @@ TEST(readsDirectoryWithOutOfRangeMtimeAgain) {
 
 // The collector sees the swap in the parent or, when the parent was read before, on entering the folder.
 TEST(doesNotEnterFolderReplacedByLink) {
-  for (const bool afterTheParentWasRead : {false, true}) {
+  for (const bool isParentReadBefore : {false, true}) {
     const TemporaryDirectory directory;
     const TemporaryDirectory elsewhere;
     Image(100).writeTo(elsewhere / "file");
@@ -177,9 +177,9 @@ TEST(doesNotEnterFolderReplacedByLink) {
     CHECK(tree.refresh());
     ::rmdir((directory / "folder").c_str());
     REQUIRE_EQ(::symlink(elsewhere.path.c_str(), (directory / "folder").c_str()), 0);
-    if (afterTheParentWasRead) REQUIRE_EQ(::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0), 0);
+    if (isParentReadBefore) REQUIRE_EQ(::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0), 0);
     tree.refresh();
-    if (afterTheParentWasRead) {
+    if (isParentReadBefore) {
       CHECK_EQ(tree.files().size(), 0u);
     } else {
       REQUIRE_EQ(tree.files().size(), 1u);
@@ -209,18 +209,18 @@ TEST(reportsUnreadableFolder) {
 TEST(followsMissingDeletedAndRecreatedDirectory) {
   const TemporaryDirectory parent;
   const std::string directory = parent / "rings";
-  Watching watching(directory);
-  watching.drain();
-  CHECK_EQ(watching.agents(), 0u);
+  TestSource source(directory);
+  source.drain();
+  CHECK_EQ(source.agents(), 0u);
   for (uint64_t life = 1; life <= 3; ++life) {
     REQUIRE_EQ(::mkdir(directory.c_str(), 0755), 0);
     RingWriter ring;
     REQUIRE_EQ(ring.create(directory + "/agent", 4, 64), std::string());
     push(ring, 1, 20);
-    until([&] { return watching.counted() == 30 * life - 10; });
+    waitUntil([&] { return source.counted() == 30 * life - 10; });
     std::filesystem::remove_all(directory);
     push(ring, 21, 10);  // the process that maps it continues to write
-    CHECK_EQ(watching.counted(), 30 * life);
+    CHECK_EQ(source.counted(), 30 * life);
   }
 }
 
@@ -232,7 +232,7 @@ TEST(reportsReplacementOfRingAndDrainsRingToItsEnd) {
   push(decoy, 1, 3);
   const std::string path = directory / "agent";
   struct Replacement {
-    const char* words;
+    const char* description;
     std::function<int()> make;
   };
   const Replacement replacements[] = {
@@ -241,14 +241,14 @@ TEST(reportsReplacementOfRingAndDrainsRingToItsEnd) {
       {"a device", [&] { return ::mknod(path.c_str(), S_IFCHR | 0644, makedev(1, 5)); }},  // endless zeros
       {"", [&] { return ::mkdir(path.c_str(), 0755); }},                                   // searched, not reported
   };
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   uint64_t expected = 0;
   for (const Replacement& replacement : replacements) {
     std::filesystem::remove_all(path);
     RingWriter ring;
     REQUIRE_EQ(ring.create(path, 4, 64), std::string());
     push(ring, 1, 10);
-    until([&] { return watching.counted("agent") == expected + 10; });
+    waitUntil([&] { return source.counted("agent") == expected + 10; });
     REQUIRE_EQ(::unlink(path.c_str()), 0);
     if (replacement.make() != 0) {
       CHECK(errno == EPERM);  // only root makes devices
@@ -257,10 +257,10 @@ TEST(reportsReplacementOfRingAndDrainsRingToItsEnd) {
     }
     push(ring, 11, 5);
     expected += 15;
-    CHECK_EQ(watching.counted(), expected);
-    const std::string words(replacement.words);
-    until([&] {
-      return words.empty() ? watching.problem().empty() : watching.problem().find(words) != std::string::npos;
+    CHECK_EQ(source.counted(), expected);
+    const std::string description(replacement.description);
+    waitUntil([&] {
+      return description.empty() ? source.problem().empty() : source.problem().find(description) != std::string::npos;
     });
   }
   CHECK_EQ(decoy.pending(), 3u);
@@ -270,15 +270,15 @@ TEST(countsRenamedRingUnderItsFirstName) {
   const TemporaryDirectory directory;
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "before", 4, 64), std::string());
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   push(ring, 1, 10);
-  until([&] { return watching.counted("before") == 10; });
+  waitUntil([&] { return source.counted("before") == 10; });
   REQUIRE_EQ(::rename((directory / "before").c_str(), (directory / "after").c_str()), 0);
   push(ring, 11, 5);
-  until([&] { return !watching.problem().empty(); });
-  CHECK_EQ(watching.counted("before"), 15u);
-  CHECK_EQ(watching.counted(), 15u);
-  CHECK_EQ(watching.problem(), "busy: already drained as " + (directory / "before"));
+  waitUntil([&] { return !source.problem().empty(); });
+  CHECK_EQ(source.counted("before"), 15u);
+  CHECK_EQ(source.counted(), 15u);
+  CHECK_EQ(source.problem(), "busy: already drained as " + (directory / "before"));
 }
 
 // Meanwhile another file has its name: no ring, or a ring that is drained as well, as the same agent.
@@ -289,27 +289,27 @@ TEST(acceptsRingThatIsRenamedBack) {
     const std::string path = directory / "agent";
     RingWriter ring;
     REQUIRE_EQ(ring.create(path, 4, 64), std::string());
-    Watching watching(directory.path);
+    TestSource source(directory.path);
     push(ring, 1, 10);
-    until([&] { return watching.counted("agent") == 10; });
+    waitUntil([&] { return source.counted("agent") == 10; });
     REQUIRE_EQ(::rename(path.c_str(), (elsewhere / "agent").c_str()), 0);
     RingWriter other;
     if (anotherRing) {
       REQUIRE_EQ(other.create(path, 4, 64), std::string());
       push(other, 1, 3);
-      until([&] { return watching.counted("agent") == 13; });
+      waitUntil([&] { return source.counted("agent") == 13; });
       REQUIRE_EQ(::unlink(path.c_str()), 0);
     }
     Image(100).writeTo(path);
-    until([&] { return !watching.problem().empty(); });
+    waitUntil([&] { return !source.problem().empty(); });
     REQUIRE_EQ(::rename((elsewhere / "agent").c_str(), path.c_str()), 0);
     push(ring, 11, 5);
-    until([&] { return watching.problem().empty(); });
-    CHECK_EQ(watching.counted("agent"), anotherRing ? 18u : 15u);
+    waitUntil([&] { return source.problem().empty(); });
+    CHECK_EQ(source.counted("agent"), anotherRing ? 18u : 15u);
     // A name that is removed and made again causes a read of the directory.
     ::close(::open((directory / "next").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-    until([&] { return !watching.problem().empty(); });
-    CHECK_EQ(watching.problem(), std::string("initializing: the file is empty"));
+    waitUntil([&] { return !source.problem().empty(); });
+    CHECK_EQ(source.problem(), std::string("initializing: the file is empty"));
   }
 }
 
@@ -320,56 +320,56 @@ TEST(countsRingWithTwoNamesOnce) {
   REQUIRE_EQ(ring.create(directory / "one", 4, 64), std::string());
   REQUIRE_EQ(::link((directory / "one").c_str(), (directory / "two").c_str()), 0);
   push(ring, 1, 10);
-  Watching watching(directory.path);
-  until([&] { return watching.counted() == 10; });
-  CHECK_EQ(watching.agents(), 1u);
-  const std::string first = watching.counted("one") == 10 ? "one" : "two";
-  CHECK_EQ(watching.problem(), "busy: already drained as " + (directory / first));
+  TestSource source(directory.path);
+  waitUntil([&] { return source.counted() == 10; });
+  CHECK_EQ(source.agents(), 1u);
+  const std::string first = source.counted("one") == 10 ? "one" : "two";
+  CHECK_EQ(source.problem(), "busy: already drained as " + (directory / first));
   REQUIRE_EQ(::unlink((directory / first).c_str()), 0);
   push(ring, 11, 5);
-  CHECK_EQ(watching.counted(first), 15u);
-  CHECK_EQ(watching.counted(), 15u);
+  CHECK_EQ(source.counted(first), 15u);
+  CHECK_EQ(source.counted(), 15u);
 }
 
 TEST(reportsAttachedRingThatBecomesIncompatible) {
   const TemporaryDirectory directory;
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   push(ring, 1, 10);
-  until([&] { return watching.counted() == 10; });
+  waitUntil([&] { return source.counted() == 10; });
   store(directory / "agent", 16, int32_t{9});
   push(ring, 11, 5);
-  CHECK_EQ(watching.counted(), 10u);
-  CHECK_EQ(watching.problem(), "incompatible: wire version 9 is not known (" + knownVersions() + ")");
+  CHECK_EQ(source.counted(), 10u);
+  CHECK_EQ(source.problem(), "incompatible: wire version 9 is not known (" + knownVersions() + ")");
   store(directory / "agent", 16, int32_t{4});
-  until([&] { return watching.counted() == 15; });
-  CHECK_EQ(watching.problem(), std::string());
+  waitUntil([&] { return source.counted() == 15; });
+  CHECK_EQ(source.problem(), std::string());
 }
 
 // The time it was full is above zero and at most the time between two drains.
 TEST(countsAndTimesFullRing) {
   const TemporaryDirectory directory;
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
   push(ring, 1, 1);
-  until([&] { return watching.counted() == 1; });
+  waitUntil([&] { return source.counted() == 1; });
   AgentStatus status;
-  const auto look = [&] {
-    watching.observe([&](const SourceAgent&, const AgentStatus& s, const Tally&) { status = s; });
+  const auto readStatus = [&] {
+    source.snapshot([&](const SourceAgent&, const AgentStatus& s, const Tally&) { status = s; });
   };
   RingEvent event;
-  until([&] {
+  waitUntil([&] {
     for (int i = 0; i < 200; ++i) ring.push(event);
-    look();
+    readStatus();
     return status.drains.foundFull >= 5;
   });
   CHECK(status.fullMs > 0);
   const double before = status.fullMs;
-  watching.drain();
-  watching.drain();
-  look();
+  source.drain();
+  source.drain();
+  readStatus();
   CHECK(status.fullMs >= before);
 }
 

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "ring_writer.h"
 #include "temporary_directory.h"
-#include "watching.h"
+#include "test_source.h"
 
 using namespace nixl_otel;
 using std::chrono::milliseconds;
@@ -125,19 +125,19 @@ TEST(drainsHalfAsOftenWhileRingsAreEmpty) {
   options.drainInterval = kInterval;
   const Clock::time_point opened = Clock::now();
   const auto source = collector.open(options);
-  until([&] { return Clock::now() - opened > milliseconds(1000) + 2 * kInterval; });
+  waitUntil([&] { return Clock::now() - opened > milliseconds(1000) + 2 * kInterval; });
 
   constexpr uint64_t kTicks = 10;
   const Clock::time_point quiet = Clock::now();
   const uint64_t lateBefore = collector.stats().lateTicks;
-  untilTicks(kTicks);
+  waitForTicks(kTicks);
   CHECK(Clock::now() - quiet >= kTicks * 2 * kInterval);
   CHECK(collector.stats().lateTicks - lateBefore < kTicks);
 
-  until([&] {
+  waitUntil([&] {
     produce(ring, 1);
     const Clock::time_point busy = Clock::now();
-    untilTicks(kTicks);
+    waitForTicks(kTicks);
     return Clock::now() - busy < kTicks * 2 * kInterval;
   });
   collector.close(source);

@@ -19,9 +19,9 @@ struct Hung {};  // thrown when a call does not end
 class SimulatedRing;
 
 // Only protocols that repair it ask for it.
-template <typename Look>
-void noteReadPosPast(Look& look, bool past) {
-  if constexpr (requires { look.readPosPast; }) look.readPosPast = past;
+template <typename Peek>
+void noteReadPosPast(Peek& peek, bool past) {
+  if constexpr (requires { peek.readPosPast; }) peek.readPosPast = past;
 }
 
 // Counterpart of RingReader: the protocol, and the geometry at the time of attaching.
@@ -54,7 +54,7 @@ class SimulatedRing {
   // stop there: system calls follow.)
   bool pauseMayEnd() const {
     if (!setting_.assumptionA || !w_.rebuilding || w_.stored == 0) return true;
-    if (!setting_.visibleIsEnough) return false;
+    if (!setting_.pauseEndsInVisibleRebuild) return false;
     return w_.version == 0 || (w_.expected != w_.version && !nixl_otel::isMark(w_.expected));
   }
 
@@ -66,8 +66,8 @@ class SimulatedRing {
       Moves moves;
       if (!frozen_) moves = block.worthwhile(w_, possibleMoves(w_, setting_));
       if (setting_.costLimit != 0 && w_.cost >= setting_.costLimit) moves.count = 0;
-      const bool mayGoOn = touches.reads != kPausePlace || pauseMayEnd();
-      if (!mayGoOn && !setting_.visibleIsEnough) {
+      const bool mayContinue = touches.reads != kPausePlace || pauseMayEnd();
+      if (!mayContinue && !setting_.pauseEndsInVisibleRebuild) {
         // The consumer reads only after the rebuild: any order will do.
         const Moves all = possibleMoves(w_, setting_);
         make(w_, setting_, all.list[all.count - 1], c_.open);
@@ -75,7 +75,7 @@ class SimulatedRing {
         continue;
       }
       if (moves.count == 0) {
-        if (mayGoOn) break;
+        if (mayContinue) break;
         throw AlreadyExplored{};
       }
       if (!choices_.replaying() && visited_ != nullptr) {
@@ -84,8 +84,8 @@ class SimulatedRing {
         state.addBytes(w_);
         if (!visited_->insert(state)) throw AlreadyExplored{};
       }
-      int choice = choices_.choose(moves.count + mayGoOn);
-      if (mayGoOn && choice-- == 0) break;
+      int choice = choices_.choose(moves.count + mayContinue);
+      if (mayContinue && choice-- == 0) break;
       if (log_ != nullptr) *log_ += describe(w_, moves.list[choice]) + "\n";
       block.add(w_, moves.list[choice]);
       make(w_, setting_, moves.list[choice], c_.open);
@@ -123,28 +123,28 @@ class SimulatedRing {
     World seen = w_;
     at("inspect: size", Footprint{kSizePlace, 0}, [&] { return seen.fileSlots = w_.fileSlots; });
     for (int i = 0; i < 6; ++i) copyField(seen, setting_.inspectBackwards ? 5 - i : i);
-    nixl_otel::HeaderPeek look;
+    nixl_otel::HeaderPeek peek;
     const bool known = seen.version == 3 || seen.version == 4;
     const bool geometry = seen.capacity >= 2 && seen.fileSlots == seen.capacity && seen.mask == seen.capacity - 1;
     const bool holds = known && geometry && seen.writePos <= seen.mask &&
                        (seen.expected == seen.version || nixl_otel::isMark(seen.expected));
-    look.whole = holds && seen.readPos <= seen.mask;
-    noteReadPosPast(look, holds && !look.whole);
+    peek.whole = holds && seen.readPos <= seen.mask;
+    noteReadPosPast(peek, holds && !peek.whole);
     // An inconsistent header is not returned, so that its fields do not multiply the states.
     if (holds) {
-      look.geometryChanged = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
-      look.version = seen.version;
-      look.mark = seen.expected;
-      look.writePos = seen.writePos;
-      look.readPos = seen.readPos;
+      peek.geometryChanged = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
+      peek.version = seen.version;
+      peek.mark = seen.expected;
+      peek.writePos = seen.writePos;
+      peek.readPos = seen.readPos;
       seenCapacity_ = seen.capacity;
-      if (setting_.blind && c_.open) look.mark = c_.trueMark;
+      if (setting_.blind && c_.open) peek.mark = c_.trueMark;
     }
     history_ = before;
-    history_.add(look.whole | look.geometryChanged << 1 | (holds && !look.whole) << 2 | look.version << 8 |
-                 look.writePos << 16 | look.readPos << 24);
-    history_.add(static_cast<uint32_t>(look.mark) | (holds ? uint64_t{seenCapacity_} << 32 : 0));
-    return look;
+    history_.add(peek.whole | peek.geometryChanged << 1 | (holds && !peek.whole) << 2 | peek.version << 8 |
+                 peek.writePos << 16 | peek.readPos << 24);
+    history_.add(static_cast<uint32_t>(peek.mark) | (holds ? uint64_t{seenCapacity_} << 32 : 0));
+    return peek;
   }
 
   int32_t loadVersion() {

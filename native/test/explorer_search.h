@@ -43,12 +43,12 @@ struct Report {
   }
 };
 
-using Objection = std::function<bool(const Ending&)>;
+using IsWrong = std::function<bool(const Ending&)>;
 
 class Search {
  public:
   // Stops at the first wrong ending, and keeps its schedule.
-  Search(const Setting& setting, Objection objection) : setting_(setting), objection_(std::move(objection)) {}
+  Search(const Setting& setting, IsWrong isWrong) : setting_(setting), isWrong_(std::move(isWrong)) {}
 
   Report run() {
     add(startWorld(setting_), newConsumer(), 0);
@@ -153,7 +153,7 @@ class Search {
     report_.flagged += ending.suspect;
     report_.gapsMissed += ending.gapMissed;
     ++report_.restartsOfRebuilds[{ending.rebuilds, static_cast<int>(ending.restarts)}];
-    if (objection_ && report_.schedule.empty() && objection_(ending)) report_.schedule = schedule(index, ending);
+    if (isWrong_ && report_.schedule.empty() && isWrong_(ending)) report_.schedule = schedule(index, ending);
   }
 
   // Returns the schedule that led to a node. A search between each node and its parent finds the steps again.
@@ -200,14 +200,14 @@ class Search {
   static bool same(const Digest& x, const Digest& y) { return x.a == y.a && x.b == y.b; }
 
   const Setting setting_;
-  const Objection objection_;
+  const IsWrong isWrong_;
   DigestSet visited_;
   std::vector<Node> nodes_;
   Report report_;
 };
 
-inline Report explore(const Setting& setting, Objection objection = nullptr) {
-  return Search(setting, std::move(objection)).run();
+inline Report explore(const Setting& setting, IsWrong isWrong = nullptr) {
+  return Search(setting, std::move(isWrong)).run();
 }
 
 }  // namespace explorer

@@ -109,7 +109,7 @@ class Block {
 // The compiler orders the stores of a rebuild: any store that is not held back may be next. The version is stored with
 // release order after all stores of the header's constructor. expected_version is a plain store: the compiler may hoist
 // it before all of them, and omit its 0.
-inline bool storeMayComeNext(const World& w, const Setting& setting, Store store) {
+inline bool mayStoreNext(const World& w, const Setting& setting, Store store) {
   const uint8_t constructor = bit(kVersion0) | bit(kCapacity) | bit(kMask) | bit(kWritePos0) | bit(kReadPos0);
   if (w.stored & bit(store)) return false;
   if (store == kVersion0) return !setting.versionZeroElided;
@@ -126,7 +126,7 @@ inline Moves possibleMoves(const World& w, const Setting& setting) {
   if (w.foreignHas || foreignMayBegin) moves.add(Step::kForeign);
   if (w.rebuilding) {
     for (int s = kVersion0; s <= kExpectedV; ++s) {
-      if (storeMayComeNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
+      if (mayStoreNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
     }
     return moves;
   }
@@ -139,7 +139,7 @@ inline Moves possibleMoves(const World& w, const Setting& setting) {
       moves.add(Step::kTruncate);
     } else {
       for (int s = kVersion0; s <= kExpectedV; ++s) {
-        if (storeMayComeNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
+        if (mayStoreNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
       }
     }
   }
@@ -148,7 +148,7 @@ inline Moves possibleMoves(const World& w, const Setting& setting) {
 
 // A producer's process may end at any access, also between the stores of a slot and of write_pos.
 inline void beginRebuild(World& w, bool consumerOpen) {
-  excuseWhatIsLeft(w);
+  excuseUnreadEvents(w);
   w.rebuilding = 1;
   w.stored = 0;
   w.pushPhase = 0;
@@ -250,18 +250,18 @@ inline void make(World& w, const Setting& setting, Move move, bool consumerOpen)
 }
 
 inline std::string describe(const World& before, Move move) {
-  const std::string who = move.step == Step::kForeign ? "  foreign: " : "  producer: ";
+  const std::string actor = move.step == Step::kForeign ? "  foreign: " : "  producer: ";
   switch (move.step) {
     case Step::kPush:
-      return who + (before.pushPhase == 0 ? "is there room?" : before.pushPhase == 1 ? "slot" : "write_pos");
+      return actor + (before.pushPhase == 0 ? "is there room?" : before.pushPhase == 1 ? "slot" : "write_pos");
     case Step::kForeign:
-      return who + (before.foreignHas ? "stores read_pos" : "reads read_pos and slot");
+      return actor + (before.foreignHas ? "stores read_pos" : "reads read_pos and slot");
     case Step::kTruncate:
-      return who + "ftruncate";
+      return actor + "ftruncate";
     case Step::kStore:
-      return who + "rebuild stores " + kStoreNames[move.store];
+      return actor + "rebuild stores " + kStoreNames[move.store];
   }
-  return who;
+  return actor;
 }
 
 }  // namespace explorer

@@ -25,14 +25,15 @@ struct Setting {
   bool foreignWaits = false;  // until the consumer has ended its first drain
   uint8_t startPos = 0;       // both positions at the start: a ring that was in use before
   bool assumptionA = true;
-  bool visibleIsEnough = false;  // A weakened: a pause may also end in a rebuild that shows (version 0 and so on)
+  bool pauseEndsInVisibleRebuild =
+      false;  // A weakened: a pause may also end in a rebuild that shows (version 0 and so on)
   bool assumptionB = true;
-  bool calmFirst = false;          // each drain first tries without pauses
-  bool blind = false;              // the consumer never sees that its mark or the version is gone
-  bool inspectBackwards = false;   // order in which a read of the header copies its fields
-  bool versionZeroElided = false;  // the compiler left out the store of version 0 as well
-  uint8_t budgets[2] = {100, 1};   // budgets of a drain call; 0: no second choice
-  uint8_t costLimit = 0;           // 0: none. Otherwise the most steps and calls (to find a short schedule)
+  bool firstWithoutPauses = false;  // each drain first tries without pauses
+  bool blind = false;               // the consumer never sees that its mark or the version is gone
+  bool inspectBackwards = false;    // order in which a read of the header copies its fields
+  bool versionZeroElided = false;   // the compiler left out the store of version 0 as well
+  uint8_t budgets[2] = {100, 1};    // budgets of a drain call; 0: no second choice
+  uint8_t costLimit = 0;            // 0: none. Otherwise the most steps and calls (to find a short schedule)
 };
 
 // The header stores of a rebuild, as bits of World::stored.
@@ -126,7 +127,7 @@ inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gap
 
 // From here on unread events of the old ring are excused. Events that were read, with a successful swap on the living
 // ring, must count.
-inline void excuseWhatIsLeft(World& w) {
+inline void excuseUnreadEvents(World& w) {
   w.excused |= w.ofIncarnation & static_cast<uint16_t>(~(w.counted | w.inFlight));
   w.ofIncarnation = 0;
   w.refusedAfter = 0;

@@ -19,9 +19,9 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 // A thread that waits for the mutex, appends its name to `order` under it, and releases it.
-class Waiting {
+class WaitingThread {
  public:
-  Waiting(FairMutex& mutex, int name, std::vector<int>& order)
+  WaitingThread(FairMutex& mutex, int name, std::vector<int>& order)
       : thread_([this, &mutex, name, &order] {
           id_ = static_cast<pid_t>(::syscall(SYS_gettid));
           const std::lock_guard lock(mutex);
@@ -29,7 +29,7 @@ class Waiting {
         }) {
     while (!isAsleep()) std::this_thread::yield();
   }
-  ~Waiting() { thread_.join(); }
+  ~WaitingThread() { thread_.join(); }
 
  private:
   bool isAsleep() const {
@@ -51,8 +51,8 @@ TEST(servesWaitingThreadsBeforeRelock) {
     std::vector<int> order;
     mutex.lock();
     {
-      const Waiting first(mutex, 1, order);
-      const Waiting second(mutex, 2, order);
+      const WaitingThread first(mutex, 1, order);
+      const WaitingThread second(mutex, 2, order);
       mutex.unlock();
       mutex.lock();
       order.push_back(3);

@@ -24,10 +24,10 @@ timespec in(clockid_t clock, int64_t ms) {
   return {time.tv_sec + ns / 1'000'000'000, static_cast<long>(ns % 1'000'000'000)};
 }
 
-bool isPast(clockid_t clock, const timespec& until) {
+bool isPast(clockid_t clock, const timespec& deadline) {
   timespec now;
   ::clock_gettime(clock, &now);
-  return now.tv_sec > until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec >= until.tv_nsec);
+  return now.tv_sec > deadline.tv_sec || (now.tv_sec == deadline.tv_sec && now.tv_nsec >= deadline.tv_nsec);
 }
 
 }  // namespace
@@ -36,8 +36,8 @@ TEST(losesNoWakeUpOfThreadsThatTakeTurns) {
   constexpr int kThreads = 3;
   constexpr int kTurns = 3'000;
   Turns turns;
-  const auto play = [&](int me) {
-    for (int turn = me; turn < kTurns; turn += kThreads) {
+  const auto takeTurns = [&](int index) {
+    for (int turn = index; turn < kTurns; turn += kThreads) {
       ::pthread_mutex_lock(&turns.mutex);
       while (turns.done != turn) futex_condition::wait(&turns.changed, &turns.mutex, CLOCK_MONOTONIC, nullptr);
       turns.done += 1;
@@ -45,8 +45,8 @@ TEST(losesNoWakeUpOfThreadsThatTakeTurns) {
       futex_condition::wake(&turns.changed);  // after the mutex, the harder case
     }
   };
-  std::thread others[] = {std::thread(play, 1), std::thread(play, 2)};
-  play(0);
+  std::thread others[] = {std::thread(takeTurns, 1), std::thread(takeTurns, 2)};
+  takeTurns(0);
   for (auto& other : others) other.join();
   CHECK_EQ(turns.done, kTurns);
 }
@@ -55,12 +55,12 @@ TEST(timesOutByTheGivenClock) {
   for (const clockid_t clock : {CLOCK_MONOTONIC, CLOCK_REALTIME}) {
     Turns turns;
     ::pthread_mutex_lock(&turns.mutex);
-    const timespec until = in(clock, 20);
+    const timespec deadline = in(clock, 20);
     int result = 0;
     int wakeUps = 0;
-    for (; result == 0; ++wakeUps) result = futex_condition::wait(&turns.changed, &turns.mutex, clock, &until);
+    for (; result == 0; ++wakeUps) result = futex_condition::wait(&turns.changed, &turns.mutex, clock, &deadline);
     CHECK_EQ(result, ETIMEDOUT);
-    CHECK(isPast(clock, until));
+    CHECK(isPast(clock, deadline));
     CHECK(wakeUps < 5);  // one wait, apart from signals
     CHECK_EQ(::pthread_mutex_trylock(&turns.mutex), EBUSY);
     ::pthread_mutex_unlock(&turns.mutex);
@@ -70,8 +70,8 @@ TEST(timesOutByTheGivenClock) {
 TEST(returnsAtOnceForPastDeadline) {
   Turns turns;
   ::pthread_mutex_lock(&turns.mutex);
-  const timespec until = in(CLOCK_MONOTONIC, 0);
-  CHECK_EQ(futex_condition::wait(&turns.changed, &turns.mutex, CLOCK_MONOTONIC, &until), ETIMEDOUT);
+  const timespec deadline = in(CLOCK_MONOTONIC, 0);
+  CHECK_EQ(futex_condition::wait(&turns.changed, &turns.mutex, CLOCK_MONOTONIC, &deadline), ETIMEDOUT);
   ::pthread_mutex_unlock(&turns.mutex);
 }
 

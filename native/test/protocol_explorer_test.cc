@@ -21,7 +21,7 @@ constexpr uint8_t kFew = check::kSanitized ? 1 : 2;  // pushes before the restar
 Setting setting(const char* name) {
   Setting s;
   s.name = name;
-  s.calmFirst = thorough;
+  s.firstWithoutPauses = thorough;
   return s;
 }
 
@@ -33,9 +33,9 @@ Setting restartingTo(uint8_t from, uint8_t to, uint8_t startPos, uint8_t pushesB
   s.startPos = startPos;
   s.pushes[0] = pushesBefore;
   s.pushes[1] = pushesAfter;
-  s.visibleIsEnough = true;
+  s.pauseEndsInVisibleRebuild = true;
   s.budgets[1] = 0;
-  s.calmFirst = thorough;
+  s.firstWithoutPauses = thorough;
   return s;
 }
 
@@ -68,7 +68,7 @@ TEST(countsEveryEventOnceWithoutRestart) {
 TEST(losesOnlyWipedEventsOverRestartInPlace) {
   checkExact("4 -> 4, from 0", restartingTo(4, 4, 0, kFew, 1));
   Setting s = restartingTo(4, 4, 3, kFew, 1);
-  s.calmFirst = true;
+  s.firstWithoutPauses = true;
   checkExact("4 -> 4, over the lap's end", s);
   s = restartingTo(2, 2, 0, kFew, 1);
   s.budgets[1] = 1;
@@ -105,7 +105,7 @@ TEST(losesOnlyWipedEventsOverTwoRestarts) {
   s.pushes[2] = 1;
   s.rebuilds = 2;
   s.capacity[2] = 2;
-  s.visibleIsEnough = false;
+  s.pauseEndsInVisibleRebuild = false;
   checkExact("2 -> 2 -> 2", s);
 }
 
@@ -161,7 +161,7 @@ TEST(noticesForeignConsumerOverRestart) {
   for (const uint8_t capacity : {2, 4}) {
     if (check::kSanitized && capacity > 2) continue;
     Setting s = restartingTo(capacity, capacity, 0, 1, 1);
-    s.visibleIsEnough = false;
+    s.pauseEndsInVisibleRebuild = false;
     s.foreignPops = 1;
     s.foreignWaits = true;
     const Report r = explore(s, [](const Ending& e) { return e.wrong != 0 && !e.suspect; });

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "check.h"
-#include "draining.h"
 #include "stepped_ring.h"
 #include "temporary_directory.h"
+#include "test_reader.h"
 
 using namespace nixl_otel;
 
@@ -31,7 +31,7 @@ Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped, bo
   const std::string path = directory / "agent";
   RingWriter old;
   if (!old.create(path, 4, kCapacity).empty()) std::abort();
-  Draining opened(path);
+  TestReader opened(path);
   SteppedRing ring(*opened.reader);
   DrainProtocol<SteppedRing> protocol;
   Outcome outcome;
@@ -71,7 +71,7 @@ Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped, bo
   outcome.geometryChanged = result == DrainOutcome::kGeometryChanged;
   if (outcome.geometryChanged) {
     opened.reader.reset();  // it holds the lock
-    Draining reopened(path);
+    TestReader reopened(path);
     for (const uint64_t value : reopened.values()) outcome.values.push_back(value);
   }
   return outcome;

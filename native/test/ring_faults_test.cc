@@ -7,8 +7,8 @@
 #include <random>
 
 #include "check.h"
-#include "draining.h"
 #include "temporary_directory.h"
+#include "test_reader.h"
 
 using namespace nixl_otel;
 
@@ -27,7 +27,7 @@ using Values = std::vector<uint64_t>;
 struct DrainedRing {
   explicit DrainedRing(const TemporaryDirectory& directory) : path(directory / "agent") {
     if (!writer.create(path, 4, 64).empty()) std::abort();
-    ring = std::make_unique<Draining>(path);
+    ring = std::make_unique<TestReader>(path);
     push(writer, 1, 10);
     if (ring->values().size() != 10) std::abort();
   }
@@ -35,7 +35,7 @@ struct DrainedRing {
 
   std::string path;
   RingWriter writer;
-  std::unique_ptr<Draining> ring;
+  std::unique_ptr<TestReader> ring;
 };
 
 }  // namespace
@@ -151,7 +151,7 @@ TEST(drainsRingInGrownFile) {
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
   // A later consumer cannot know which part is the ring.
   r.ring.reset();
-  const Draining late(r.path);
+  const TestReader late(r.path);
   CHECK_EQ(late.state, RingState::kCorrupt);
 }
 
@@ -193,7 +193,7 @@ TEST(drainsSparseRingOfLargestSize) {
   Image::headerA(4, 2, 16, 0, 0).put(24, kCapacityMax).put(32, kCapacityMax - 1).resize(40).writeTo(path);
   REQUIRE_EQ(::truncate(path.c_str(), 40 + kCapacityMax * 16), 0);
   store(path, kWritePos, kCapacityMax - 1);
-  Draining ring(path);
+  TestReader ring(path);
   uint64_t count = 0;
   uint64_t sum = 0;
   REQUIRE(ring.reader != nullptr);
@@ -210,12 +210,12 @@ TEST(reportsFileOfATerabyteAsCorrupt) {
   const std::string path = directory / "agent";
   Image::headerA(4, 16, 16, 5, 2).writeTo(path);
   REQUIRE_EQ(::truncate(path.c_str(), off_t{1} << 40), 0);
-  const Draining ring(path);
+  const TestReader ring(path);
   CHECK_EQ(ring.state, RingState::kCorrupt);
   // Not even with a header that claims more.
   store(path, kCapacity, (uint64_t{1} << 36));
   store(path, kMask, (uint64_t{1} << 36) - 1);
-  CHECK_EQ(Draining(path).state, RingState::kCorrupt);
+  CHECK_EQ(TestReader(path).state, RingState::kCorrupt);
 }
 
 // Like NIXL's agents: each takes its position from the header. The start of the second one wipes the pending events;

@@ -20,9 +20,9 @@ namespace {
 constexpr size_t kAll = 1000;
 
 // A producer in its file, a consumer, and an observer.
-class Scene {
+class Fixture {
  public:
-  explicit Scene(uint64_t capacity = 16) : path_(directory_ / "agent") {
+  explicit Fixture(uint64_t capacity = 16) : path_(directory_ / "agent") {
     startAgent(capacity);
     RingState state;
     std::string reason;
@@ -91,102 +91,102 @@ class Scene {
 }  // namespace
 
 TEST(observesEveryEventOverManyLaps) {
-  Scene scene;
+  Fixture fixture;
   for (uint64_t first = 1; first < 1000; first += 9) {
-    scene.write(first, first + 8);
-    const Observation seen = scene.expectSeen(first, first + 8);
+    fixture.write(first, first + 8);
+    const Observation seen = fixture.expectSeen(first, first + 8);
     CHECK_EQ(seen.pending, uint64_t{9});
     CHECK(!seen.lapped);
     CHECK(!seen.restarted);
-    scene.drain();
+    fixture.drain();
   }
 }
 
 TEST(reportsLap) {
-  Scene scene;
-  scene.write(1, 5);
-  scene.expectSeen(1, 5);
+  Fixture fixture;
+  fixture.write(1, 5);
+  fixture.expectSeen(1, 5);
   for (uint64_t first = 6; first < 60; first += 10) {
-    scene.drain();
-    scene.write(first, first + 9);
+    fixture.drain();
+    fixture.write(first, first + 9);
   }
-  CHECK(scene.observe().lapped);
+  CHECK(fixture.observe().lapped);
 }
 
 TEST(repeatsNoEventAfterRestartOfDrainedRing) {
-  Scene scene(64);
+  Fixture fixture(64);
   for (uint64_t first = 1; first <= 91; first += 10) {
-    scene.write(first, first + 9);
-    scene.expectSeen(first, first + 9);
-    scene.drain();
+    fixture.write(first, first + 9);
+    fixture.expectSeen(first, first + 9);
+    fixture.drain();
   }
-  scene.startAgent(64);
-  const Observation seen = scene.observe();
+  fixture.startAgent(64);
+  const Observation seen = fixture.observe();
   CHECK(seen.restarted);
   CHECK(!seen.lapped);
   CHECK_EQ(seen.count(), size_t{0});
-  scene.write(7, 9);
-  CHECK(!scene.expectSeen(7, 9).restarted);
+  fixture.write(7, 9);
+  CHECK(!fixture.expectSeen(7, 9).restarted);
 }
 
 TEST(observesFirstEventsAfterRestart) {
-  Scene scene(64);
-  scene.write(1, 20);
-  scene.expectSeen(1, 20);
-  scene.drain();
-  scene.startAgent(64);
-  scene.write(101, 105);
-  CHECK(scene.expectSeen(101, 105).restarted);
+  Fixture fixture(64);
+  fixture.write(1, 20);
+  fixture.expectSeen(1, 20);
+  fixture.drain();
+  fixture.startAgent(64);
+  fixture.write(101, 105);
+  CHECK(fixture.expectSeen(101, 105).restarted);
 }
 
 TEST(noticesRestartOfUndrainedRing) {
-  Scene scene(64);
-  scene.write(1, 20);
-  scene.expectSeen(1, 20);
-  scene.startAgent(64);
-  scene.write(101, 103);
-  CHECK(scene.expectSeen(101, 103).restarted);
+  Fixture fixture(64);
+  fixture.write(1, 20);
+  fixture.expectSeen(1, 20);
+  fixture.startAgent(64);
+  fixture.write(101, 103);
+  CHECK(fixture.expectSeen(101, 103).restarted);
 }
 
 TEST(noticesRestartWithAnotherCapacity) {
-  Scene scene(64);
-  scene.write(1, 20);
-  scene.expectSeen(1, 20);
+  Fixture fixture(64);
+  fixture.write(1, 20);
+  fixture.expectSeen(1, 20);
   for (const uint64_t capacity : {16, 256}) {
-    scene.startAgent(capacity);
-    scene.write(101, 103);
-    CHECK(scene.expectSeen(101, 103).restarted);
+    fixture.startAgent(capacity);
+    fixture.write(101, 103);
+    CHECK(fixture.expectSeen(101, 103).restarted);
   }
 }
 
 TEST(reportsNoRestartForUnreadEvents) {
-  Scene scene(64);
-  scene.write(1, 60);
-  scene.expectSeen(1, 60);
-  scene.drain();
-  scene.write(61, 70);
-  CHECK_EQ(scene.observe(2).count(), size_t{2});
-  scene.touch();
-  CHECK(!scene.expectSeen(63, 70).restarted);
+  Fixture fixture(64);
+  fixture.write(1, 60);
+  fixture.expectSeen(1, 60);
+  fixture.drain();
+  fixture.write(61, 70);
+  CHECK_EQ(fixture.observe(2).count(), size_t{2});
+  fixture.touch();
+  CHECK(!fixture.expectSeen(63, 70).restarted);
 }
 
 TEST(reportsNoRestartForChangedCtime) {
-  Scene scene;
+  Fixture fixture;
   for (uint64_t first = 1; first < 100; first += 9) {
-    scene.write(first, first + 8);
-    scene.touch();
-    CHECK(!scene.expectSeen(first, first + 8).restarted);
-    scene.drain();
+    fixture.write(first, first + 8);
+    fixture.touch();
+    CHECK(!fixture.expectSeen(first, first + 8).restarted);
+    fixture.drain();
   }
 }
 
 TEST(reportsStalledRing) {
-  Scene scene;
-  scene.write(1, 15);
-  CHECK(!scene.expectSeen(1, 15).stalled);
-  CHECK(scene.observe().stalled);
-  scene.drain();
-  CHECK(!scene.observe().stalled);
+  Fixture fixture;
+  fixture.write(1, 15);
+  CHECK(!fixture.expectSeen(1, 15).stalled);
+  CHECK(fixture.observe().stalled);
+  fixture.drain();
+  CHECK(!fixture.observe().stalled);
 }
 
 int main() { return check::run("ring_observer_test"); }

@@ -8,9 +8,9 @@
 #include <thread>
 
 #include "check.h"
-#include "draining.h"
 #include "ring_observer.h"
 #include "temporary_directory.h"
+#include "test_reader.h"
 
 using namespace nixl_otel;
 
@@ -29,7 +29,7 @@ struct Expected {
 void expectTwo(const Image& image, const Expected& last, const Expected& first) {
   const TemporaryDirectory directory;
   image.writeTo(directory / "agent");
-  Draining ring(directory / "agent");
+  TestReader ring(directory / "agent");
   RingObserver observer(RingFile::open(directory / "agent", RingAccess::kObserve, false));
   for (const auto& events : {observer.observe(10).events(), ring.drain()}) {
     REQUIRE_EQ(events.size(), 2u);
@@ -87,7 +87,7 @@ TEST(restoresHeaderOnRelease) {
   Image image = Image::headerA(4, 16, 16, 9, 2);
   image.writeTo(directory / "agent");
   {
-    Draining ring(directory / "agent");
+    TestReader ring(directory / "agent");
     CHECK_EQ(ring.drain(3).size(), 3u);
     CHECK_EQ(ring.drain().size(), 4u);
   }
@@ -106,7 +106,7 @@ TEST(drainsOverLapEnd) {
     for (const uint64_t capacity : {8, 4096, 16384}) {
       RingWriter writer;
       REQUIRE_EQ(writer.create(path, version, capacity), std::string());
-      Draining ring(path);
+      TestReader ring(path);
       uint64_t value = 0;
       for (const uint64_t batch : {capacity - 1, capacity - 1, capacity - 3, capacity / 2, capacity / 2 + 1}) {
         const auto pushed = push(writer, value + 1, batch);
@@ -121,7 +121,7 @@ TEST(takesNoEventOverTruncatedLapEnd) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   Image::headerA(4, 16, 16, 9, 11).writeTo(path);
-  Draining ring(path);
+  TestReader ring(path);
   REQUIRE_EQ(ring.drain(1).size(), 1u);  // from now on it reads the header only after an anomaly
   REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 14), 0);
   CHECK(ring.drain().empty());
@@ -133,25 +133,25 @@ TEST(takesNoEventOverTruncatedLapEnd) {
 TEST(followsRestartsToAnyCapacityAndVersion) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
-  struct Life {
+  struct Incarnation {
     int32_t version;
     uint64_t capacity;
   };
-  const Life lives[] = {{4, 64}, {4, 64}, {4, 16}, {4, 256}, {1, 64}, {5, 64},
-                        {5, 8},  {3, 4},  {5, 8},  {2, 512}, {3, 512}};
+  const Incarnation incarnations[] = {{4, 64}, {4, 64}, {4, 16}, {4, 256}, {1, 64}, {5, 64},
+                                      {5, 8},  {3, 4},  {5, 8},  {2, 512}, {3, 512}};
   RingWriter first;
   REQUIRE_EQ(first.create(path, 4, 32), std::string());
-  Draining ring(path);
+  TestReader ring(path);
   uint64_t value = 0;
-  for (const Life& life : lives) {
+  for (const Incarnation& incarnation : incarnations) {
     RingWriter writer;
-    REQUIRE_EQ(writer.create(path, life.version, life.capacity), std::string());
+    REQUIRE_EQ(writer.create(path, incarnation.version, incarnation.capacity), std::string());
     ring.drain();  // the new agent pushes later than that
-    const auto pushed = push(writer, value + 1, life.capacity - 1);
-    value += life.capacity - 1;
+    const auto pushed = push(writer, value + 1, incarnation.capacity - 1);
+    value += incarnation.capacity - 1;
     CHECK(ring.values() == pushed);
   }
-  CHECK_EQ(ring.reader->stats().restarts, std::size(lives));
+  CHECK_EQ(ring.reader->stats().restarts, std::size(incarnations));
   CHECK(!ring.reader->stats().suspect);
 }
 
@@ -162,7 +162,7 @@ TEST(survivesTruncationAtAnyMoment) {
   const std::string path = directory / "agent";
   Image::headerA(4, 4096, 16, 4095, 0).writeTo(path);
   std::atomic<bool> done{false};
-  std::thread vandal([&] {
+  std::thread truncator([&] {
     std::mt19937 random(1);
     const Image image = Image::headerA(4, 4096, 16, 4095, 0);
     for (int i = 0; i < (check::kSanitized ? 500 : 5000); ++i) {
@@ -173,22 +173,22 @@ TEST(survivesTruncationAtAnyMoment) {
     }
     done = true;
   });
-  Draining ring(path);
-  uint64_t looks = 0;
-  const auto look = [&] {
+  TestReader ring(path);
+  uint64_t drains = 0;
+  const auto drainOnce = [&] {
     if (ring.reader == nullptr) ring.reader = RingReader::open(path, false, ring.state, ring.reason);
-    ++looks;
+    ++drains;
     return ring.drain();
   };
-  while (!done) look();
-  vandal.join();
-  CHECK(looks > 100);
+  while (!done) drainOnce();
+  truncator.join();
+  CHECK(drains > 100);
   RingWriter agent;
   REQUIRE_EQ(agent.create(path, 4, 1024), std::string());
-  look();  // finds it: the agent pushes later than that
+  drainOnce();  // finds it: the agent pushes later than that
   const auto pushed = push(agent, 1, 1000);
   std::vector<uint64_t> drained;
-  for (const RingEvent& event : look()) drained.push_back(event.value);
+  for (const RingEvent& event : drainOnce()) drained.push_back(event.value);
   CHECK(drained == pushed);
 }
 
@@ -197,7 +197,7 @@ TEST(survivesTruncationAtAnyMoment) {
 TEST(countsNoEventTwiceOverRestartsUnderLoad) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
-  constexpr int kLives = check::kSanitized ? 20 : 60;
+  constexpr int kIncarnations = check::kSanitized ? 20 : 60;
   std::atomic<bool> done{false};
   std::atomic<uint64_t> drains{0};
   std::atomic<uint64_t> written{0};
@@ -206,10 +206,10 @@ TEST(countsNoEventTwiceOverRestartsUnderLoad) {
     const uint64_t capacities[] = {1024, 1024, 256, 4096};
     uint64_t value = 0;
     uint64_t left = 0;
-    for (int life = 0; life < kLives; ++life) {
+    for (int incarnation = 0; incarnation < kIncarnations; ++incarnation) {
       wiped += left;
       RingWriter ring;
-      if (!ring.create(path, 4, capacities[life % 4]).empty()) std::abort();
+      if (!ring.create(path, 4, capacities[incarnation % 4]).empty()) std::abort();
       // Assumption B of the protocol: the first push follows the end of a drain that is running now.
       for (const uint64_t ended = drains; drains == ended;) std::this_thread::yield();
       for (int burst = 0; burst < 50; ++burst) {
@@ -225,7 +225,7 @@ TEST(countsNoEventTwiceOverRestartsUnderLoad) {
     done = true;
   });
   while (!std::filesystem::exists(path)) std::this_thread::yield();
-  Draining ring(path);
+  TestReader ring(path);
   uint64_t last = 0;
   uint64_t counted = 0;
   for (int quiet = 0; quiet < 3; quiet += done) {
@@ -251,7 +251,7 @@ struct Gaps {
   std::vector<uint64_t> before;  // events drained before each report of a chunk
   std::vector<uint64_t> after;
   uint64_t drained = 0;
-  void drain(Draining& ring, uint64_t budget = UINT64_MAX) {
+  void drain(TestReader& ring, uint64_t budget = UINT64_MAX) {
     ring.reader->drain(budget, ring.buffer, [&](const RingReader::Chunk& chunk) {
       if (chunk.gapBefore) before.push_back(drained);
       drained += chunk.count;
@@ -276,7 +276,7 @@ TEST(reportsGapsOfFullRing) {
       const std::string path = directory / (std::to_string(capacity) + "-" + std::to_string(budget));
       RingWriter writer;
       REQUIRE_EQ(writer.create(path, 4, capacity), std::string());
-      Draining ring(path);
+      TestReader ring(path);
       Gaps gaps;
       REQUIRE_EQ(pushAll(writer, capacity + 5), capacity - 1);
       gaps.drain(ring, budget);
@@ -300,7 +300,7 @@ TEST(reportsGapsOfForeignConsumer) {
   const std::string path = directory / "agent";
   RingWriter writer;
   REQUIRE_EQ(writer.create(path, 4, 64), std::string());
-  Draining ring(path);
+  TestReader ring(path);
   Gaps gaps;
   pushAll(writer, 10);
   gaps.drain(ring);
@@ -330,7 +330,7 @@ TEST(noticesForeignConsumer) {
   const TemporaryDirectory directory;
   RingWriter writer;
   REQUIRE_EQ(writer.create(directory / "agent", 4, 64), std::string());
-  Draining ring(directory / "agent");
+  TestReader ring(directory / "agent");
   RingEvent event;
   for (int i = 0; i < 10; ++i) writer.push(event);
   CHECK_EQ(ring.drain().size(), 10u);

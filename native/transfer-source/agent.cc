@@ -61,7 +61,7 @@ void Agent::run() {
   try {
     if (const auto runTime = options_.runTime()) runEnd_ = Clock::now() + *runTime;
     due_ = Clock::now();
-    live();
+    runIncarnation();
     while (!stop_.stop_requested() && Clock::now() < runEnd_ &&
            (options_.transfers == 0 || attempts_ < options_.transfers) &&
            (options_.restarts == 0 || totals_.restarts < options_.restarts)) {
@@ -70,7 +70,7 @@ void Agent::run() {
       ring_.close();
       totals_.restarts++;
       createRing();
-      live();
+      runIncarnation();
     }
     totals_.complete = true;
   } catch (const std::exception& error) {
@@ -103,13 +103,13 @@ void Agent::createRing() {
 
 // Runs one life: from the agent's creation to its destruction. The buffers outlive it: they belong to the application,
 // which registers them with each new agent.
-void Agent::live() {
+void Agent::runIncarnation() {
   StagingQueue queue(options_.stagingLimit());
   RingFlusher flusher(ring_, queue, options_.flushInterval, totals_);
   const bool restarts = options_.restartEvery.count() != 0;
-  const Clock::time_point lifeEnd = restarts ? Clock::now() + options_.restartEvery : Clock::time_point::max();
+  const Clock::time_point incarnationEnd = restarts ? Clock::now() + options_.restartEvery : Clock::time_point::max();
   stageOne(queue, kMemoryRegistered, mover_->registeredBytes());
-  moveUntil(std::min(lifeEnd, runEnd_), queue);
+  moveUntil(std::min(incarnationEnd, runEnd_), queue);
   stageOne(queue, kMemoryDeregistered, mover_->registeredBytes());
   flusher.stop(options_.finalFlush);
   const StagingQueue::Counts counts = queue.counts();

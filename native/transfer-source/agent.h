@@ -36,7 +36,7 @@ class Agent {
   void run();
   void prepare();
   void createRing();
-  void live();
+  void runIncarnation();
   void moveUntil(Clock::time_point end, StagingQueue& queue);
   void transfer(StagingQueue& queue);
   bool waitUntil(Clock::time_point due);

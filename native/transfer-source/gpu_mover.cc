@@ -74,7 +74,7 @@ struct CudaDriver {
 GpuMover::GpuMover(uint64_t largestTransfer) : size_(largestTransfer), cuda_(std::make_unique<CudaDriver>()) {
   try {
     open();
-    proveRoundTrip();
+    verifyRoundTrip();
   } catch (...) {
     close();
     throw;
@@ -110,7 +110,7 @@ void GpuMover::close() {
 }
 
 // Copies from host to device, within the device, and back: the same bytes must return.
-void GpuMover::proveRoundTrip() {
+void GpuMover::verifyRoundTrip() {
   const size_t bytes = std::min<uint64_t>(size_, 1 << 20);
   auto* host = static_cast<unsigned char*>(host_);
   std::memset(host_, 0, size_);

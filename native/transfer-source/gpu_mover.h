@@ -27,7 +27,7 @@ class GpuMover final : public MemoryMover {
  private:
   void open();
   void close();
-  void proveRoundTrip();
+  void verifyRoundTrip();
 
   const uint64_t size_;
   std::unique_ptr<CudaDriver> cuda_;

@@ -22,7 +22,7 @@ namespace nixl_otel::transfer_source {
 
 namespace {
 
-void complain(const std::string& problem) { std::fprintf(stderr, "transfer-source: %s\n", problem.c_str()); }
+void printProblem(const std::string& problem) { std::fprintf(stderr, "transfer-source: %s\n", problem.c_str()); }
 
 [[noreturn]] void exitAtOnce(int signal) { ::_exit(128 + signal); }
 
@@ -54,7 +54,7 @@ int runAgents(const Options& options, TotalsBoard& board, uint32_t first, uint32
     const std::string failed = agent->join();
     if (problem.empty()) problem = failed;
   }
-  if (!problem.empty()) complain(problem);
+  if (!problem.empty()) printProblem(problem);
   return problem.empty() ? 0 : 1;
 }
 
@@ -89,8 +89,8 @@ class Children {
       code = 1;
       if (info.si_code != CLD_EXITED) {
         // The others continue: killing an agent is a supported experiment.
-        complain("process " + std::to_string(info.si_pid) + " was killed by signal " + std::to_string(info.si_status) +
-                 ": the number of events of its agents is unknown");
+        printProblem("process " + std::to_string(info.si_pid) + " was killed by signal " +
+                     std::to_string(info.si_status) + ": the number of events of its agents is unknown");
       } else {
         stopAll();
       }
@@ -105,14 +105,14 @@ class Children {
 
 // Runs in the child. A second signal stops it like the first: after Ctrl-C the terminal and the parent may both send
 // one. The child ends with its parent.
-int beChild(const Options& options, TotalsBoard& board, uint32_t index, pid_t parent, int readyPipe) {
+int runChild(const Options& options, TotalsBoard& board, uint32_t index, pid_t parent, int readyPipe) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) return 1;  // the parent died before the line above
   std::stop_source stop;
   const SignalWatch watch([&stop](int) { stop.request_stop(); });
   return runAgents(options, board, index, options.processes, stop, [readyPipe] {
     if (::write(readyPipe, "r", 1) != 1)
-      complain(std::string("cannot notify the parent process: ") + std::strerror(errno));
+      printProblem(std::string("cannot notify the parent process: ") + std::strerror(errno));
     ::close(readyPipe);
   });
 }
@@ -151,7 +151,7 @@ int runChildren(const Options& options, TotalsBoard& board, const std::function<
   const pid_t parent = ::getpid();
   int ready[2];
   if (::pipe(ready) != 0) {
-    complain(std::string("cannot make a pipe: ") + std::strerror(errno));
+    printProblem(std::string("cannot make a pipe: ") + std::strerror(errno));
     return 1;
   }
   Children children;
@@ -161,9 +161,9 @@ int runChildren(const Options& options, TotalsBoard& board, const std::function<
     if (pid == 0) {
       ::close(ready[0]);
       // The child must not run the parent's destructors nor write its buffers.
-      ::_exit(beChild(options, board, i, parent, ready[1]));
+      ::_exit(runChild(options, board, i, parent, ready[1]));
     }
-    if (pid < 0) complain(std::string("cannot fork: ") + std::strerror(errno));
+    if (pid < 0) printProblem(std::string("cannot fork: ") + std::strerror(errno));
     if (pid > 0) children.add(pid);
     forked = pid > 0;
   }

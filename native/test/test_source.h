@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "collector.h"
-#include "draining.h"
 #include "ring_event.h"
+#include "test_reader.h"
 
 #ifdef __SANITIZE_THREAD__
 // On a slow machine close() returns before the thread ends, and the program may end even earlier.
@@ -28,11 +28,12 @@ extern "C" __attribute__((used, visibility("default"))) inline const char* __tsa
 namespace nixl_otel {
 
 // A source on one directory, and its reports.
-struct Watching {
-  explicit Watching(const SourceOptions& options) : source(Collector::instance().open(options)) {}
-  explicit Watching(const std::string& directory, std::chrono::milliseconds deadTtl = std::chrono::milliseconds(30'000))
-      : Watching(optionsFor(directory, deadTtl)) {}
-  ~Watching() { Collector::instance().close(source); }
+struct TestSource {
+  explicit TestSource(const SourceOptions& options) : handle(Collector::instance().open(options)) {}
+  explicit TestSource(const std::string& directory,
+                      std::chrono::milliseconds deadTtl = std::chrono::milliseconds(30'000))
+      : TestSource(optionsFor(directory, deadTtl)) {}
+  ~TestSource() { Collector::instance().close(handle); }
 
   static SourceOptions optionsFor(const std::string& directory, std::chrono::milliseconds deadTtl) {
     SourceOptions options;
@@ -49,32 +50,32 @@ struct Watching {
   uint64_t counted(const std::string& agent = "") {
     drain();
     uint64_t sum = 0;
-    observe([&](const SourceAgent& seen, const AgentStatus&, const Tally& tally) {
+    snapshot([&](const SourceAgent& seen, const AgentStatus&, const Tally& tally) {
       if (!agent.empty() && seen.name != agent) return;
       for (const EventTally& event : tally.events()) sum += event.count;
     });
     return sum;
   }
-  void observe(const Collector::Visit& visit) {
+  void snapshot(const Collector::Visit& visit) {
     WaitBudget forEver;
-    Collector::instance().snapshot(*source, Source::kNoReader, visit, forEver);
+    Collector::instance().snapshot(*handle, Source::kNoReader, visit, forEver);
   }
   // Returns the snapshot of one agent.
   AgentStatus status(const std::string& agent) {
     AgentStatus found;
-    observe([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
+    snapshot([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
       if (seen.name == agent) found = status;
     });
     return found;
   }
   size_t agents() {
     size_t count = 0;
-    observe([&](const SourceAgent&, const AgentStatus&, const Tally&) { ++count; });
+    snapshot([&](const SourceAgent&, const AgentStatus&, const Tally&) { ++count; });
     return count;
   }
   bool alive(const std::string& agent) {
     bool found = false;
-    observe([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
+    snapshot([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
       found |= seen.name == agent && status.life == Life::kAlive;
     });
     return found;
@@ -82,7 +83,7 @@ struct Watching {
   SourceReport report() {
     SourceReport report;
     WaitBudget forEver;
-    Collector::instance().report(*source, 100'000, report, forEver);
+    Collector::instance().report(*handle, 100'000, report, forEver);
     return report;
   }
   std::vector<RingProblem> problems() { return report().problems; }
@@ -95,17 +96,17 @@ struct Watching {
     for (const RingProblem& one : all.problems) text += std::string(toString(one.state)) + ": " + one.reason;
     return text;
   }
-  std::shared_ptr<Source> source;
+  std::shared_ptr<Source> handle;
 };
 
 // Waits for the condition. The time limit of the test program ends a wait without end.
-inline void until(const std::function<bool()>& condition) {
+inline void waitUntil(const std::function<bool()>& condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-inline void untilTicks(uint64_t more, const std::function<void()>& meanwhile = [] {}) {
+inline void waitForTicks(uint64_t more, const std::function<void()>& meanwhile = [] {}) {
   const uint64_t before = Collector::instance().stats().ticks;
-  until([&] {
+  waitUntil([&] {
     meanwhile();
     return Collector::instance().stats().ticks > before + more;
   });

@@ -14,8 +14,8 @@
 #include "ring_reader.h"
 #include "ring_writer.h"
 
-struct Draining {
-  explicit Draining(const std::string& path) : reader(nixl_otel::RingReader::open(path, false, state, reason)) {}
+struct TestReader {
+  explicit TestReader(const std::string& path) : reader(nixl_otel::RingReader::open(path, false, state, reason)) {}
 
   std::vector<nixl_otel::RingEvent> drain(uint64_t budget = UINT64_MAX) {
     std::vector<nixl_otel::RingEvent> events;
