@@ -13,10 +13,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kScanInterval{50};
-// How long a request waits for rings that have a backlog.
+// Longest time for which a request waits for rings with a backlog.
 constexpr milliseconds kLongestBacklogWait{250};
 
-// Signals are the host's business, apart from those that the thread itself may cause.
+// Leaves signals to the host's threads, except those that this thread itself may cause.
 void blockSignals() {
   sigset_t set;
   ::sigfillset(&set);
@@ -59,7 +59,7 @@ void Collector::addSource(const std::shared_ptr<Source>& source) {
 }
 
 void Collector::startThread() {
-  if (thread_.joinable()) thread_.join();  // it ended after close() had timed out
+  if (thread_.joinable()) thread_.join();  // the previous thread, which ended after close() had timed out
   lastTick_ = {};
   thread_ = std::thread([this] { run(); });
   running_ = true;
@@ -83,7 +83,7 @@ void Collector::close(const std::shared_ptr<Source>& source) {
 void Collector::removeSource(const std::shared_ptr<Source>& source) {
   if (std::erase(sources_, source) == 0) return;
   updateInterval();
-  // The thread may hold the lock of any agent at the moment, so it unlinks them itself.
+  // The thread unlinks the agents itself: it may hold the lock of any of them now.
   if (running_) {
     leaving_.push_back(source);
   } else {
@@ -94,7 +94,7 @@ void Collector::removeSource(const std::shared_ptr<Source>& source) {
   wake_.notify_all();
 }
 
-// One thread drains for all sources, at the shortest interval of any.
+// Sets the interval to the shortest of all sources: one thread drains for all of them.
 void Collector::updateInterval() {
   const auto shorter = [](const auto& a, const auto& b) {
     return a->options().drainInterval < b->options().drainInterval;
@@ -143,7 +143,7 @@ void Collector::serve() {
   }
 }
 
-// Releases every ring, so that another process may drain them.
+// Releases every ring, so that another process may drain it.
 void Collector::releaseAll() {
   makeDeferredCalls();
   AgentMap agents;

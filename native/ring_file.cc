@@ -41,10 +41,10 @@ const char* kindOf(mode_t mode) {
   return "a device";
 }
 
-// A larger number is no version but other data.
+// A file with a larger number in the version field is no ring.
 constexpr int32_t kLastPlausibleVersion = 999;
 
-// Names a file system on which shared mappings of writer and reader may not be the same memory.
+// Returns the name of a file system on which the mappings of writer and reader may not share memory, or nullptr.
 const char* incoherentFileSystem(int fd) {
   struct statfs info;
   if (::fstatfs(fd, &info) != 0) return nullptr;
@@ -155,14 +155,15 @@ HeaderFields peekHeader(const std::string& path, const FileId& id) {
   if (!S_ISREG(info.st_mode) || id != FileId{info.st_dev, info.st_ino}) {
     return withState({}, RingState::kAbsent, "another file");
   }
-  // The name may be another file by now: opening a fifo does not wait, and a link is not followed.
+  // The name may belong to another file now. The flags keep open() from following a link and from waiting at a fifo.
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!fd.valid()) return withState({}, RingState::kDenied, std::strerror(errno));
   return readHeader(fd.get());
 }
 
 RingFile RingFile::open(const std::string& path, RingAccess access, bool force, const Owners& owners) {
-  // O_PATH opens nothing: no fifo waits, no device acts, and the name cannot be swapped for another file after this.
+  // O_PATH does not open the file itself: a fifo does not block, and a device is not activated. The later open() calls
+  // use this descriptor. Therefore they open this file, even if another process replaces the name.
   const FileDescriptor handle(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!handle.valid()) return failedOpen("cannot be opened");
   struct stat info;
@@ -194,7 +195,7 @@ RingFile RingFile::open(const std::string& path, RingAccess access, bool force, 
     if (::flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0) {
       return failed(RingState::kBusy, "another consumer holds its lock");
     }
-    // Another consumer may have drained before the lock was taken.
+    // Reads the header again: another consumer may have drained the ring before this process got the lock.
     header = readHeader(file.fd.get());
     if (header.state != RingState::kReady) return failed(header.state, header.reason);
   }

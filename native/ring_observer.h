@@ -1,8 +1,8 @@
-// Passive observation of a ring: follows write_pos and takes nothing, whichever consumer drains.
+// Observation of a ring: follows write_pos and changes nothing. A consumer may drain the ring meanwhile.
 //
-// Limits: drained slots keep their bytes until the producer laps them. An observation more than a lap after the
-// last one misses events, and reports that where it can. An agent that restarts in its file begins again at slot 0.
-// Then the slots after its write_pos are old.
+// Limits: a drained slot keeps its bytes until the producer overwrites it one lap later. If more than a lap is between
+// two observations, events are missing; an observation reports that if it can see it. An agent that restarts in the same
+// file begins again at slot 0. The slots after its write_pos are then from the previous incarnation.
 
 #pragma once
 
@@ -22,9 +22,9 @@ struct Observation {
   std::vector<std::byte> slots;  // the events since the last observation, encoded
   const RingLayout* layout = nullptr;
   uint64_t capacity = 0;
-  uint64_t pending = 0;    // events in the ring that are not consumed
-  bool lapped = false;     // the slots just before the position changed: events before these are missing
-  bool stalled = false;    // full and unmoved since the last observation: no consumer drains it
+  uint64_t pending = 0;    // events in the ring that no consumer has taken
+  bool lapped = false;     // the slots before the position changed: events before those of this observation are missing
+  bool stalled = false;    // the ring is full and did not change since the last observation: no consumer drains it
   bool restarted = false;  // the agent restarted in this file since the last observation
 
   size_t count() const { return layout == nullptr ? 0 : slots.size() / layout->slot.size; }
@@ -33,7 +33,7 @@ struct Observation {
 
 class RingObserver {
  public:
-  // Begins at the oldest event that is not consumed.
+  // Begins at the oldest event that no consumer has taken.
   explicit RingObserver(RingFile file);
 
   Observation observe(size_t most);
