@@ -1,4 +1,4 @@
-// All byte offsets of the rings that NIXL agents write. No other file has any.
+// The byte offsets of all rings that NIXL agents write.
 //
 //   header A (wire versions 1-4), 40 bytes       header B (draft 5), 512 bytes
 //   +-----------------------+ 0                  +-----------------------+ 0

@@ -10,7 +10,7 @@ namespace nixl_otel::addon {
 
 namespace {
 
-// (options, taps: [types, capacity][])
+// (options, taps: [types, capacity][]): returns handles of the source and of its taps.
 Napi::Value openSource(const Napi::CallbackInfo& info) {
   std::vector<std::shared_ptr<EventTap>> taps;
   const auto requested = info[1].As<Napi::Array>();
@@ -87,7 +87,7 @@ Napi::Value takeTapped(const Napi::CallbackInfo& info) {
   return batch;
 }
 
-// takeTapped() with all fields of each event.
+// Like takeTapped(), but returns all fields of the events and exact values.
 Napi::Value takeEvents(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::vector<TappedEvent> events = held<EventTap>(info)->take(static_cast<size_t>(number(info[1])));

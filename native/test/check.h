@@ -1,9 +1,10 @@
-// Minimal test harness: no framework to install, and each test program also runs under sanitizers.
+// Minimal test harness, so that a contributor needs to install no framework.
 //
 //   TEST(drainsPushedEvents) { CHECK_EQ(count, 3u); }
 //   int main() { return check::run("ring_reader_test"); }
 //
-// After a failed CHECK the test continues; REQUIRE ends it.
+// After a failed CHECK the test continues. A failed REQUIRE ends the test. The variable TEST_ONLY selects tests whose
+// names contain its value.
 
 #pragma once
 
@@ -31,7 +32,7 @@ inline std::vector<Test>& tests() {
   return all;
 }
 
-// Keeps only the first failure of a test: later ones are mostly its consequences.
+// First failure of the running test. Later failures are not kept, because most of them are its consequences.
 inline std::string& firstFailure() {
   static std::string text;
   return text;
@@ -72,7 +73,7 @@ inline bool holds(bool condition, const char* text, const std::string& more, con
   return condition;
 }
 
-// Sanitizers are slow: under them the long tests do less of the same.
+// True under a sanitizer, where long tests repeat their steps less often.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #else

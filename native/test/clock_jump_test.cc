@@ -1,4 +1,4 @@
-// The wall clock of the whole program jumps by days while agents write: times in snapshots follow it, nothing else.
+// The wall clock of this program jumps by days while agents write. Only times in snapshots may follow it.
 
 #include <sys/syscall.h>
 #include <time.h>
@@ -20,7 +20,8 @@ constexpr time_t kDay = 86'400;
 
 }  // namespace
 
-// Replaces the C library's function in the whole program. Visible: the C++ library's clocks call it as well.
+// Replaces the C library's function in the whole program. It needs default visibility, because the clocks of the C++
+// library call it as well.
 extern "C" __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, timespec* now) noexcept {
   const long result = ::syscall(SYS_clock_gettime, clock, now);
   if (result == 0 && clock == CLOCK_REALTIME) now->tv_sec += wallClockOffset.load();
@@ -49,7 +50,7 @@ TEST(keepsAgentsAndCountsEveryEventOverClockJumps) {
     CHECK_EQ(source.counted(), expected);
     waitForTicks(300, [&] { source.agents(); });  // the collector checks lives meanwhile
     CHECK(source.alive("agent"));
-    // The collector finds a ring that is made now, and does not take it for an old one for good.
+    // The collector also finds a ring that is created after the jump.
     const std::string name = "made-at-" + std::to_string(jump);
     AgentProcess other(directory / name);
     other.write(5);

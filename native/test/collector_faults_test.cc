@@ -1,5 +1,5 @@
-// The collector in a failing machine or directory: descriptors run out, other things replace files, directories vanish
-// and reappear. Beside each fault there is a ring of which every event must count.
+// The collector under faults of the machine or the directory: no descriptor is free, files are replaced, directories are
+// deleted and created again. In most tests every event of a ring must count all the same.
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// While it exists, this process may open no more than `more` further files.
+// Limits this process to `more` further open files while the object exists.
 struct DescriptorLimit {
   explicit DescriptorLimit(rlim_t more) {
     ::getrlimit(RLIMIT_NOFILE, &before);
@@ -63,7 +63,7 @@ TEST(opensRingOnceADescriptorIsFree) {
     const DescriptorLimit limit(0);
     waitForTicks(100);
     CHECK_EQ(source.counted(), 0u);
-    // The directory cannot be read, or the ring cannot be opened: the first of the two.
+    // The reason belongs to the directory or to the ring: the collector could open neither.
     CHECK_WITH(source.problem().find("Too many open files") != std::string::npos, source.problem());
   }
   waitUntil([&] { return source.counted() == 7; });
@@ -110,7 +110,7 @@ TEST(findsRingAmongTenThousandOtherFiles) {
   waitUntil([&] { return source.problems().size() == 10'000; });
 }
 
-// The number of their folders does not matter. When some files are removed the collector opens those beyond the limit.
+// The limit holds for all folders together. Once files are removed, the tree lists the files that were beyond the limit.
 TEST(reportsDirectoryWithTooManyFiles) {
   const TemporaryDirectory directory;
   constexpr size_t kHalf = DirectoryTree::kMaxEntries / 2;
@@ -130,7 +130,7 @@ TEST(reportsDirectoryWithTooManyFiles) {
   tree.refresh();
   CHECK_EQ(tree.files().size(), DirectoryTree::kMaxEntries - 2);
   CHECK_EQ(tree.problems().at(directory.path), problem);
-  // The files of the completely read folder: the other folder does not change.
+  // Removes files of the folder that was read completely, so that the other folder does not change.
   const auto inOne = [](const FoundFile& file) { return file.agent.starts_with("one/"); };
   const auto ofOne = static_cast<size_t>(std::count_if(tree.files().begin(), tree.files().end(), inOne));
   const std::string folder = directory / (ofOne == kHalf + 10 ? "one" : "two");
@@ -150,7 +150,7 @@ TEST(reportsDirectoryWithTooManyFiles) {
   CHECK(tree.problems().empty());
 }
 
-// On file systems that keep so large a stamp: in nanoseconds it would be a multiple of 2^64, like 0.
+// An mtime of 2^60 seconds is a multiple of 2^64 in nanoseconds, as 0 is. (Some file systems cannot store it.)
 TEST(readsDirectoryWithOutOfRangeMtimeAgain) {
   const TemporaryDirectory directory;
   DirectoryTree tree(directory.path, "");
@@ -164,7 +164,8 @@ TEST(readsDirectoryWithOutOfRangeMtimeAgain) {
   }
 }
 
-// The collector sees the swap in the parent or, when the parent was read before, on entering the folder.
+// The tree notices the link when it reads the parent directory. If the parent seems unchanged, it notices the link when
+// it visits the folder.
 TEST(doesNotEnterFolderReplacedByLink) {
   for (const bool isParentReadBefore : {false, true}) {
     const TemporaryDirectory directory;
@@ -219,7 +220,7 @@ TEST(followsMissingDeletedAndRecreatedDirectory) {
     push(ring, 1, 20);
     waitUntil([&] { return source.counted() == 30 * life - 10; });
     std::filesystem::remove_all(directory);
-    push(ring, 21, 10);  // the process that maps it continues to write
+    push(ring, 21, 10);  // the agent still maps the unlinked file and writes
     CHECK_EQ(source.counted(), 30 * life);
   }
 }
@@ -238,8 +239,8 @@ TEST(reportsReplacementOfRingAndDrainsRingToItsEnd) {
   const Replacement replacements[] = {
       {"a symbolic link", [&] { return ::symlink((elsewhere / "decoy").c_str(), path.c_str()); }},
       {"a fifo", [&] { return ::mkfifo(path.c_str(), 0644); }},
-      {"a device", [&] { return ::mknod(path.c_str(), S_IFCHR | 0644, makedev(1, 5)); }},  // endless zeros
-      {"", [&] { return ::mkdir(path.c_str(), 0755); }},                                   // searched, not reported
+      {"a device", [&] { return ::mknod(path.c_str(), S_IFCHR | 0644, makedev(1, 5)); }},  // /dev/zero
+      {"", [&] { return ::mkdir(path.c_str(), 0755); }},                                   // a folder is read, not reported
   };
   TestSource source(directory.path);
   uint64_t expected = 0;
@@ -251,7 +252,7 @@ TEST(reportsReplacementOfRingAndDrainsRingToItsEnd) {
     waitUntil([&] { return source.counted("agent") == expected + 10; });
     REQUIRE_EQ(::unlink(path.c_str()), 0);
     if (replacement.make() != 0) {
-      CHECK(errno == EPERM);  // only root makes devices
+      CHECK(errno == EPERM);  // only root can create devices
       expected += 10;
       continue;
     }
@@ -281,7 +282,8 @@ TEST(countsRenamedRingUnderItsFirstName) {
   CHECK_EQ(source.problem(), "busy: already drained as " + (directory / "before"));
 }
 
-// Meanwhile another file has its name: no ring, or a ring that is drained as well, as the same agent.
+// Before that, another file has the ring's name: a file that is no ring, or another ring, which counts for the same
+// agent.
 TEST(acceptsRingThatIsRenamedBack) {
   for (const bool anotherRing : {false, true}) {
     const TemporaryDirectory directory;
@@ -306,14 +308,14 @@ TEST(acceptsRingThatIsRenamedBack) {
     push(ring, 11, 5);
     waitUntil([&] { return source.problem().empty(); });
     CHECK_EQ(source.counted("agent"), anotherRing ? 18u : 15u);
-    // A name that is removed and made again causes a read of the directory.
+    // A new name makes the collector read the directory once more. The ring must cause no problem then.
     ::close(::open((directory / "next").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
     waitUntil([&] { return !source.problem().empty(); });
     CHECK_EQ(source.problem(), std::string("initializing: the file is empty"));
   }
 }
 
-// It is the same agent as long as one of its names is left. Neither the first name found nor the removed one matters.
+// The ring belongs to one agent as long as one of its names is left, also if the first name is removed.
 TEST(countsRingWithTwoNamesOnce) {
   const TemporaryDirectory directory;
   RingWriter ring;
@@ -347,7 +349,7 @@ TEST(reportsAttachedRingThatBecomesIncompatible) {
   CHECK_EQ(source.problem(), std::string());
 }
 
-// The time it was full is above zero and at most the time between two drains.
+// fullMs grows while the ring is found full, and never falls.
 TEST(countsAndTimesFullRing) {
   const TemporaryDirectory directory;
   TestSource source(directory.path);

@@ -1,5 +1,5 @@
-// The collector attaches and releases rings while other threads use all of its calls: snapshots, problems, statistics,
-// taps, and sources that open and close. Mainly for ThreadSanitizer; and each event counts once.
+// The collector attaches and releases rings while other threads make all of its calls: snapshots, problems, statistics,
+// taps, readers and sources. Each event must count once. Under ThreadSanitizer the test finds data races.
 
 #include <atomic>
 
@@ -15,7 +15,7 @@ namespace {
 constexpr uint64_t kIncarnations = check::kSanitized ? 30 : 60;
 constexpr uint64_t kEvents = 50;
 
-// Runs the calls one after another until the stop.
+// Repeats a call on its own thread until it is destroyed.
 class RepeatedCall {
  public:
   explicit RepeatedCall(std::function<void()> action)
@@ -40,7 +40,7 @@ class RepeatedCall {
 // Next incarnation of an agent's file: a new file under the name, the same file rebuilt in place, or none.
 enum class Next { kReplaced, kRebuilt, kGone };
 
-// Runs the incarnations of one agent in sequence. Each is drained to its end before the next begins.
+// Runs the incarnations of one agent. The next one begins when the ring of the previous one is empty.
 void runIncarnations(TestSource& source, const std::string& directory, const std::string& name, Next next,
                      std::atomic<uint64_t>& written) {
   for (uint64_t incarnation = 0; incarnation < kIncarnations; ++incarnation) {

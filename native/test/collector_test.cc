@@ -1,4 +1,4 @@
-// The collector with real rings and threads: exact under load, while snapshots, sources and taps open and close.
+// The collector with real rings and threads. Counts must be exact under load.
 #include "collector.h"
 
 #include <unistd.h>
@@ -36,7 +36,7 @@ uint64_t counted(Source& source) {
   return sum;
 }
 
-// Pushes until `events` were accepted, and waits while the ring is full.
+// Pushes until the ring has accepted `events` events. Waits while the ring is full.
 void produce(RingWriter& ring, uint64_t events) {
   RingEvent event;
   for (uint64_t i = 0; i < events;) {
@@ -106,7 +106,7 @@ TEST(countsReplacedRingsUnderOneName) {
     while (ring.pending() != 0) collector.drainNow(milliseconds(1000));
   }
   CHECK_EQ(counted(*source), 250u);
-  // Memory that earlier lives registered ended with them.
+  // Memory that earlier incarnations registered does not count.
   WaitBudget forEver;
   const auto check = [](const SourceAgent&, const AgentStatus&, const Tally& tally) {
     CHECK(tally.memoryInUse() == 4096);

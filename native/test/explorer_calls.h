@@ -1,4 +1,4 @@
-// RingReader's calls around the protocol: opening, draining, and reattaching after the geometry changed.
+// Counterparts of RingReader's open(), drain() and reattach() on the simulated ring.
 
 #pragma once
 
@@ -15,7 +15,7 @@ inline bool attach(Consumer& c, SimulatedRing& ring, const nixl_otel::HeaderPeek
   return c.protocol.attach(ring, peek, c.capacity, serial);
 }
 
-// RingReader::open. A consumer that could not open stays closed and may try again.
+// RingReader::open(). If it fails, the consumer remains closed and may try again.
 inline void openCall(World&, Consumer& c, SimulatedRing& ring) {
   ring.beginCall(0);
   const nixl_otel::HeaderPeek peek = ring.inspect();
@@ -28,7 +28,7 @@ inline void openCall(World&, Consumer& c, SimulatedRing& ring) {
   }
 }
 
-// RingReader::reattach
+// RingReader::reattach()
 inline bool reattach(Consumer& c, SimulatedRing& ring) {
   const nixl_otel::HeaderPeek peek = ring.inspect();
   if (!peek.whole) return false;
@@ -37,7 +37,7 @@ inline bool reattach(Consumer& c, SimulatedRing& ring) {
   return attach(c, ring, peek);
 }
 
-// RingReader::drain
+// RingReader::drain()
 inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& ring, uint64_t budget) {
   using nixl_otel::DrainOutcome;
   ring.beginCall(budget);

@@ -1,5 +1,5 @@
-// The consumer's side of the simulated ring, on which the real DrainProtocol runs. Before each access the search
-// decides the steps of the others.
+// The consumer's side of the simulated ring, on which the real DrainProtocol runs. Before each access the search chooses
+// steps of the producer and of the foreign consumer.
 
 #pragma once
 
@@ -14,21 +14,15 @@
 
 namespace explorer {
 
-struct Hung {};  // thrown when a call does not end
+struct Hung {};  // thrown if a call makes too many accesses
 
 class SimulatedRing;
-
-// Only protocols that repair it ask for it.
-template <typename Peek>
-void noteReadPosPast(Peek& peek, bool past) {
-  if constexpr (requires { peek.readPosPast; }) peek.readPosPast = past;
-}
 
 // Counterpart of RingReader: the protocol, and the geometry at the time of attaching.
 struct Consumer {
   nixl_otel::DrainProtocol<SimulatedRing> protocol;
   nixl_otel::DrainStats before;
-  int32_t trueMark = 0;  // expected_version as a blind consumer assumes it
+  int32_t trueMark = 0;  // the mark that a blind consumer believes to be in place
   uint16_t serial = 0;
   uint8_t capacity = 0;
   uint8_t version = 0;
@@ -50,15 +44,15 @@ inline Consumer newConsumer() {
 }
 
 class SimulatedRing {
-  // Assumption A: a rebuild that has begun to store ends before a pause does. (One that has only truncated the file may
-  // stop there: system calls follow.)
+  // Assumption A: a pause ends only after a rebuild that has stored something. (A rebuild that has only truncated the
+  // file may take any time, because system calls follow.)
   bool pauseMayEnd() const {
     if (!setting_.assumptionA || !w_.rebuilding || w_.stored == 0) return true;
     if (!setting_.pauseEndsInVisibleRebuild) return false;
     return w_.version == 0 || (w_.expected != w_.version && !nixl_otel::isMark(w_.expected));
   }
 
-  // One access, before which the others may do any number of steps.
+  // Makes one access. Before it, the others may take any number of steps.
   template <typename Access>
   auto at(const char* what, Footprint touches, Access access) {
     Block block(previous_);
@@ -68,7 +62,7 @@ class SimulatedRing {
       if (setting_.costLimit != 0 && w_.cost >= setting_.costLimit) moves.count = 0;
       const bool mayContinue = touches.reads != kPausePlace || pauseMayEnd();
       if (!mayContinue && !setting_.pauseEndsInVisibleRebuild) {
-        // The consumer reads only after the rebuild: any order will do.
+        // The order of these stores does not matter, because the consumer reads only after the rebuild.
         const Moves all = possibleMoves(w_, setting_);
         make(w_, setting_, all.list[all.count - 1], c_.open);
         block = Block();
@@ -105,11 +99,11 @@ class SimulatedRing {
 
   const Setting& setting() const { return setting_; }
 
-  // From here on only the consumer moves.
+  // Lets only the consumer take steps from here on.
   void freezeOthers() { frozen_ = true; }
 
-  // Digest of a state: the values that the consumer's code has read since the call began (its locals follow from them),
-  // and the world.
+  // Begins the digest of a call's states. A state consists of the world and of all values that the consumer's code has
+  // read since the call began, which determine its local variables.
   void beginCall(uint64_t what) {
     history_ = Digest();
     history_.addBytes(c_);
@@ -129,8 +123,8 @@ class SimulatedRing {
     const bool holds = known && geometry && seen.writePos <= seen.mask &&
                        (seen.expected == seen.version || nixl_otel::isMark(seen.expected));
     peek.whole = holds && seen.readPos <= seen.mask;
-    noteReadPosPast(peek, holds && !peek.whole);
-    // An inconsistent header is not returned, so that its fields do not multiply the states.
+    peek.readPosPast = holds && !peek.whole;
+    // Returns no field of an inconsistent header: its values would only multiply the states.
     if (holds) {
       peek.geometryChanged = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
       peek.version = seen.version;
@@ -172,7 +166,8 @@ class SimulatedRing {
   bool swapReadPos(uint64_t from, uint64_t to) {
     return at("swap read_pos", Footprint{kSwapPlace, kReadPosPlace}, [&] {
       if (w_.readPos != from) return false;
-      // From here on the events read from the living ring must count. (Events left in a former ring are excused.)
+      // From here on, events that were read from the present incarnation must count. Events of an earlier incarnation
+      // need not.
       w_.inFlight |= w_.ofIncarnation & justRead_;
       justRead_ = 0;
       w_.readPos = static_cast<uint8_t>(to);
@@ -192,7 +187,8 @@ class SimulatedRing {
     }
     return done;
   }
-  // A drain that ends during a pause, continued by another drain, equals a longer pause: it ends.
+  // Always waits: a drain that returned during a pause, and the drain that continues it, equal one drain with a longer
+  // pause.
   bool pauseForRebuild(bool) {
     at("pause", Footprint{kPausePlace, 0}, [] { return 0; });
     return true;

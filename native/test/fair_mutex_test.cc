@@ -1,4 +1,4 @@
-// The mutex of the collector and of its agents: in turn, and with an end to a wait.
+// The mutex of the collector and of its agents: the order of waiting threads, and waits with a time limit.
 
 #include "fair_mutex.h"
 
@@ -18,7 +18,8 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// A thread that waits for the mutex, appends its name to `order` under it, and releases it.
+// A thread that waits for the mutex, appends its name to `order` with the mutex held, and releases the mutex. The
+// constructor returns when the thread waits.
 class WaitingThread {
  public:
   WaitingThread(FairMutex& mutex, int name, std::vector<int>& order)
@@ -44,7 +45,7 @@ class WaitingThread {
 
 }  // namespace
 
-// Like the collector's thread with a ring that is never empty.
+// The collector's thread does the same with a ring that is never empty.
 TEST(servesWaitingThreadsBeforeRelock) {
   for (int i = 0; i < 100; ++i) {
     FairMutex mutex;

@@ -1,4 +1,4 @@
-// The condition variable of the prebuilt binaries: it loses no wake-up, and a wait ends by the given clock.
+// The condition variable of the prebuilt binaries.
 
 #include "prebuild/futex_condition.h"
 
@@ -42,7 +42,7 @@ TEST(losesNoWakeUpOfThreadsThatTakeTurns) {
       while (turns.done != turn) futex_condition::wait(&turns.changed, &turns.mutex, CLOCK_MONOTONIC, nullptr);
       turns.done += 1;
       ::pthread_mutex_unlock(&turns.mutex);
-      futex_condition::wake(&turns.changed);  // after the mutex, the harder case
+      futex_condition::wake(&turns.changed);  // without the mutex, which is the harder case
     }
   };
   std::thread others[] = {std::thread(takeTurns, 1), std::thread(takeTurns, 2)};
@@ -61,7 +61,7 @@ TEST(timesOutByTheGivenClock) {
     for (; result == 0; ++wakeUps) result = futex_condition::wait(&turns.changed, &turns.mutex, clock, &deadline);
     CHECK_EQ(result, ETIMEDOUT);
     CHECK(isPast(clock, deadline));
-    CHECK(wakeUps < 5);  // one wait, apart from signals
+    CHECK(wakeUps < 5);  // one wait, and perhaps signals
     CHECK_EQ(::pthread_mutex_trylock(&turns.mutex), EBUSY);
     ::pthread_mutex_unlock(&turns.mutex);
   }

@@ -1,5 +1,5 @@
-// Calls while the collector's thread is held up, as by a frozen disk. It waits either for a directory, with the
-// collector's lock held, or for a ring, with an agent's lock held.
+// Calls while the collector's thread is held up, as by a disk that does not answer. The thread waits either for a
+// directory, with collectorMutex held, or for a ring, with the agent's mutex held.
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -47,7 +47,7 @@ void holdIfAtRing(int fd) {
 struct TwoRings {
   explicit TwoRings(milliseconds deadTtl = milliseconds(30'000)) : source(directory.path, deadTtl) {
     if (!first.create(directory / "1", 4, 64).empty() || !second.create(directory / "2", 4, 64).empty()) std::abort();
-    waitUntil([&] { return source.agents() == 2; });  // the collector may have seen one during its creation
+    waitUntil([&] { return source.agents() == 2; });  // the first scan may have seen a ring without a header
   }
   ~TwoRings() { holdPoint = HoldPoint::kNone; }
   void holdAt(HoldPoint where) {
@@ -74,7 +74,7 @@ struct TwoRings {
 
 }  // namespace
 
-// Replaces the C library's function in the whole program.
+// Replace functions of the C library in the whole program.
 extern "C" __attribute__((visibility("default"))) int stat(const char* path, struct stat* info) noexcept {
   holdIfAt(HoldPoint::kDirectory);
   return ::fstatat(AT_FDCWD, path, info, 0);
@@ -95,7 +95,7 @@ TEST(forgetsSourceClosedBeforeItsDeferredOpening) {
   SourceOptions options = TestSource::optionsFor(rings.directory.path, milliseconds(0));
   options.drainInterval = milliseconds(1);
   const auto source = collector.open(options);
-  rings.holdAt(HoldPoint::kFirst);  // the collector's lock is free now
+  rings.holdAt(HoldPoint::kFirst);  // collectorMutex is free now
   collector.close(source);
   rings.release();
   CHECK(collector.stats().drainInterval == milliseconds(2));
@@ -107,7 +107,7 @@ TEST(forgetsTapClosedBeforeItsDeferredOpening) {
   Collector& collector = Collector::instance();
   rings.holdAt(HoldPoint::kFirst);
   const auto tap = collector.openTap(rings.source.handle, {.types = 1, .all = true}, 16);
-  rings.holdAt(HoldPoint::kSecond);  // the first ring's lock is free now
+  rings.holdAt(HoldPoint::kSecond);  // the first agent's mutex is free now
   collector.closeTap(rings.source.handle, tap);
   rings.release();
   CHECK_EQ(tap.use_count(), 1);
@@ -123,10 +123,10 @@ TEST(removesTapsOfClosedSource) {
   collector.close(other);
   rings.release();
   CHECK_EQ(other.use_count(), 1);
-  CHECK_EQ(tap.use_count(), 2);  // the closed source's
+  CHECK_EQ(tap.use_count(), 2);  // `tap`, and the closed source
 }
 
-// A reader that never reads: it would keep dead agents for ten minutes.
+// The reader never reads. If the collector did not forget it, it would keep the dead agent for ten minutes.
 TEST(forgetsReaderRemovedBeforeItsDeferredAddition) {
   TwoRings rings(milliseconds(0));
   Collector& collector = Collector::instance();
@@ -186,7 +186,7 @@ TEST(opensAndClosesSourcesWhileThreadIsHeldUp) {
         sources.push_back(collector.open(TestSource::optionsFor(rings.directory.path, milliseconds(0))));
         if (i % 2 == 0) collector.close(sources.back());
       }
-    }  // the oldest source is closed while the thread is held up
+    }  // closes the source of `rings` while the thread is held up
     holdPoint = HoldPoint::kNone;
     for (size_t i = 1; i < sources.size(); i += 2) collector.close(sources[i]);
     waitUntil([&] {

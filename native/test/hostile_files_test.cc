@@ -1,5 +1,6 @@
-// Files that an attacker makes to keep the collector from the others: rings that never become empty, and names of a new
-// file every few milliseconds. Beside them a ring of which every event must count, and in time.
+// Files with which an attacker tries to keep the collector from other rings: rings that never become empty, rings whose
+// positions always move, many files, and a name that refers to a new file every few milliseconds. Every event of another
+// ring must count in time.
 
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -21,7 +22,7 @@ namespace {
 
 constexpr uint64_t kLargest = 1u << 24;
 
-// Rings of the largest size that are full again after each drain.
+// Rings of the largest size. A thread makes them full again after each drain.
 class EndlessRings {
  public:
   explicit EndlessRings(const std::vector<std::string>& paths) {
@@ -57,7 +58,7 @@ class EndlessRings {
   std::thread writer_;
 };
 
-// Like TestSource::counted(), without a drain before.
+// Counts drained events without requesting a drain.
 uint64_t countedSoFar(TestSource& source, const std::string& agent = "") {
   uint64_t sum = 0;
   source.snapshot([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
@@ -86,13 +87,13 @@ size_t descriptorsIn(const std::string& directory) {
 
 }  // namespace
 
-// Replaces the C library's function in the whole program. The collector calls it once per check of a file.
+// Replaces the C library's function in the whole program. The collector calls it once per try of a file.
 extern "C" __attribute__((visibility("default"))) int fstatfs(int fd, struct statfs* info) noexcept {
   ++checks;
   return static_cast<int>(::syscall(SYS_fstatfs, fd, info));
 }
 
-// The collector checks recent files repeatedly, but only after the first check of the last one.
+// The collector tries recent files repeatedly. The second try of a file must come after the first try of all others.
 TEST(triesEveryNewFileOnceBeforeSecondTries) {
   const TemporaryDirectory directory;
   constexpr size_t kFiles = 10'000;
@@ -106,7 +107,7 @@ TEST(triesEveryNewFileOnceBeforeSecondTries) {
   CHECK_WITH(checks < kFiles * 3 / 2, std::to_string(checks) + " checks");
 }
 
-// The largest number of files would take a second.
+// To try this many files takes about a second.
 TEST(answersRequestedDrainBeforeEveryNewFileIsTried) {
   const TemporaryDirectory directory;
   constexpr size_t kFiles = 65'000;
@@ -126,7 +127,7 @@ TEST(drainsOtherRingsBesideEndlessRings) {
   waitUntil([&] { return source.counted("healthy") == 1; });
   const EndlessRings endless({directory / "endless-1", directory / "endless-2"});
   waitUntil([&] { return countedSoFar(source) > 1'000'000; });
-  // Unasked: while one burst waits, the others get a few turns, and not their ends.
+  // Without a request: while a burst waits in the ring, the endless rings get only a few turns.
   for (int i = 0; i < 10; ++i) {
     const uint64_t before = countedSoFar(source);
     push(ring, 1, 200);
@@ -134,21 +135,21 @@ TEST(drainsOtherRingsBesideEndlessRings) {
     const uint64_t meanwhile = countedSoFar(source) - before;
     CHECK_WITH(meanwhile < kLargest / 4, std::to_string(meanwhile) + " events of the others");
   }
-  // Asked: it answers.
+  // With a request: the collector serves it although the endless rings have backlogs.
   for (uint64_t i = 1; i <= 3; ++i) {
     push(ring, 1, 100);
     CHECK(Collector::instance().drainNow(std::chrono::milliseconds(10'000)));
     CHECK_EQ(ring.pending(), 0u);
   }
   CHECK_EQ(source.counted("healthy"), 2301u);
-  // It finds a late ring as well.
+  // The collector also finds a new ring.
   AgentProcess late(directory / "late");
   late.write(10);
   waitUntil([&] { return source.alive("late"); });
   CHECK_EQ(source.counted("late"), 10u);
 }
 
-// Without time, a drain that needs pauses is left for later: it reads no event and changes nothing.
+// A drain that needs a pause and may not take one must return before it reads an event or changes the file.
 TEST(leavesRingThatNeedsPauseUnchangedWithoutPauses) {
   SteppedDrain stepped(64);
   const auto readPos = [&] { return load<uint64_t>(stepped.path, kHeaderA.readPos); };
@@ -190,7 +191,7 @@ TEST(leavesRingThatNeedsPauseUnchangedWithoutPauses) {
 
 namespace {
 
-// Rings whose positions an attacker moves all the time. Together they need a hundred pauses and more.
+// Rings whose positions an attacker moves all the time. One pass over them takes more than a hundred pauses.
 class MovingRings {
  public:
   explicit MovingRings(const TemporaryDirectory& directory) {
@@ -226,7 +227,7 @@ class MovingRings {
 
 }  // namespace
 
-// Many rings that need pauses do not keep the others waiting.
+// Many rings that need pauses must not delay the others.
 TEST(drainsRingsThatNeedPauseAfterAllOthers) {
   const TemporaryDirectory directory;
   MovingRings moving(directory);
@@ -245,7 +246,7 @@ TEST(drainsRingsThatNeedPauseAfterAllOthers) {
   CHECK_WITH(ms < 20 * 50, std::to_string(ms) + " ms for what takes 20 ticks");
 }
 
-// Nor do rings with more events than a turn drains.
+// Rings that need pauses must not delay rings with a backlog either.
 TEST(givesBacklogsHalfOfTheTimeBesideRingsThatNeedPause) {
   const TemporaryDirectory directory;
   MovingRings moving(directory);
@@ -263,11 +264,11 @@ TEST(givesBacklogsHalfOfTheTimeBesideRingsThatNeedPause) {
   for (RingWriter& ring : full) push(ring, 1, kEvents);
   waitUntil([&] { return full[0].pending() + full[1].pending() == 0; });
   const uint64_t ticks = Collector::instance().stats().ticks - before;
-  // With one turn in each tick it would be 58. (A sanitizer needs many for half as much as a turn's time.)
+  // With one turn per tick it would be 58 ticks. (Under a sanitizer half of a tick is too short for many turns.)
   CHECK_WITH(ticks < 40 || check::kSanitized, std::to_string(ticks) + " ticks");
 }
 
-// write_pos is at the lap's end at each first read, and one further after the pause that this costs.
+// Stores write_pos 0 before each read, and the next position after the pause that the drain takes for it.
 TEST(limitsPausesOfRingAlwaysAtLapEnd) {
   SteppedDrain stepped(4096);
   push(stepped.writer, 1, 10);
@@ -290,8 +291,8 @@ TEST(limitsPausesOfRingAlwaysAtLapEnd) {
   CHECK_EQ(stepped.count, 4096u);
 }
 
-// The writer of a file without a name is not always visible, so the collector drains the file for a while. It does so
-// for a limited number of files.
+// The collector drains an unlinked file for a while, because its writer may be invisible and still write. The number of
+// these files must be limited.
 TEST(limitsDescriptorsOfRepeatedlyReplacedRing) {
   const TemporaryDirectory directory;
   const TemporaryDirectory elsewhere;
@@ -303,14 +304,14 @@ TEST(limitsDescriptorsOfRepeatedlyReplacedRing) {
     push(ring, 1, 5);
     REQUIRE_EQ(::rename((elsewhere / "next").c_str(), (directory / "agent").c_str()), 0);
     waitUntil([&] { return source.counted() == 10 * i - 5; });
-    push(ring, 6, 5);  // and replaced at once
+    push(ring, 6, 5);  // the next file replaces this one at once
   }
   CHECK_EQ(source.counted(), 10 * kFiles);
   CHECK_WITH(descriptorsIn(directory.path) <= 5, std::to_string(descriptorsIn(directory.path)) + " descriptors");
   CHECK_EQ(source.agents(), 1u);
 }
 
-// As many rings as may be open, each replaced: the files that follow have some room, and then wait.
+// Each of the largest number of open rings is replaced. Half as many replacements are opened, and the others wait.
 TEST(limitsReplacedRingsToThreeQuartersOfTheDescriptors) {
   const TemporaryDirectory directory;
   constexpr uint64_t kRings = 32;

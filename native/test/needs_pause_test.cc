@@ -1,5 +1,5 @@
-// Rings that need pauses (a lap's end, a restart) are drained after all others. They must not be released, reported or
-// counted before, nor twice.
+// Rings that need pauses, at a lap's end or after a restart. The collector drains them after all others. Until then it
+// must not release them or serve a request, and it must not count them twice.
 
 #include "agent.h"
 #include "check.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::chrono::hours kNever{24};
 
-// A tick happens only on demand.
+// Returns options with so long an interval that the collector ticks only on requests.
 SourceOptions onlyAsked(const TemporaryDirectory& directory) {
   SourceOptions options = TestSource::optionsFor(directory.path, std::chrono::milliseconds(30'000));
   options.drainInterval = kNever;
@@ -50,7 +50,7 @@ TEST(drainsReplacedRingBeforeItsRelease) {
   REQUIRE_EQ(next.create(path, 4, 16), std::string());
   agent.replaceRing(RingReader::open(path, false, state, reason));
 
-  // The collector saw its writer, which writes up to the lap's end and ends.
+  // The writer of the replaced ring writes up to the lap's end and ends.
   const pid_t child = ::fork();
   if (child == 0) {
     ::pause();
@@ -102,7 +102,7 @@ TEST(countsFullRingAtLapEndOnce) {
   }
 }
 
-// Otherwise the rest of a burst would not fit.
+// The collector must drain a nearly full ring again soon, because the rest of a burst may not fit.
 TEST(drainsNearlyFullRingAtLapEndAgainSoon) {
   const TemporaryDirectory directory;
   RingWriter writer;

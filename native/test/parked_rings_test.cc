@@ -1,5 +1,5 @@
-// Rings that change in the moment of their release. Between the last drain and the record that it keeps, the collector
-// looks up the file by name. The tests act during that call.
+// Rings that change during their release. The collector looks the file up by its name between the last drain and the
+// release. The tests replace the functions of this lookup, and change the ring there.
 
 #include <sys/stat.h>
 
@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-// Action, once, when the collector looks up this file. It runs on the collector's thread.
+// The collector's thread runs `action` once, at the next lookup of this file.
 std::string watchedPath;
 std::function<void()> action;
 std::atomic<bool> armed{false};
@@ -35,7 +35,7 @@ void onNextLookup(const std::string& path, std::function<void()> what) {
   armed = true;
 }
 
-// Afterwards the directory has been read, and reading it causes no more calls for its files.
+// Sets an old mtime, so that the collector reads the directory only once and makes no further lookup for its files.
 void ageDirectory(const TemporaryDirectory& directory) {
   const timespec longAgo[2] = {{1'000'000, 0}, {1'000'000, 0}};
   if (::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0) != 0) std::abort();
@@ -43,7 +43,7 @@ void ageDirectory(const TemporaryDirectory& directory) {
 
 }  // namespace
 
-// Replaces the C library's function in the whole program. By its answers no file is young.
+// Replace functions of the C library in the whole program. stat() reports an old ctime, so that no file is young.
 extern "C" __attribute__((visibility("default"))) int stat(const char* path, struct stat* info) noexcept {
   const int result = interceptLookup(path, info, 0);
   if (result == 0) info->st_ctim.tv_sec -= 3600;
@@ -77,7 +77,7 @@ TEST(noticesRestartOfIdleAgent) {
   const TemporaryDirectory directory;
   TestSource source(directory.path, milliseconds(0));
   for (int life = 0; life < 2; ++life) {
-    AgentProcess agent(directory / "agent");  // without an event: its header does not change
+    AgentProcess agent(directory / "agent");  // writes no event, so its header does not change
     waitUntil([&] { return source.alive("agent"); });
     agent.kill();
     waitUntil([&] { return source.agents() == 0; });

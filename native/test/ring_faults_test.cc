@@ -1,5 +1,5 @@
-// An attached ring, drained while its file is damaged: each possible damage of header and size. Each ends with exact
-// numbers, or with no event and a reason.
+// An attached ring whose header or size is damaged. Each case must end with exact numbers, or with no event and a
+// reason.
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -68,8 +68,8 @@ TEST(reportsUnknownVersionAndTakesNoEvent) {
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
 }
 
-// The reader takes capacity and mask on attaching and after a rebuild. Values stored there at other times have no
-// effect, least of all on the place of slots.
+// The reader reads capacity and mask when it attaches and after a rebuild. Values stored there at other times must have
+// no effect on the slots that it reads.
 TEST(ignoresOverwrittenCapacityAndMask) {
   for (const uint64_t capacity :
        {uint64_t{0}, uint64_t{1}, uint64_t{17}, uint64_t{128}, uint64_t{1} << 60, UINT64_MAX}) {
@@ -110,8 +110,8 @@ TEST(reportsReadPosPastCapacityAndTakesNoEvent) {
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
 }
 
-// The reader trusts the producer: after a jump of write_pos it reads the slots up to there. It never reads more than a
-// ring can hold, and only slots in the file.
+// After a jump of write_pos the reader reads the slots up to the new position, because it cannot distinguish the jump
+// from events. It never reads more events than a ring can hold, nor bytes beyond the file.
 TEST(readsAtMostOneRingPerJumpOfWritePos) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
@@ -149,7 +149,7 @@ TEST(drainsRingInGrownFile) {
   REQUIRE_EQ(::truncate(r.path.c_str(), 1 << 20), 0);
   push(r.writer, 11, 5);
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
-  // A later consumer cannot know which part is the ring.
+  // A later consumer cannot know the part of the file that is the ring.
   r.ring.reset();
   const TestReader late(r.path);
   CHECK_EQ(late.state, RingState::kCorrupt);
@@ -163,7 +163,7 @@ TEST(takesNoEventWhileFileIsTruncatedInsideSlots) {
   CHECK(r.ring->values().empty());
   CHECK_EQ(r.ring->last.state, RingState::kCorrupt);
   REQUIRE_EQ(::truncate(r.path.c_str(), 40 + 64 * 16), 0);
-  // The slots behind the cut are zeros now, as in the file.
+  // The truncated slots are zeros now.
   CHECK(r.ring->values() == (Values{11, 12, 0, 0, 0}));
 }
 
@@ -212,14 +212,14 @@ TEST(reportsFileOfATerabyteAsCorrupt) {
   REQUIRE_EQ(::truncate(path.c_str(), off_t{1} << 40), 0);
   const TestReader ring(path);
   CHECK_EQ(ring.state, RingState::kCorrupt);
-  // Not even with a header that claims more.
+  // A header with a larger capacity makes no difference.
   store(path, kCapacity, (uint64_t{1} << 36));
   store(path, kMask, (uint64_t{1} << 36) - 1);
   CHECK_EQ(TestReader(path).state, RingState::kCorrupt);
 }
 
-// Like NIXL's agents: each takes its position from the header. The start of the second one wipes the pending events;
-// the others are in the ring and count.
+// Both producers read write_pos from the header before each push, as NIXL's agents do. The start of the second producer
+// wipes the pending events. All later events count.
 TEST(countsTwoProducersFromStartOfTheSecond) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);

@@ -1,4 +1,4 @@
-// Observing real ring files: consumers are undisturbed, laps are reported, and restarts are no laps.
+// Observation of real rings beside a consumer: laps and restarts.
 
 #include "ring_observer.h"
 
@@ -31,7 +31,7 @@ class Fixture {
     observer_ = std::make_unique<RingObserver>(RingFile::open(path_, RingAccess::kObserve, false));
   }
 
-  // Restarts in the same file, like an agent under its old name, but faster than any agent.
+  // Starts the agent, or restarts it in the same file. A real restart takes longer than a step of the file's clock.
   void startAgent(uint64_t capacity) {
     if (agent_ != nullptr) waitForNextFileTime();
     agent_ = std::make_unique<RingWriter>();
@@ -53,13 +53,13 @@ class Fixture {
 
   Observation observe(size_t most = kAll) { return observer_->observe(most); }
 
-  // Sets the file's times as writing through a mapping may.
+  // Sets the file's times, as stores through a mapping may.
   void touch() {
     waitForNextFileTime();
     REQUIRE_EQ(::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0), 0);
   }
 
-  // Observes exactly the events with these values.
+  // Observes, and checks that the events have exactly these values.
   Observation expectSeen(uint64_t from, uint64_t to) {
     const Observation seen = observe();
     const std::vector<RingEvent> events = seen.events();
@@ -69,7 +69,7 @@ class Fixture {
   }
 
  private:
-  // File systems take the time of a change from a clock with steps of milliseconds.
+  // Waits until a new change would get another ctime: file systems use a clock with steps of milliseconds.
   void waitForNextFileTime() {
     const std::string clock = directory_ / "clock";
     struct stat ring;

@@ -1,4 +1,4 @@
-// Draining real files: every wire version from literal bytes, and concurrent restarts and truncations.
+// Drains of real files: every wire version from literal bytes, and concurrent restarts and truncations.
 #include "ring_reader.h"
 
 #include <sys/stat.h>
@@ -16,8 +16,8 @@ using namespace nixl_otel;
 
 namespace {
 
-// The ring holds its last and its first slot, in this order. All other bytes are 0xA5, because real rings have any
-// bytes in their padding.
+// An event that a drain must return. The rings of these tests hold the last slot and the first slot, in this order. All
+// other bytes are 0xA5, because the padding of real rings may have any bytes.
 struct Expected {
   uint64_t timestampUs = 0;
   int32_t category = 0;
@@ -98,7 +98,7 @@ TEST(restoresHeaderOnRelease) {
   CHECK(bytes == image.put(8, uint64_t{9}).bytes());
 }
 
-// Laps that are read in one piece, laps with too many remaining slots for that, and laps longer than a chunk.
+// Laps that are read with one system call, laps with too many other slots for that, and laps longer than a chunk.
 TEST(drainsOverLapEnd) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -122,14 +122,14 @@ TEST(takesNoEventOverTruncatedLapEnd) {
   const std::string path = directory / "agent";
   Image::headerA(4, 16, 16, 9, 11).writeTo(path);
   TestReader ring(path);
-  REQUIRE_EQ(ring.drain(1).size(), 1u);  // from now on it reads the header only after an anomaly
+  REQUIRE_EQ(ring.drain(1).size(), 1u);  // later drains read the size only after an anomaly
   REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 14), 0);
   CHECK(ring.drain().empty());
   CHECK(ring.last.outcome == DrainOutcome::kWaiting);
   CHECK_EQ(ring.reader->stats().drained, 1u);
 }
 
-// The agent restarts in place, with every combination of buffers and versions, while a reader stays attached.
+// The agent restarts in place with several capacities and versions, while a reader stays attached.
 TEST(followsRestartsToAnyCapacityAndVersion) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -146,7 +146,7 @@ TEST(followsRestartsToAnyCapacityAndVersion) {
   for (const Incarnation& incarnation : incarnations) {
     RingWriter writer;
     REQUIRE_EQ(writer.create(path, incarnation.version, incarnation.capacity), std::string());
-    ring.drain();  // the new agent pushes later than that
+    ring.drain();  // by assumption B a new agent pushes after this drain
     const auto pushed = push(writer, value + 1, incarnation.capacity - 1);
     value += incarnation.capacity - 1;
     CHECK(ring.values() == pushed);
@@ -155,8 +155,8 @@ TEST(followsRestartsToAnyCapacityAndVersion) {
   CHECK(!ring.reader->stats().suspect);
 }
 
-// Thousands of truncations during drains: to nothing, to inside the header, to inside the slots. Afterwards the ring is
-// whole again and is read to its end.
+// Thousands of truncations during drains: to 0 bytes, inside the header, inside the slots. After a restart of the agent
+// the counts must be exact again.
 TEST(survivesTruncationAtAnyMoment) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -185,15 +185,15 @@ TEST(survivesTruncationAtAnyMoment) {
   CHECK(drains > 100);
   RingWriter agent;
   REQUIRE_EQ(agent.create(path, 4, 1024), std::string());
-  drainOnce();  // finds it: the agent pushes later than that
+  drainOnce();  // by assumption B a new agent pushes after this drain
   const auto pushed = push(agent, 1, 1000);
   std::vector<uint64_t> drained;
   for (const RingEvent& event : drainOnce()) drained.push_back(event.value);
   CHECK(drained == pushed);
 }
 
-// A producer that pushes, and restarts in place repeatedly. The reader counts no more than it wrote, and no less than
-// that minus the wiped events. Like an agent, it first pushes one flush interval after the creation of its ring.
+// A producer pushes and restarts in place repeatedly. The reader must count at most the written events, and at least the
+// written events minus the wiped ones.
 TEST(countsNoEventTwiceOverRestartsUnderLoad) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -210,7 +210,7 @@ TEST(countsNoEventTwiceOverRestartsUnderLoad) {
       wiped += left;
       RingWriter ring;
       if (!ring.create(path, 4, capacities[incarnation % 4]).empty()) std::abort();
-      // Assumption B of the protocol: the first push follows the end of a drain that is running now.
+      // Assumption B of the protocol: the first push comes after the end of a drain that runs now.
       for (const uint64_t ended = drains; drains == ended;) std::this_thread::yield();
       for (int burst = 0; burst < 50; ++burst) {
         for (int i = 0; i < 100; ++i) {
@@ -231,12 +231,12 @@ TEST(countsNoEventTwiceOverRestartsUnderLoad) {
   for (int quiet = 0; quiet < 3; quiet += done) {
     if (ring.reader == nullptr) ring.reader = RingReader::open(path, false, ring.state, ring.reason);
     for (const RingEvent& event : ring.drain()) {
-      CHECK(event.value > last);  // in order: none twice
+      CHECK(event.value > last);  // rising values: no event counts twice
       last = event.value;
       ++counted;
     }
     ++drains;
-    CHECK(last <= written + 1);  // written is counted right after the push
+    CHECK(last <= written + 1);  // the producer increments `written` right after the push
     std::this_thread::yield();
   }
   agent.join();
@@ -248,8 +248,8 @@ TEST(countsNoEventTwiceOverRestartsUnderLoad) {
 namespace {
 
 struct Gaps {
-  std::vector<uint64_t> before;  // events drained before each report of a chunk
-  std::vector<uint64_t> after;
+  std::vector<uint64_t> before;  // number of events drained before each gapBefore
+  std::vector<uint64_t> after;   // and before each gapAfter
   uint64_t drained = 0;
   void drain(TestReader& ring, uint64_t budget = UINT64_MAX) {
     ring.reader->drain(budget, ring.buffer, [&](const RingReader::Chunk& chunk) {
@@ -268,7 +268,7 @@ uint64_t pushAll(RingWriter& writer, uint64_t events) {
 
 }  // namespace
 
-// Events that a full ring refused are missing after its last event, independent of chunks and turns.
+// The gap is after the last event of a full ring, independent of chunks and turns.
 TEST(reportsGapsOfFullRing) {
   const TemporaryDirectory directory;
   for (const uint64_t capacity : {64, 4096, 8192, 65536}) {
@@ -281,7 +281,7 @@ TEST(reportsGapsOfFullRing) {
       REQUIRE_EQ(pushAll(writer, capacity + 5), capacity - 1);
       gaps.drain(ring, budget);
       if (budget != UINT64_MAX) {
-        // Full again before the reader reached the first gap: one more gap.
+        // The ring becomes full again before the reader has reached the first gap. This adds a second gap.
         REQUIRE_EQ(pushAll(writer, capacity), budget);
         gaps.drain(ring, budget);
         REQUIRE_EQ(pushAll(writer, budget - 1), budget - 1);
@@ -313,7 +313,7 @@ TEST(reportsGapsOfForeignConsumer) {
   CHECK_EQ(gaps.drained, 27u);
   CHECK(gaps.before == std::vector<uint64_t>{10});
   CHECK(ring.reader->stats().suspect);
-  // Events read from one incarnation are not missing in the next.
+  // Events that a foreign consumer took from one incarnation cause no gap in the next.
   pushAll(writer, 10);
   store(path, kHeaderA.readPos, load<uint64_t>(path, kHeaderA.writePos));
   gaps.drain(ring);

@@ -1,4 +1,4 @@
-// Files that a writer accepts, and files that it leaves alone.
+// Files that a writer accepts, and files that it refuses and leaves unchanged.
 #include "ring_writer.h"
 
 #include <sys/stat.h>
@@ -43,7 +43,7 @@ TEST(followsNoLinkAtAgentName) {
   CHECK(!std::filesystem::exists(directory / "new"));
 }
 
-// Nor does it wait for a process at the other end.
+// The writer must not wait for another process at the other end of the fifo.
 TEST(refusesOtherThanRegularFiles) {
   const TemporaryDirectory directory;
   REQUIRE_EQ(::mkfifo((directory / "fifo").c_str(), 0644), 0);

@@ -1,4 +1,4 @@
-// A real ring with a hook before each access: a test can stop a drain between any two of them.
+// A real ring that calls a test's hook before each access of a drain.
 
 #pragma once
 
@@ -39,7 +39,7 @@ class SteppedRing {
   nixl_otel::RingReader& reader_;
 };
 
-// An agent's ring, attached and drained by the protocol step by step.
+// A ring of an agent, attached by a protocol whose drains call the hook.
 struct SteppedDrain {
   explicit SteppedDrain(uint64_t capacity) : opened(createRing(capacity)), ring(*opened.reader) {
     if (!protocol.attach(ring, ring.inspect(), capacity, 1)) std::abort();
@@ -60,7 +60,7 @@ struct SteppedDrain {
   SteppedRing ring;
   nixl_otel::DrainProtocol<SteppedRing> protocol;
   uint64_t count = 0;
-  std::vector<uint64_t> gapsAfter;  // counts of events after which the producer may have omitted some
+  std::vector<uint64_t> gapsAfter;  // number of events before each gapAfter
 
  private:
   const std::string& createRing(uint64_t capacity) {

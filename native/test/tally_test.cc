@@ -67,7 +67,7 @@ TEST(sumsDoNotWrapAt64Bits) {
   CHECK_EQ(tally.events()[kTxBytes].last, UINT64_MAX);
 }
 
-// Longer than a chunk of a drain: an observer folds a whole ring at once.
+// More events than a drain folds at once, because an observer folds a whole ring at once.
 TEST(sumsOfManyLargeTransfersDoNotWrap) {
   constexpr uint64_t kTransfers = uint64_t{1} << 14;
   constexpr uint64_t kBytes = (uint64_t{1} << 51) - 1;
@@ -124,7 +124,7 @@ TEST(assemblesTransferFromConsecutiveEventsOnly) {
   fold(tally, v4, {typed(kTxRequests, 1)});
   CHECK_EQ(tally.transmit().count, 1u);
   fold(tally, v4, {typed(kXferTime, 20), typed(kRxBytes, 50), typed(kTxRequests, 1)});  // directions differ
-  fold(tally, v4, {typed(kXferTime, 20), typed(kRxBytes, 50)}, true);                   // cut by a full ring
+  fold(tally, v4, {typed(kXferTime, 20), typed(kRxBytes, 50)}, true);                   // a gap follows
   fold(tally, v4, {typed(kRxRequests, 1)});
   CHECK_EQ(tally.transmit().count, 1u);
   CHECK_EQ(tally.receive().count, 0u);
@@ -145,7 +145,7 @@ bool sameTransfers(const TransferTally& a, const TransferTally& b) {
 
 }  // namespace
 
-// Whole transfers have a separate path, which a single event never takes.
+// Tally folds whole transfers with separate code. Chunks of one event never reach that code.
 TEST(countsWholeTransfersLikeSingleEvents) {
   const char* names[] = {"agent_tx_bytes",        "agent_rx_bytes",          "agent_tx_requests_num",
                          "agent_rx_requests_num", "agent_memory_registered", "agent_memory_deregistered",
@@ -167,7 +167,7 @@ TEST(countsWholeTransfersLikeSingleEvents) {
     if (random() % 8 != 0) add(kXferPostTime, value());
     add(kXferTime, value());
     add(kTxBytes + direction, value());
-    if (random() % 16 == 0) continue;  // like the cut of a full ring
+    if (random() % 16 == 0) continue;  // the ring was full and refused the request
     add(kTxRequests + direction, random() % 16 == 0 ? 2 : 1);
     if (random() % 16 == 0) add(kMemoryRegistered, value());
   }

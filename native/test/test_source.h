@@ -1,4 +1,4 @@
-// The collector from outside: a source with its reports, and agents in separate processes.
+// A source with which a test reads the collector's reports, and agents in separate processes.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 #include "test_reader.h"
 
 #ifdef __SANITIZE_THREAD__
-// On a slow machine close() returns before the thread ends, and the program may end even earlier.
+// On a slow machine close() may time out, and the program may end before the collector's thread.
 extern "C" __attribute__((used, visibility("default"))) inline const char* __tsan_default_options() {
   return "report_thread_leaks=0";
 }
@@ -27,7 +27,7 @@ extern "C" __attribute__((used, visibility("default"))) inline const char* __tsa
 
 namespace nixl_otel {
 
-// A source on one directory, and its reports.
+// A source of one directory, and its reports.
 struct TestSource {
   explicit TestSource(const SourceOptions& options) : handle(Collector::instance().open(options)) {}
   explicit TestSource(const std::string& directory,
@@ -46,7 +46,7 @@ struct TestSource {
     return options;
   }
   void drain() { Collector::instance().drainNow(std::chrono::milliseconds(10'000)); }
-  // Counts the events of the agents with this name; "": of all.
+  // Requests a drain and returns the number of events of this agent, or of all agents if it is "".
   uint64_t counted(const std::string& agent = "") {
     drain();
     uint64_t sum = 0;
@@ -60,7 +60,7 @@ struct TestSource {
     WaitBudget forEver;
     Collector::instance().snapshot(*handle, Source::kNoReader, visit, forEver);
   }
-  // Returns the snapshot of one agent.
+  // Returns the status of one agent.
   AgentStatus status(const std::string& agent) {
     AgentStatus found;
     snapshot([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
@@ -89,7 +89,7 @@ struct TestSource {
   std::vector<RingProblem> problems() { return report().problems; }
   // Returns the state of the only place.
   PlaceStatus place() { return report().places.front(); }
-  // Returns the problem of the only file or of the directory, all if there are more, "" without one.
+  // Returns the problems of the directory and of its files in one text, "" if there are none.
   std::string problem() {
     const SourceReport all = report();
     std::string text = all.places.front().reason;
@@ -99,11 +99,12 @@ struct TestSource {
   std::shared_ptr<Source> handle;
 };
 
-// Waits for the condition. The time limit of the test program ends a wait without end.
+// Waits for the condition. If it never holds, the time limit of the test program ends the wait.
 inline void waitUntil(const std::function<bool()>& condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
+// Waits until more than `more` further ticks have begun.
 inline void waitForTicks(uint64_t more, const std::function<void()>& meanwhile = [] {}) {
   const uint64_t before = Collector::instance().stats().ticks;
   waitUntil([&] {
@@ -112,7 +113,7 @@ inline void waitForTicks(uint64_t more, const std::function<void()>& meanwhile =
   });
 }
 
-// A separate process that writes a ring: it pushes the given number of events on demand.
+// A separate process that writes a ring. It pushes events when write() tells it to.
 class AgentProcess {
  public:
   explicit AgentProcess(const std::string& path) {
