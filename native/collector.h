@@ -1,5 +1,5 @@
-// The one background thread of a process. It finds rings, drains them on time, and notices the start, restart and end of
-// agents.
+// The one background thread of a process. It finds rings, drains them on time, and notices the start, restart and end
+// of agents.
 //
 // The thread does not depend on JavaScript: a blocked event loop loses no event. Only this thread drains the rings that
 // it attached. Other threads take snapshots, which are cumulative.
@@ -90,8 +90,8 @@ class Collector {
   void removeReader(const std::shared_ptr<Source>& source, uint32_t reader);
 
   using Visit = std::function<void(const SourceAgent&, const AgentStatus&, const Tally&)>;
-  // Calls visit() for each of the source's agents. False if the thread held a lock for longer than the budget; then some
-  // agents were not visited.
+  // Calls visit() for each of the source's agents. False if the thread held a lock for longer than the budget; then
+  // some agents were not visited.
   bool snapshot(Source& source, uint32_t reader, const Visit& visit, WaitBudget& budget);
   // Lists at most `most` problems. False if the thread held a lock for longer than the budget.
   bool report(const Source& source, size_t most, SourceReport& out, WaitBudget& budget);

@@ -119,7 +119,8 @@ void Collector::attach(const std::string& path, std::unique_ptr<RingReader> read
   lives_.noteAttached(now);
 }
 
-// Sets the candidate's reason if an agent of this process holds the ring's lock: the ring was renamed, or has two names.
+// Sets the candidate's reason if an agent of this process holds the ring's lock: the ring was renamed, or has two
+// names.
 void Collector::explainBusy(Candidate& candidate) const {
   const auto file = fileAt(candidate.path);
   if (!file) return;

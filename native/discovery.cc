@@ -161,7 +161,8 @@ bool DirectoryTree::read(Folder& folder, const std::string& path, const std::str
   ::closedir(directory);
   bool changed = files.size() != folder.files.size() || folders != folder.folders;
   for (size_t i = 0; !changed && i < files.size(); ++i) changed = files[i].path != folder.files[i].path;
-  // A name may belong to another file now, which only the inode shows. Therefore a settled read always reports a change.
+  // A name may belong to another file now, which only the inode shows. Therefore a settled read always reports a
+  // change.
   changed |= folder.settled;
   folder.files = std::move(files);
   folder.folders = std::move(folders);

@@ -121,8 +121,8 @@ class DrainProtocol {
   // Takes up to `budget` events. `sink(slots, count, gapBefore, gapAfter)` gets each chunk.
   //   gapBefore  a foreign consumer took events of this incarnation before these
   //   gapAfter   the ring was full up to the chunk's end, so the producer may have dropped events there
-  // Without `mayPause`, a drain that needs a pause returns kNeedsPause and takes no further event. Exception: if the mark
-  // disappeared right after a swap, the drain pauses, because assumption B covers only this drain.
+  // Without `mayPause`, a drain that needs a pause returns kNeedsPause and takes no further event. Exception: if the
+  // mark disappeared right after a swap, the drain pauses, because assumption B covers only this drain.
   //
   // Requires: `buffer` holds kChunkSlots slots.
   template <typename Sink>
@@ -282,7 +282,8 @@ class DrainProtocol {
   // first store its read_pos of 0. Therefore consecutive reads must agree on read_pos.
   //
   // A ring that was never drained may return kSettling and continue after the pause: many rings may be found at once,
-  // and each pause would delay all others. A ring that was drained may not, because assumption B covers only this drain.
+  // and each pause would delay all others. A ring that was drained may not, because assumption B covers only this
+  // drain.
   Recovery resync(Ring& ring) {
     Settling now = settling_;
     settling_.begun = false;

@@ -37,8 +37,8 @@ class EventTap {
       if (!wants_.all && (event.key >= kTypes || (wants_.types >> event.key & 1) == 0)) continue;
       TapStats& stats = stats_[event.key < kTypes ? event.key : kTypes];
       ++stats.seen;
-      // Keeps every n-th event of each agent and key, independent of batches. The agent's id shifts the first kept event.
-      // Therefore the kept share is also right for many agents with few events each.
+      // Keeps every n-th event of each agent and key, independent of batches. The agent's id shifts the first kept
+      // event. Therefore the kept share is also right for many agents with few events each.
       if ((event.ordinal + event.agentId) % keepOneIn_ != 0) {
         ++stats.sampledOut;
       } else if (queue_.size() >= capacity_) {

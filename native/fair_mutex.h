@@ -1,7 +1,7 @@
 // A mutex that serves threads in the order of their arrival, and a lock whose wait has a time limit.
 //
-// While a ring has a backlog, the collector's thread locks its agent again right after it unlocked it. With a std::mutex
-// a waiting thread would wake up each time and find the mutex locked again.
+// While a ring has a backlog, the collector's thread locks its agent again right after it unlocked it. With a
+// std::mutex a waiting thread would wake up each time and find the mutex locked again.
 
 #pragma once
 

@@ -1,8 +1,8 @@
 // Buckets over given upper bounds: bucket i counts values <= bounds[i], the last bucket counts values above all bounds.
 //
-// The search for buckets is most of a tally's work, and branch predictors fail on it. Therefore a table maps the leading
-// bits of a value to a first bucket, and one comparison without a branch decides between this bucket and the next. If a
-// cell of the table has several bounds, the search needs a loop.
+// The search for buckets is most of a tally's work, and branch predictors fail on it. Therefore a table maps the
+// leading bits of a value to a first bucket, and one comparison without a branch decides between this bucket and the
+// next. If a cell of the table has several bounds, the search needs a loop.
 
 #pragma once
 
@@ -49,7 +49,8 @@ class BucketTable {
   size_t buckets() const { return thresholds_.size(); }
 
  private:
-  // The first threshold that a key of the cell may exceed, and its index. In one struct, because each search reads both.
+  // The first threshold that a key of the cell may exceed, and its index. In one struct, because each search reads
+  // both.
   struct Cell {
     uint64_t threshold;
     uint64_t first;

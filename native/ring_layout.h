@@ -49,7 +49,7 @@ inline constexpr HeaderLayout kHeaderA{40, 0, 8, 16, 20, 24, 32};
 inline constexpr HeaderLayout kHeaderB{512, 0, 256, 16, 20, 8, 24};
 
 inline constexpr uint32_t kAbsent = UINT32_MAX;  // offset of a field that the slot lacks
-inline constexpr size_t kNameBytes = 32;         // of an event's name: padded with NUL, but not terminated if it is full
+inline constexpr size_t kNameBytes = 32;  // of an event's name: padded with NUL, but not terminated if it is full
 
 struct SlotLayout {
   uint32_t size;

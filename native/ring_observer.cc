@@ -37,8 +37,8 @@ RingObserver::FileTime RingObserver::changeTime() const {
   return {info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
 }
 
-// True if the agent rebuilt its ring since the last observation. Positions alone do not show that: they also return to 0
-// at the end of a lap. A restart truncates the file, which changes its ctime, and leaves the slots after write_pos
+// True if the agent rebuilt its ring since the last observation. Positions alone do not show that: they also return to
+// 0 at the end of a lap. A restart truncates the file, which changes its ctime, and leaves the slots after write_pos
 // unchanged. The ctime alone does not show it either: stores through a mapping may change it, too.
 bool RingObserver::rebuilt(const HeaderFields& header, const FileTime& changed) const {
   if (header.layout != file_.header.layout || header.capacity != file_.header.capacity) return true;
@@ -71,8 +71,8 @@ Observation RingObserver::observe(size_t most) {
   seen.state = header.state;
   seen.reason = header.reason;
   if (header.state != RingState::kReady) return seen;
-  // Pairs with the producer's release store of write_pos. pread reads header and slots and orders nothing itself: without
-  // the fence, arm64 could read slots before write_pos.
+  // Pairs with the producer's release store of write_pos. pread reads header and slots and orders nothing itself:
+  // without the fence, arm64 could read slots before write_pos.
 #ifndef __SANITIZE_THREAD__  // ThreadSanitizer supports no fences and does not see the stores of pread
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif

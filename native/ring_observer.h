@@ -1,8 +1,8 @@
 // Observation of a ring: follows write_pos and changes nothing. A consumer may drain the ring meanwhile.
 //
 // Limits: a drained slot keeps its bytes until the producer overwrites it one lap later. If more than a lap is between
-// two observations, events are missing; an observation reports that if it can see it. An agent that restarts in the same
-// file begins again at slot 0. The slots after its write_pos are then from the previous incarnation.
+// two observations, events are missing; an observation reports that if it can see it. An agent that restarts in the
+// same file begins again at slot 0. The slots after its write_pos are then from the previous incarnation.
 
 #pragma once
 

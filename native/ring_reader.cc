@@ -96,7 +96,8 @@ bool RingReader::unlinked() const {
   return ::fstat(fd(), &info) == 0 && info.st_nlink == 0;
 }
 
-// Attaches to a ring of another geometry in the same file: the agent restarted with other settings or in another release.
+// Attaches to a ring of another geometry in the same file: the agent restarted with other settings or in another
+// release.
 bool RingReader::reattach() {
   const HeaderFields header = readHeader(fd());
   if (header.state != RingState::kReady) return false;

@@ -148,7 +148,8 @@ class RingWriter {
   // Opens or creates the file, and checks it before it is changed: another user of the directory may have created any
   // kind of file there. Returns "" or an error message.
   static std::string openOwn(const std::string& path, int& fd) {
-    // O_NONBLOCK and O_NOCTTY: for a fifo and a terminal. 0644, as in NIXL: other users can observe, this user can drain.
+    // O_NONBLOCK and O_NOCTTY: for a fifo and a terminal. 0644, as in NIXL: other users can observe, this user can
+    // drain.
     fd = ::open(path.c_str(), O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
     struct stat file;
     if (fd < 0) {

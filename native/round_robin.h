@@ -19,8 +19,8 @@ class RoundRobin {
   using Visit = std::function<Turn(typename Container::iterator::reference)>;
   static constexpr size_t kEndless = std::numeric_limits<size_t>::max();
 
-  // Calls visit(entry) for up to `turns` entries; the first entry follows the last. kRemove erases the entry. kStop ends
-  // the round, and the next round begins with this entry.
+  // Calls visit(entry) for up to `turns` entries; the first entry follows the last. kRemove erases the entry. kStop
+  // ends the round, and the next round begins with this entry.
   //
   // Requires: visit() erases no entry. It may insert entries.
   template <typename Container>

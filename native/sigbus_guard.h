@@ -1,8 +1,8 @@
 // Access to a mapped file that another process may truncate at any moment.
 //
-// An access to a page after the end of the file causes a SIGBUS, which would end the host process. If this happens inside
-// a mapping on which the thread has a claim, the handler maps a page of zeros there and records the fault. The thread
-// then repeats the instruction. The handler forwards every other SIGBUS to the previous handler.
+// An access to a page after the end of the file causes a SIGBUS, which would end the host process. If this happens
+// inside a mapping on which the thread has a claim, the handler maps a page of zeros there and records the fault. The
+// thread then repeats the instruction. The handler forwards every other SIGBUS to the previous handler.
 //
 // After a fault the mapping contains zeros instead of the file. The caller must unmap it and map the file again.
 //

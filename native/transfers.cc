@@ -37,8 +37,8 @@ uint32_t Transfers::fold(const std::byte* slots, uint32_t count, std::vector<Eve
   return typeAt(slots) == kXferPostTime ? foldWhole<true>(slots, most, events) : foldWhole<false>(slots, most, events);
 }
 
-// Folds whole transfers. Counts and sums of both directions are added to the tallies once at the end. The directions are
-// summed without a branch, because no branch predictor knows whether the next transfer is a read or a write.
+// Folds whole transfers. Counts and sums of both directions are added to the tallies once at the end. The directions
+// are summed without a branch, because no branch predictor knows whether the next transfer is a read or a write.
 //
 // Requires: count <= kSummableSlots.
 template <bool kPosted>

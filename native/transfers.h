@@ -49,8 +49,8 @@ class Transfers {
 
   // True if fold() can be used: it assumes that only the two times among types 0 to 7 have histograms.
   static bool canFold(const std::vector<EventTally>& events);
-  // Folds whole transfers from the first of these typed slots on. Returns the number of slots folded, which has a limit.
-  // Nearly all events of an agent belong to whole transfers.
+  // Folds whole transfers from the first of these typed slots on. Returns the number of slots folded, which has a
+  // limit. Nearly all events of an agent belong to whole transfers.
   //
   // Requires: canFold(events).
   uint32_t fold(const std::byte* slots, uint32_t count, std::vector<EventTally>& events);

@@ -67,8 +67,8 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   return collector;
 }
 
-// (source, reader): returns the snapshot. If the collector's thread holds a lock for longer than the budget, returns the
-// milliseconds since its last tick instead, as a number.
+// (source, reader): returns the snapshot. If the collector's thread holds a lock for longer than the budget, returns
+// the milliseconds since its last tick instead, as a number.
 Napi::Value snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<Source> source = held<Source>(info);

@@ -1,6 +1,6 @@
-// A producer, a consumer and a vandal take turns on one file. Before the vandal's first step on a ring each event must
-// count once, in order, with its value. Afterwards any count is right, but nothing may crash. After a restart in place
-// all is exact again.
+// A producer, a consumer and an attacker take turns on one file. Before the attacker's first step on a ring each event
+// must count once, in order, with its value. After that step every count is allowed, but nothing may crash. After a
+// restart in place the counts must be exact again.
 
 #include "fuzzing.h"
 #include "ring_writer.h"
@@ -54,7 +54,7 @@ class World {
 
  private:
   void push(uint64_t events) {
-    // After a cut of the file the producer's mapping would fault here, as in an agent. The test does not cover that.
+    // Skips the push if the file was truncated: the producer's mapping would fault, as in an agent.
     struct stat info;
     if (!writer_.open() || damaged_ || ::stat(path_.c_str(), &info) != 0) return;
     for (uint64_t i = 0; i < events; ++i) {
@@ -103,7 +103,7 @@ class World {
     ++checked_;
   }
 
-  // The agent restarts in place and wipes the pending events. By the protocol's assumption it pushes only after the
+  // The agent restarts in place and wipes the pending events. By assumption B of the protocol it pushes only after the
   // next drain.
   void rebuild(uint8_t choice) {
     writer_.close();
@@ -116,7 +116,7 @@ class World {
     expected_.clear();
     checked_ = 0;
     drain(UINT64_MAX);
-    // A second drain: the first may have met the vandal's bytes, and a reader opens only on a ring.
+    // A second drain, because the first may have found bytes of the attacker and returned without an event.
     drain(UINT64_MAX);
     EXPECT(reader_ != nullptr && intact_);
   }
@@ -163,9 +163,9 @@ class World {
   size_t checked_ = 0;
   uint64_t counted_ = 0;
   uint64_t nextValue_ = 1;
-  bool intact_ = false;   // no step of the vandal since the ring's creation
-  bool fresh_ = false;    // created, and not yet drained
-  bool damaged_ = false;  // after a step of the vandal
+  bool intact_ = false;   // no step of the attacker since the ring's creation
+  bool fresh_ = false;    // created, but not drained yet
+  bool damaged_ = false;  // after a step of the attacker
 };
 
 }  // namespace

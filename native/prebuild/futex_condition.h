@@ -34,8 +34,8 @@ inline int wait(Word* word, pthread_mutex_t* mutex, clockid_t clock, const times
   return late ? ETIMEDOUT : 0;
 }
 
-// Wakes all waiting threads, also for a single notification: a thread that began to wait later must not take the wake-up
-// of an earlier one.
+// Wakes all waiting threads, also for a single notification: a thread that began to wait later must not take the
+// wake-up of an earlier one.
 inline void wake(Word* word) {
   __atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
   ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX);

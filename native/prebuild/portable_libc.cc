@@ -1,5 +1,5 @@
-// Functions of the C library that glibc 2.17 or musl lacks. This code needs them, or Debian's libstdc++.a does, which was
-// compiled for glibc 2.36. They have hidden visibility: no other library of the process sees them.
+// Functions of the C library that glibc 2.17 or musl lacks. This code needs them, or Debian's libstdc++.a does, which
+// was compiled for glibc 2.36. They have hidden visibility: no other library of the process sees them.
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-// The collector under faults of the machine or the directory: no descriptor is free, files are replaced, directories are
-// deleted and created again. In most tests every event of a ring must count all the same.
+// The collector under faults of the machine or the directory: no descriptor is free, files are replaced, directories
+// are deleted and created again. In most tests every event of a ring must count all the same.
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -110,7 +110,8 @@ TEST(findsRingAmongTenThousandOtherFiles) {
   waitUntil([&] { return source.problems().size() == 10'000; });
 }
 
-// The limit holds for all folders together. Once files are removed, the tree lists the files that were beyond the limit.
+// The limit holds for all folders together. Once files are removed, the tree lists the files that were beyond the
+// limit.
 TEST(reportsDirectoryWithTooManyFiles) {
   const TemporaryDirectory directory;
   constexpr size_t kHalf = DirectoryTree::kMaxEntries / 2;
@@ -240,7 +241,7 @@ TEST(reportsReplacementOfRingAndDrainsRingToItsEnd) {
       {"a symbolic link", [&] { return ::symlink((elsewhere / "decoy").c_str(), path.c_str()); }},
       {"a fifo", [&] { return ::mkfifo(path.c_str(), 0644); }},
       {"a device", [&] { return ::mknod(path.c_str(), S_IFCHR | 0644, makedev(1, 5)); }},  // /dev/zero
-      {"", [&] { return ::mkdir(path.c_str(), 0755); }},                                   // a folder is read, not reported
+      {"", [&] { return ::mkdir(path.c_str(), 0755); }},  // a folder is read, not reported
   };
   TestSource source(directory.path);
   uint64_t expected = 0;

@@ -1,5 +1,5 @@
-// The consumer's side of the simulated ring, on which the real DrainProtocol runs. Before each access the search chooses
-// steps of the producer and of the foreign consumer.
+// The consumer's side of the simulated ring, on which the real DrainProtocol runs. Before each access the search
+// chooses steps of the producer and of the foreign consumer.
 
 #pragma once
 

@@ -240,8 +240,7 @@ inline void make(World& w, const Setting& setting, Move move, bool consumerOpen)
     case Step::kTruncate: {
       beginRebuild(w, consumerOpen);
       const uint8_t slots = setting.capacity[w.incarnation];
-      for (int i = slots; i < kMaxCapacity; ++i)
-        w.slots[i] = 0;  // truncated slots are zeros when the file grows again
+      for (int i = slots; i < kMaxCapacity; ++i) w.slots[i] = 0;  // truncated slots are zeros when the file grows again
       w.fileSlots = slots;
       return;
     }

@@ -79,7 +79,7 @@ struct World {
   uint8_t rebuildsWhileOpen = 0;  // number that began while the consumer was attached
   uint8_t cost = 0;
   uint8_t lastChunkGap = 0;
-  uint8_t drained = 0;         // a drain call has ended, so the consumer knows the ring
+  uint8_t drained = 0;  // a drain call has ended, so the consumer knows the ring
   // Sets of values as bits.
   uint16_t counted = 0;        // the consumer has counted them
   uint16_t inFlight = 0;       // a swap has taken them from the present incarnation, but they are not counted yet

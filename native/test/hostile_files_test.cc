@@ -1,6 +1,6 @@
 // Files with which an attacker tries to keep the collector from other rings: rings that never become empty, rings whose
-// positions always move, many files, and a name that refers to a new file every few milliseconds. Every event of another
-// ring must count in time.
+// positions always move, many files, and a name that refers to a new file every few milliseconds. Every event of
+// another ring must count in time.
 
 #include <sys/mman.h>
 #include <sys/resource.h>

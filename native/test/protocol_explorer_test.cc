@@ -5,8 +5,8 @@
 // - The consumer opens the ring at any time, and makes any number of drain calls at any time, with any allowed budget.
 // - Before each memory access of the consumer the others take any number of steps.
 // - The producer ends at any access, and all sides end in each state outside a rebuild.
-// Memory is sequentially consistent. In real memory, the memory orders of the code ensure that each side sees the stores
-// of the other in their order.
+// Memory is sequentially consistent. In real memory, the memory orders of the code ensure that each side sees the
+// stores of the other in their order.
 
 #include "check.h"
 #include "explorer_search.h"

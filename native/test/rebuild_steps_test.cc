@@ -1,6 +1,6 @@
 // An agent restarts before each step of a drain in turn, and rebuilds the file with an equal, smaller or larger
-// capacity. The test knows the events that the rebuild wipes and those of the new ring, so every count must be exact. The
-// explorer does the same with all store orders; this test uses a real file.
+// capacity. The test knows the events that the rebuild wipes and those of the new ring, so every count must be exact.
+// The explorer does the same with all store orders; this test uses a real file.
 
 #include <algorithm>
 

@@ -122,7 +122,7 @@ TEST(takesNoEventOverTruncatedLapEnd) {
   const std::string path = directory / "agent";
   Image::headerA(4, 16, 16, 9, 11).writeTo(path);
   TestReader ring(path);
-  REQUIRE_EQ(ring.drain(1).size(), 1u);  // later drains read the size only after an anomaly
+  REQUIRE_EQ(ring.drain(1).size(), 1u);  // later drains call inspect() only after an anomaly
   REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 14), 0);
   CHECK(ring.drain().empty());
   CHECK(ring.last.outcome == DrainOutcome::kWaiting);
@@ -192,8 +192,8 @@ TEST(survivesTruncationAtAnyMoment) {
   CHECK(drained == pushed);
 }
 
-// A producer pushes and restarts in place repeatedly. The reader must count at most the written events, and at least the
-// written events minus the wiped ones.
+// A producer pushes and restarts in place repeatedly. The reader must count at most the written events, and at least
+// the written events minus the wiped ones.
 TEST(countsNoEventTwiceOverRestartsUnderLoad) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";

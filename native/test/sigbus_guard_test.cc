@@ -122,8 +122,8 @@ void plain(int signal) {
   repair(faultAddress);
 }
 
-// Runs in a child process, which installs its handler before guardMappings(). Returns 0 if that handler gets both faults
-// of the host, and the guard gets the fault between them.
+// Runs in a child process, which installs its handler before guardMappings(). Returns 0 if that handler gets both
+// faults of the host, and the guard gets the fault between them.
 int faultsUnder(const struct sigaction& handler, const std::string& directory) {
   const pid_t child = ::fork();
   if (child == 0) {

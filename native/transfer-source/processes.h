@@ -1,4 +1,4 @@
-// Runs the agents, in this process or spread over child processes.
+// Runs the agents, in this process or in child processes.
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace nixl_otel::transfer_source {
 
-// One record per agent, in memory shared with later forks.
+// Totals of each agent, in memory that is shared with processes forked later.
 class TotalsBoard {
  public:
   explicit TotalsBoard(uint32_t agents);  // throws std::runtime_error
@@ -19,8 +19,10 @@ class TotalsBoard {
   AgentTotals* totals_;  // lives until the program ends
 };
 
-// Both print problems on stderr and return the exit code: 0 when every agent ended well. They call `onReady` once all
-// rings exist. Requires: the process has no threads yet.
+// Run the agents. Both functions print problems on stderr, and return the exit code: 0 if every agent ended well. They
+// call `onReady` when all rings exist.
+//
+// Requires: the process has no other threads yet.
 int runHere(const Options& options, TotalsBoard& board, const std::function<void()>& onReady);
 int runChildren(const Options& options, TotalsBoard& board, const std::function<void()>& onReady);
 
