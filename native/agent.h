@@ -62,7 +62,7 @@ struct AgentStatus {
 struct TallySlot {
   Tally tally;
   std::vector<std::shared_ptr<EventTap>> taps;
-  uint32_t users = 0;  // sources that asked for this tally
+  uint32_t users = 0;  // number of sources that use this tally
 };
 
 class Agent {
@@ -81,7 +81,8 @@ class Agent {
   DrainReport drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, PausePolicy pauses)
       REQUIRES(collectorThread);
 
-  // Attaches the file that replaced the path's ring. The replaced ring is still drained: its writer may continue.
+  // Attaches the file that replaced the ring at the path. The agent keeps the replaced ring for further drains, because
+  // its writer may continue to write.
   void replaceRing(std::unique_ptr<RingReader> reader) REQUIRES(collectorThread);
 
   bool holds(const FileId& file) const REQUIRES(collectorThread);
@@ -90,7 +91,7 @@ class Agent {
 
   // True if the writer of one of the rings is unknown or has ended.
   bool lacksWriter() const REQUIRES(collectorThread);
-  // Takes over the result of a complete search for writers.
+  // Notes the writers that a complete search has found.
   void noteWriters(const std::map<FileId, ProcessId>& found) REQUIRES(collectorThread);
   // Notes writers that have ended. With `withMaps`, also notes a writer that no longer maps its ring, if the ring has
   // had no new event for five seconds.

@@ -105,7 +105,7 @@ class Collector {
 
   using Call = DeferredCalls::Call;
 
-  // Starting, ending and calls: any thread.
+  // --- Any thread: sources, the start of the thread, and calls. ---
   void addSource(const std::shared_ptr<Source>& source) REQUIRES(collectorMutex);
   void removeSource(const std::shared_ptr<Source>& source) REQUIRES(collectorMutex);
   void startThread() REQUIRES(lifecycle_, collectorMutex);
@@ -115,7 +115,7 @@ class Collector {
   void changeTaps(Source& source, WaitBudget& budget, const ChangeTaps& change) REQUIRES(collectorMutex);
   bool listProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) REQUIRES(collectorMutex);
 
-  // The thread.
+  // --- Only the collector's thread. ---
   void run() EXCLUDES(collectorThread, collectorMutex);
   void serve() REQUIRES(collectorThread, collectorMutex);
   void releaseAll() REQUIRES(collectorThread, collectorMutex);

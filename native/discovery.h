@@ -35,10 +35,10 @@ class DirectoryTree {
   // True if a file at this path is or would be one of files(). Sets `agent` to its path relative to the directory.
   bool covers(const std::string& path, std::string& agent) const;
   const std::string& directory() const { return directory_; }
-  // State of the directory itself: kReady, kAbsent, kCorrupt (no directory) or kDenied, and the reason.
+  // State of the directory itself: kReady, kAbsent, kCorrupt (not a directory) or kDenied, and the reason.
   RingState state() const { return state_; }
   const std::string& reason() const { return reason_; }
-  // Reasons by path: folders that cannot be read, or only in part.
+  // Folders that cannot be read completely: the reason by the path.
   const std::map<std::string, std::string>& problems() const { return problems_; }
   // True if every user of the machine may add files to the directory or to one of its folders.
   bool writableByAll() const { return writableByAll_; }

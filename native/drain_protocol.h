@@ -21,10 +21,10 @@
 // begun. The consumer reads both again after pauses.
 //
 // Assumptions:
-//   A  A rebuild is visible while version is 0 or expected_version is neither the version nor a mark. From its first
-//      store to the begin of this state it takes at most one pause, and from the end of this state to its last store
-//      also. The visible state, and system calls before the first store, may take any time. (Because the consumer takes
-//      two pauses at each place. With one, the whole rebuild would have to end within one pause.)
+//   A  A rebuild is visible while version is 0 or expected_version is neither the version nor a mark. At most one pause
+//      passes from its first store until it is visible, and at most one from the end of the visible state until its
+//      last store. The visible state may take any time, and so may system calls before the first store. (The consumer
+//      takes two pauses at each place. If it took one, the whole rebuild would have to end within one pause.)
 //   B  If a drain runs when a new agent starts, the agent pushes nothing before this drain has ended. Reason: its first
 //      flush comes one flush interval (10 ms or more) after its start.
 //

@@ -74,7 +74,7 @@ inline RingEvent decodeSlot(const SlotLayout& layout, const std::byte* slot) {
   return event;
 }
 
-// Padding is written as zero.
+// Encodes an event into a slot. Padding becomes zero.
 inline void encodeSlot(const SlotLayout& layout, std::byte* slot, const RingEvent& event) {
   std::memset(slot, 0, layout.size);
   if (layout.timestampUs != kAbsent) storeField(slot, layout.timestampUs, event.timestampUs);

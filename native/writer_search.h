@@ -35,7 +35,7 @@ enum class MapsAnswer : uint8_t { kMaps, kDoesNot, kUnknown };
 class ProcessProbes {
  public:
   uint64_t startTime(pid_t pid);
-  // Probes if this process maps this file for writing.
+  // Probes whether this process maps this file for writing.
   MapsAnswer mapsForWriting(pid_t pid, const FileId& file);
 
  private:
@@ -56,7 +56,8 @@ FileLocks allFileLocks();
 class WriterSearch {
  public:
   bool running() const { return running_; }
-  // `consumers`: processes that map a ring once and hold its lock are no writers.
+  // Begins a pass for the writers of these files. A process in `consumers` is no writer of a ring that it locks and
+  // maps only once.
   void begin(std::set<FileId> wanted, FileLocks consumers = {});
   // Continues the pass until the deadline. True if it is complete, or if the writers of all wanted files are found.
   bool step(std::chrono::steady_clock::time_point deadline);

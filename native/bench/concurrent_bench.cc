@@ -137,7 +137,7 @@ Figures measure(int32_t version, int runs,
     std::vector<double> values;
     for (int run = 0; run <= runs; ++run) {
       const double value = bursts ? producer.pushNs([&] { producer.waitEmpty(); }) : producer.sustained();
-      if (run > 0) values.push_back(value);  // the first one warms up
+      if (run > 0) values.push_back(value);  // the first run only warms up
     }
     return median(values);
   };

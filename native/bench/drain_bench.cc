@@ -68,7 +68,7 @@ Figures measure(const Case& c, const std::string& directory) {
         ns += nowNs() - begin;
         rest();
       }
-      if (run > 0) figures.push_back(ns / static_cast<double>(rounds * c.batch));  // the first one warms up
+      if (run > 0) figures.push_back(ns / static_cast<double>(rounds * c.batch));  // the first run only warms up
     }
     return median(figures);
   };

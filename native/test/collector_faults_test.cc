@@ -214,15 +214,15 @@ TEST(followsMissingDeletedAndRecreatedDirectory) {
   TestSource source(directory);
   source.drain();
   CHECK_EQ(source.agents(), 0u);
-  for (uint64_t life = 1; life <= 3; ++life) {
+  for (uint64_t round = 1; round <= 3; ++round) {
     REQUIRE_EQ(::mkdir(directory.c_str(), 0755), 0);
     RingWriter ring;
     REQUIRE_EQ(ring.create(directory + "/agent", 4, 64), std::string());
     push(ring, 1, 20);
-    waitUntil([&] { return source.counted() == 30 * life - 10; });
+    waitUntil([&] { return source.counted() == 30 * round - 10; });
     std::filesystem::remove_all(directory);
     push(ring, 21, 10);  // the agent still maps the unlinked file and writes
-    CHECK_EQ(source.counted(), 30 * life);
+    CHECK_EQ(source.counted(), 30 * round);
   }
 }
 

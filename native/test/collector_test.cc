@@ -94,7 +94,7 @@ TEST(countsReplacedRingsUnderOneName) {
   Collector& collector = Collector::instance();
   const auto source = collector.open(optionsFor(directory.path));
   const std::string path = directory.path + "/agent";
-  for (int life = 0; life < 5; ++life) {
+  for (int incarnation = 0; incarnation < 5; ++incarnation) {
     ::unlink(path.c_str());
     RingWriter ring;
     CHECK_EQ(ring.create(path, 3, 64), std::string());

@@ -76,7 +76,7 @@ TEST(countsAgentThatRestartsDuringRelease) {
 TEST(noticesRestartOfIdleAgent) {
   const TemporaryDirectory directory;
   TestSource source(directory.path, milliseconds(0));
-  for (int life = 0; life < 2; ++life) {
+  for (int incarnation = 0; incarnation < 2; ++incarnation) {
     AgentProcess agent(directory / "agent");  // writes no event, so its header does not change
     waitUntil([&] { return source.alive("agent"); });
     agent.kill();

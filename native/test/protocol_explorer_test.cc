@@ -110,7 +110,7 @@ TEST(losesOnlyWipedEventsOverTwoRestarts) {
   checkExact("2 -> 2 -> 2", s);
 }
 
-// ---- The explorer can fail ----
+// ---- The explorer finds errors ----
 
 // The consumer never notices that its mark or the version is gone. The explorer must find this schedule: the consumer
 // reads slots at position 0, the agent rebuilds the ring, and the swap from 0 to n succeeds on the new ring.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kAll = 1000;
 
-// A producer in its file, a consumer, and an observer.
+// A ring with an agent, a consumer and an observer.
 class Fixture {
  public:
   explicit Fixture(uint64_t capacity = 16) : path_(directory_ / "agent") {

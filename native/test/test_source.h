@@ -87,8 +87,6 @@ struct TestSource {
     return report;
   }
   std::vector<RingProblem> problems() { return report().problems; }
-  // Returns the state of the only place.
-  PlaceStatus place() { return report().places.front(); }
   // Returns the problems of the directory and of its files in one text, "" if there are none.
   std::string problem() {
     const SourceReport all = report();

@@ -16,7 +16,7 @@ class TotalsBoard {
   AgentTotals& operator[](uint32_t index) { return totals_[index]; }
 
  private:
-  AgentTotals* totals_;  // lives until the program ends
+  AgentTotals* totals_;  // mapped until the program ends
 };
 
 // Run the agents. Both functions print problems on stderr, and return the exit code: 0 if every agent ended well. They

@@ -16,7 +16,7 @@
 namespace nixl_otel::transfer_source {
 
 struct StagedEvent {
-  uint64_t timestampUs;  // wall clock when it was staged
+  uint64_t timestampUs;  // wall clock at the time of staging
   uint64_t value;
   uint32_t type;
 };
