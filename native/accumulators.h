@@ -20,13 +20,13 @@ struct EventTally {
   int32_t category = 0;
   bool known = false;
   bool overflow = false;
-  std::string name;  // where the key is a name
+  std::string name;  // empty if the key is a type number
   uint64_t count = 0;
   WideSum sum = 0;
   uint64_t last = 0;
   uint32_t bounds = TallyOptions::kNoBounds;  // index into TallyOptions::bounds
-  const IntegerBuckets* buckets = nullptr;    // of the plan; nullptr where there is no histogram
-  BucketCounts counts;                        // beside them
+  const IntegerBuckets* buckets = nullptr;    // owned by the plan; nullptr without a histogram
+  BucketCounts counts;                        // one per bucket
 
   void add(uint64_t events, uint64_t values, uint64_t lastValue) {
     count += events;

@@ -6,14 +6,14 @@
 namespace nixl_otel {
 namespace {
 
-// A living process may have destroyed its agent. Its maps are only probed while the ring stands still.
+// A living process may have destroyed its agent. Reading its maps is expensive, so the ring must be quiet before.
 constexpr auto kQuietBeforeMapsProbe = std::chrono::seconds(5);
 
 // Time after which a dead agent is dropped although a reader has not read its last values.
 constexpr auto kUnreadLimit = std::chrono::minutes(10);
 
-// Limits of rings per agent: frequent replacement of a path's file must not use up all descriptors. Above the first
-// number empty rings are retired, above the second all.
+// Limits of rings per agent: a file that is replaced again and again must not use up all descriptors. Above kManyRings
+// the agent closes replaced rings that are empty, above kMostRings also others.
 constexpr size_t kManyRings = 4;
 constexpr size_t kMostRings = 16;
 
@@ -57,14 +57,14 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
     if (result.outcome != DrainOutcome::kNeedsPause) noteFull(attached, now);
     report.nearlyFull |= result.events > attached.reader->capacity() / 2;
     if (result.events == 0) continue;
-    // Not `now`: a snapshot from before the events were folded does not contain them.
+    // Not `now`, which precedes the drain: a snapshot taken in between does not contain these events.
     attached.lastMoved = lastEvent_ = Clock::now();
     lastEventMs_ = wallClockMs();
     moved_ = report.moved = true;
   }
-  // An agent's trouble is that of the ring at its path.
+  // Only the ring at the path, the last one, decides the agent's problem.
   if (last.outcome != DrainOutcome::kNeedsPause) {
-    trouble_ = last.outcome == DrainOutcome::kWaiting ? last.state : RingState::kReady;
+    problem_ = last.outcome == DrainOutcome::kWaiting ? last.state : RingState::kReady;
   }
   peakFound_.note(found, now);
   while (rings_.size() > 1 && canRetire(rings_.front(), now)) {
@@ -74,13 +74,13 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
   return report;
 }
 
-// A replaced ring is retired if it has no writer, has long stood still, or was followed by many others.
+// True if a replaced ring may be closed: its writer has ended, it has had no event for long, or many rings replaced it.
 bool Agent::canRetire(const Attached& replaced, Clock::time_point now) const {
   if (!replaced.empty) return rings_.size() > kMostRings;
   return replaced.gone || rings_.size() > kManyRings || now - replaced.lastMoved > kUnreadLimit;
 }
 
-// The time at which the ring filled up is unknown, but it is after the drain before.
+// Adds the whole time since the previous drain: the ring became full at some time after it.
 void Agent::noteFull(Attached& attached, Clock::time_point now) {
   const uint64_t foundFull = attached.reader->stats().foundFull;
   if (foundFull != attached.foundFull && attached.lastDrain != Clock::time_point{})
@@ -89,11 +89,11 @@ void Agent::noteFull(Attached& attached, Clock::time_point now) {
   attached.lastDrain = now;
 }
 
-bool Agent::trouble(RingState& state, std::string& reason, WaitBudget& budget) const {
+bool Agent::problem(RingState& state, std::string& reason, WaitBudget& budget) const {
   FairLock lock(mutex_, std::defer_lock);
   if (!lock.lockWithin(budget)) return false;
-  state = trouble_;
-  if (trouble_ != RingState::kReady) reason = rings_.back().reader->reason();
+  state = problem_;
+  if (problem_ != RingState::kReady) reason = rings_.back().reader->reason();
   return true;
 }
 
@@ -115,7 +115,7 @@ void Agent::fold(Attached& attached, const RingReader::Chunk& chunk) {
 void Agent::enterIncarnation(Attached& attached, uint32_t incarnation) {
   if (attached.incarnation == incarnation) return;
   attached.incarnation = incarnation;
-  // Its writer may be another process.
+  // Another process may write this incarnation.
   attached.writerSeen = attached.gone = false;
   diedAt_ = {};
   for (const auto& slot : tallies_) slot->tally.restart();
@@ -142,7 +142,7 @@ void Agent::noteWriters(const std::map<FileId, ProcessId>& found) {
 bool Agent::isWriting(const Attached& attached, Clock::time_point now, ProcessProbes& probes, bool withMaps) const {
   const pid_t pid = attached.writer.pid;
   const uint64_t startTime = probes.startTime(pid);
-  if (startTime == kStartUnknown) return true;  // no proof of death
+  if (startTime == kStartUnknown) return true;  // the process may still run
   if (startTime != attached.writer.startTime) return false;
   if (!withMaps || now - attached.lastMoved < kQuietBeforeMapsProbe) return true;
   return probes.mapsForWriting(pid, attached.reader->id()) != MapsAnswer::kDoesNot;
@@ -176,7 +176,7 @@ bool Agent::expired(Clock::time_point now, std::chrono::milliseconds deadTtl, st
            (readUntil > end || now - end >= deadTtl + kUnreadLimit);
   }
   if (current == Life::kAlive) return false;
-  // No process can open a file without a name, and a writer that still maps it moves it.
+  // No new process can open an unlinked file, and a process that still maps it would have written events.
   if (rings_.back().reader->unlinked()) return now - lastEvent_ >= deadTtl;
   return idleTtl.count() != 0 && now - lastEvent_ >= idleTtl;
 }

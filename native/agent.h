@@ -1,6 +1,7 @@
 // One agent in the collector: the ring at its path, the tallies of its events, and the state of its writer.
 //
-// Thread safety: the collector's thread drains, any thread takes snapshots. Each method locks the agent.
+// Thread safety: the collector's thread drains, and any thread takes snapshots. Each public method locks the agent,
+// except path() and the methods that only the collector's thread may call to read its rings.
 
 #pragma once
 
@@ -22,8 +23,8 @@ namespace nixl_otel {
 
 enum class Life : uint8_t { kUnknown = 0, kAlive = 1, kDead = 2 };
 
-// The highest value of the last 15 to 30 seconds. A ring is emptied every few milliseconds, also right before metrics
-// are read, so the latest value alone is no measure.
+// The highest value of the last 15 to 30 seconds. The latest value alone says little: the collector drains a ring every
+// few milliseconds, also right before a metric reader reads.
 class RecentPeak {
  public:
   void note(uint64_t value, Clock::time_point now) {
@@ -53,7 +54,7 @@ struct AgentStatus {
   bool exported = false;
   uint64_t foundAtDrain = 0;  // events that the last drain found
   uint64_t peakFound = 0;     // highest recent foundAtDrain, see RecentPeak
-  double fullMs = 0;          // upper bound on the time the ring was full
+  double fullMs = 0;          // upper bound of the time during which the ring was full
   DrainStats drains;
 };
 
@@ -61,7 +62,7 @@ struct AgentStatus {
 struct TallySlot {
   Tally tally;
   std::vector<std::shared_ptr<EventTap>> taps;
-  uint32_t users = 0;  // sources that asked for this tally
+  uint32_t users = 0;  // number of sources that use this tally
 };
 
 class Agent {
@@ -71,47 +72,52 @@ class Agent {
   const std::string& path() const { return path_; }
 
   struct DrainReport {
-    bool moved = false;       // there were events
-    bool more = false;        // the ring still has events when the budget is used up
-    bool nearlyFull = false;  // a ring was found more than half full
-    bool settling = false;    // a new ring: drain again after a pause
-    bool needsPause = false;  // drain again with pauses allowed
+    bool moved = false;       // the drain took events
+    bool more = false;        // a ring has a backlog: the budget is used up
+    bool nearlyFull = false;  // the drain took more events than half of a ring's capacity
+    bool settling = false;    // a ring is new or was reattached: drain again after a pause
+    bool needsPause = false;  // a ring needs pauses: drain again with pauses allowed
   };
   DrainReport drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, PausePolicy pauses)
       REQUIRES(collectorThread);
 
-  // Attaches the file that replaced the path's ring. The replaced ring is still drained: its writer may continue.
+  // Attaches the file that replaced the ring at the path. The agent keeps the replaced ring for further drains, because
+  // its writer may continue to write.
   void replaceRing(std::unique_ptr<RingReader> reader) REQUIRES(collectorThread);
 
   bool holds(const FileId& file) const REQUIRES(collectorThread);
   size_t rings() const REQUIRES(collectorThread) { return ownRings().size(); }
   FileId file() const REQUIRES(collectorThread) { return ownRings().back().reader->id(); }
 
-  // True if the writer of a ring is unknown or gone.
+  // True if the writer of one of the rings is unknown or has ended.
   bool lacksWriter() const REQUIRES(collectorThread);
-  // Takes over the result of a complete search for writers.
+  // Notes the writers that a complete search has found.
   void noteWriters(const std::map<FileId, ProcessId>& found) REQUIRES(collectorThread);
-  // Notes writers that ended. `withMaps`: also a writer that no longer maps its ring, if the ring has no new events.
+  // Notes writers that have ended. With `withMaps`, also notes a writer that no longer maps its ring, if the ring has
+  // had no new event for five seconds.
   void checkLife(Clock::time_point now, ProcessProbes& probes, bool withMaps) REQUIRES(collectorThread);
 
-  // True if the agent can be dropped: it is dead and its last values were read, or it showed no sign of life for
-  // `idleTtl` (0: never). `readUntil`: last read of the slowest reader.
+  // True if the collector may release the agent. A dead agent expires `deadTtl` after its end, once every reader has
+  // read its last values. An agent of unknown life expires after `idleTtl` without an event (0: never).
+  // `readUntil` is the last read of the slowest reader.
   bool expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
                Clock::time_point readUntil) const REQUIRES(collectorThread);
 
-  // True if the ring was found empty and a complete search saw no writer.
+  // True if the ring never had an event and a complete search found no writer.
   bool neverUsed() const REQUIRES(collectorThread);
-  // Restores the header and returns the restored header. No method may be called afterwards.
+  // Restores the header of the ring at the path, and returns it.
+  //
+  // Requires: no other method is called afterwards.
   HeaderFields release() REQUIRES(collectorThread);
 
-  // --- any thread; with a budget: false if the thread held the lock for longer ---
+  // --- Any thread. Methods with a budget return false if the collector's thread held the lock for longer. ---
 
   std::shared_ptr<TallySlot> acquireTally(const std::shared_ptr<const TallyPlan>& plan);
   void releaseTally(const std::shared_ptr<TallySlot>& slot);
   bool addTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
   bool removeTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
-  // kReady, or the reason why the ring at the path cannot be drained.
-  bool trouble(RingState& state, std::string& reason, WaitBudget& budget) const;
+  // Sets `state` to kReady, or to the state that keeps the ring at the path from being drained, with its reason.
+  bool problem(RingState& state, std::string& reason, WaitBudget& budget) const;
   // Calls visit(status, tally).
   template <typename Visit>
   bool read(const TallySlot& slot, WaitBudget& budget, Visit&& visit) const {
@@ -127,8 +133,8 @@ class Agent {
     uint32_t incarnation = 0;
     ProcessId writer;
     bool writerSeen = false;
-    bool gone = false;   // the writer was seen, and has ended
-    bool empty = false;  // after the last drain
+    bool gone = false;   // the writer has ended
+    bool empty = false;  // the last drain left no event that it could read
     Clock::time_point lastMoved{};
     Clock::time_point lastDrain{};
     uint64_t foundFull = 0;
@@ -141,16 +147,16 @@ class Agent {
   void noteFull(Attached& attached, Clock::time_point now) REQUIRES(mutex_);
   bool isWriting(const Attached& attached, Clock::time_point now, ProcessProbes& probes, bool withMaps) const;
   Life life() const REQUIRES(mutex_);
-  // The collector's thread alone changes rings_: it may read them without the lock.
+  // Only the collector's thread changes rings_. Therefore it may read them without the lock.
   const std::vector<Attached>& ownRings() const REQUIRES(collectorThread) NO_THREAD_SAFETY_ANALYSIS { return rings_; }
 
   const std::string path_;
   mutable FairMutex mutex_;
-  std::vector<Attached> rings_ GUARDED_BY(mutex_);  // the last one is the path's; it replaced the others
+  std::vector<Attached> rings_ GUARDED_BY(mutex_);  // the last one is the file at the path; it replaced the others
   std::vector<std::shared_ptr<TallySlot>> tallies_ GUARDED_BY(mutex_);
   std::vector<TappedEvent> tapped_ GUARDED_BY(mutex_);
   RecentPeak peakFound_ GUARDED_BY(mutex_);
-  RingState trouble_ GUARDED_BY(mutex_) = RingState::kReady;
+  RingState problem_ GUARDED_BY(mutex_) = RingState::kReady;
   Clock::duration fullTime_ GUARDED_BY(mutex_){0};
   DrainStats retired_ GUARDED_BY(mutex_);  // of closed readers
   uint32_t replacements_ GUARDED_BY(mutex_) = 0;
@@ -158,7 +164,7 @@ class Agent {
   Clock::time_point lastEvent_ GUARDED_BY(mutex_);
   Clock::time_point diedAt_ GUARDED_BY(mutex_){};
   bool moved_ GUARDED_BY(mutex_) = false;
-  uint32_t searches_ GUARDED_BY(mutex_) = 0;  // complete ones since the ring was attached
+  uint32_t searches_ GUARDED_BY(mutex_) = 0;  // complete searches for writers since the agent was found
 };
 
 using AgentMap = std::map<std::string, std::shared_ptr<Agent>>;  // by path

@@ -9,18 +9,19 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// Time that candidates may take out of one tick: some 200 files.
+// Time of one tick that tries of candidates may take. It suffices for about 200 files.
 constexpr microseconds kSlice{2000};
-// The same while a caller waits for new rings: several thousand files. Opening rings is not counted: a thousand may
-// start together. The caller may be the event loop of a service, and other calls wait meanwhile, too.
+// Slice while a caller waits for new rings. It suffices for several thousand files, and does not count the time to open
+// rings: a thousand agents may start together. A longer slice would block the caller, which may be the event loop of a
+// service, and all other calls.
 constexpr milliseconds kAwaitedSlice{100};
 
-// Interval at which a parked file is peeked. One peek takes some 5 us. With more files the interval grows, so that all
-// peeks together take about 1 % of one core at most.
+// Interval between two reads of a parked file's header. One read takes about 5 us. The interval grows with the number
+// of files, so that all reads together take at most about 1 % of one core.
 constexpr milliseconds kParkedInterval{50};
 constexpr microseconds kIntervalPerParked{500};
 
-// Number of entries to pass over between two readings of the clock.
+// Number of entries that are skipped between two readings of the clock.
 constexpr size_t kEntriesPerClock = 256;
 
 }  // namespace
@@ -57,7 +58,7 @@ void CandidateList::addReleased(const std::string& path, const FileId& file, con
   candidate.path = path;
   candidate.parkedFile = file;
   candidate.parkedHeader = header;
-  // Events that came after the last drain would otherwise wait for the next change of the header.
+  // A ring with events is not parked: the events would wait for the next change of the header.
   candidate.parked = header.empty();
   if (candidate.parked) {
     candidate.state = RingState::kReady;
@@ -76,7 +77,7 @@ const Candidate* CandidateList::find(const std::string& path) const {
 }
 
 void CandidateList::tryDue(Clock::time_point now, bool isAwaited, const TryOpen& tryOpen) {
-  const Clock::time_point begin = Clock::now();  // not `now`: the scan between may have taken longer than a slice
+  const Clock::time_point begin = Clock::now();  // not `now`: the scan since then may have taken longer than a slice
   if (mayHaveRecent_) {
     bool found = false;
     const auto isRecent = [&](const Candidate& candidate) {
@@ -91,8 +92,8 @@ void CandidateList::tryDue(Clock::time_point now, bool isAwaited, const TryOpen&
   tryInTurn(otherTurns_, now, begin + kSlice, false, isOther, tryOpen);
 }
 
-// Tries the due candidates of one kind. False if the slice ended before all had their turn. `openingIsFree`: opening a
-// ring extends the slice.
+// Tries the due candidates of one kind until `end`. False if `end` came before the turn of each. `openingIsFree`: the
+// time that opening a ring takes is added to `end`.
 bool CandidateList::tryInTurn(RoundRobin& turns, Clock::time_point now, Clock::time_point end, bool openingIsFree,
                               const IsOfKind& isOfKind, const TryOpen& tryOpen) {
   size_t left = candidates_.size();

@@ -23,42 +23,43 @@ struct Candidate {
   Clock::time_point nextTry{};
   std::chrono::milliseconds pause{0};
 
-  // A parked file is a ring that was released empty: its agent is dead, or no process was ever seen to write it. It
-  // holds no descriptor and is opened again only when its header or its ctime has changed. If each agent has a new UUID
-  // as its name, most files are parked in the end.
+  // A parked file is a ring that the collector released empty: its agent is dead, or no process was ever seen to write
+  // it. A parked file holds no descriptor. The collector opens it again only if its header or its ctime has changed. In
+  // a directory whose agents have UUIDs as names, most files become parked.
   bool parked = false;
   FileId parkedFile;
   HeaderFields parkedHeader;
 
-  // Tried at most a few times, because an agent may be writing the header of a new ring.
+  // True for the first few tries, during which an agent may still write the header of a new ring.
   bool isRecent() const { return pause < kLongestPause && !parked; }
   bool isAttached() const { return state == RingState::kReady && !parked; }
-  // True if a parked ring changed. Its ctime alone does not show it: stores into a mapping need not change that, and an
-  // agent may truncate the file before it is parked and rebuild the header afterwards. Nor does the header alone: an
-  // idle agent may restart and leave the same one.
+  // True if the header or the ctime of a parked ring changed. The ctime alone is not enough: stores through a mapping
+  // need not change it, and an agent may truncate the file before the ring is parked and rebuild the header afterwards.
+  // The header alone is not enough either: an idle agent may restart and leave an equal header.
   bool hasChanged() const;
-  // The time between two tries grows: at first an agent may be starting, later the file is probably no ring.
+  // Schedules the next try after a longer pause. At first an agent may be starting; later the file is probably no ring.
   void waitLonger(Clock::time_point now);
 };
 
-// Invariants: each path is here once, and no candidate isAttached().
+// Invariants: each path is in the list once, and isAttached() is false for each candidate.
 class CandidateList {
  public:
   // Opens the candidate's ring, or sets its state, reason and next try.
   using TryOpen = std::function<void(Candidate&)>;
 
   void add(const std::string& path);
-  // Adds the file of a released ring. If the ring holds events, it is not parked but tried at once.
+  // Adds the file of a released ring: parked if the ring is empty, otherwise due at once.
   void addReleased(const std::string& path, const FileId& file, const HeaderFields& header, Clock::time_point now);
-  // Keeps only these paths.
+  // Removes all other paths.
   void retain(const std::set<std::string>& present);
   void clear() { candidates_.clear(); }
 
   bool contains(const std::string& path) const { return candidates_.contains(path); }
   const Candidate* find(const std::string& path) const;
 
-  // Tries the due candidates, in slices: ten thousand files that are no rings must not delay the rings. Recent ones
-  // come first and leave the others half of the time. `isAwaited`: a caller waits for new rings.
+  // Tries due candidates for one slice of time: ten thousand files that are no rings must not delay the rings. Recent
+  // candidates come first and leave half of the slice to the others. `isAwaited`: a caller waits for new rings, and the
+  // slice of recent candidates is longer.
   void tryDue(Clock::time_point now, bool isAwaited, const TryOpen& tryOpen) REQUIRES(collectorThread);
 
  private:

@@ -13,10 +13,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kScanInterval{50};
-// How long a request waits for rings that have a backlog.
-constexpr milliseconds kBacklogPatience{250};
+// Longest time for which a request waits for rings with a backlog.
+constexpr milliseconds kLongestBacklogWait{250};
 
-// Signals are the host's business, apart from those that the thread itself may cause.
+// Leaves signals to the host's threads, except those that this thread itself may cause.
 void blockSignals() {
   sigset_t set;
   ::sigfillset(&set);
@@ -35,7 +35,7 @@ std::shared_ptr<Source> Collector::open(SourceOptions options, std::vector<std::
   auto source = std::make_shared<Source>(std::move(options), std::move(taps));
   const MutexLock lifecycle(lifecycle_);
   FairLock lock(collectorMutex, std::defer_lock);
-  WaitBudget budget = patience();
+  WaitBudget budget = callBudget();
   if (!lock.lockWithin(budget)) {
     if (deferred_.add([this, source](WaitBudget&) REQUIRES(collectorMutex) { addSource(source); })) return source;
     lock.lock();
@@ -59,7 +59,7 @@ void Collector::addSource(const std::shared_ptr<Source>& source) {
 }
 
 void Collector::startThread() {
-  if (thread_.joinable()) thread_.join();  // it ended after close() had timed out
+  if (thread_.joinable()) thread_.join();  // the previous thread, which ended after close() had timed out
   lastTick_ = {};
   thread_ = std::thread([this] { run(); });
   running_ = true;
@@ -69,7 +69,7 @@ void Collector::startThread() {
 
 void Collector::close(const std::shared_ptr<Source>& source) {
   const MutexLock lifecycle(lifecycle_);
-  WaitBudget budget = patience();
+  WaitBudget budget = callBudget();
   makeOrDefer(budget, [this, source](WaitBudget&) REQUIRES(collectorMutex) { removeSource(source); });
   FairLock lock(collectorMutex, std::defer_lock);
   if (!lock.lockWithin(budget) || !stopping_) return;
@@ -83,7 +83,7 @@ void Collector::close(const std::shared_ptr<Source>& source) {
 void Collector::removeSource(const std::shared_ptr<Source>& source) {
   if (std::erase(sources_, source) == 0) return;
   updateInterval();
-  // The thread may hold the lock of any agent at the moment, so it unlinks them itself.
+  // The thread unlinks the agents itself: it may hold the lock of any of them now.
   if (running_) {
     leaving_.push_back(source);
   } else {
@@ -94,7 +94,7 @@ void Collector::removeSource(const std::shared_ptr<Source>& source) {
   wake_.notify_all();
 }
 
-// One thread drains for all sources, at the shortest interval of any.
+// Sets the interval to the shortest of all sources: one thread drains for all of them.
 void Collector::updateInterval() {
   const auto shorter = [](const auto& a, const auto& b) {
     return a->options().drainInterval < b->options().drainInterval;
@@ -125,24 +125,25 @@ void Collector::serve() {
     progress_.advance();
     makeDeferredCalls();
     const uint64_t serving = drainRequests_;
-    if (drainsServed_ < serving && askedAt_ == Clock::time_point{}) askedAt_ = Clock::now();
+    if (drainsServed_ < serving && requestedAt_ == Clock::time_point{}) requestedAt_ = Clock::now();
     collectorMutex.unlock();
     const Clock::time_point begin = Clock::now();
     pause_ = tick(begin);
     collectorMutex.lock();
     progress_.advance();
-    if (drainsServed_ < serving && (drains_.isComplete() || Clock::now() - askedAt_ >= kBacklogPatience)) {
+    if (drainsServed_ < serving && (drains_.isComplete() || Clock::now() - requestedAt_ >= kLongestBacklogWait)) {
       drainsServed_ = serving;
-      askedAt_ = {};
+      requestedAt_ = {};
     }
     ticked_.notify_all();
-    const auto asked = [this]()
-                           REQUIRES(collectorMutex) { return stopping_ || scanAll_ || drainRequests_ > drainsServed_; };
-    wake_.wait_until(collectorMutex, begin + pause_, asked);
+    const auto requested = [this]() REQUIRES(collectorMutex) {
+      return stopping_ || scanAll_ || drainRequests_ > drainsServed_;
+    };
+    wake_.wait_until(collectorMutex, begin + pause_, requested);
   }
 }
 
-// Releases every ring, so that another process may drain them.
+// Releases every ring, so that another process may drain it.
 void Collector::releaseAll() {
   makeDeferredCalls();
   AgentMap agents;
@@ -150,7 +151,7 @@ void Collector::releaseAll() {
   candidates_.clear();
   drains_.clear();
   lives_.clear();
-  askedAt_ = {};
+  requestedAt_ = {};
   ticked_.notify_all();
   collectorMutex.unlock();
   agents.clear();  // closes files
@@ -163,10 +164,10 @@ Clock::duration Collector::tick(Clock::time_point now) {
   milliseconds interval{0};
   {
     const FairLock lock(collectorMutex);
-    const bool asked = drainRequests_ > drainsServed_;
+    const bool requested = drainRequests_ > drainsServed_;
     noteTick(now);
-    if (asked || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
-    tryCandidates(now, asked);
+    if (requested || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
+    tryCandidates(now, requested);
     interval = stats_.drainInterval;
   }
   guardMappings();

@@ -1,12 +1,15 @@
-// The one background thread of a process: finds rings, drains them on time, and sees agents start, restart and end.
+// The one background thread of a process. It finds rings, drains them on time, and notices the start, restart and end
+// of agents.
 //
-// Neither finding nor draining depends on JavaScript: a blocked event loop loses nothing. Only this thread touches the
-// rings that it attached. Other threads take snapshots, which are cumulative.
+// The thread does not depend on JavaScript: a blocked event loop loses no event. Only this thread drains the rings that
+// it attached. Other threads take snapshots, which are cumulative.
 //
-// The collector is created once and never destroyed, and nothing of it has a destructor that runs at process exit:
-// process.exit() on Node's main thread runs no cleanup hooks, so the thread still runs while exit handlers run.
+// The collector is created once and never destroyed, and none of its members has a destructor that runs at process
+// exit. Reason: process.exit() on Node's main thread runs no cleanup hooks, so this thread still runs while exit
+// handlers run.
 //
-// Thread safety: public methods from any thread but the collector's. collector_locks.h has the invariants of its locks.
+// Thread safety: any thread except the collector's may call the public methods. collector_locks.h has the invariants of
+// the locks.
 
 #pragma once
 
@@ -37,7 +40,7 @@ struct CollectorStats {
   uint64_t ticks = 0;
   uint64_t lateTicks = 0;
   double maxLagMs = 0;
-  double sinceTickMs = 0;  // when the stats were read
+  double sinceTickMs = 0;  // time from the last tick to the read of these stats
 };
 
 struct RingProblem {
@@ -49,8 +52,8 @@ struct RingProblem {
 // State of a source apart from its agents.
 struct SourceReport {
   std::vector<RingProblem> problems;
-  size_t problemCount = 0;                   // `problems` may hold less
-  std::vector<std::string> openDirectories;  // directories that any user may write, if the source reads any user's
+  size_t problemCount = 0;                   // of all; `problems` may have fewer
+  std::vector<std::string> openDirectories;  // directories that every user may write to, if `owners` is not set
   std::vector<PlaceStatus> places;           // in the order of the options
   CollectorStats stats;
 };
@@ -59,40 +62,41 @@ class Collector {
  public:
   static Collector& instance();
 
-  // Longest wait for the thread in close(), openTap() and other calls without a limit. If it is exceeded, the thread
-  // completes the call when it runs again.
-  static constexpr std::chrono::milliseconds kPatience{100};
-  static_assert(kPatience >= ThreadProgress::kShortestProof);
+  // Longest wait for the thread in close(), openTap() and other calls that have no limit of their own. After a timeout
+  // the thread completes the call when it runs again.
+  static constexpr std::chrono::milliseconds kLongestWait{100};
+  static_assert(kLongestWait >= ThreadProgress::kShortestProof);
   // Budget of a call that begins now.
-  WaitBudget patience() { return progress_.budget(kPatience); }
+  WaitBudget callBudget() { return progress_.budget(kLongestWait); }
 
-  // Starts the thread if it does not run. The taps see every event that the source counts.
+  // Starts the thread if it does not run. The taps get every event that the source counts.
   std::shared_ptr<Source> open(SourceOptions options, std::vector<std::shared_ptr<EventTap>> taps = {});
-  // Ends and joins the thread with the last source.
+  // Closes the source. With the last source, also ends and joins the thread.
   void close(const std::shared_ptr<Source>& source);
 
   std::shared_ptr<EventTap> openTap(const std::shared_ptr<Source>& source, const TapWants& wants, size_t capacity);
   void closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<EventTap>& tap);
 
-  // Waits until the thread has searched for new rings and drained all rings after this call, up to `limit`. A tenth of
-  // a second goes to new files, opening rings apart; more files than fit come later. A quarter of a second goes to a
-  // ring that fills as fast as it is drained.
+  // Requests a drain and waits for it up to `limit`: the thread searches for new rings and drains all rings. It tries
+  // new files for at most 100 ms, apart from the time to open rings; the other files follow in later ticks. It drains a
+  // ring that fills as fast as it is drained for at most 250 ms.
   bool drainNow(std::chrono::milliseconds limit);
-  // Requests the same without waiting. isServed(request) is true after that drain.
+  // Requests the same drain without a wait. isServed(request) is true after it.
   uint64_t requestDrain();
   bool isServed(uint64_t request) const { return drainsServed_ >= request; }
 
-  // Registers a reader: the last values of a dead agent are kept until every reader has read them.
+  // Registers a reader. The collector keeps the last values of a dead agent until every reader has read them.
   uint32_t addReader(const std::shared_ptr<Source>& source);
   void removeReader(const std::shared_ptr<Source>& source, uint32_t reader);
 
   using Visit = std::function<void(const SourceAgent&, const AgentStatus&, const Tally&)>;
-  // Visits the source's agents. False if the thread held a lock for longer: not all were visited.
+  // Calls visit() for each of the source's agents. False if the thread held a lock for longer than the budget; then
+  // some agents were not visited.
   bool snapshot(Source& source, uint32_t reader, const Visit& visit, WaitBudget& budget);
-  // Reports at most `most` problems. False if the thread held a lock for longer.
+  // Lists at most `most` problems. False if the thread held a lock for longer than the budget.
   bool report(const Source& source, size_t most, SourceReport& out, WaitBudget& budget);
   CollectorStats stats();
-  // Milliseconds since the last tick began. Never waits.
+  // Milliseconds since the begin of the last tick. Never waits.
   double sinceTickMs() const;
 
  private:
@@ -101,7 +105,7 @@ class Collector {
 
   using Call = DeferredCalls::Call;
 
-  // Starting, ending and calls: any thread.
+  // --- Any thread: sources, the start of the thread, and calls. ---
   void addSource(const std::shared_ptr<Source>& source) REQUIRES(collectorMutex);
   void removeSource(const std::shared_ptr<Source>& source) REQUIRES(collectorMutex);
   void startThread() REQUIRES(lifecycle_, collectorMutex);
@@ -111,7 +115,7 @@ class Collector {
   void changeTaps(Source& source, WaitBudget& budget, const ChangeTaps& change) REQUIRES(collectorMutex);
   bool listProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) REQUIRES(collectorMutex);
 
-  // The thread.
+  // --- Only the collector's thread. ---
   void run() EXCLUDES(collectorThread, collectorMutex);
   void serve() REQUIRES(collectorThread, collectorMutex);
   void releaseAll() REQUIRES(collectorThread, collectorMutex);
@@ -130,25 +134,27 @@ class Collector {
   Owners allowedOwners(const std::string& path) const REQUIRES(collectorMutex);
   void dropExpired(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   bool isExpired(const Agent& agent, Clock::time_point now) const REQUIRES(collectorThread, collectorMutex);
-  // The collector's thread alone changes agents_: it may read them without the lock.
+  // Only the collector's thread changes agents_. Therefore it may read them without the lock.
   const AgentMap& ownAgents() const REQUIRES(collectorThread) NO_THREAD_SAFETY_ANALYSIS { return agents_; }
 
-  Mutex lifecycle_ ACQUIRED_BEFORE(collectorMutex);  // a source that opens waits for the thread that ends
+  Mutex lifecycle_ ACQUIRED_BEFORE(collectorMutex);  // open() waits until close() has joined the thread
   std::thread thread_ GUARDED_BY(lifecycle_);
   std::condition_variable_any wake_;
   std::condition_variable_any ticked_;
   bool running_ GUARDED_BY(collectorMutex) = false;  // the thread has not ended yet
-  // The thread is to release everything, and to end unless a source was opened meanwhile. Changes with the lock held.
+  // Tells the thread to release all rings, and to end unless a source was opened meanwhile.
+  //
+  // Invariant: changes only with collectorMutex held.
   std::atomic<bool> stopping_{false};
   bool scanAll_ GUARDED_BY(collectorMutex) = false;
   std::atomic<uint64_t> drainRequests_{0};
   std::atomic<uint64_t> drainsServed_{0};
   ThreadProgress progress_;
   DeferredCalls deferred_;
-  std::atomic<Clock::rep> tickedAt_{0};  // lastTick_, to be read without the lock
+  std::atomic<Clock::rep> tickedAt_{0};  // lastTick_ for reads without the lock; 0: the thread does not run
 
   std::vector<std::shared_ptr<Source>> sources_ GUARDED_BY(collectorMutex);
-  std::vector<std::shared_ptr<Source>> leaving_ GUARDED_BY(collectorMutex);  // closed; the thread takes their agents
+  std::vector<std::shared_ptr<Source>> leaving_ GUARDED_BY(collectorMutex);  // closed; the thread unlinks their agents
   AgentMap agents_ GUARDED_BY(collectorMutex);
   CandidateList candidates_ GUARDED_BY(collectorMutex);  // files that are not attached
   CollectorStats stats_ GUARDED_BY(collectorMutex);
@@ -157,8 +163,8 @@ class Collector {
 
   DrainSchedule drains_ GUARDED_BY(collectorThread){stopping_};
   LifeWatch lives_ GUARDED_BY(collectorThread);
-  Clock::duration pause_ GUARDED_BY(collectorThread){};      // planned after the last tick
-  Clock::time_point askedAt_ GUARDED_BY(collectorThread){};  // when the oldest unserved drain request was seen
+  Clock::duration pause_ GUARDED_BY(collectorThread){};          // planned time from the last tick to the next
+  Clock::time_point requestedAt_ GUARDED_BY(collectorThread){};  // when the thread saw the oldest unserved request
 };
 
 }  // namespace nixl_otel

@@ -1,11 +1,13 @@
-// Calls of other threads that need the collector's locks. The thread holds these while it reads files, and may be held
-// up there for any time. So each call has a time limit. The thread makes the calls that timed out at its next step.
+// Calls of other threads that need the collector's locks. The collector's thread holds these locks while it reads
+// files, and a file system may hold it up for any time. Therefore each call has a time limit. If a call times out, the
+// thread makes it at its next step.
 
 #include "collector.h"
 
 namespace nixl_otel {
 
-// A call is not made before those that are deferred: a source must be opened before it is closed.
+// Calls keep their order, for example the opening and the closing of a source: while earlier calls are deferred, this
+// one is deferred as well.
 void Collector::makeOrDefer(WaitBudget& budget, const Call& call) {
   FairLock lock(collectorMutex, std::defer_lock);
   if (lock.lockWithin(budget)) {
@@ -38,11 +40,11 @@ bool Collector::drainNow(std::chrono::milliseconds limit) {
 
 uint64_t Collector::requestDrain() {
   const uint64_t request = ++drainRequests_;
-  // With the lock: the thread must not miss the request between its check for one and its sleep.
+  // Takes the lock, because the thread must not miss the notification between its check for requests and its wait.
   FairLock lock(collectorMutex, std::defer_lock);
-  WaitBudget budget = patience();
+  WaitBudget budget = callBudget();
   const bool isLocked = lock.lockWithin(budget);
-  static_cast<void>(isLocked);  // a thread that is held up does not sleep
+  static_cast<void>(isLocked);  // without the lock the thread is held up, and checks for requests before it waits
   wake_.notify_all();
   return request;
 }
@@ -50,7 +52,7 @@ uint64_t Collector::requestDrain() {
 std::shared_ptr<EventTap> Collector::openTap(const std::shared_ptr<Source>& source, const TapWants& wants,
                                              size_t capacity) {
   auto tap = std::make_shared<EventTap>(wants, capacity);
-  WaitBudget limit = patience();
+  WaitBudget limit = callBudget();
   makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
     source->addTap(tap);
     changeTaps(*source, budget,
@@ -60,7 +62,7 @@ std::shared_ptr<EventTap> Collector::openTap(const std::shared_ptr<Source>& sour
 }
 
 void Collector::closeTap(const std::shared_ptr<Source>& source, const std::shared_ptr<EventTap>& tap) {
-  WaitBudget limit = patience();
+  WaitBudget limit = callBudget();
   makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
     source->removeTap(tap);
     changeTaps(*source, budget,
@@ -68,7 +70,8 @@ void Collector::closeTap(const std::shared_ptr<Source>& source, const std::share
   });
 }
 
-// Changes the taps of each agent. If the thread holds an agent's lock for longer, it makes the change at its next step.
+// Changes the taps of each agent. If the collector's thread holds an agent's lock for longer than the budget, it makes
+// that change at its next step.
 void Collector::changeTaps(Source& source, WaitBudget& budget, const ChangeTaps& change) {
   // No structured binding: clang before 16 cannot capture one.
   for (const auto& entry : source.agents()) {
@@ -85,13 +88,13 @@ void Collector::changeTaps(Source& source, WaitBudget& budget, const ChangeTaps&
 
 uint32_t Collector::addReader(const std::shared_ptr<Source>& source) {
   const uint32_t reader = source->newReader();
-  WaitBudget limit = patience();
+  WaitBudget limit = callBudget();
   makeOrDefer(limit, [source, reader](WaitBudget&) REQUIRES(collectorMutex) { source->addReader(reader); });
   return reader;
 }
 
 void Collector::removeReader(const std::shared_ptr<Source>& source, uint32_t reader) {
-  WaitBudget limit = patience();
+  WaitBudget limit = callBudget();
   makeOrDefer(limit, [source, reader](WaitBudget&) REQUIRES(collectorMutex) { source->removeReader(reader); });
 }
 

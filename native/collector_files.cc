@@ -1,4 +1,4 @@
-// Files of the collector: which are found, which become rings, and when a ring is dropped again.
+// Files of the collector: finds them, opens the rings among them, and releases rings of expired agents.
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -13,13 +13,14 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A file this young may belong to an agent that is starting: it stays attached even while it is empty.
+// A younger file may belong to an agent that is starting: its ring stays attached although it never had an event.
 constexpr double kYoungMs = 10'000;
 
-// Some 10 KB each: hosts have hundreds of agents, not tens of thousands.
+// A ring costs about 10 KB. Hosts have hundreds of agents, not tens of thousands.
 constexpr size_t kMostRings = 16'384;
 
-// Each ring takes a descriptor. Rings in a directory that others may write must not use up the host's.
+// Returns the limit of open rings. Each takes a descriptor, and rings in a directory that other users may write to must
+// not use up the descriptors of the host process.
 size_t mostRings() {
   rlimit limit;
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostRings;
@@ -31,8 +32,8 @@ bool isYoung(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && wallClockMs() - toMs(info.st_ctim) < kYoungMs;
 }
 
-// Handles a path that was given to another file and is back at one that its agent drains: the agent itself holds the
-// lock. An earlier file of the agent is drained while the agent holds it, and opened again after that.
+// True if the agent of this path already drains the file at the path: the file was renamed away and back, and the agent
+// itself holds its lock. The agent drains an earlier file of the path until it retires it. Then the candidate opens it.
 bool isDrainedBy(const Agent& agent, Candidate& candidate, Clock::time_point now) REQUIRES(collectorThread) {
   const auto file = fileAt(candidate.path);
   if (!file || !agent.holds(*file)) return false;
@@ -57,13 +58,13 @@ void Collector::scan(Clock::time_point now) {
         if (file.problem == nullptr && present.insert(file.path).second) considerFile(file);
       }
     }
-    // The agents of other sources, too, if they lie in this one's places.
+    // Also links agents that other sources found, if their paths lie in this source's places.
     for (const auto& [path, agent] : agents_) source->link(agent);
   }
   candidates_.retain(present);
 }
 
-// Adds a file that is new, or that replaced an agent's ring.
+// Adds a candidate for a file that is new or that replaced an agent's ring.
 void Collector::considerFile(const FoundFile& file) {
   if (candidates_.contains(file.path)) return;
   const auto agent = agents_.find(file.path);
@@ -86,7 +87,7 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now, size_t& ope
   const auto known = agents_.find(candidate.path);
   const bool replaces = known != agents_.end();
   if (replaces && isDrainedBy(*known->second, candidate, now)) return;
-  // A replacement counts twice until the replaced ring is retired: there is some room for these.
+  // A replaced path has two open rings until the agent retires the old one. The limit leaves some room for that.
   const size_t most = mostRings();
   if (openRings >= (replaces ? most + most / 2 : most)) {
     candidate.state = RingState::kBusy;
@@ -118,7 +119,8 @@ void Collector::attach(const std::string& path, std::unique_ptr<RingReader> read
   lives_.noteAttached(now);
 }
 
-// Names the agent that holds the lock of a ring that was renamed or has a second name.
+// Sets the candidate's reason if an agent of this process holds the ring's lock: the ring was renamed, or has two
+// names.
 void Collector::explainBusy(Candidate& candidate) const {
   const auto file = fileAt(candidate.path);
   if (!file) return;
@@ -127,7 +129,7 @@ void Collector::explainBusy(Candidate& candidate) const {
   }
 }
 
-// True if a source with this path in its places accepts any file system.
+// True if one of the sources with this path in its places has the option `force`.
 bool Collector::isForced(const std::string& path) const {
   for (const auto& source : sources_) {
     if (source->options().force && source->covers(path)) return true;
@@ -135,7 +137,7 @@ bool Collector::isForced(const std::string& path) const {
   return false;
 }
 
-// A ring is drained once for all sources, so its owner must be allowed by each source with this path in its places.
+// Returns the users that all sources with this path in their places allow: a ring is drained once for all of them.
 Owners Collector::allowedOwners(const std::string& path) const {
   Owners owners;
   for (const auto& source : sources_) {
@@ -148,7 +150,7 @@ Owners Collector::allowedOwners(const std::string& path) const {
   return owners;
 }
 
-// Releases the rings of expired agents, which frees their descriptors and ends their series.
+// Releases the rings of expired agents. This frees their descriptors and ends their series.
 void Collector::dropExpired(Clock::time_point now) {
   for (auto entry = agents_.begin(); entry != agents_.end();) {
     const std::string path = entry->first;
@@ -167,7 +169,7 @@ void Collector::dropExpired(Clock::time_point now) {
   }
 }
 
-// True by the longest time to live and the slowest reader of the agent's sources.
+// Applies the longest time to live and the slowest reader of all sources that have the agent.
 bool Collector::isExpired(const Agent& agent, Clock::time_point now) const {
   if (agent.neverUsed() && !isYoung(agent.path())) return true;
   milliseconds deadTtl{0};

@@ -1,9 +1,9 @@
-// The two capabilities that guard the collector's state. There is one collector. Therefore both are globals, and the
-// annotations of all its classes name them.
+// The two capabilities that guard the collector's state. A process has one collector. Therefore both capabilities are
+// globals, and the annotations of all its classes name them.
 //
 // Invariants:
-//   - Only the collector's thread changes the set of agents and their rings, and only with the lock held.
-//     Therefore this thread reads them without the lock, and other threads read them with the lock held.
+//   - Only the collector's thread changes the set of agents, with collectorMutex held, and the rings of an agent, with
+//     the agent's mutex held. Therefore this thread reads both without a lock, and other threads with that lock.
 //   - Locks are acquired in this order:
 //     Collector::lifecycle_, collectorMutex, one agent's mutex, DeferredCalls::mutex_.
 //   - The collector's thread holds collectorMutex while it reads directories, but not while it drains a ring.

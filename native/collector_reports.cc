@@ -1,4 +1,4 @@
-// Reports of the collector: snapshots of agents, and problems that keep it from reading more.
+// Reports of the collector: snapshots of agents, and problems of files and directories.
 
 #include "collector.h"
 
@@ -17,7 +17,7 @@ bool Collector::snapshot(Source& source, uint32_t reader, const Visit& visit, Wa
     const auto visitSeen = [&](const AgentStatus& status, const Tally& tally) { visit(seen, status, tally); };
     if (!seen.agent->read(*seen.slot, budget, visitSeen)) return false;
   }
-  // Not before: a reader without an answer has not read the last values of a dead agent.
+  // After the visits: if one of them fails, the reader has not read the last values of a dead agent.
   FairLock lock(collectorMutex, std::defer_lock);
   if (lock.lockWithin(budget)) source.noteRead(reader, begin);
   return true;
@@ -63,7 +63,7 @@ bool Collector::listProblems(const Source& source, size_t most, SourceReport& ou
       if (agent != agents_.end()) {
         RingState state = RingState::kReady;
         std::string reason;
-        if (!agent->second->trouble(state, reason, budget)) return false;
+        if (!agent->second->problem(state, reason, budget)) return false;
         if (state != RingState::kReady) add(file.path, state, reason);
       }
       const Candidate* candidate = candidates_.find(file.path);

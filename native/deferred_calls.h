@@ -1,4 +1,4 @@
-// Calls of other threads that timed out at a lock and that the collector's thread makes at its next step.
+// Calls of other threads that timed out at a lock. The collector's thread makes them at its next step.
 
 #pragma once
 
@@ -12,13 +12,13 @@
 
 namespace nixl_otel {
 
-// Thread safety: any thread. The lock is held for a few instructions, and is acquired after any other lock.
+// Thread safety: any thread. The mutex is held for a few instructions and is acquired after all other locks.
 class DeferredCalls {
  public:
-  // Runs with the collector's lock held.
+  // Runs with collectorMutex held.
   using Call = std::function<void(WaitBudget&)>;
 
-  // True if the thread will make the call; false if no thread runs, which then holds no lock either.
+  // True if the thread will make the call. False if no thread runs; then no thread holds the locks either.
   bool add(Call call) {
     const MutexLock lock(mutex_);
     if (isOpen_) calls_.push_back(std::move(call));
@@ -29,13 +29,13 @@ class DeferredCalls {
     return calls_.empty();
   }
 
-  // --- by the thread, or before it runs ---
+  // --- Only the collector's thread, or the thread that starts it. ---
 
   void open() {
     const MutexLock lock(mutex_);
     isOpen_ = true;
   }
-  // False if there are calls left.
+  // False if calls are left; then it stays open.
   bool close() {
     const MutexLock lock(mutex_);
     isOpen_ = !calls_.empty();

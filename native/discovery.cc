@@ -16,13 +16,13 @@
 namespace nixl_otel {
 namespace {
 
-// Kernels stamp mtime with the time of the last timer tick, up to 10 ms ago. A change in the same tick as our read
-// leaves the same stamp, so a younger stamp may not be the last one.
+// A kernel sets mtime to the time of its last timer tick, which is up to 10 ms old. A change right after this read may
+// therefore leave the same mtime. Only an mtime that is older than this shows every later change.
 constexpr double kStampGrainSeconds = 0.1;
 
 bool same(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
-// In doubles: a stamp may be any number, and its nanoseconds or a difference may overflow an integer.
+// Computes with doubles: an mtime may be any number, and a difference, or nanoseconds, may overflow an integer.
 double secondsBetween(const timespec& a, const timespec& b) {
   const double seconds = static_cast<double>(b.tv_sec) - static_cast<double>(a.tv_sec);
   return seconds + static_cast<double>(b.tv_nsec - a.tv_nsec) / 1e9;
@@ -43,7 +43,7 @@ const char* problemOf(unsigned char kind) {
   }
 }
 
-// Some file systems do not report the kind in the directory entry.
+// Asks for the kind if the file system does not report it in the directory entry.
 unsigned char kindOf(int directory, const dirent* entry) {
   if (entry->d_type != DT_UNKNOWN) return entry->d_type;
   struct stat info;
@@ -84,7 +84,7 @@ bool DirectoryTree::covers(const std::string& path, std::string& agent) const {
 
 bool DirectoryTree::visit(const std::string& path, const std::string& prefix, int depth) {
   struct stat info;
-  // The directory itself may be a link, which is the operator's choice. Folders below may not.
+  // The directory itself may be a link: the operator configured it. A folder below it may not.
   if ((depth == 0 ? ::stat(path.c_str(), &info) : ::lstat(path.c_str(), &info)) != 0) {
     if (depth == 0) fail(errno);
     return false;
@@ -107,7 +107,7 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
     timespec now;
     ::clock_gettime(CLOCK_REALTIME, &now);
     folder.changed = info.st_mtim;
-    // A stamp in the future is no proof either.
+    // The absolute value: an mtime slightly in the future may be as young.
     folder.settled = std::abs(secondsBetween(info.st_mtim, now)) > kStampGrainSeconds;
     changed |= read(folder, path, prefix, depth);
   }
@@ -116,7 +116,7 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
   return changed;
 }
 
-// The directory itself cannot be read.
+// Sets the state of a directory that cannot be read.
 void DirectoryTree::fail(int error) {
   state_ = error == ENOENT ? RingState::kAbsent : error == ENOTDIR ? RingState::kCorrupt : RingState::kDenied;
   reason_ = error == ENOENT    ? "there is no such directory"
@@ -128,7 +128,7 @@ bool DirectoryTree::read(Folder& folder, const std::string& path, const std::str
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | (depth == 0 ? 0 : O_NOFOLLOW));
   DIR* directory = fd < 0 ? nullptr : ::fdopendir(fd);
   if (directory == nullptr) {
-    // A folder below may have been removed or replaced meanwhile.
+    // Another process may have removed or replaced a folder below meanwhile.
     const bool raced = depth != 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP);
     if (depth == 0) {
       fail(errno);
@@ -161,7 +161,8 @@ bool DirectoryTree::read(Folder& folder, const std::string& path, const std::str
   ::closedir(directory);
   bool changed = files.size() != folder.files.size() || folders != folder.folders;
   for (size_t i = 0; !changed && i < files.size(); ++i) changed = files[i].path != folder.files[i].path;
-  // The same name may be another file, which only its inode shows: report one more change once the stamp is settled.
+  // A name may belong to another file now, which only the inode shows. Therefore a settled read always reports a
+  // change.
   changed |= folder.settled;
   folder.files = std::move(files);
   folder.folders = std::move(folders);

@@ -1,5 +1,5 @@
-// Files of a directory tree, cheap enough to poll every 50 ms: a directory is read again only if its mtime shows that a
-// name was added or removed. Polling instead of inotify has no watch limits and works on every file system.
+// Files of a directory tree. A poll every 50 ms is cheap: a directory is read again only if its mtime shows that a name
+// was added or removed. Unlike inotify, polling has no limit of watches and works on every file system.
 
 #pragma once
 
@@ -15,40 +15,40 @@ namespace nixl_otel {
 
 struct FoundFile {
   std::string path;
-  std::string agent;    // relative to the directory
-  const char* problem;  // why it cannot be a ring, or nullptr
+  std::string agent;    // path relative to the directory
+  const char* problem;  // kind of a file that cannot be a ring, or nullptr
 };
 
 class DirectoryTree {
  public:
-  // Limits: a user with write access to the directory must not exhaust this process's memory or CPU time.
+  // Limits, so that a user who may write to the directory cannot exhaust this process's memory or CPU time.
   static constexpr size_t kMaxEntries = 65'536;  // files and folders in all
   static constexpr size_t kMaxFolders = 1'024;
-  static constexpr int kMaxDepth = 3;  // folders below the directory: NIXL joins an agent's name to it as a path
+  static constexpr int kMaxDepth = 3;  // of folders below the directory: an agent's name may contain slashes
 
-  // `pattern`: only names in the directory itself that match it (fnmatch), or "" for everything to kMaxDepth.
+  // `pattern` selects names in the directory itself (fnmatch). "" selects all files down to kMaxDepth.
   DirectoryTree(std::string directory, std::string pattern);
 
-  // Reads directories that changed. True if files() changed. An absent directory has no files.
+  // Reads the directories that changed. True if files() may have changed. An absent directory has no files.
   bool refresh();
   const std::vector<FoundFile>& files() const { return files_; }
-  // True if a file at this path is, or would be, one of files(). Sets `agent` to its name here.
+  // True if a file at this path is or would be one of files(). Sets `agent` to its path relative to the directory.
   bool covers(const std::string& path, std::string& agent) const;
   const std::string& directory() const { return directory_; }
-  // State of the directory itself: kReady, kAbsent, kCorrupt (no directory) or kDenied, and the reason.
+  // State of the directory itself: kReady, kAbsent, kCorrupt (not a directory) or kDenied, and the reason.
   RingState state() const { return state_; }
   const std::string& reason() const { return reason_; }
-  // Reasons by path: folders that cannot be read, or only in part.
+  // Folders that cannot be read completely: the reason by the path.
   const std::map<std::string, std::string>& problems() const { return problems_; }
-  // True if any user of the machine may add files to it or to one of its folders.
+  // True if every user of the machine may add files to the directory or to one of its folders.
   bool writableByAll() const { return writableByAll_; }
 
  private:
   struct Folder {
     timespec changed{};
-    bool settled = false;  // its mtime was old enough when it was read to show the next change
+    bool settled = false;  // the next change will change the mtime: at the read it was old enough
     bool seen = false;
-    bool cut = false;  // read in part, see kMaxEntries
+    bool cut = false;  // only a part was read, see kMaxEntries
     size_t entries() const { return files.size() + folders.size(); }
     std::vector<FoundFile> files;
     std::vector<std::string> folders;

@@ -8,13 +8,13 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// A new ring is drained again after a pause, twice. One that still changes then waits for the next tick.
+// A new ring needs two pauses, and more if its header changes. After kMaxSettlingPauses it waits for the next tick.
 constexpr std::chrono::microseconds kSettlingPause{500};
 constexpr int kMaxSettlingPauses = 6;
-// Events that one ring may take before the others have their turn.
+// Events that one ring may deliver before the turn of the next ring.
 constexpr uint64_t kTurn = 16 * DrainProtocol<int>::kChunkSlots;
 constexpr milliseconds kNearlyFullInterval{1};
-// After so long without an event in any ring, drains are half as frequent.
+// Time without an event in any ring after which drains are half as frequent.
 constexpr milliseconds kQuiet{1000};
 
 }  // namespace
@@ -30,7 +30,7 @@ void DrainSchedule::drain(const AgentMap& agents, Clock::time_point end) {
                               REQUIRES(collectorThread) { return !drainOne(*agent, PausePolicy::kNever).settling; });
   settle(settling, PausePolicy::kNever);
 
-  // A ring that fills faster than it is drained would keep all others waiting, so backlogs come after them.
+  // Backlogs come after the turns: a ring that fills faster than it is drained must not delay all others.
   const Clock::time_point now = Clock::now();
   const Clock::time_point half = now + std::max(end - now, Clock::duration{0}) / 2;
   drainInTurn(backlog_, backlogTurns_, needsPause_.empty() ? end : half,
@@ -39,7 +39,7 @@ void DrainSchedule::drain(const AgentMap& agents, Clock::time_point end) {
                 return agent != agents.end() && drainOne(*agent->second, PausePolicy::kNever).more;
               });
 
-  // These restart, are at the end of a lap, or have positions that another process moves.
+  // Rings that restart, are at the end of a lap, or have positions that another process moves.
   std::vector<std::shared_ptr<Agent>> reattached;
   drainInTurn(needsPause_, pauseTurns_, end, [&](const std::string& path) REQUIRES(collectorThread) {
     const std::shared_ptr<Agent>& agent = agents.at(path);
@@ -50,7 +50,7 @@ void DrainSchedule::drain(const AgentMap& agents, Clock::time_point end) {
   settle(reattached, PausePolicy::kForRecovery);
 }
 
-// Drains these agents in turn until `end`, at least one of them. drainAgain(path): false to remove the path.
+// Drains these agents in turn until `end`, but at least one of them. drainAgain(path) returns false to remove the path.
 void DrainSchedule::drainInTurn(std::set<std::string>& paths, RoundRobin& turns, Clock::time_point end,
                                 const std::function<bool(const std::string&)>& drainAgain) {
   bool isFirst = true;
@@ -71,7 +71,7 @@ Agent::DrainReport DrainSchedule::drainOne(Agent& agent, PausePolicy pauses) {
   return report;
 }
 
-// One pause for all rings that settle.
+// Drains the agents again until their rings have settled, with one common pause before each pass.
 void DrainSchedule::settle(std::vector<std::shared_ptr<Agent>>& agents, PausePolicy pauses) {
   for (int i = 0; !agents.empty() && i < kMaxSettlingPauses && !stopping_; ++i) {
     std::this_thread::sleep_for(kSettlingPause);
@@ -81,10 +81,10 @@ void DrainSchedule::settle(std::vector<std::shared_ptr<Agent>>& agents, PausePol
 }
 
 Clock::duration DrainSchedule::pauseAfter(Clock::time_point tick, milliseconds interval, milliseconds longest) const {
-  // A ring that was more than half full may have no room for the events of another interval.
+  // A nearly full ring may have no room for the events of another interval.
   if (nearlyFull_ || !backlog_.empty()) return std::min(kNearlyFullInterval, interval);
-  // While no ring has events, most of the collector's cost is waking up. An interval is a fifth of a flush interval at
-  // most, so two of them end before an agent that wakes up flushes a second time.
+  // While no ring has events, wake-ups cause most of the collector's cost. A drain interval is at most a fifth of a
+  // flush interval. Therefore two drain intervals end before an agent that becomes active flushes a second time.
   if (tick - lastMoved_ >= kQuiet) return std::max(interval, std::min(2 * interval, longest));
   return interval;
 }

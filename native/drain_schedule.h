@@ -1,5 +1,5 @@
-// Order of drains within a tick. Each ring has a turn; a ring with a backlog and a ring that needs pauses continue
-// after all others, in turn, until the time is up. Rings that still have events then continue in the next tick.
+// Order of drains within a tick. First each ring has a turn. Then rings with a backlog continue in turn until the time
+// is up, and rings that need pauses after them. Rings that still have a backlog continue in the next tick.
 
 #pragma once
 
@@ -20,14 +20,15 @@ namespace nixl_otel {
 // Thread safety: the collector's thread only.
 class DrainSchedule {
  public:
-  // Drains end early once `stopping` is true.
+  // `stopping` ends drains early.
   explicit DrainSchedule(const std::atomic<bool>& stopping) : stopping_(stopping) {}
 
   void drain(const AgentMap& agents, Clock::time_point end) REQUIRES(collectorThread);
 
-  // True if every ring that had events when drain() began was drained to its end.
+  // True if drain() drained every ring to its end.
   bool isComplete() const { return backlog_.empty() && pauseTurns_.isComplete(); }
-  // Time from the beginning of a tick to the next. `interval`: of drains; `longest`: while no ring has events.
+  // Time from the begin of a tick to the next tick. `interval` is the drain interval, `longest` the limit while no ring
+  // has events.
   Clock::duration pauseAfter(Clock::time_point tick, std::chrono::milliseconds interval,
                              std::chrono::milliseconds longest) const;
   // Forgets all agents.
@@ -43,10 +44,10 @@ class DrainSchedule {
   ChunkBuffer buffer_;
   std::set<std::string> backlog_;  // paths of agents with more events than their turn took
   RoundRobin backlogTurns_;
-  std::set<std::string> needsPause_;  // paths, of this tick
+  std::set<std::string> needsPause_;  // paths of agents whose rings need pauses in this tick
   RoundRobin pauseTurns_;
-  bool nearlyFull_ = false;        // a ring in this tick
-  Clock::time_point lastMoved_{};  // when any ring was last found with events
+  bool nearlyFull_ = false;        // a ring was nearly full in this tick
+  Clock::time_point lastMoved_{};  // last drain of any ring that took events
 };
 
 }  // namespace nixl_otel

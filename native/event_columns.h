@@ -1,5 +1,5 @@
-// Events in columns. Type, category and name are stored once per kind, and each event has the index of its kind:
-// JavaScript makes one object per kind and none per event.
+// Events in columns. Type, category and name are stored once per kind, and each event has the index of its kind.
+// Therefore JavaScript makes one object per kind and none per event.
 
 #pragma once
 
@@ -20,13 +20,13 @@ namespace nixl_otel {
 
 class EventColumns {
  public:
-  // `event` is the first one of its kind.
+  // `event` is the first event of its kind.
   struct Kind {
     const RingLayout* layout;
     RingEvent event;
   };
 
-  // The layout must live as long as the columns.
+  // Requires: the layout outlives the columns.
   void add(const RingLayout& layout, const std::byte* slots, size_t count) {
     kindOf_.reserve(kindOf_.size() + count);
     values_.reserve(values_.size() + count);
@@ -46,7 +46,7 @@ class EventColumns {
   const std::vector<uint64_t>& timestampsUs() const { return timestampsUs_; }
 
  private:
-  // Identity of a kind. Without padding: it is hashed and compared as bytes.
+  // Identity of a kind. Has no padding, because it is hashed and compared as bytes.
   struct Key {
     uint64_t words[6];
     bool operator==(const Key&) const = default;

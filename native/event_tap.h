@@ -1,5 +1,5 @@
-// A bounded queue of raw events, which the collector's thread fills and JavaScript empties. Events that do not fit are
-// counted as overflow. Metrics do not depend on it.
+// A bounded queue of raw events, which the collector's thread fills and JavaScript empties. A full queue counts further
+// events as overflowed. Metrics do not depend on the tap.
 //
 // Thread safety: any thread.
 
@@ -24,7 +24,7 @@ struct TapStats {
 
 class EventTap {
  public:
-  static constexpr uint32_t kTypes = 64;  // known types: the bits of TapWants
+  static constexpr uint32_t kTypes = 64;  // number of bits in TapWants::types
 
   EventTap(const TapWants& wants, size_t capacity) : wants_(wants), capacity_(capacity) {}
 
@@ -33,12 +33,12 @@ class EventTap {
   void put(const std::vector<TappedEvent>& events) {
     const MutexLock lock(mutex_);
     for (const TappedEvent& event : events) {
-      // The batch also has events for other taps. The bits are of known types only.
+      // The batch also has events for other taps. Keys of unknown events have no bit.
       if (!wants_.all && (event.key >= kTypes || (wants_.types >> event.key & 1) == 0)) continue;
       TapStats& stats = stats_[event.key < kTypes ? event.key : kTypes];
       ++stats.seen;
-      // Every n-th event of each agent and key, independent of batches. The agent's id shifts the first one: of many
-      // agents with few events each, the same share is kept.
+      // Keeps every n-th event of each agent and key, independent of batches. The agent's id shifts the first kept
+      // event. Therefore the kept share is also right for many agents with few events each.
       if ((event.ordinal + event.agentId) % keepOneIn_ != 0) {
         ++stats.sampledOut;
       } else if (queue_.size() >= capacity_) {
@@ -75,7 +75,7 @@ class EventTap {
     return all;
   }
 
-  // Counts of one known type.
+  // Returns the counts of one type.
   TapStats statsOf(uint32_t type) const {
     const MutexLock lock(mutex_);
     return stats_[type];

@@ -1,7 +1,7 @@
 // A mutex that serves threads in the order of their arrival, and a lock whose wait has a time limit.
 //
-// The collector's thread relocks an agent right after unlocking it while the ring has more events. With a std::mutex, a
-// waiting thread would wake each time to find the mutex taken again.
+// While a ring has a backlog, the collector's thread locks its agent again right after it unlocked it. With a
+// std::mutex a waiting thread would wake up each time and find the mutex locked again.
 
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace nixl_otel {
 
-// Also for std::lock_guard and std::condition_variable_any. Trivially destructible: one of them is a global, and
+// Works with std::lock_guard and std::condition_variable_any. Trivially destructible: collectorMutex is a global, and
 // threads may still use it while the process exits.
 class CAPABILITY("mutex") FairMutex {
  public:
@@ -49,7 +49,7 @@ class CAPABILITY("mutex") FairMutex {
     Waiter& next = *first_;
     first_ = next.next;
     next.isOwner = true;
-    next.woken.notify_one();  // with `guard` held: the waiter is on the stack of a thread that then returns
+    next.woken.notify_one();  // with `guard` held: afterwards the waiting thread returns, and `next` is on its stack
   }
 
  private:
@@ -99,7 +99,7 @@ class SCOPED_CAPABILITY FairLock {
     isHeld_ = false;
     mutex_.unlock();
   }
-  // Returns false if the budget ran out first.
+  // Acquires the mutex. False if the budget ran out first.
   bool lockWithin(WaitBudget& budget) TRY_ACQUIRE(true) {
     isHeld_ = mutex_.try_lock();
     if (isHeld_) return true;

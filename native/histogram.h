@@ -1,8 +1,8 @@
-// Buckets over given upper bounds: bucket i takes values <= bounds[i], the last one takes values above all bounds.
+// Buckets over given upper bounds: bucket i counts values <= bounds[i], the last bucket counts values above all bounds.
 //
-// Finding buckets is most of a tally's work, and no branch predictor knows the next one. So a table maps the value's
-// leading bits to a first bucket, and one comparison without a branch decides between that and the next. Bounds closer
-// than the table's cells cost a loop.
+// The search for buckets is most of a tally's work, and branch predictors fail on it. Therefore a table maps the
+// leading bits of a value to a first bucket, and one comparison without a branch decides between this bucket and the
+// next. If a cell of the table has several bounds, the search needs a loop.
 
 #pragma once
 
@@ -14,21 +14,21 @@
 
 namespace nixl_otel {
 
-// A sum of u64 readings that cannot wrap: 2^64 readings of the largest value still fit.
+// A sum of u64 readings. It cannot wrap: 2^64 readings of the largest value fit.
 using WideSum = unsigned __int128;
 
-// The bits of doubles from 0 on are ordered as their values are. The exponent and the next three bits divide every
-// power of two into eight cells.
+// Cell of a value. The bits of non-negative doubles have the order of the values. The exponent and the three bits after
+// it divide the range between two powers of two into eight cells.
 inline constexpr uint32_t kCellShift = 49;
 inline uint64_t cellOf(double value) { return std::bit_cast<uint64_t>(value) >> kCellShift; }
 
-// Thresholds over keys that are ordered as the values are.
+// Finds buckets by keys that have the order of the values.
 class BucketTable {
  public:
   // `smallestOf[c]` is the smallest key in cell c.
   BucketTable(std::vector<uint64_t> thresholds, const std::vector<uint64_t>& smallestOf)
       : thresholds_(std::move(thresholds)) {
-    thresholds_.push_back(UINT64_MAX);  // not below any key: ends every search at the last bucket
+    thresholds_.push_back(UINT64_MAX);  // no key exceeds it: every search ends at the last bucket
     cells_.reserve(smallestOf.size() + 1);
     for (const uint64_t smallest : smallestOf) {
       const auto at = std::lower_bound(thresholds_.begin(), thresholds_.end(), smallest);
@@ -49,17 +49,18 @@ class BucketTable {
   size_t buckets() const { return thresholds_.size(); }
 
  private:
-  // The first threshold that a key of the cell may exceed, and its index. Side by side: both are always needed.
+  // The first threshold that a key of the cell may exceed, and its index. In one struct, because each search reads
+  // both.
   struct Cell {
     uint64_t threshold;
     uint64_t first;
   };
   std::vector<Cell> cells_;
   std::vector<uint64_t> thresholds_;
-  bool hasSharedCells_ = false;  // a cell holds more than one threshold
+  bool hasSharedCells_ = false;  // a cell has more than one threshold
 };
 
-// Buckets of integers. An integer is <= a bound if it is <= the bound's floor, so comparisons are of integers.
+// Buckets of integers. Compares with the floors of the bounds: an integer is <= a bound if it is <= the bound's floor.
 class IntegerBuckets {
  public:
   explicit IntegerBuckets(const std::vector<double>& bounds) : table_(floors(bounds), smallestOf()) {}
@@ -67,16 +68,16 @@ class IntegerBuckets {
   size_t find(uint64_t value) const {
     if (value < kExact) [[likely]]
       return find(value, static_cast<double>(static_cast<int64_t>(value)));
-    // Rounded down to stay in its cell.
+    // Rounds down, so that the value stays in its cell.
     return find(value, static_cast<double>(value & ~uint64_t{0x7FF}));
   }
-  // `same`: the value as a double.
+  // `same` is the value as a double.
   size_t find(uint64_t value, double same) const { return table_.find(value, cellOf(same)); }
 
   size_t count() const { return table_.buckets(); }
 
  private:
-  static constexpr uint64_t kExact = uint64_t{1} << 53;  // doubles represent all integers below
+  static constexpr uint64_t kExact = uint64_t{1} << 53;  // doubles represent all smaller integers exactly
 
   static std::vector<uint64_t> smallestOf() {
     std::vector<uint64_t> smallest;
@@ -97,7 +98,7 @@ class IntegerBuckets {
   BucketTable table_;
 };
 
-// Buckets of real numbers from 0 on, such as rates.
+// Buckets of non-negative real numbers, such as rates.
 class RealBuckets {
  public:
   explicit RealBuckets(const std::vector<double>& bounds) : table_(bitsOf(bounds), smallestOf()) {}

@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kCheckInterval{500};
 constexpr milliseconds kMapsCheckInterval{5000};
-// Time that the search in /proc may take out of one tick.
+// Time of one tick that the search in /proc may take.
 constexpr milliseconds kSearchSlice{1};
 constexpr milliseconds kLongestSearchPause{60'000};
 
@@ -41,7 +41,8 @@ void LifeWatch::search(const AgentMap& agents, Clock::time_point now) {
   if (!search_.running() || !search_.step(Clock::now() + kSearchSlice)) return;
   for (const auto& [path, agent] : agents) agent->noteWriters(search_.found());
   searchPause_ = std::min(searchPause_ * 2, kLongestSearchPause);
-  // A process may live for less than a pause: writers of rings that were attached during this search are next.
+  // The pause may be longer than a process runs. Therefore the next search begins at once if a ring was attached during
+  // this one.
   nextSearch_ = searchAgain_ ? now : now + searchPause_;
 }
 

@@ -1,4 +1,4 @@
-// Lives of agents: searches for the processes that write rings, and checks those that are known.
+// Lives of agents: searches for the processes that write rings, and checks that the known ones still do.
 
 #pragma once
 
@@ -13,12 +13,12 @@ namespace nixl_otel {
 // Thread safety: the collector's thread only.
 class LifeWatch {
  public:
-  // Searches and checks as far as due, for about a millisecond of searching. True if lives were checked: some agents
-  // may have expired.
+  // Searches for about a millisecond and checks lives, each if it is due. True if lives were checked; then agents may
+  // have expired.
   //
-  // Requires: the collector's lock is not held. Reading /proc takes time.
+  // Requires: collectorMutex is not held, because reading /proc takes time.
   bool watch(const AgentMap& agents, Clock::time_point now) REQUIRES(collectorThread) EXCLUDES(collectorMutex);
-  // Notes that a ring was attached: its writer is searched at once.
+  // Notes that a ring was attached. The next watch() searches for its writer.
   void noteAttached(Clock::time_point now);
   // Ends the search.
   void clear();

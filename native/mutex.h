@@ -1,4 +1,4 @@
-// std::mutex and its lock with the annotations that libstdc++ does not have.
+// std::mutex and its lock, with the thread safety annotations that libstdc++ lacks.
 
 #pragma once
 
@@ -25,7 +25,7 @@ class SCOPED_CAPABILITY MutexLock {
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
 
-  // For std::condition_variable: a wait returns with the mutex locked again.
+  // The lock for std::condition_variable, whose wait returns with the mutex locked again.
   std::unique_lock<std::mutex>& waitable() { return lock_; }
 
  private:

@@ -1,4 +1,4 @@
-// Thin layers over the C library: clocks, file descriptors, file identities, names as UTF-8.
+// Wrappers of the C library: clocks, file descriptors, file identities, names as UTF-8.
 
 #pragma once
 
@@ -38,7 +38,7 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-// Identity of a file under any name.
+// Identity of a file, equal under all of its names.
 struct FileId {
   dev_t device = 0;
   ino_t inode = 0;
@@ -46,10 +46,11 @@ struct FileId {
   auto operator<=>(const FileId&) const = default;
 };
 
-// The file at a path, links not followed; nullopt if there is none.
+// Returns the identity of the file at a path, or nullopt if there is none. Follows no symbolic link.
 std::optional<FileId> fileAt(const std::string& path);
 
-// Names are bytes, and JavaScript gets UTF-8. Other bytes become \xNN, so that two different names stay different.
+// Converts a file's name, which may have any bytes, to UTF-8. Bytes that are not valid UTF-8 become \xNN, so that
+// different names remain different.
 std::string toUtf8(const std::string& bytes);
 
 }  // namespace nixl_otel

@@ -22,8 +22,7 @@ enum Category : int32_t {
   kCustom = 7,
 };
 
-// Event types of a finished transfer, and those that producers need (nixl_telemetry_event_type_t).
-// src/mapping/events.ts has the others.
+// Event types that this code needs (nixl_telemetry_event_type_t). src/mapping/events.ts has all of them.
 enum EventType : uint32_t {
   kTxBytes = 0,
   kRxBytes = 1,
@@ -37,7 +36,7 @@ enum EventType : uint32_t {
   kEventsDropped = 20,
 };
 
-// Fields that the wire version lacks are 0. RingLayout::named() decides whether type or name is the key.
+// One event. Fields that its wire version lacks are 0. The key is the name if RingLayout::named(), otherwise the type.
 struct RingEvent {
   uint64_t timestampUs = 0;  // microseconds since the Unix epoch (wire version 1)
   int32_t category = 0;      // as stored (versions 1 and 2)
@@ -48,7 +47,7 @@ struct RingEvent {
   std::string_view nameView() const { return {name, strnlen(name, kNameBytes)}; }
   void setName(std::string_view text) {
     std::memset(name, 0, kNameBytes);
-    // As NIXL does: the last byte stays NUL.
+    // The last byte remains NUL, as in NIXL.
     std::memcpy(name, text.data(), text.size() < kNameBytes ? text.size() : kNameBytes - 1);
   }
 };
@@ -75,7 +74,7 @@ inline RingEvent decodeSlot(const SlotLayout& layout, const std::byte* slot) {
   return event;
 }
 
-// Padding is written as zero.
+// Encodes an event into a slot. Padding becomes zero.
 inline void encodeSlot(const SlotLayout& layout, std::byte* slot, const RingEvent& event) {
   std::memset(slot, 0, layout.size);
   if (layout.timestampUs != kAbsent) storeField(slot, layout.timestampUs, event.timestampUs);

@@ -41,10 +41,10 @@ const char* kindOf(mode_t mode) {
   return "a device";
 }
 
-// A larger number is no version but other data.
+// A file with a larger number in the version field is no ring.
 constexpr int32_t kLastPlausibleVersion = 999;
 
-// Names a file system on which shared mappings of writer and reader may not be the same memory.
+// Returns the name of a file system on which the mappings of writer and reader may not share memory, or nullptr.
 const char* incoherentFileSystem(int fd) {
   struct statfs info;
   if (::fstatfs(fd, &info) != 0) return nullptr;
@@ -63,7 +63,7 @@ const char* incoherentFileSystem(int fd) {
   }
 }
 
-HeaderFields verdict(HeaderFields fields, RingState state, std::string reason) {
+HeaderFields withState(HeaderFields fields, RingState state, std::string reason) {
   fields.state = state;
   fields.reason = std::move(reason);
   return fields;
@@ -94,54 +94,54 @@ const char* toString(RingState state) {
 HeaderFields readHeader(int fd) {
   HeaderFields f;
   struct stat info;
-  if (::fstat(fd, &info) != 0) return verdict(f, RingState::kDenied, std::strerror(errno));
+  if (::fstat(fd, &info) != 0) return withState(f, RingState::kDenied, std::strerror(errno));
   f.fileSize = static_cast<uint64_t>(info.st_size);
   f.changed = info.st_ctim;
-  if (f.fileSize == 0) return verdict(f, RingState::kInitializing, "the file is empty");
+  if (f.fileSize == 0) return withState(f, RingState::kInitializing, "the file is empty");
 
   alignas(8) std::byte bytes[kMaxHeaderBytes] = {};
   const ssize_t got = ::pread(fd, bytes, sizeof bytes, 0);
-  if (got < 0) return verdict(f, RingState::kDenied, std::string("cannot be read: ") + std::strerror(errno));
+  if (got < 0) return withState(f, RingState::kDenied, std::string("cannot be read: ") + std::strerror(errno));
   if (got < static_cast<ssize_t>(kHeaderA.size)) {
-    return verdict(f, RingState::kCorrupt, "too short for a ring: " + std::to_string(got) + " bytes");
+    return withState(f, RingState::kCorrupt, "too short for a ring: " + std::to_string(got) + " bytes");
   }
   f.version = loadField<int32_t>(bytes, kVersionOffset);
   f.expectedVersion = loadField<int32_t>(bytes, kVersionOffset + 4);
-  if (f.version == 0) return verdict(f, RingState::kInitializing, "the header has no version yet");
+  if (f.version == 0) return withState(f, RingState::kInitializing, "the header has no version yet");
   if (f.version < 0 || f.version > kLastPlausibleVersion) {
-    return verdict(f, RingState::kCorrupt, "not a NIXL ring: the wire version field is " + std::to_string(f.version));
+    return withState(f, RingState::kCorrupt, "not a NIXL ring: the wire version field is " + std::to_string(f.version));
   }
   if (!knownVersion(f.version)) {
-    return verdict(f, RingState::kIncompatible,
-                   "wire version " + std::to_string(f.version) + " is not known (" + knownVersions() + ")");
+    return withState(f, RingState::kIncompatible,
+                     "wire version " + std::to_string(f.version) + " is not known (" + knownVersions() + ")");
   }
 
   const HeaderLayout& h = releasedLayout(f.version)->header;
   f.capacity = loadField<uint64_t>(bytes, h.capacity);
   if (!validCapacity(f.capacity)) {
-    return verdict(f, RingState::kCorrupt,
-                   "capacity " + std::to_string(f.capacity) + " is not a power of two from 2 to 16777216");
+    return withState(f, RingState::kCorrupt,
+                     "capacity " + std::to_string(f.capacity) + " is not a power of two from 2 to 16777216");
   }
   f.layout = findLayout(f.version, f.capacity, f.fileSize);
   if (f.layout == nullptr) {
-    return verdict(f, RingState::kCorrupt,
-                   "the file has " + std::to_string(f.fileSize) + " bytes, which does not match wire version " +
-                       std::to_string(f.version) + " and capacity " + std::to_string(f.capacity));
+    return withState(f, RingState::kCorrupt,
+                     "the file has " + std::to_string(f.fileSize) + " bytes, which does not match wire version " +
+                         std::to_string(f.version) + " and capacity " + std::to_string(f.capacity));
   }
   const auto mask = loadField<uint64_t>(bytes, h.mask);
   if (mask != f.capacity - 1) {
-    return verdict(f, RingState::kCorrupt,
-                   "mask " + std::to_string(mask) + " does not fit capacity " + std::to_string(f.capacity));
+    return withState(f, RingState::kCorrupt,
+                     "mask " + std::to_string(mask) + " does not fit capacity " + std::to_string(f.capacity));
   }
   f.writePos = loadField<uint64_t>(bytes, h.writePos);
   f.readPos = loadField<uint64_t>(bytes, h.readPos);
   if (f.writePos > mask || f.readPos > mask) {
-    return verdict(f, RingState::kCorrupt,
-                   "position " + std::to_string(f.writePos > mask ? f.writePos : f.readPos) + " is past capacity " +
-                       std::to_string(f.capacity));
+    return withState(f, RingState::kCorrupt,
+                     "position " + std::to_string(f.writePos > mask ? f.writePos : f.readPos) + " is past capacity " +
+                         std::to_string(f.capacity));
   }
   if (f.expectedVersion != f.version && !isMark(f.expectedVersion)) {
-    return verdict(
+    return withState(
         f, RingState::kInitializing,
         "version is " + std::to_string(f.version) + " but expected_version is " + std::to_string(f.expectedVersion));
   }
@@ -151,18 +151,19 @@ HeaderFields readHeader(int fd) {
 
 HeaderFields peekHeader(const std::string& path, const FileId& id) {
   struct stat info;
-  if (::lstat(path.c_str(), &info) != 0) return verdict({}, RingState::kAbsent, "no such file");
+  if (::lstat(path.c_str(), &info) != 0) return withState({}, RingState::kAbsent, "no such file");
   if (!S_ISREG(info.st_mode) || id != FileId{info.st_dev, info.st_ino}) {
-    return verdict({}, RingState::kAbsent, "another file");
+    return withState({}, RingState::kAbsent, "another file");
   }
-  // The name may be another file by now: opening a fifo does not wait, and a link is not followed.
+  // The name may belong to another file now. The flags keep open() from following a link and from waiting at a fifo.
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  if (!fd.valid()) return verdict({}, RingState::kDenied, std::strerror(errno));
+  if (!fd.valid()) return withState({}, RingState::kDenied, std::strerror(errno));
   return readHeader(fd.get());
 }
 
 RingFile RingFile::open(const std::string& path, RingAccess access, bool force, const Owners& owners) {
-  // O_PATH opens nothing: no fifo waits, no device acts, and the name cannot be swapped for another file after this.
+  // O_PATH does not open the file itself: a fifo does not block, and a device is not activated. The later open() calls
+  // use this descriptor. Therefore they open this file, even if another process replaces the name.
   const FileDescriptor handle(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   if (!handle.valid()) return failedOpen("cannot be opened");
   struct stat info;
@@ -194,7 +195,7 @@ RingFile RingFile::open(const std::string& path, RingAccess access, bool force, 
     if (::flock(file.fd.get(), LOCK_EX | LOCK_NB) != 0) {
       return failed(RingState::kBusy, "another consumer holds its lock");
     }
-    // Another consumer may have drained before the lock was taken.
+    // Reads the header again: another consumer may have drained the ring before this process got the lock.
     header = readHeader(file.fd.get());
     if (header.state != RingState::kReady) return failed(header.state, header.reason);
   }

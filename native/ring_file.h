@@ -20,11 +20,11 @@ enum class RingState : uint8_t { kAbsent, kInitializing, kReady, kIncompatible, 
 
 const char* toString(RingState state);
 
-// A header as read with pread, which never faults whatever happens to the file.
+// A header that was read with pread. Unlike a mapping, pread cannot fault if another process truncates the file.
 struct HeaderFields {
   RingState state = RingState::kInitializing;
-  std::string reason;                  // set when not ready
-  const RingLayout* layout = nullptr;  // set when ready
+  std::string reason;                  // set unless the state is kReady
+  const RingLayout* layout = nullptr;  // set if the state is kReady
   int32_t version = 0;
   int32_t expectedVersion = 0;
   uint64_t writePos = 0;
@@ -39,10 +39,11 @@ struct HeaderFields {
 
 HeaderFields readHeader(int fd);
 
-// Reads the header of a file that was a ring and is not open. Takes a few microseconds; locks and maps nothing.
+// Reads the header of the file at the path, if it still has this identity. Takes a few microseconds, and neither locks
+// nor maps the file.
 HeaderFields peekHeader(const std::string& path, const FileId& id);
 
-using Owners = std::optional<std::vector<uid_t>>;  // nullopt: anyone
+using Owners = std::optional<std::vector<uid_t>>;  // allowed users; nullopt: all
 
 enum class RingAccess : uint8_t { kObserve, kDrain };
 
@@ -54,9 +55,10 @@ struct RingFile {
   HeaderFields header;
   HeaderMapping mapping;  // the header only; slots are read with pread
 
-  // Opens in steps: a file that is no ring is never written, locked or waited for. Never throws.
-  //   force   also on file systems whose shared mappings may differ between hosts
-  //   owners  only files of these users
+  // Checks the file first, then opens it: a file that is no ring is never written or locked, and a fifo never blocks.
+  // Reports problems in `state` and `reason`.
+  //   force   opens files also on file systems whose mappings may not be shared between processes
+  //   owners  opens only files of these users
   static RingFile open(const std::string& path, RingAccess access, bool force, const Owners& owners = std::nullopt);
 };
 

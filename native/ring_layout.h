@@ -1,4 +1,4 @@
-// Every byte offset of every ring that NIXL agents write, once.
+// The byte offsets of all rings that NIXL agents write.
 //
 //   header A (wire versions 1-4), 40 bytes       header B (draft 5), 512 bytes
 //   +-----------------------+ 0                  +-----------------------+ 0
@@ -17,12 +17,12 @@
 //                                                | (padding)             |
 //                                                +-----------------------+ 512: slots
 //
-// Then `capacity` slots. Capacity is a power of two; positions are slot indices that are already masked; the ring is
-// empty when they are equal and holds at most capacity - 1 events. File size = header + capacity * slot, exactly.
-// Native byte order: a ring is only ever shared by processes of one machine.
+// The slots follow the header. Their number, the capacity, is a power of two. Positions are slot indices, already
+// masked. A ring is empty if its positions are equal, and holds at most capacity - 1 events. The size of the file is
+// exactly header + capacity * slot. The byte order is that of the machine: only processes of one machine share a ring.
 //
-// Source: sizeof/offsetof of NIXL releases 0.5.1 to 1.4.0 and of upstream pull request 2018 (draft 5), as their
-// compilers report them. To support a new wire version, add ONE row to the end of kLayouts.
+// Source: sizeof and offsetof in NIXL releases 0.5.1 to 1.4.0 and in upstream pull request 2018 (draft 5). To support a
+// new wire version, add one row to the end of kLayouts.
 
 #pragma once
 
@@ -48,8 +48,8 @@ struct HeaderLayout {
 inline constexpr HeaderLayout kHeaderA{40, 0, 8, 16, 20, 24, 32};
 inline constexpr HeaderLayout kHeaderB{512, 0, 256, 16, 20, 8, 24};
 
-inline constexpr uint32_t kAbsent = UINT32_MAX;  // this slot has no such field
-inline constexpr size_t kNameBytes = 32;         // an event name, NUL-padded; NUL-terminated only if shorter
+inline constexpr uint32_t kAbsent = UINT32_MAX;  // offset of a field that the slot lacks
+inline constexpr size_t kNameBytes = 32;  // of an event's name: padded with NUL, but not terminated if it is full
 
 struct SlotLayout {
   uint32_t size;
@@ -86,15 +86,15 @@ inline constexpr std::array kLayouts{
 };
 // clang-format on
 
-inline constexpr uint32_t kVersionOffset = 16;      // the same in every header: read it before anything else
-inline constexpr uint64_t kMinCapacity = 2;         // one slot always stays empty
-inline constexpr uint64_t kMaxCapacity = 1u << 24;  // 1 GiB of 56-byte slots; more is taken for corruption
+inline constexpr uint32_t kVersionOffset = 16;      // equal in every header, so that the version can be read first
+inline constexpr uint64_t kMinCapacity = 2;         // one slot is always empty
+inline constexpr uint64_t kMaxCapacity = 1u << 24;  // 0.9 GiB of 56-byte slots; a header with more is corrupt
 
 constexpr bool validCapacity(uint64_t capacity) {
   return std::has_single_bit(capacity) && capacity >= kMinCapacity && capacity <= kMaxCapacity;
 }
 
-// Rows are in the order of their versions.
+// kLayouts is sorted by version.
 inline constexpr int32_t kFirstVersion = kLayouts.front().version;
 inline constexpr int32_t kLastVersion = kLayouts.back().version;
 
@@ -116,8 +116,8 @@ constexpr bool knownVersion(int32_t version) {
   return false;
 }
 
-// Returns the layout of this version, capacity and exact file size, or nullptr. The size distinguishes the two slots of
-// version 2.
+// Returns the layout with this version, capacity and exact file size, or nullptr. The size distinguishes the two slots
+// of version 2.
 constexpr const RingLayout* findLayout(int32_t version, uint64_t capacity, uint64_t fileSize) {
   for (const RingLayout& layout : kLayouts) {
     if (layout.version == version && layout.fileSize(capacity) == fileSize) return &layout;
@@ -125,7 +125,7 @@ constexpr const RingLayout* findLayout(int32_t version, uint64_t capacity, uint6
   return nullptr;
 }
 
-// Returns the layout that a writer of this version uses.
+// Returns the layout that released writers of this version use, or nullptr.
 constexpr const RingLayout* releasedLayout(int32_t version) {
   for (const RingLayout& layout : kLayouts) {
     if (layout.version == version) return &layout;

@@ -11,7 +11,7 @@ namespace nixl_otel {
 
 RingObserver::RingObserver(RingFile file) : file_(std::move(file)), position_(file_.header.readPos) {}
 
-// Reads `count` slots from `position` on, around the end. Returns fewer if the file is shorter.
+// Reads `count` slots from `position` on, over the lap's end. Returns fewer if the file is shorter.
 std::vector<std::byte> RingObserver::slots(const RingLayout& layout, uint64_t capacity, uint64_t position,
                                            uint64_t count) const {
   std::vector<std::byte> bytes;
@@ -37,9 +37,9 @@ RingObserver::FileTime RingObserver::changeTime() const {
   return {info.st_ctim.tv_sec, info.st_ctim.tv_nsec};
 }
 
-// True if the agent rebuilt its ring since the last observation. Positions alone are no evidence: a producer and a
-// consumer that reach the end also move from k to 0. But a restart truncates the file, which changes its ctime, and it
-// leaves the slots ahead unchanged. A changed ctime alone proves nothing: stores through a mapping may change it, too.
+// True if the agent rebuilt its ring since the last observation. Positions alone do not show that: they also return to
+// 0 at the end of a lap. A restart truncates the file, which changes its ctime, and leaves the slots after write_pos
+// unchanged. The ctime alone does not show it either: stores through a mapping may change it, too.
 bool RingObserver::rebuilt(const HeaderFields& header, const FileTime& changed) const {
   if (header.layout != file_.header.layout || header.capacity != file_.header.capacity) return true;
   if (!observed_ || changed == lastChange_ || header.writePos >= lastWrite_) return false;
@@ -49,15 +49,15 @@ bool RingObserver::rebuilt(const HeaderFields& header, const FileTime& changed) 
   return slots(*header.layout, header.capacity, lastWrite_, ahead_.size() / header.layout->slot.size) == ahead_;
 }
 
-bool RingObserver::overtaken(const HeaderFields& header) const {
-  const uint64_t count = witnesses_.size() / header.layout->slot.size;
-  return observed_ && count != 0 && slots(*header.layout, header.capacity, witnessAt_, count) != witnesses_;
+bool RingObserver::lapped(const HeaderFields& header) const {
+  const uint64_t count = behind_.size() / header.layout->slot.size;
+  return observed_ && count != 0 && slots(*header.layout, header.capacity, behindAt_, count) != behind_;
 }
 
 void RingObserver::remember(const HeaderFields& header) {
-  const uint64_t count = std::min<uint64_t>(kWitnesses, header.capacity - 1);
-  witnessAt_ = (position_ - count) & (header.capacity - 1);
-  witnesses_ = slots(*header.layout, header.capacity, witnessAt_, count);
+  const uint64_t count = std::min<uint64_t>(kBehind, header.capacity - 1);
+  behindAt_ = (position_ - count) & (header.capacity - 1);
+  behind_ = slots(*header.layout, header.capacity, behindAt_, count);
   lastWrite_ = header.writePos;
   ahead_ = slots(*header.layout, header.capacity, lastWrite_, std::min<uint64_t>(kAhead, header.capacity - lastWrite_));
   lastRead_ = header.readPos;
@@ -66,14 +66,14 @@ void RingObserver::remember(const HeaderFields& header) {
 
 Observation RingObserver::observe(size_t most) {
   Observation seen;
-  const FileTime changed = changeTime();  // before the header: the next observation sees a change in between
+  const FileTime changed = changeTime();  // read before the header: the next observation sees a change in between
   const HeaderFields header = readHeader(file_.fd.get());
   seen.state = header.state;
   seen.reason = header.reason;
   if (header.state != RingState::kReady) return seen;
-  // Both the header and the slots are read by pread, which orders nothing: on arm64 slots could be read before
-  // write_pos. Pairs with the producer's release store of write_pos.
-#ifndef __SANITIZE_THREAD__  // which supports no fences and does not see the stores of pread
+  // Pairs with the producer's release store of write_pos. pread reads header and slots and orders nothing itself:
+  // without the fence, arm64 could read slots before write_pos.
+#ifndef __SANITIZE_THREAD__  // ThreadSanitizer supports no fences and does not see the stores of pread
   std::atomic_thread_fence(std::memory_order_acquire);
 #endif
   const uint64_t mask = header.capacity - 1;
@@ -83,8 +83,8 @@ Observation RingObserver::observe(size_t most) {
   seen.restarted = rebuilt(header, changed);
   if (seen.restarted) {
     file_.header = header;
-    position_ = 0;  // its first slot, which cannot be overwritten so soon
-  } else if (overtaken(header)) {
+    position_ = 0;  // first slot of the new incarnation, which has hardly written a whole lap yet
+  } else if (lapped(header)) {
     seen.lapped = true;
     position_ = header.readPos;
   }

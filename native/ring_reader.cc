@@ -12,10 +12,10 @@
 namespace nixl_otel {
 namespace {
 
-// A pause of the protocol: many times as long as eight stores (assumption A), and short for a drain.
+// A pause of the protocol: much longer than the eight stores of a rebuild (assumption A), and short beside a drain.
 constexpr long kRebuildPauseNs = 500'000;
 
-// Bytes that the kernel copies in about the time of a system call.
+// Number of bytes that the kernel copies in about the time of one system call.
 constexpr uint64_t kBytesPerCall = 16'384;
 
 int64_t monotonicNs() {
@@ -77,9 +77,9 @@ bool RingReader::attach(const HeaderFields& header) {
   return protocol_.attach(*this, toPeek(header), header.capacity, randomSerial());
 }
 
-// True if the header is mapped, or can be mapped again. A truncated file is not touched until it has grown, or every
-// tick would fault. Only a fault reveals a truncation, so most drains need no fstat.
-bool RingReader::touchable() {
+// Maps the header again after a fault. False if the file is still too short: an access would fault in every tick. While
+// the header is mapped, no fstat is needed, because a fault shows a truncation.
+bool RingReader::ensureMapped() {
   if (file_.mapping.base() != nullptr) return true;
   struct stat info;
   if (::fstat(fd(), &info) != 0) return false;
@@ -96,7 +96,8 @@ bool RingReader::unlinked() const {
   return ::fstat(fd(), &info) == 0 && info.st_nlink == 0;
 }
 
-// The file has a ring of another geometry: the agent restarted with other settings, or in another release.
+// Attaches to a ring of another geometry in the same file: the agent restarted with other settings or in another
+// release.
 bool RingReader::reattach() {
   const HeaderFields header = readHeader(fd());
   if (header.state != RingState::kReady) return false;
@@ -105,21 +106,21 @@ bool RingReader::reattach() {
   ++before_.restarts;
   ++before_.resyncs;
   const MappingClaim claim(file_.mapping);
-  return attach(header) && !claim.faulted();  // otherwise the next drain's resync stores the mark
+  return attach(header) && !claim.faulted();  // after a failure the next drain stores the mark, see resync()
 }
 
 DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, PausePolicy pauses) {
   pauses_ = pauses;
-  if (pauses == PausePolicy::kAlways) guardMappings();  // the collector does so once per tick
+  if (pauses == PausePolicy::kAlways) guardMappings();  // with another policy the collector has called it in this tick
   DrainResult result;
   const auto count = [&](const std::byte* slots, uint32_t events, bool gapBefore, bool gapAfter) {
     result.events += events;
     sink({*layout_, slots, events, gapBefore, gapAfter, stats().restarts});
   };
   for (int geometries = 0; geometries < 2; ++geometries) {
-    if (!touchable()) {
+    if (!ensureMapped()) {
       result.outcome = DrainOutcome::kWaiting;
-      if (!reattach()) break;  // a whole ring can be smaller than the header before
+      if (!reattach()) break;  // a ring of another wire version may be smaller than the header of the old one
       continue;
     }
     bool faulted = false;
@@ -169,17 +170,17 @@ std::atomic_ref<T> RingReader::field(uint32_t offset) const {
   return std::atomic_ref<T>(*reinterpret_cast<T*>(file_.mapping.base() + offset));
 }
 
-// seq_cst on both and on the swaps: after a swap of read_pos, these must not return values from before it.
+// seq_cst on these two loads and on the swaps: after a swap of read_pos, the loads must not return older values.
 int32_t RingReader::loadVersion() { return field<int32_t>(layout_->header.version).load(); }
 
 int32_t RingReader::loadMark() { return field<int32_t>(layout_->header.expectedVersion).load(); }
 
-// acquire pairs with the producer's release store of write_pos: the slots before it are whole.
+// acquire pairs with the producer's release store of write_pos: the slots before write_pos are whole.
 uint64_t RingReader::loadWritePos() {
   return field<uint64_t>(layout_->header.writePos).load(std::memory_order_acquire);
 }
 
-// acquire pairs with a foreign consumer's release store; our own stores need no order to be seen by ourselves.
+// acquire pairs with the release store of a foreign consumer. This thread sees its own stores without any order.
 uint64_t RingReader::loadReadPos() { return field<uint64_t>(layout_->header.readPos).load(std::memory_order_acquire); }
 
 bool RingReader::swapMark(int32_t from, int32_t to) {
@@ -188,7 +189,7 @@ bool RingReader::swapMark(int32_t from, int32_t to) {
   return swapped;
 }
 
-// Its release half pairs with the producer's acquire load of read_pos: our reads of the slots are done.
+// The release half pairs with the producer's acquire load of read_pos: this thread has read the slots before it.
 bool RingReader::swapReadPos(uint64_t from, uint64_t to) {
   return field<uint64_t>(layout_->header.readPos).compare_exchange_strong(from, to);
 }
@@ -202,8 +203,8 @@ uint32_t RingReader::readSlots(uint64_t position, uint32_t count, std::byte* out
   return done < before ? done : done + readStraight(0, count - before, out + size_t{before} * layout_->slot.size);
 }
 
-// Reads the whole ring with one system call instead of two, if few slots are left over. These follow the others in
-// `out`.
+// Reads slots over the lap's end with one system call instead of two: it reads the whole ring. False if that would read
+// too many slots that were not asked for. Those follow the others in `out`.
 bool RingReader::readLap(uint64_t position, uint32_t count, std::byte* out) const {
   const size_t slot = layout_->slot.size;
   const uint64_t leftOver = capacity_ - count;
@@ -215,7 +216,7 @@ bool RingReader::readLap(uint64_t position, uint32_t count, std::byte* out) cons
   return got == static_cast<ssize_t>(capacity_ * slot);
 }
 
-// pread, not a mapping: a file that was truncated gives a short read instead of a SIGBUS.
+// Reads slots with pread instead of a mapping: a truncated file then causes a short read and no SIGBUS.
 uint32_t RingReader::readStraight(uint64_t position, uint32_t count, std::byte* out) const {
   const size_t bytes = size_t{count} * layout_->slot.size;
   size_t done = 0;

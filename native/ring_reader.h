@@ -1,6 +1,6 @@
 // One ring, opened for draining.
 //
-// Thread safety: none; one thread at a time.
+// Thread safety: none. At most one thread at a time may use a reader.
 
 #pragma once
 
@@ -16,7 +16,7 @@
 
 namespace nixl_otel {
 
-// A buffer for one chunk of any wire version. One per draining thread.
+// Buffer for one chunk of any wire version. Each thread that drains needs one.
 class ChunkBuffer {
  public:
   ChunkBuffer() : bytes_(DrainProtocol<int>::kChunkSlots * kMaxSlotBytes) {}
@@ -28,14 +28,14 @@ class ChunkBuffer {
 
 // Pauses that a drain may take.
 enum class PausePolicy : uint8_t {
-  kNever,        // ends with kSettling or kNeedsPause where a pause is needed
-  kForRecovery,  // some pauses of half a millisecond, but none for a new ring: that ends with kSettling
-  kAlways,       // for a new ring, too
+  kNever,        // none: a ring that needs a pause returns kSettling or kNeedsPause
+  kForRecovery,  // a few pauses of half a millisecond; a new ring returns kSettling
+  kAlways,       // also for a new ring
 };
 
 struct DrainResult {
   DrainOutcome outcome = DrainOutcome::kEmpty;
-  RingState state = RingState::kReady;  // the reason of kWaiting
+  RingState state = RingState::kReady;  // cause of kWaiting
   uint64_t events = 0;
 };
 
@@ -45,13 +45,13 @@ class RingReader {
     const RingLayout& layout;  // encoding of the slots
     const std::byte* slots;
     uint32_t count;
-    bool gapBefore;        // another consumer took events before these
+    bool gapBefore;        // a foreign consumer took events before these
     bool gapAfter;         // the ring was full: the producer may have dropped events after these
-    uint32_t incarnation;  // number of restarts of the agent before these events were written
+    uint32_t incarnation;  // number of restarts that the reader noticed before these events
   };
   using Sink = std::function<void(const Chunk&)>;
 
-  // Returns nullptr unless `state` is kReady; `reason` then explains it.
+  // Returns nullptr and sets `reason` unless it sets `state` to kReady.
   static std::unique_ptr<RingReader> open(const std::string& path, bool force, RingState& state, std::string& reason,
                                           const Owners& owners = std::nullopt);
 
@@ -60,7 +60,9 @@ class RingReader {
   // Takes up to `budget` events that the ring holds.
   DrainResult drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, PausePolicy pauses = PausePolicy::kAlways);
 
-  // Removes the mark, which restores the header. No drain may follow.
+  // Removes the mark, which restores the header.
+  //
+  // Requires: no drain follows.
   void detach();
 
   const RingLayout& layout() const { return *layout_; }
@@ -76,7 +78,7 @@ class RingReader {
   const std::string& reason() const { return reason_; }
   bool unlinked() const;
 
-  // The ring of DrainProtocol.
+  // Methods of DrainProtocol's `Ring`.
   HeaderPeek inspect();
   int32_t loadVersion();
   int32_t loadMark();
@@ -90,7 +92,7 @@ class RingReader {
  private:
   explicit RingReader(RingFile file);
   bool attach(const HeaderFields& header);
-  bool touchable();
+  bool ensureMapped();
   bool reattach();
   uint32_t readStraight(uint64_t position, uint32_t count, std::byte* out) const;
   bool readLap(uint64_t position, uint32_t count, std::byte* out) const;

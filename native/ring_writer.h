@@ -1,5 +1,5 @@
-// The producer's side of a ring, header-only: for tests, demos, and C++ programs that publish events without NIXL.
-// Needs only this folder's ring_writer.h, ring_event.h and ring_layout.h, and C++20.
+// The producer's side of a ring: for tests, demos, and C++ programs that publish events without NIXL. Needs C++20 and
+// these headers only: ring_writer.h, ring_event.h, ring_layout.h.
 //
 //   nixl_otel::RingWriter ring;
 //   std::string error = ring.create("/run/nixl/my-service", 1, 4096);   // "" on success
@@ -7,15 +7,15 @@
 //   event.category = nixl_otel::kCustom;
 //   event.setName("cache_hits");
 //   event.value = 17;
-//   if (!ring.push(event)) { /* full: it is drained too slowly, or not at all */ }
+//   if (!ring.push(event)) { /* the ring is full: its consumer is too slow, or there is none */ }
 //
-// Like an agent, a writer re-uses an existing file: pending events are lost, and the header is rebuilt in place. Unlike
-// an agent, it changes only regular files of the process's user and follows no link.
+// Like an agent, a writer reuses an existing file: it rebuilds the header in place, and pending events are lost. Unlike
+// an agent, it changes only regular files of the process's user, and follows no link.
 //
-// Thread safety: none; one writer per file, one thread per writer.
+// Thread safety: none. A file may have one writer, and a writer may be used by one thread.
 //
-// If another process truncates the mapped file, the next access is a SIGBUS. To survive that, call map() and begin()
-// instead of create(), and hold a MappingClaim (sigbus_guard.h) of memory() and bytes() in each call from begin() on.
+// If another process truncates the mapped file, the next access causes a SIGBUS. To survive it, call map() and begin()
+// instead of create(), and hold a MappingClaim (sigbus_guard.h) of memory() and bytes() during begin() and later calls.
 
 #pragma once
 
@@ -50,7 +50,7 @@ class RingWriter {
     return problem;
   }
 
-  // create() without begin(): the mapping is not touched yet.
+  // Maps the file as create() does, but does not access the mapping yet. Returns "" or an error message.
   std::string map(const std::string& path, int32_t version, uint64_t capacity) {
     const RingLayout* layout = releasedLayout(version);
     if (layout == nullptr) return "wire version " + std::to_string(version) + " is unknown: use " + knownVersions();
@@ -63,8 +63,8 @@ class RingWriter {
       return "capacity " + std::to_string(capacity) + " is not a power of two from 2 to 16777216";
     }
     int fd = -1;
-    if (const std::string objection = openOwn(path, fd); !objection.empty()) {
-      return "cannot open " + path + ": " + objection;
+    if (const std::string reason = openOwn(path, fd); !reason.empty()) {
+      return "cannot open " + path + ": " + reason;
     }
     const uint64_t bytes = layout.fileSize(capacity);
     void* base = MAP_FAILED;
@@ -72,7 +72,7 @@ class RingWriter {
     if (::ftruncate(fd, static_cast<off_t>(bytes)) != 0) {
       problem = errno;
     } else if ((problem = ::posix_fallocate(fd, 0, static_cast<off_t>(bytes))) != 0) {
-      // Allocates blocks: without them, a store into the mapping is a SIGBUS on a full disk.
+      // posix_fallocate allocates blocks: without them, a store into the mapping causes a SIGBUS if the disk is full.
       if (problem == EOPNOTSUPP || problem == EINVAL) problem = 0;
     }
     if (problem == 0) {
@@ -95,8 +95,8 @@ class RingWriter {
   uint64_t capacity() const { return capacity_; }
   const RingLayout& layout() const { return layout_; }
 
-  // Builds the header in the source order of NIXL's constructor and the code after it. (A compiler may reorder the
-  // plain stores; the consumer handles all orders.)
+  // Builds the header with stores in the order of NIXL's source code. (NIXL's compiler may reorder its plain stores; a
+  // consumer handles all orders.)
   void begin() {
     const HeaderLayout& h = layout_.header;
     field<int32_t>(h.version).store(0, std::memory_order_relaxed);
@@ -105,35 +105,35 @@ class RingWriter {
     field<uint64_t>(h.mask).store(capacity_ - 1, std::memory_order_relaxed);
     field<uint64_t>(h.writePos).store(0, std::memory_order_relaxed);
     field<uint64_t>(h.readPos).store(0, std::memory_order_relaxed);
-    // release pairs with an acquire load of the version: the fields above are then visible.
+    // release pairs with a consumer's acquire load of the version: the fields above are then visible.
     field<int32_t>(h.version).store(layout_.version, std::memory_order_release);
     field<int32_t>(h.expectedVersion).store(layout_.version, std::memory_order_release);
     writePos_ = 0;
     cachedReadPos_ = 0;
   }
 
-  // False if the ring is full: as in NIXL, the newest event is dropped.
+  // Writes an event. False if the ring is full: the event is dropped, as in NIXL.
   bool push(const RingEvent& event) {
     const uint64_t next = (writePos_ + 1) & (capacity_ - 1);
     if (next == cachedReadPos_) {
-      // acquire pairs with the consumer's store to read_pos: its reads of the slots behind it are done.
+      // acquire pairs with the consumer's release store of read_pos: it has read the slots before read_pos.
       cachedReadPos_ = field<uint64_t>(layout_.header.readPos).load(std::memory_order_acquire);
       if (next == cachedReadPos_) return false;
     }
     encodeSlot(layout_.slot, base_ + layout_.slotOffset(writePos_), event);
     writePos_ = next;
-    // release pairs with the consumer's acquire load of write_pos: the slot is whole before it is seen.
+    // release pairs with the consumer's acquire load of write_pos: the slot is then whole.
     field<uint64_t>(layout_.header.writePos).store(next, std::memory_order_release);
     return true;
   }
 
-  // Events that are in the ring and not yet consumed.
+  // Returns the number of events in the ring that no consumer has taken.
   uint64_t pending() const {
     const uint64_t read = field<uint64_t>(layout_.header.readPos).load(std::memory_order_acquire);
     return (writePos_ - read) & (capacity_ - 1);
   }
 
-  // Keeps the file, as an agent does.
+  // Unmaps the file. Does not delete it, as an agent does not.
   void close() {
     if (base_ != nullptr) ::munmap(base_, bytes_);
     base_ = nullptr;
@@ -145,23 +145,25 @@ class RingWriter {
     return std::atomic_ref<T>(*reinterpret_cast<T*>(base_ + offset));
   }
 
-  // Opens the file, or creates it, and checks it before anything changes: other users of the directory may have put
-  // anything there. Returns "" or an error message.
+  // Opens or creates the file, and checks it before it is changed: another user of the directory may have created any
+  // kind of file there. Returns "" or an error message.
   static std::string openOwn(const std::string& path, int& fd) {
-    // NONBLOCK and NOCTTY for a fifo and a terminal. 0644 as in NIXL: other users can observe, the same user can drain.
+    // O_NONBLOCK and O_NOCTTY: for a fifo and a terminal. 0644, as in NIXL: other users can observe, this user can
+    // drain.
     fd = ::open(path.c_str(), O_CREAT | O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0644);
     struct stat file;
     if (fd < 0) {
       const int problem = errno;
-      const std::string objection = ::lstat(path.c_str(), &file) == 0 ? objectionTo(file) : "";
-      return objection.empty() ? std::strerror(problem) : objection;
+      const std::string reason = ::lstat(path.c_str(), &file) == 0 ? problemWith(file) : "";
+      return reason.empty() ? std::strerror(problem) : reason;
     }
-    const std::string objection = ::fstat(fd, &file) == 0 ? objectionTo(file) : std::strerror(errno);
-    if (!objection.empty()) ::close(fd);
-    return objection;
+    const std::string reason = ::fstat(fd, &file) == 0 ? problemWith(file) : std::strerror(errno);
+    if (!reason.empty()) ::close(fd);
+    return reason;
   }
 
-  static std::string objectionTo(const struct stat& file) {
+  // Returns the reason why this process must not write the file, or "".
+  static std::string problemWith(const struct stat& file) {
     if (S_ISLNK(file.st_mode)) return "it is a symbolic link, which is not followed";
     if (!S_ISREG(file.st_mode)) return "it is not a regular file";
     if (file.st_uid == ::geteuid()) return "";

@@ -1,4 +1,4 @@
-// Turns of the entries of an ordered set or map, over rounds that may end early: each begins where the last one ended.
+// Turns of the entries of an ordered set or map. A round may end early. Then the next round begins at the next entry.
 
 #pragma once
 
@@ -19,8 +19,10 @@ class RoundRobin {
   using Visit = std::function<Turn(typename Container::iterator::reference)>;
   static constexpr size_t kEndless = std::numeric_limits<size_t>::max();
 
-  // Calls visit(entry) for up to `turns` entries, around the end of the container. kRemove erases the entry; kStop ends
-  // the round before it. Visits may insert entries but erase none.
+  // Calls visit(entry) for up to `turns` entries; the first entry follows the last. kRemove erases the entry. kStop
+  // ends the round, and the next round begins with this entry.
+  //
+  // Requires: visit() erases no entry. It may insert entries.
   template <typename Container>
   void visit(Container& entries, size_t turns, const Visit<Container>& visit) {
     auto entry = entries.lower_bound(next_);

@@ -17,12 +17,12 @@ struct Claim {
   volatile sig_atomic_t faulted;
 };
 
-// The handler runs on the thread that faulted, and a thread claims only its own accesses. So there are no locks, and
-// the thread-local block exists before a fault because the claim was written to it.
+// No lock is needed: the handler runs on the thread that faulted, and a claim covers only accesses of its thread. The
+// claim's constructor has written to this variable, so the thread-local memory exists before a fault.
 thread_local Claim claim{0, 0, 0};
 thread_local volatile sig_atomic_t forwarding = 0;
 
-// Trivial statics only: other threads may still fault while the process exits.
+// Statics without destructors: other threads may still fault while the process exits.
 struct sigaction previous;
 pthread_mutex_t installing = PTHREAD_MUTEX_INITIALIZER;
 
@@ -32,7 +32,7 @@ uintptr_t pageSize() {
 }
 
 void forward(int signal, siginfo_t* info, void* context) {
-  // A second entry means that the previous handler forwards its faults to this one: no handler accepts it.
+  // True if the previous handler forwarded the fault to this handler again: then no handler accepts it.
   const bool loop = forwarding != 0;
   const bool siginfo = (previous.sa_flags & SA_SIGINFO) != 0;
   if (!loop && siginfo && previous.sa_sigaction != nullptr) {
@@ -47,8 +47,8 @@ void forward(int signal, siginfo_t* info, void* context) {
     forwarding = 0;
     return;
   }
-  // The instruction is repeated with the default action: a core dump at the faulting place. A SIGBUS from kill() is
-  // raised again for the same effect.
+  // Restores the default action. The thread then repeats the instruction, which dumps core at the fault. A SIGBUS from
+  // kill() has no such instruction, so it is raised again.
   struct sigaction standard = {};
   standard.sa_handler = SIG_DFL;
   ::sigaction(signal, &standard, nullptr);
@@ -60,7 +60,7 @@ void onSigbus(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   if (info->si_code == BUS_ADRERR && address >= claim.begin && address < claim.end) {
     const uintptr_t page = address & ~(pageSize() - 1);
-    // mmap is a plain system call here: safe in a handler in practice, as in systemd-journald.
+    // mmap is not listed as async-signal-safe, but it is only a system call. systemd-journald does the same.
     void* zeros = ::mmap(reinterpret_cast<void*>(page), pageSize(), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (zeros != MAP_FAILED) {
@@ -85,7 +85,7 @@ int guardMappings() {
     previous = current;
     struct sigaction action = {};
     action.sa_sigaction = onSigbus;
-    // ONSTACK: Go-like hosts and sanitizers run threads on stacks that have no room for a handler.
+    // SA_ONSTACK: Go programs and sanitizers run threads on stacks that are too small for a handler.
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     ::sigemptyset(&action.sa_mask);
     problem = ::sigaction(SIGBUS, &action, nullptr) == 0 ? 0 : errno;

@@ -1,12 +1,13 @@
 // Access to a mapped file that another process may truncate at any moment.
 //
-// A load from a page after the end of the file is a SIGBUS, which would kill the host. While a thread has a claim on a
-// mapping, the process-wide handler maps a page of zeros at a fault inside that mapping, records the fault, and repeats
-// the instruction. It forwards every other SIGBUS to the previous handler.
+// An access to a page after the end of the file causes a SIGBUS, which would end the host process. If this happens
+// inside a mapping on which the thread has a claim, the handler maps a page of zeros there and records the fault. The
+// thread then repeats the instruction. The handler forwards every other SIGBUS to the previous handler.
 //
-// After a fault the mapping has zeros instead of the file: unmap it and map again.
+// After a fault the mapping contains zeros instead of the file. The caller must unmap it and map the file again.
 //
-// A library that is loaded later may install another handler. Each map() and guardMappings() reinstall this one.
+// A library that is loaded later may install another handler. HeaderMapping::map() and guardMappings() install this one
+// again.
 
 #pragma once
 
@@ -41,7 +42,7 @@ class HeaderMapping {
 class MappingClaim {
  public:
   explicit MappingClaim(const HeaderMapping& mapping) : MappingClaim(mapping.base(), mapping.bytes()) {}
-  // For any other shared mapping of a file.
+  // Claims any other shared mapping of a file.
   //
   // Requires: guardMappings() was called.
   MappingClaim(const std::byte* base, size_t bytes);

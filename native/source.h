@@ -1,4 +1,4 @@
-// A source: the places in which rings are read, the agents found there, and their readers and taps.
+// A source: the places whose rings it reads, the agents found there, its readers and its taps.
 
 #pragma once
 
@@ -19,22 +19,22 @@
 namespace nixl_otel {
 
 struct SourceOptions {
-  // Directory and file name pattern; "" for all files to depth 3.
+  // Directory and pattern of file names. "" selects all files down to DirectoryTree::kMaxDepth.
   std::vector<std::pair<std::string, std::string>> places;
   std::chrono::milliseconds drainInterval{20};
   std::chrono::milliseconds deadTtl{30'000};
   std::chrono::milliseconds idleTtl{0};  // 0: never
-  bool force = false;                    // also on file systems that may not share memory
-  Owners owners;                         // users; files of others are no rings
+  bool force = false;                    // opens files also on file systems whose mappings may not be shared
+  Owners owners;                         // opens only files of these users
   TallyOptions tally;
 };
 
 // State of one place of a source's options.
 struct PlaceStatus {
-  RingState state;  // kReady: a directory that can be read
+  RingState state;  // kReady: the directory can be read
   std::string reason;
-  size_t files = 0;       // that match the pattern
-  bool hadRings = false;  // one of them was a ring, now or before
+  size_t files = 0;       // number of files that match the pattern
+  bool hadRings = false;  // one of the files is or was a ring
 };
 
 // An agent in one source.
@@ -45,7 +45,7 @@ struct SourceAgent {
   std::string directory;
 };
 
-// Thread safety: options() and newReader() from any thread; the rest with the collector's lock.
+// Thread safety: any thread may call options() and newReader(). The other methods require collectorMutex.
 class Source {
  public:
   static constexpr uint32_t kNoReader = 0;
@@ -55,7 +55,7 @@ class Source {
   const SourceOptions& options() const { return options_; }
   uint32_t newReader() { return nextReader_++; }
 
-  // Reads the directories that changed. True if there are other files now.
+  // Reads the directories that changed. True if the files may have changed.
   bool refresh() REQUIRES(collectorMutex);
   const std::vector<DirectoryTree>& trees() const REQUIRES(collectorMutex) { return trees_; }
   bool covers(const std::string& path) const REQUIRES(collectorMutex);
@@ -63,20 +63,20 @@ class Source {
 
   const std::map<std::string, SourceAgent>& agents() const REQUIRES(collectorMutex) { return agents_; }
   bool has(const std::string& path) const REQUIRES(collectorMutex) { return agents_.contains(path); }
-  // Adds the agent if its path lies in the source's places. Directory listings do not decide: the tree of one source
-  // may be older than that of another, and events drained meanwhile would be missing here.
+  // Adds the agent if its path lies in the source's places. Does not look for the path in trees(): the tree of this
+  // source may be older than that of the source that found the agent, and events drained meanwhile would be missing.
   void link(const std::shared_ptr<Agent>& agent) REQUIRES(collectorMutex);
   void unlink(const std::string& path) REQUIRES(collectorMutex);
   void unlinkAll() REQUIRES(collectorMutex);
 
-  // The agents' slots get the tap from the caller.
+  // Register or remove a tap for agents that are linked later. The caller changes the slots of present agents.
   void addTap(const std::shared_ptr<EventTap>& tap) REQUIRES(collectorMutex) { taps_.push_back(tap); }
   void removeTap(const std::shared_ptr<EventTap>& tap) REQUIRES(collectorMutex) { std::erase(taps_, tap); }
 
   void addReader(uint32_t reader) REQUIRES(collectorMutex) { lastRead_.emplace(reader, Clock::time_point{}); }
   void removeReader(uint32_t reader) REQUIRES(collectorMutex) { lastRead_.erase(reader); }
   void noteRead(uint32_t reader, Clock::time_point time) REQUIRES(collectorMutex);
-  // Last read of the slowest reader. kNoReader counts only if there is no other.
+  // Returns the last read of the slowest reader. kNoReader counts only if no reader is registered.
   Clock::time_point readUntil() const REQUIRES(collectorMutex);
 
  private:

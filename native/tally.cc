@@ -40,7 +40,7 @@ Tally::Tally(std::shared_ptr<const TallyPlan> plan)
 
 void Tally::fold(const RingReader::Chunk& chunk, const TapWants& wants, Tapped& tapped) {
   const SlotLayout layout = chunk.layout.slot;
-  if (chunk.gapBefore) breakOff();
+  if (chunk.gapBefore) noteGap();
   if (chunk.layout.named()) {
     if (!nameCache_) nameCache_ = std::make_unique<NameCacheEntry[]>(size_t{1} << kNameCacheBits);
     foldKeyed(layout, chunk, wants, tapped, [&](const std::byte* slot) { return indexOfName(slot, layout); });
@@ -48,21 +48,22 @@ void Tally::fold(const RingReader::Chunk& chunk, const TapWants& wants, Tapped& 
     foldKeyed(layout, chunk, wants, tapped, [&](const std::byte* slot) {
       const auto category = loadField<int32_t>(slot, layout.category);
       const auto type = loadField<uint32_t>(slot, layout.type);
-      // With another category than its type has, it is another event.
+      // An event whose category is not that of its type is an unknown event.
       return type < knownTypes_ && events_[type].category == category ? type : indexOfType(category, type);
     });
   } else {
     foldTyped(chunk.slots, chunk.count, wants, tapped, [&](const std::byte* slot) {
       const uint32_t type = typeAt(slot);
-      // Category CUSTOM: the kind of an unknown number is unknown.
+      // These wire versions store no category, so an unknown type gets CUSTOM.
       return type < knownTypes_ ? type : indexOfType(kCustom, type);
     });
   }
-  if (chunk.gapAfter) breakOff();
+  if (chunk.gapAfter) noteGap();
 }
 
-// Events are missing here: halves of different transfers must not be joined.
-void Tally::breakOff() {
+// Notes that events are missing here: later events do not continue the transfer under assembly, and memory in use is
+// approximate.
+void Tally::noteGap() {
   transfers_.assembly.reset();
   memoryApproximate_ = true;
 }
@@ -85,7 +86,7 @@ inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, ui
       bucket = event.buckets->find(value);
       ++event.counts[bucket];
     }
-    // The mask has bits for known types only; the index of an unknown event is no type.
+    // The bits of `wants` are for known types only. The index of an unknown event may be below 64, too.
     if (wants.all || (index < 64 && (wants.types >> index & 1) != 0 && index < knownTypes_)) {
       const uint64_t timeUs = layout.timestampUs == kAbsent ? drainedUs : loadField<uint64_t>(slot, layout.timestampUs);
       tapped.push_back({id_, index, value, timeUs, event.count});
@@ -100,11 +101,12 @@ inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, ui
   transfers_.assembly = assembly;
 }
 
-// Converts slots with a name or a category to typed ones, a few at a time. Their type is the index in events_.
+// Converts slots with a name or a category to typed slots, a few at a time, and folds those. Their type is the index in
+// events_.
 template <typename IndexOf>
 void Tally::foldKeyed(const SlotLayout& layout, const RingReader::Chunk& chunk, const TapWants& wants, Tapped& tapped,
                       IndexOf&& indexOf) {
-  // A tap needs their time, which typed slots lack.
+  // A tap needs the time of events, which typed slots lack.
   if (wants.all || wants.types != 0) return foldEach(layout, chunk.slots, chunk.count, wants, tapped, indexOf);
   constexpr uint32_t kFew = 512;
   std::byte typed[kFew * kTypedSlot.size];
@@ -131,7 +133,7 @@ void Tally::foldTyped(const std::byte* slots, uint32_t count, const TapWants& wa
     const uint32_t taken = transfers_.fold(slot, count - done, events_);
     done += taken;
     if (taken != 0) continue;
-    uint32_t others = 1;  // events up to the next that may begin a transfer
+    uint32_t others = 1;  // number of events before the next one that may begin a transfer
     while (done + others < count && !mayBegin(typeAt(slot + size_t{others} * kTypedSlot.size))) ++others;
     foldEach(kTypedSlot, slot, others, wants, tapped, indexOf);
     done += others;
@@ -143,7 +145,7 @@ inline void Tally::noteMemory(uint32_t type, uint64_t value) {
     memoryInUse_ += value;
     return;
   }
-  // More than was seen registered: some of it was registered before this tally began.
+  // The agent deregisters more than this tally has counted: it registered some memory before the tally began.
   if (value > memoryInUse_) memoryApproximate_ = true;
   memoryInUse_ -= value > memoryInUse_ ? memoryInUse_ : value;
 }
@@ -164,7 +166,8 @@ inline bool Tally::NameKey::operator==(const NameKey& other) const {
           (words[3] ^ other.words[3]) | (category ^ other.category)) == 0;
 }
 
-// Products with odd numbers carry each byte of a name to the uppermost bits. None waits for another.
+// The products with odd numbers carry each byte of the name to the uppermost bits. They do not depend on each other, so
+// the processor computes them in parallel.
 inline size_t Tally::NameKey::cacheSlot() const {
   const uint64_t sum = words[0] * 0x9E3779B97F4A7C15u + words[1] * 0xC2B2AE3D27D4EB4Fu +
                        words[2] * 0x165667B19E3779F9u + words[3] * 0xD6E8FEB86659FD93u + category;

@@ -1,6 +1,6 @@
 // Sums, last values, histograms and transfers of one agent's events.
 //
-// Thread safety: none; one thread at a time.
+// Thread safety: none. At most one thread at a time may use a tally.
 
 #pragma once
 
@@ -21,30 +21,30 @@ namespace nixl_otel {
 
 struct TappedEvent {
   uint64_t agentId;
-  uint32_t key;  // index among the tally's events: a known type's number, or above
+  uint32_t key;  // index in Tally::events(): the number of a known type, or a larger number
   uint64_t value;
-  uint64_t timeUs;   // the event's own (wire version 1), else when it was drained; since the Unix epoch
-  uint64_t ordinal;  // number among the events of this key in this tally, from 1 on
+  uint64_t timeUs;   // since the Unix epoch: the event's own time (wire version 1), otherwise the time of the drain
+  uint64_t ordinal;  // number of the event among those of its key in this tally, from 1 on
 };
 
-// Events that a tap gets one by one.
+// Selection of events that a tap gets.
 struct TapWants {
-  uint64_t types = 0;  // bit t: known type t (t < 64)
-  bool all = false;    // also events that the table does not know
+  uint64_t types = 0;  // bit t: events of the known type t (t < 64)
+  bool all = false;    // all events, also unknown ones
 };
 
 class Tally {
  public:
-  static constexpr size_t kMaxUnknownKeys = 256;  // names and unknown numbers; the rest share one overflow key
+  static constexpr size_t kMaxUnknownKeys = 256;  // unknown names and type numbers; others share one overflow key
 
   explicit Tally(std::shared_ptr<const TallyPlan> plan);
 
-  // Adds the chunk's events. Appends those in `wants` to `tapped`.
+  // Adds the chunk's events. Appends the events that `wants` selects to `tapped`.
   void fold(const RingReader::Chunk& chunk, const TapWants& wants, std::vector<TappedEvent>& tapped);
 
-  // Notes a new incarnation of the agent: it has no memory registered. Sums continue.
+  // Notes a new incarnation of the agent, which has no memory registered yet. Sums continue.
   void restart();
-  // Notes that events of this incarnation were missed.
+  // Notes that events of this incarnation are missing.
   void markMemoryApproximate() { memoryApproximate_ = true; }
 
   const TallyOptions& options() const { return plan_->options; }
@@ -57,7 +57,7 @@ class Tally {
   bool memoryApproximate() const { return memoryApproximate_; }
 
  private:
-  // A name as it lies in a slot, and its category with a bit that no empty entry has.
+  // The bytes of a name in a slot, and its category with a bit that distinguishes the key from an empty entry.
   struct NameKey {
     static constexpr uint64_t kUsed = uint64_t{1} << 32;
     NameKey() = default;
@@ -67,7 +67,7 @@ class Tally {
     uint64_t words[kNameBytes / 8] = {};
     uint64_t category = 0;
   };
-  // Direct-mapped by name: a clash costs a slow search.
+  // Entry of a direct-mapped cache. Two keys with the same entry cost a slow search each time.
   struct NameCacheEntry {
     NameKey key;
     uint32_t index = 0;
@@ -79,7 +79,7 @@ class Tally {
   template <typename IndexOf>
   void foldEach(const SlotLayout& layout, const std::byte* slots, uint32_t count, const TapWants& wants, Tapped& tapped,
                 IndexOf&& indexOf);
-  void breakOff();
+  void noteGap();
   void noteMemory(uint32_t type, uint64_t value);
   template <typename IndexOf>
   void foldKeyed(const SlotLayout& layout, const RingReader::Chunk& chunk, const TapWants& wants, Tapped& tapped,
@@ -97,7 +97,7 @@ class Tally {
   uint64_t id_;
   double startTimeMs_;
   uint32_t knownTypes_;
-  std::vector<EventTally> events_;  // the known types in order, then unknown keys by first appearance
+  std::vector<EventTally> events_;  // known types in the order of their numbers, then unknown keys as they appear
   std::unordered_map<std::string, uint32_t> unknownKeys_;
   std::unordered_map<std::string, uint32_t> knownNames_;
   std::unique_ptr<NameCacheEntry[]> nameCache_;

@@ -1,4 +1,4 @@
-// Keys of events that have a name, or that the table of events does not know.
+// Keys of named events and of events that the table of events lacks.
 
 #include <fnmatch.h>
 
@@ -10,7 +10,7 @@
 namespace nixl_otel {
 
 uint32_t Tally::findName(const std::byte* slot, const SlotLayout& layout) {
-  // The name ends at the NUL; garbage may follow.
+  // The name ends at the first NUL. Any bytes may follow.
   const auto* text = reinterpret_cast<const char*>(slot + layout.name);
   std::string name(text, strnlen(text, kNameBytes));
   const auto category = loadField<int32_t>(slot, layout.category);

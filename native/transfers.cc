@@ -7,8 +7,8 @@
 namespace nixl_otel {
 namespace {
 
-// Values of so many bits in so many slots add up within 64 bits. No transfer has that many bytes or microseconds, but a
-// slot may. An observer folds a whole ring at once.
+// The sum of kSummableSlots values of kSummableBits bits fits into 64 bits. No real transfer has larger values, but any
+// slot may. The number of slots needs a limit, because an observer folds a whole ring at once.
 constexpr uint32_t kSummableBits = 51;
 constexpr uint32_t kSummableSlots = DrainProtocol<int>::kChunkSlots;
 static_assert(kSummableSlots < uint64_t{1} << (64 - kSummableBits));
@@ -37,10 +37,10 @@ uint32_t Transfers::fold(const std::byte* slots, uint32_t count, std::vector<Eve
   return typeAt(slots) == kXferPostTime ? foldWhole<true>(slots, most, events) : foldWhole<false>(slots, most, events);
 }
 
-// Requires: at most kSummableSlots slots.
+// Folds whole transfers. Counts and sums of both directions are added to the tallies once at the end. The directions
+// are summed without a branch, because no branch predictor knows whether the next transfer is a read or a write.
 //
-// Fields that all transfers share are added up once at the end. Sums of the two directions are kept without a branch:
-// no predictor knows whether the next transfer is a read or a write.
+// Requires: count <= kSummableSlots.
 template <bool kPosted>
 uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vector<EventTally>& events) {
   constexpr uint32_t kEvents = kPosted ? 4 : 3;
@@ -56,7 +56,7 @@ uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vecto
   uint64_t* const durationCounts[2] = {tallies_[0].durations.data(), tallies_[1].durations.data()};
   uint64_t* const throughputCounts[2] = {tallies_[0].throughputs.data(), tallies_[1].throughputs.data()};
   double throughputSums[2] = {tallies_[0].throughputSum, tallies_[1].throughputSum};
-  // Sums of both directions, and (Rx) of receiving transfers.
+  // Sums of both directions together, and (Rx) of received transfers.
   uint64_t postSum = 0, durationSum = 0, durationSumRx = 0, byteSum = 0, byteSumRx = 0, received = 0;
   const std::byte* slot = slots;
   const std::byte* const end = slots + size_t{count} * kTypedSlot.size;
@@ -77,7 +77,7 @@ uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vecto
       ++postCounts[postBuckets.find(postUs, static_cast<double>(static_cast<int64_t>(postUs)))];
     }
     const uint64_t ifReceived = -uint64_t{direction};
-    // They fit a signed integer, which the processor converts in one instruction.
+    // Both values fit into a signed integer, which the processor converts to a double with one instruction.
     const auto us = static_cast<double>(static_cast<int64_t>(durationUs));
     const auto size = static_cast<double>(static_cast<int64_t>(bytes));
     const size_t bucket = timeBuckets.find(durationUs, us);

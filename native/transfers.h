@@ -1,6 +1,6 @@
 // Finished transfers, assembled from consecutive events: xfer_time, then bytes, then one request of the same direction.
 //
-// Thread safety: none; one thread at a time.
+// Thread safety: none. At most one thread at a time may use a Transfers object.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace nixl_otel {
 
-// Slot of wire versions 3 and up, as constants.
+// Slot of wire versions 3 and up. A constant, so that the compiler knows the offsets.
 inline constexpr SlotLayout kTypedSlot = releasedLayout(4)->slot;
 static_assert(releasedLayout(3)->slot == kTypedSlot && releasedLayout(5)->slot == kTypedSlot);
 
@@ -43,14 +43,14 @@ class Transfers {
   const TransferTally& operator[](uint32_t direction) const { return tallies_[direction]; }
   Assembly assembly;
 
-  // Adds an event to `assembling`, usually a copy of `assembly`: the compiler then knows that stores to the tallies do
-  // not change it.
+  // Adds an event to `assembling`. Callers pass a local copy of `assembly`: then the compiler knows that stores to the
+  // tallies do not change it.
   void add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket);
 
-  // True if fold() can be used: the known types and their histograms are those that it assumes.
+  // True if fold() can be used: it assumes that only the two times among types 0 to 7 have histograms.
   static bool canFold(const std::vector<EventTally>& events);
-  // Folds the whole transfers at the beginning of these typed slots, of which there may be more than it folds at once.
-  // Returns their number of slots. Nearly all events of an agent are of whole transfers.
+  // Folds whole transfers from the first of these typed slots on. Returns the number of slots folded, which has a
+  // limit. Nearly all events of an agent belong to whole transfers.
   //
   // Requires: canFold(events).
   uint32_t fold(const std::byte* slots, uint32_t count, std::vector<EventTally>& events);
@@ -59,14 +59,14 @@ class Transfers {
   template <bool kPosted>
   uint32_t foldWhole(const std::byte* slots, uint32_t count, std::vector<EventTally>& events);
   void finish(const Assembly& assembled);
-  // Bytes per second.
+  // Returns bytes per second.
   static double throughputOf(double bytes, double durationUs) { return bytes * 1e6 / durationUs; }
 
   std::shared_ptr<const TallyPlan> plan_;
   TransferTally tallies_[2];  // sent, received
 };
 
-// In line: a call would double the time of a whole transfer.
+// Inlined: a call would double the time of a whole transfer.
 [[gnu::always_inline]] inline void Transfers::finish(const Assembly& assembled) {
   TransferTally& transfer = tallies_[assembled.direction];
   ++transfer.count;

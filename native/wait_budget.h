@@ -1,4 +1,4 @@
-// Time limits of calls that need a lock of the collector's thread.
+// Time limits of calls that need a lock which the collector's thread may hold.
 
 #pragma once
 
@@ -12,14 +12,14 @@ namespace nixl_otel {
 
 class ThreadProgress;
 
-// Time that a call may still wait for the collector's thread, in all its waits together. Work between the waits does
-// not count: a snapshot of a thousand agents takes its time and must not fail for that.
+// Time that a call may still wait for the collector's thread, over all of its waits. Work between the waits does not
+// count: a snapshot of a thousand agents takes long and must not fail for that reason.
 struct WaitBudget {
   static constexpr Clock::duration kForEver = Clock::duration::max();
   Clock::duration limit = kForEver;
   Clock::duration left = limit;
   ThreadProgress* progress = nullptr;
-  uint64_t step = 0;  // of the thread when the call began
+  uint64_t step = 0;  // of the collector's thread when the call began
 
   bool isLimited() const { return limit != kForEver; }
   void spend(Clock::duration waited) { left -= std::min(left, waited); }
@@ -27,20 +27,21 @@ struct WaitBudget {
   void noteTimeout() const;
 };
 
-// Progress of the collector's thread, which a file system, a debugger or the machine may hold up for any time.
+// Progress of the collector's thread. A file system, a debugger or the machine may hold this thread up for any time.
 //
-// Thread safety: the thread calls advance(), any thread the rest.
+// Thread safety: the collector's thread calls advance(); any thread may call the other methods.
 class ThreadProgress {
  public:
-  // A budget that is empty if an earlier call timed out and the thread has not moved since. So the calls of one turn of
-  // an event loop wait once, however many they are.
+  // Returns a budget. It is empty if an earlier call timed out and the collector's thread has not advanced since.
+  // Therefore many calls in one turn of an event loop wait only once.
   WaitBudget budget(Clock::duration limit) {
     const uint64_t step = step_;
     return {limit, heldUpStep_ == step ? Clock::duration{0} : limit, this, step};
   }
   void advance() { ++step_; }
 
-  // A shorter limit proves no hold-up. Nor does a timeout during which the thread moved: its step is then another.
+  // Shortest limit whose timeout shows that the thread is held up. A timeout during which the thread advanced does not
+  // show it either; then the step differs.
   static constexpr std::chrono::milliseconds kShortestProof{100};
 
  private:

@@ -16,8 +16,9 @@
 namespace nixl_otel {
 namespace {
 
-// Calls visit(FileId) for every shared writable file mapping. Returns kDoesNot if all were visited.
-// A line: 7f12a4000000-7f12a4001000 rw-s 00000000 fe:00 131077   /run/nixl/agent
+// Calls visit(FileId) for every shared writable file mapping of a process. Returns kDoesNot if all were visited.
+//
+// Example of a line: 7f12a4000000-7f12a4001000 rw-s 00000000 fe:00 131077   /run/nixl/agent
 template <typename Visit>
 MapsAnswer visitWritableMappings(pid_t pid, Visit&& visit) {
   const std::string path = "/proc/" + std::to_string(pid) + "/maps";
@@ -32,14 +33,14 @@ MapsAnswer visitWritableMappings(pid_t pid, Visit&& visit) {
     unsigned int minor = 0;
     unsigned long long inode = 0;
     const char* afterAddress = std::strchr(line, ' ');
-    // Nearly all lines are private mappings: check the fourth letter before parsing.
+    // Checks two letters before parsing, because nearly all lines are private mappings.
     if (afterAddress == nullptr || std::strlen(afterAddress) < 6 || afterAddress[4] != 's' || afterAddress[2] != 'w') {
       continue;
     }
     if (std::sscanf(afterAddress, " %4s %*x %x:%x %llu", mode, &major, &minor, &inode) != 4 || inode == 0) continue;
     visit(FileId{makedev(major, minor), static_cast<ino_t>(inode)});
   }
-  // The permission is checked at the read, not at the open.
+  // The kernel checks the permission in read(), not in open().
   const bool unreadable = line == nullptr || (::ferror(maps) != 0 && errno != ESRCH);
   std::free(line);
   ::fclose(maps);
@@ -69,7 +70,7 @@ uint64_t processStartTime(pid_t pid) {
   const ssize_t got = ::read(fd.get(), text, sizeof text - 1);
   if (got <= 0) return got == 0 || errno == ESRCH ? 0 : kStartUnknown;
   text[got] = '\0';
-  // The second field, the command in parentheses, may contain spaces and parentheses: parse after its end.
+  // The command, the second field, is in parentheses and may contain spaces and parentheses. Parses after the last one.
   const char* field = std::strrchr(text, ')');
   if (field == nullptr) return 0;
   char state = 0;
@@ -94,7 +95,7 @@ MapsAnswer ProcessProbes::mapsForWriting(pid_t pid, const FileId& file) {
   return seen.files.contains(file) ? MapsAnswer::kMaps : seen.answer;
 }
 
-// A line: 1: FLOCK  ADVISORY  WRITE 17061 fe:00:2199116 0 EOF
+// Example of a line: 1: FLOCK  ADVISORY  WRITE 17061 fe:00:2199116 0 EOF
 FileLocks allFileLocks() {
   FileLocks locks;
   FILE* file = ::fopen("/proc/locks", "re");
@@ -125,7 +126,7 @@ void WriterSearch::begin(std::set<FileId> wanted, FileLocks consumers) {
 bool WriterSearch::step(std::chrono::steady_clock::time_point deadline) {
   while (running_ && next_ < pids_.size() && found_.size() < wanted_.size()) {
     const pid_t pid = pids_[next_++];
-    std::map<FileId, uint32_t> writes;  // how many mappings
+    std::map<FileId, uint32_t> writes;  // number of mappings by file
     visitWritableMappings(pid, [&](const FileId& mapped) {
       if (wanted_.contains(mapped)) ++writes[mapped];
     });
@@ -133,7 +134,8 @@ bool WriterSearch::step(std::chrono::steady_clock::time_point deadline) {
       return mapped.second == 1 && consumers_.contains({pid, mapped.first.inode});
     });
     if (!writes.empty()) {
-      // Read after the mappings: a process that got the number in between has another start time.
+      // If the pid passes to another process between these two reads, Agent::checkLife() later finds that this process
+      // does not map the file.
       const ProcessId process{pid, processStartTime(pid)};
       for (const auto& [file, mappings] : writes) {
         if (process.startTime != 0 && process.startTime != kStartUnknown) found_.try_emplace(file, process);

@@ -1,6 +1,6 @@
-// Search for the writer of a ring: the process that maps its file shared and writable. A ring holds no pid, so
-// /proc/*/maps is read. Mappings of this process and read-only ones do not count. Processes of other users or other PID
-// namespaces are invisible.
+// Search for the writer of a ring: the process that maps its file shared and writable. A ring contains no pid, so the
+// search reads /proc/*/maps. It ignores mappings of this process and read-only mappings. It cannot see processes of
+// other users or other PID namespaces.
 
 #pragma once
 
@@ -19,22 +19,23 @@ namespace nixl_otel {
 
 struct ProcessId {
   pid_t pid = 0;
-  uint64_t startTime = 0;  // clock ticks since boot: distinguishes processes that have the same number in turn
+  uint64_t startTime = 0;  // clock ticks since boot; distinguishes processes to which the kernel gave the same pid
   bool operator==(const ProcessId&) const = default;
 };
 
-// Returns 0 if there is no such process, or kStartUnknown if that is unknown (no descriptor left, for example).
+// Returns the start time of a process, 0 if it does not exist, or kStartUnknown if /proc cannot be read, for example
+// because no descriptor is free.
 uint64_t processStartTime(pid_t pid);
 inline constexpr uint64_t kStartUnknown = UINT64_MAX;
 
 enum class MapsAnswer : uint8_t { kMaps, kDoesNot, kUnknown };
 
-// Probes of processes in one pass over the agents. Agents of one process share its probe: the kernel takes milliseconds
-// to print the mappings of a large process.
+// Probes of processes during one pass over the agents. Agents of the same process share a probe, because the kernel
+// takes milliseconds to print the mappings of a large process.
 class ProcessProbes {
  public:
   uint64_t startTime(pid_t pid);
-  // Probes if this process maps this file for writing.
+  // Probes whether this process maps this file for writing.
   MapsAnswer mapsForWriting(pid_t pid, const FileId& file);
 
  private:
@@ -46,18 +47,19 @@ class ProcessProbes {
   std::map<pid_t, Mapped> mapped_;
 };
 
-// Processes and the inodes of files that they lock. Consumers lock rings, agents do not.
+// Processes, and inodes of the files that they lock. Consumers lock rings; agents do not.
 using FileLocks = std::set<std::pair<pid_t, ino_t>>;
 FileLocks allFileLocks();
 
-// One pass over all processes, newest first, in slices: with thousands of processes or mappings, a whole pass takes
-// longer than a drain may wait.
+// One pass over all processes, highest pid first. The pass is divided into slices: with thousands of processes or
+// mappings it takes longer than a drain may wait.
 class WriterSearch {
  public:
   bool running() const { return running_; }
-  // `consumers`: processes that map a ring once and hold its lock are no writers.
+  // Begins a pass for the writers of these files. A process in `consumers` is no writer of a ring that it locks and
+  // maps only once.
   void begin(std::set<FileId> wanted, FileLocks consumers = {});
-  // Continues until the deadline. True if the pass is complete or all wanted files have their writer.
+  // Continues the pass until the deadline. True if it is complete, or if the writers of all wanted files are found.
   bool step(std::chrono::steady_clock::time_point deadline);
   const std::map<FileId, ProcessId>& found() const { return found_; }
 

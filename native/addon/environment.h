@@ -12,7 +12,7 @@ namespace nixl_otel::addon {
 
 struct Environment {
   std::set<std::shared_ptr<Source>> sources;
-  // Runs when the environment ends. The last source ends the collector's thread and waits for it.
+  // Closes the sources of an environment that ends. Closing the last source of the process ends the collector's thread.
   ~Environment() {
     for (const auto& source : sources) Collector::instance().close(source);
   }

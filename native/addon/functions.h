@@ -1,4 +1,4 @@
-// Parts of the module: each adds its functions to the exports.
+// Parts of the module. Each function adds the functions of one part to the exports.
 #pragma once
 
 #include <napi.h>

@@ -1,4 +1,4 @@
-// The thin Node-API wrapper: handles in, numbers out. Only this folder includes napi.h.
+// The Node-API module. Only files in this folder include napi.h.
 
 #include <napi.h>
 

@@ -1,4 +1,4 @@
-// Passive observation of rings.
+// Functions that observe rings. A list in parentheses before a function names its arguments in JavaScript.
 
 #include "addon/events.h"
 #include "addon/functions.h"
@@ -42,7 +42,7 @@ Napi::Value observe(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// observe() in columns.
+// (observer, most): like observe(), but returns the events in columns.
 Napi::Value observeColumns(const Napi::CallbackInfo& info) {
   const Observation seen = held<RingObserver>(info)->observe(static_cast<size_t>(number(info[1])));
   EventColumns columns;
@@ -52,7 +52,7 @@ Napi::Value observeColumns(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// An observer that tallies its events in native code: no event becomes a JavaScript object.
+// An observer that tallies its events natively, so that no event becomes a JavaScript object.
 struct TallyingObserver {
   TallyingObserver(RingFile file, std::shared_ptr<const TallyPlan> plan)
       : observer(std::move(file)), tally(std::move(plan)) {}

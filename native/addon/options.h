@@ -9,7 +9,7 @@ namespace nixl_otel::addon {
 
 TallyOptions tallyOptions(const Napi::Object& tally);
 SourceOptions sourceOptions(const Napi::Object& o);
-// The numbers of known types, or 'all' for every event.
+// `types` is an array with the numbers of known types, or 'all' for every event.
 TapWants tapWants(const Napi::Value& types);
 
 }  // namespace nixl_otel::addon

@@ -25,7 +25,7 @@ Napi::Object ringInfo(Napi::Env env, RingState state, const std::string& reason)
 
 namespace {
 
-// One ring for all handles to a file in this process. A second reader would be refused by the file lock.
+// A ring that all handles to its file in this process share: the file lock admits only one reader.
 struct SharedRing {
   explicit SharedRing(std::unique_ptr<RingReader> opened) : reader(std::move(opened)) {}
   Mutex mutex;
@@ -37,7 +37,7 @@ struct RingRegistry {
   Mutex mutex;
   std::map<FileId, std::weak_ptr<SharedRing>> rings GUARDED_BY(mutex);
   static RingRegistry& instance() {
-    static RingRegistry* const registry = new RingRegistry;  // never destroyed, like the collector
+    static RingRegistry* const registry = new RingRegistry;  // never destroyed: workers may use it at process exit
     return *registry;
   }
 };
@@ -86,7 +86,7 @@ Napi::Value drainRing(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// drainRing() in columns.
+// Like drainRing(), but returns the events in columns.
 Napi::Value drainColumns(const Napi::CallbackInfo& info) {
   const std::shared_ptr<SharedRing> ring = held<SharedRing>(info);
   const MutexLock lock(ring->mutex);
@@ -115,7 +115,7 @@ Napi::Value ringStats(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// Peeks into a ring file; takes and holds nothing.
+// Reads the header of a ring without draining, locking or keeping the file open.
 Napi::Value inspectRing(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const RingFile file = RingFile::open(text(info[0]), RingAccess::kObserve, info[1].ToBoolean());
@@ -132,7 +132,7 @@ Napi::Value inspectRing(const Napi::CallbackInfo& info) {
   return result;
 }
 
-// (paths): pid of each ring's writer, 0 if none is visible.
+// (paths): returns the pid of each ring's writer, or 0 if no writer is visible.
 Napi::Value findWriters(const Napi::CallbackInfo& info) {
   const auto paths = info[0].As<Napi::Array>();
   std::vector<FileId> files;

@@ -1,4 +1,4 @@
-// One ring, drained or peeked by a caller.
+// Rings that a JavaScript caller opens by their paths.
 #pragma once
 
 #include <napi.h>

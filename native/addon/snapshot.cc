@@ -1,4 +1,4 @@
-// Snapshot of a source.
+// Snapshots of sources.
 
 #include "addon/functions.h"
 #include "addon/values.h"
@@ -67,12 +67,13 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   return collector;
 }
 
-// Returns milliseconds since the last tick, a number, if the collector's thread holds a lock for longer.
+// (source, reader): returns the snapshot. If the collector's thread holds a lock for longer than the budget, returns
+// the milliseconds since its last tick instead, as a number.
 Napi::Value snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<Source> source = held<Source>(info);
   Collector& collector = Collector::instance();
-  WaitBudget budget = collector.patience();
+  WaitBudget budget = collector.callBudget();
   Words words;
   std::vector<std::string> strings;
   uint32_t agents = 0;

@@ -10,13 +10,13 @@ namespace nixl_otel::addon {
 
 namespace {
 
-// (options, taps: [types, capacity][])
+// (options, taps: [types, capacity][]): returns handles of the source and of its taps.
 Napi::Value openSource(const Napi::CallbackInfo& info) {
   std::vector<std::shared_ptr<EventTap>> taps;
-  const auto asked = info[1].As<Napi::Array>();
-  auto handles = Napi::Array::New(info.Env(), asked.Length());
-  for (uint32_t i = 0; i < asked.Length(); ++i) {
-    const auto one = asked.Get(i).As<Napi::Array>();
+  const auto requested = info[1].As<Napi::Array>();
+  auto handles = Napi::Array::New(info.Env(), requested.Length());
+  for (uint32_t i = 0; i < requested.Length(); ++i) {
+    const auto one = requested.Get(i).As<Napi::Array>();
     taps.push_back(std::make_shared<EventTap>(tapWants(one.Get(0u)), static_cast<size_t>(number(one.Get(1u)))));
     handles.Set(i, wrap(info.Env(), taps.back()));
   }
@@ -87,7 +87,7 @@ Napi::Value takeTapped(const Napi::CallbackInfo& info) {
   return batch;
 }
 
-// takeTapped() with all fields of each event.
+// Like takeTapped(), but returns all fields of the events and exact values.
 Napi::Value takeEvents(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::vector<TappedEvent> events = held<EventTap>(info)->take(static_cast<size_t>(number(info[1])));

@@ -1,4 +1,4 @@
-// Conversions between JavaScript's and C++ values. Arguments were checked in TypeScript.
+// Conversions between values of JavaScript and C++. They check no argument: the callers in TypeScript do.
 #pragma once
 
 #include <napi.h>

@@ -1,4 +1,4 @@
-// Numbers as 64-bit words. src/shm-bridge/snapshot.ts decodes them in the same order.
+// A stream of numbers as 64-bit words. src/shm-bridge/snapshot.ts reads them in the same order.
 #pragma once
 
 #include <bit>
@@ -10,8 +10,8 @@
 
 namespace nixl_otel::addon {
 
-// Version of all that the addon and src/shm-bridge agree on: functions, objects, and the order of words. Increment it
-// here and in src/shm-bridge/addon.ts with every change to either side.
+// Version of the interface between the addon and src/shm-bridge: functions, objects, and the order of words. A change
+// of either side increments it here and in src/shm-bridge/addon.ts.
 constexpr uint64_t kInterfaceVersion = 1;
 
 class Words {
@@ -30,7 +30,7 @@ class Words {
   std::vector<uint64_t> words_;
 };
 
-// Appends a tally; names of events go to the strings.
+// Appends a tally to `words`, and the names of its events to `strings`.
 void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally);
 
 }  // namespace nixl_otel::addon

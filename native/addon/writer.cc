@@ -1,4 +1,4 @@
-// Writing of rings.
+// Functions that write rings.
 
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace nixl_otel::addon {
 
 namespace {
 
-// A writer that survives the truncation of its file: the ring is then lost, and refuses events.
+// A writer that survives the truncation of its file. Then the ring is lost: push() returns false for every event.
 class GuardedWriter {
  public:
   std::string create(const std::string& path, int32_t version, uint64_t capacity) {
@@ -36,7 +36,7 @@ class GuardedWriter {
   bool lost() const { return !writer_.open(); }
 
  private:
-  // False if the ring is lost.
+  // Runs access() under a claim. False if the ring is lost.
   template <typename Access>
   bool touch(Access&& access) {
     if (lost()) return false;
@@ -46,7 +46,7 @@ class GuardedWriter {
       access();
       faulted = claim.faulted();
     }
-    // After a fault, no other process sees the mapping.
+    // After a fault the mapping has private pages: no other process would see a store.
     if (faulted) writer_.close();
     return !faulted;
   }

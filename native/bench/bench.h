@@ -1,5 +1,5 @@
-// Shared by the native benches: a clock, medians, a ring with realistic transfers, and a plain pop loop like that of
-// NIXL's consumers as the reference.
+// Shared parts of the native benches: a clock, medians, realistic events of transfers, and as the reference a plain pop
+// loop like that of NIXL's consumers.
 
 #pragma once
 
@@ -39,14 +39,14 @@ inline double median(std::vector<double> values) {
 struct TemporaryDirectory {
   std::string path;
   TemporaryDirectory() {
-    // In memory, like the rings of agents.
+    // In memory if possible, because rings of agents usually are.
     std::string name = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + std::string("/nixl-otel-bench-XXXXXX");
     path = ::mkdtemp(name.data());
   }
   ~TemporaryDirectory() { std::filesystem::remove_all(path); }
 };
 
-// Tally by NIXL's event table: 20 known types, the names of version 1, NIXL's bounds for times.
+// Returns options by NIXL's table of events: 21 known types, the names of wire version 1, NIXL's bounds of times.
 inline TallyOptions tallyOptions() {
   TallyOptions options;
   options.typeCategories = {kTransfer,    kTransfer, kTransfer, kTransfer, kMemory, kMemory, kPerformance,
@@ -66,8 +66,8 @@ inline TallyOptions tallyOptions() {
   return options;
 }
 
-// The four events of each finished transfer, with sizes and times spread over their usual ranges. They are too many for
-// a branch predictor to learn.
+// Returns the four events of each finished transfer, with sizes and times spread over their usual ranges. The number of
+// transfers is too large for a branch predictor to learn their values.
 inline std::vector<RingEvent> transferEvents(size_t transfers = 1 << 14) {
   std::mt19937_64 random(1);
   std::lognormal_distribution<double> size(13, 2);
@@ -93,7 +93,7 @@ inline std::vector<RingEvent> transferEvents(size_t transfers = 1 << 14) {
   return events;
 }
 
-// The whole file, mapped as NIXL's consumers map it.
+// A ring whose whole file is mapped, as NIXL's consumers do.
 class MappedRing {
  public:
   explicit MappedRing(const std::string& path, const RingLayout& layout) : layout_(layout) {
@@ -112,7 +112,7 @@ class MappedRing {
 
   const std::byte* slots() const { return slots_; }
 
-  // Pops one event with an acquire load and a release store, like NIXL's pop. The slot's size is a constant.
+  // Pops one event with an acquire load and a release store, like NIXL's pop. The compiler knows the size of a slot.
   template <size_t kSlotBytes>
   bool pop(std::byte* out) {
     auto readPos = field(layout_.header.readPos);

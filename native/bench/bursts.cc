@@ -1,10 +1,11 @@
-// Load for consumers in benches: flushes like those of NIXL's agents, without the agents' work. Each ring gets EVENTS
-// events at once every INTERVAL milliseconds; the rings take turns within the interval.
+// Load for consumers in benches: writes bursts like the flushes of NIXL's agents, without the other work of agents.
+// Each ring gets EVENTS events at once every INTERVAL milliseconds. The bursts of the rings are spread over the
+// interval.
 //
 //   bursts DIR AGENTS WIRE_VERSION CAPACITY EVENTS INTERVAL
 //
-// Prints `ready` when the rings exist. A line on stdin begins the load, the end of stdin ends it. Then it prints one
-// line of JSON: the events written, and the events refused by full rings.
+// Prints `ready` when the rings exist. A line on stdin starts the load, and the end of stdin ends it. Then the program
+// prints one line of JSON with the number of written events and of events that full rings refused.
 
 #include <poll.h>
 #include <sys/prctl.h>
@@ -21,7 +22,7 @@ using namespace nixl_otel::bench;
 
 namespace {
 
-// Waits for the time, or for input on stdin. Returns false at the end of stdin.
+// Waits until the time `ns`, or until input on stdin. False at the end of stdin.
 bool waitUntil(double ns) {
   const double leftNs = std::max(0.0, ns - nowNs());
   const timespec left{static_cast<time_t>(leftNs / 1e9), static_cast<long>(leftNs) % 1'000'000'000};
@@ -58,12 +59,12 @@ int main(int argc, char** argv) {
   uint64_t written = 0;
   uint64_t refused = 0;
   size_t next = 0;
-  bool goesOn = waitUntil(1e18);
+  bool isRunning = waitUntil(1e18);
   const double begunNs = nowNs();
-  for (uint64_t round = 0; goesOn; ++round) {
-    for (uint64_t i = 0; i < agents && goesOn; ++i) {
-      goesOn = waitUntil(begunNs + (static_cast<double>(round) + static_cast<double>(i) / agents) * intervalNs);
-      for (uint64_t n = 0; n < burst && goesOn; ++n) {
+  for (uint64_t round = 0; isRunning; ++round) {
+    for (uint64_t i = 0; i < agents && isRunning; ++i) {
+      isRunning = waitUntil(begunNs + (static_cast<double>(round) + static_cast<double>(i) / agents) * intervalNs);
+      for (uint64_t n = 0; n < burst && isRunning; ++n) {
         ++(writers[i].push(events[next]) ? written : refused);
         next = (next + 1) % events.size();
       }

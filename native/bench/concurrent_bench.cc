@@ -1,6 +1,9 @@
-// A producer on one core and a consumer on another: the consumer's cost for the producer, and the throughput. The
-// consumer is a plain pop loop as in NIXL, or the whole collector. One JSON line per case; bench/concurrent.bench.mjs
-// makes the table. `concurrent_bench RUNS`.
+// A producer on one core and a consumer on another. Measures how much the consumer slows the producer down, and the
+// throughput. The consumer is a plain pop loop like NIXL's, or the whole collector.
+//
+//   concurrent_bench RUNS
+//
+// Prints one JSON line per case, from which bench/concurrent.bench.mjs makes the table.
 
 #include <sched.h>
 
@@ -19,14 +22,15 @@ using namespace nixl_otel::bench;
 
 namespace {
 
-constexpr uint64_t kBurst = 4095;  // the most events of one flush of an agent
+constexpr uint64_t kBurst =
+    4095;  // largest number of events that one flush of an agent can write into a ring of kSmall
 constexpr uint64_t kBursts = 200;
 constexpr uint64_t kSmall = 4096;
 constexpr uint64_t kLarge = 65536;
 constexpr double kSustainedNs = 400e6;
 constexpr uint64_t kDrainIntervalNs = 1'000'000;
 
-// Threads that are started later inherit it.
+// Binds this thread to a core. Threads that it starts later inherit this.
 void runOn(int cpu) {
   cpu_set_t cpus;
   CPU_ZERO(&cpus);
@@ -34,7 +38,7 @@ void runOn(int cpu) {
   ::sched_setaffinity(0, sizeof cpus, &cpus);
 }
 
-// Mean without the slowest twentieth, during which the kernel ran other work on this core.
+// Returns the mean without the slowest twentieth, during which the kernel probably ran other work on this core.
 double typical(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   values.resize(values.size() - values.size() / 20);
@@ -55,7 +59,7 @@ struct Producer {
   void waitEmpty() {
     while (writer.pending() != 0) std::this_thread::yield();
   }
-  // Bursts into an empty ring, at any time between two drains: nanoseconds for a push.
+  // Pushes bursts into an empty ring, at random times between two drains. Returns nanoseconds per push.
   double pushNs(const std::function<void()>& empty) {
     std::vector<double> bursts;
     for (uint64_t i = 0; i < kBursts; ++i) {
@@ -70,7 +74,7 @@ struct Producer {
     empty();
     return typical(std::move(bursts));
   }
-  // As fast as the ring accepts events: millions per second.
+  // Pushes as fast as the ring accepts events. Returns millions of events per second.
   double sustained() {
     const double begun = nowNs();
     uint64_t pushed = 0;
@@ -84,7 +88,7 @@ struct Producer {
   }
 };
 
-// Pops on the other core until it is destroyed.
+// Pops on a separate thread until it is destroyed.
 class Popper {
  public:
   Popper(const std::string& path, const RingLayout& layout) : ring_(path, layout) {
@@ -99,7 +103,7 @@ class Popper {
   std::jthread thread_;
 };
 
-// The collector, with a shorter interval than the default: drains overlap bursts.
+// The collector as the consumer.
 class Collecting {
  public:
   Collecting(const std::string& directory, std::chrono::milliseconds interval) {
@@ -120,7 +124,7 @@ struct Figures {
   double sustained;
 };
 
-// `consume` starts the consumer; what it returns ends it.
+// `consume` starts the consumer. The destructor of the returned object ends it.
 Figures measure(int32_t version, int runs,
                 const std::function<std::shared_ptr<void>(const std::string&, bool)>& consume) {
   const auto medianOf = [&](uint64_t capacity, bool bursts) {
@@ -133,14 +137,14 @@ Figures measure(int32_t version, int runs,
     std::vector<double> values;
     for (int run = 0; run <= runs; ++run) {
       const double value = bursts ? producer.pushNs([&] { producer.waitEmpty(); }) : producer.sustained();
-      if (run > 0) values.push_back(value);  // the first one warms up
+      if (run > 0) values.push_back(value);  // the first run only warms up
     }
     return median(values);
   };
   return {medianOf(kSmall, true), medianOf(kLarge, false)};
 }
 
-// Without a consumer: the producer's core empties the ring between the bursts.
+// Measures pushes without a concurrent consumer: the producer's thread empties the ring between the bursts.
 double pushAlone(int32_t version, int runs) {
   const TemporaryDirectory directory;
   const std::string path = directory.path + "/ring";
@@ -166,6 +170,7 @@ int main(int argc, char** argv) {
       return std::make_shared<Popper>(directory + "/ring", *releasedLayout(version));
     });
     const Figures collected = measure(version, runs, [&](const std::string& directory, bool bursts) {
+      // For bursts a shorter interval than the default, so that drains overlap bursts.
       return std::make_shared<Collecting>(directory, std::chrono::milliseconds(bursts ? 1 : 20));
     });
     std::printf(

@@ -1,5 +1,5 @@
-// Ring to tally, nanoseconds per event, beside a memcpy of the same bytes and a plain pop loop over the same ring. One
-// JSON line per case; bench/drain.bench.mjs makes the table.
+// Nanoseconds per event from the ring to the tally. The references are a memcpy of the same bytes and a plain pop loop
+// over the same ring. Prints one JSON line per case, from which bench/drain.bench.mjs makes the table.
 
 #include "bench.h"
 #include "ring_reader.h"
@@ -15,11 +15,11 @@ uint64_t eventsPerRun = 1'500'000;
 struct Case {
   int32_t version;
   uint64_t capacity;
-  uint64_t batch;  // events in the ring at the drain
-  bool cold;       // other data has filled the caches by then
+  uint64_t batch;  // number of events in the ring at the drain
+  bool cold;       // other data fills the caches before the drain
 };
 
-// More than any cache of this level holds.
+// Fills the caches with other data.
 class CacheSweep {
  public:
   CacheSweep() : bytes_(64 << 20) {}
@@ -34,11 +34,11 @@ class CacheSweep {
 struct Figures {
   double memcpyNs;
   double popNs;
-  double drainNs;  // read and published, without a tally
+  double drainNs;  // drain without a tally
   double tallyNs;  // drain and tally
 };
 
-volatile uint64_t sinkhole;
+volatile uint64_t usedResult;
 
 Figures measure(const Case& c, const std::string& directory) {
   const std::string path = directory + "/ring";
@@ -56,7 +56,7 @@ Figures measure(const Case& c, const std::string& directory) {
     if (c.cold) sweep.run();
   };
   const uint64_t rounds = std::max<uint64_t>(1, (c.cold ? eventsPerRun / 16 : eventsPerRun) / c.batch);
-  // Returns ns per event of `work`. `rest` empties the ring afterwards.
+  // Returns nanoseconds per event of `work`. `rest` then empties the ring.
   const auto perEvent = [&](auto&& work, auto&& rest) {
     std::vector<double> figures;
     for (int run = 0; run <= runs; ++run) {
@@ -68,7 +68,7 @@ Figures measure(const Case& c, const std::string& directory) {
         ns += nowNs() - begin;
         rest();
       }
-      if (run > 0) figures.push_back(ns / static_cast<double>(rounds * c.batch));  // the first one warms up
+      if (run > 0) figures.push_back(ns / static_cast<double>(rounds * c.batch));  // the first run only warms up
     }
     return median(figures);
   };
@@ -77,12 +77,12 @@ Figures measure(const Case& c, const std::string& directory) {
   Figures figures{};
   {
     MappedRing mapped(path, layout);
-    const auto popRing = [&] { sinkhole = mapped.popAll(); };
+    const auto popRing = [&] { usedResult = mapped.popAll(); };
     figures.popNs = perEvent(popRing, nothing);
     std::vector<std::byte> copy(c.batch * layout.slot.size);
     const auto copyRing = [&] {
       std::memcpy(copy.data(), mapped.slots(), copy.size());
-      sinkhole = static_cast<uint64_t>(copy.back());
+      usedResult = static_cast<uint64_t>(copy.back());
     };
     figures.memcpyNs = perEvent(copyRing, popRing);
   }
@@ -94,14 +94,14 @@ Figures measure(const Case& c, const std::string& directory) {
     std::exit(1);
   }
   ChunkBuffer buffer;
-  // The first drain waits for the ring to settle; later ones equal the collector's.
+  // The first drain waits until the ring has settled. Later drains are like those of the collector.
   reader->drain(c.capacity, buffer, [](const RingReader::Chunk&) {});
   const auto drain = [&](const RingReader::Sink& sink) {
     if (reader->drain(c.capacity, buffer, sink, PausePolicy::kForRecovery).events == c.batch) return;
     std::fprintf(stderr, "drain_bench: the ring was not drained\n");
     std::exit(1);
   };
-  figures.drainNs = perEvent([&] { drain([](const RingReader::Chunk& chunk) { sinkhole = chunk.count; }); }, nothing);
+  figures.drainNs = perEvent([&] { drain([](const RingReader::Chunk& chunk) { usedResult = chunk.count; }); }, nothing);
   Tally tally(std::make_shared<const TallyPlan>(tallyOptions()));
   std::vector<TappedEvent> tapped;
   figures.tallyNs =
@@ -111,7 +111,7 @@ Figures measure(const Case& c, const std::string& directory) {
 
 }  // namespace
 
-// --quick: checks that it works, and measures nothing useful.
+// --quick: only checks that the bench works. The figures mean nothing.
 int main(int argc, char** argv) {
   if (argc > 1 && std::string(argv[1]) == "--quick") {
     runs = 1;

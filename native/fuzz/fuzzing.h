@@ -1,4 +1,4 @@
-// Shared by the fuzz targets: a file in memory, checks that end the run, and pauses that take no time.
+// Shared parts of the fuzz targets: a file in memory, checks that end the run, and pauses that take no time.
 
 #pragma once
 
@@ -29,7 +29,7 @@
 
 namespace nixl_otel {
 
-// A private file of this process, on the memory file system if there is one.
+// Returns the path of a file of this process, on a memory file system if there is one.
 inline const std::string& fuzzFile() {
   static const std::string path = [] {
     std::string name = (::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") + std::string("/nixl-otel-fuzz-XXXXXX");
@@ -59,7 +59,7 @@ inline std::vector<uint8_t> readFile(const std::string& path) {
   return bytes;
 }
 
-// NIXL's present events, and bounds so few that inputs reach them.
+// Returns a plan with NIXL's present events, and with so few bounds that inputs reach all buckets.
 inline std::shared_ptr<const TallyPlan> fuzzPlan() {
   static const auto plan = [] {
     TallyOptions o;
@@ -92,7 +92,7 @@ inline uint64_t countOf(const Tally& tally) {
   return sum;
 }
 
-// Reader of the input. Values beyond its end are 0.
+// Reads values from the input. Values beyond its end are 0.
 class Input {
  public:
   Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
@@ -112,7 +112,7 @@ class Input {
 
 }  // namespace nixl_otel
 
-// Pauses of the protocol end at once, and marks are the same in every run.
+// Replace functions of the C library: pauses of the protocol end at once, and every run has the same marks.
 extern "C" int nanosleep(const timespec*, timespec*) { return 0; }
 extern "C" ssize_t getrandom(void* out, size_t size, unsigned) {
   std::memset(out, 7, size);

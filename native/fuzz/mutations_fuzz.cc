@@ -1,6 +1,6 @@
-// A producer, a consumer and a vandal take turns on one file. Before the vandal's first step on a ring each event must
-// count once, in order, with its value. Afterwards any count is right, but nothing may crash. After a restart in place
-// all is exact again.
+// A producer, a consumer and an attacker take turns on one file. Before the attacker's first step on a ring each event
+// must count once, in order, with its value. After that step every count is allowed, but nothing may crash. After a
+// restart in place the counts must be exact again.
 
 #include "fuzzing.h"
 #include "ring_writer.h"
@@ -54,9 +54,9 @@ class World {
 
  private:
   void push(uint64_t events) {
-    // After a cut of the file the producer's mapping would fault here, as in an agent. The test does not cover that.
+    // Skips the push if the file was truncated: the producer's mapping would fault, as in an agent.
     struct stat info;
-    if (!writer_.open() || wrecked_ || ::stat(path_.c_str(), &info) != 0) return;
+    if (!writer_.open() || damaged_ || ::stat(path_.c_str(), &info) != 0) return;
     for (uint64_t i = 0; i < events; ++i) {
       RingEvent event;
       event.type = static_cast<uint32_t>(nextValue_ % 25);
@@ -64,7 +64,7 @@ class World {
       event.setName("agent_tx_bytes");
       event.value = nextValue_;
       if (!writer_.push(event)) return;
-      if (honest_) expected_.push_back(nextValue_);
+      if (intact_) expected_.push_back(nextValue_);
       ++nextValue_;
     }
   }
@@ -89,36 +89,36 @@ class World {
     if (reader_->unlinked()) reader_.reset();
     if (fresh_ && result.outcome != DrainOutcome::kWaiting) {
       fresh_ = false;
-      honest_ = !wrecked_;
+      intact_ = !damaged_;
     }
-    if (honest_ && budget == UINT64_MAX && reader_ != nullptr) EXPECT(checked_ == expected_.size());
+    if (intact_ && budget == UINT64_MAX && reader_ != nullptr) EXPECT(checked_ == expected_.size());
   }
 
   void check(const RingReader::Chunk& chunk, uint32_t i) {
     const SlotLayout& slot = chunk.layout.slot;
     const RingEvent event = decodeSlot(slot, chunk.slots + size_t{i} * slot.size);
-    if (!honest_) return;
+    if (!intact_) return;
     EXPECT(checked_ < expected_.size());
     EXPECT(event.value == expected_[checked_]);
     ++checked_;
   }
 
-  // The agent restarts in place and wipes the pending events. By the protocol's assumption it pushes only after the
+  // The agent restarts in place and wipes the pending events. By assumption B of the protocol it pushes only after the
   // next drain.
   void rebuild(uint8_t choice) {
     writer_.close();
     const int32_t version = 1 + choice % 5;
     const uint64_t capacity = uint64_t{1} << (1 + choice / 5 % 8);
     EXPECT(writer_.create(path_, version, capacity).empty());
-    wrecked_ = false;
-    honest_ = false;
+    damaged_ = false;
+    intact_ = false;
     fresh_ = true;
     expected_.clear();
     checked_ = 0;
     drain(UINT64_MAX);
-    // A second drain: the first may have met the vandal's bytes, and a reader opens only on a ring.
+    // A second drain, because the first may have found bytes of the attacker and returned without an event.
     drain(UINT64_MAX);
-    EXPECT(reader_ != nullptr && honest_);
+    EXPECT(reader_ != nullptr && intact_);
   }
 
   void replace(uint8_t choice) {
@@ -127,13 +127,13 @@ class World {
     rebuild(choice);
   }
 
-  void wreck() {
-    wrecked_ = true;
-    honest_ = fresh_ = false;
+  void damage() {
+    damaged_ = true;
+    intact_ = fresh_ = false;
   }
 
   void truncate(uint64_t size) {
-    wreck();
+    damage();
     const off_t sizes[] = {0, 1, 17, 39, 40, 511, 512, 4096, 1 << 20, off_t{1} << 40};
     if (::truncate(path_.c_str(),
                    size % 2 == 0 ? sizes[size / 2 % std::size(sizes)] : static_cast<off_t>(size % 5000))) {
@@ -146,7 +146,7 @@ class World {
     storeBytes(offset % 64, reinterpret_cast<const uint8_t*>(&value), offset % 2 == 0 ? 8 : 4);
   }
   void storeBytes(off_t offset, const uint8_t* bytes, size_t count) {
-    wreck();
+    damage();
     const int fd = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
     EXPECT(::pwrite(fd, bytes, count, offset) == static_cast<ssize_t>(count));
@@ -163,9 +163,9 @@ class World {
   size_t checked_ = 0;
   uint64_t counted_ = 0;
   uint64_t nextValue_ = 1;
-  bool honest_ = false;   // no step of the vandal since the ring's creation
-  bool fresh_ = false;    // created, and not yet drained
-  bool wrecked_ = false;  // after a step of the vandal
+  bool intact_ = false;   // no step of the attacker since the ring's creation
+  bool fresh_ = false;    // created, but not drained yet
+  bool damaged_ = false;  // after a step of the attacker
 };
 
 }  // namespace

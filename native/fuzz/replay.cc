@@ -1,4 +1,4 @@
-// Runs the corpus of a fuzz target once, without libFuzzer: any compiler builds the target and tests the corpus.
+// Runs the corpus of a fuzz target once. It needs no libFuzzer, so any compiler can build it.
 
 #include <cstdint>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Any bytes as a ring: opened, observed, drained and tallied. Only read_pos and the mark in expected_version change,
-// and no more counts than the file holds.
+// Any bytes as a ring: they are opened, observed, drained and tallied. Only read_pos and the mark in expected_version
+// may change, and the counts must equal the number of events that the ring holds.
 
 #include "fuzzing.h"
 #include "ring_observer.h"
@@ -15,7 +15,7 @@ T at(const std::vector<uint8_t>& bytes, size_t offset) {
   return value;
 }
 
-// Most images fail at the exact size or the mask. These bits of the first byte correct them.
+// Most inputs are no rings, because their size or mask is wrong. Bits of the first byte select corrections.
 std::vector<uint8_t> imageFrom(const uint8_t* data, size_t size) {
   if (size == 0) return {};
   const uint8_t repairs = data[0];
@@ -88,7 +88,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   std::vector<uint8_t> expected = image;
   std::memcpy(expected.data() + layout.header.readPos, &write, sizeof write);
-  // A mark in the image is that of a dead consumer: the reader restores the producer's value in the end.
+  // A mark in the image is that of a dead consumer. The reader replaces it by the producer's value at its end.
   std::memcpy(expected.data() + layout.header.expectedVersion, &layout.version, sizeof layout.version);
   EXPECT(readFile(path) == expected);
   return 0;

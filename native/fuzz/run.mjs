@@ -1,6 +1,6 @@
-// `npm run fuzz -- --seconds 60`: builds the fuzz targets and runs each for that time. It begins with the corpus in this
-// folder and the findings of earlier runs on this machine. Failing inputs are written to native/build/fuzz. To repeat
-// one, name its path: `npm run fuzz -- --target mutations native/build/fuzz/crash-...`.
+// `npm run fuzz -- --seconds 60` builds the fuzz targets and runs each of them for that time. A run begins with the
+// corpus in this folder and the findings of earlier runs on this machine. It writes failing inputs to native/build/fuzz.
+// To repeat one, pass its path: `npm run fuzz -- --target mutations native/build/fuzz/crash-...`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
@@ -41,12 +41,12 @@ for (const target of values.target ? [values.target] : targets) {
       ? positionals
       : [`-max_total_time=${values.seconds}`, found, path.join(folder, 'corpus', target)];
   console.log(`${target}: ${positionals.length > 0 ? positionals.join(' ') : `${values.seconds} s`}`);
-  // A run takes milliseconds. Sparse files of 2^24 slots are the largest that a target reads.
+  // An input takes milliseconds. The largest files that a target reads are sparse files of 2^24 slots.
   const limits = ['-max_len=1024', '-timeout=20', '-rss_limit_mb=2048', `-artifact_prefix=${build}/`];
   fuzz(path.join(build, `${target}_fuzz`), [...limits, '-print_final_stats=1', '-verbosity=0', ...what]);
 }
 
-// Runs libFuzzer and prints its figures, after a failure all of its output.
+// Runs libFuzzer. Prints its figures, and all of its output after a failure.
 function fuzz(program, args) {
   const { status, stderr } = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 2 ** 30 });
   const figures = /number_of_executed_units|average_exec_per_sec|peak_rss_mb/;

@@ -1,5 +1,5 @@
-// Turns a shared object into a program for musl by the path of its loader, which is the C library as well. The link
-// makes a shared object because only those may leave functions of the C library undefined.
+// The path of musl's loader in .interp makes a shared object a program. The link makes a shared object, because only a
+// shared object may leave functions of the C library undefined. musl's loader is its C library and provides them.
 
 #if defined(__x86_64__)
 #define LOADER "/lib/ld-musl-x86_64.so.1"
@@ -11,7 +11,7 @@ extern "C" {
 
 __attribute__((section(".interp"), used, retain)) extern const char nixlOtelLoader[] = LOADER;
 
-// glibc's start-up code passes them on; musl ignores them and calls constructors by itself.
+// glibc's start-up code passes these functions to __libc_start_main. musl ignores them and calls constructors itself.
 __attribute__((visibility("hidden"))) void __libc_csu_init() {}
 __attribute__((visibility("hidden"))) void __libc_csu_fini() {}
 }

@@ -1,5 +1,5 @@
-// Functions that glibc 2.17 or musl lack, and that this code or Debian's libstdc++.a, compiled for glibc 2.36, takes
-// from libc. Hidden: no other library of the process sees them.
+// Functions of the C library that glibc 2.17 or musl lacks. This code needs them, or Debian's libstdc++.a does, which
+// was compiled for glibc 2.36. They have hidden visibility: no other library of the process sees them.
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -14,12 +14,12 @@
 
 namespace {
 
-// std::condition_variable initialises the first word to zero. Only the functions below use it.
+// First word of a condition. std::condition_variable initialises it to zero, and only the functions below use it.
 nixl_otel::futex_condition::Word* wordOf(pthread_cond_t* condition) {
   return reinterpret_cast<nixl_otel::futex_condition::Word*>(condition);
 }
 
-// Destructors of thread_local objects, to be run at the end of their thread, newest first.
+// Destructor of a thread_local object. It runs at the end of the thread; newer objects come first.
 struct AtThreadEnd {
   void (*run)(void*);
   void* object;
@@ -66,21 +66,21 @@ int findObject(dl_phdr_info* object, size_t, void* data) {
 
 extern "C" {
 
-// glibc 2.32. libstdc++ skips atomic operations where it is true; false is always right.
+// Exists since glibc 2.32. libstdc++ omits atomic operations if it is true. False is always correct.
 __attribute__((visibility("hidden"))) char __libc_single_threaded = 0;
 
-// glibc 2.35. Debian's libgcc has no other way to unwind: without an answer each C++ exception ends the process. It
-// reads nothing of the result but the frames.
+// Exists since glibc 2.35. Debian's libgcc has no other way to unwind: without this function each C++ exception would
+// end the process. libgcc reads only dlfo_eh_frame of the result.
 __attribute__((visibility("hidden"))) int _dl_find_object(void* address, dl_find_object* result) noexcept {
   ObjectSearch search{reinterpret_cast<uintptr_t>(address), result};
   return ::dl_iterate_phdr(findObject, &search) == 1 ? 0 : -1;
 }
 
-// musl has only the plain name. libgcc asks for the newer atomic instructions of arm64.
+// musl has only getauxval. libgcc calls __getauxval to detect the newer atomic instructions of arm64.
 __attribute__((visibility("hidden"))) unsigned long __getauxval(unsigned long type) { return ::getauxval(type); }
 
-// glibc 2.18. The handle is unused: the library with the destructor is never unloaded (-z nodelete). On the main thread
-// no destructor runs: at the end of the process it would only free memory.
+// Exists since glibc 2.18. Ignores the handle of the library: it is never unloaded (-z nodelete). Runs no destructor on
+// the main thread, where it would only free memory at the end of the process.
 __attribute__((visibility("hidden"))) int __cxa_thread_atexit_impl(void (*run)(void*), void* object, void*) {
   const pthread_key_t key = atThreadEndKey();
   auto* entry = new (std::nothrow) AtThreadEnd{run, object, static_cast<AtThreadEnd*>(::pthread_getspecific(key))};
@@ -88,19 +88,20 @@ __attribute__((visibility("hidden"))) int __cxa_thread_atexit_impl(void (*run)(v
   return ::pthread_setspecific(key, entry);
 }
 
-// glibc 2.25.
+// Exists since glibc 2.25.
 __attribute__((visibility("hidden"))) ssize_t getrandom(void* bytes, size_t size, unsigned flags) {
   return ::syscall(SYS_getrandom, bytes, size, flags);
 }
 
-// glibc 2.30 has the wait by a clock. Replacing it requires to replace all functions of conditions.
+// pthread_cond_clockwait exists since glibc 2.30. The other functions of conditions are replaced too, because they must
+// use the same word.
 __attribute__((visibility("hidden"))) int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
-                                                                 clockid_t clock, const timespec* until) {
-  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, clock, until);
+                                                                 clockid_t clock, const timespec* deadline) {
+  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, clock, deadline);
 }
 __attribute__((visibility("hidden"))) int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
-                                                                 const timespec* until) {
-  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, CLOCK_REALTIME, until);
+                                                                 const timespec* deadline) {
+  return nixl_otel::futex_condition::wait(wordOf(condition), mutex, CLOCK_REALTIME, deadline);
 }
 __attribute__((visibility("hidden"))) int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   return nixl_otel::futex_condition::wait(wordOf(condition), mutex, CLOCK_MONOTONIC, nullptr);

@@ -1,9 +1,10 @@
-// Minimal test harness: no framework to install, and each test program also runs under sanitizers.
+// Minimal test harness, so that a contributor needs to install no framework.
 //
-//   TEST(drainsWhatWasPushed) { CHECK_EQ(count, 3u); }
+//   TEST(drainsPushedEvents) { CHECK_EQ(count, 3u); }
 //   int main() { return check::run("ring_reader_test"); }
 //
-// After a failed CHECK the test continues; REQUIRE ends it.
+// After a failed CHECK the test continues. A failed REQUIRE ends the test. The variable TEST_ONLY selects tests whose
+// names contain its value.
 
 #pragma once
 
@@ -24,15 +25,15 @@ struct Test {
   void (*body)();
 };
 
-struct Abandoned {};  // thrown by REQUIRE
+struct TestEnded {};  // thrown by REQUIRE
 
 inline std::vector<Test>& tests() {
   static std::vector<Test> all;
   return all;
 }
 
-// Keeps only the first failure of a test: later ones are mostly its consequences.
-inline std::string& complaint() {
+// First failure of the running test. Later failures are not kept, because most of them are its consequences.
+inline std::string& firstFailure() {
   static std::string text;
   return text;
 }
@@ -54,25 +55,25 @@ std::string show(const T& value) {
   return out.str();
 }
 
-inline void complain(const char* file, int line, const std::string& what) {
-  if (!complaint().empty()) return;
+inline void noteFailure(const char* file, int line, const std::string& what) {
+  if (!firstFailure().empty()) return;
   const char* slash = std::strrchr(file, '/');
-  complaint() = std::string(slash != nullptr ? slash + 1 : file) + ":" + std::to_string(line) + ": " + what;
+  firstFailure() = std::string(slash != nullptr ? slash + 1 : file) + ":" + std::to_string(line) + ": " + what;
 }
 
 template <typename A, typename B>
 bool equal(const A& a, const B& b, const char* textA, const char* textB, const char* file, int line) {
   if (a == b) return true;
-  complain(file, line, std::string(textA) + " is " + show(a) + ", not " + textB + " = " + show(b));
+  noteFailure(file, line, std::string(textA) + " is " + show(a) + ", not " + textB + " = " + show(b));
   return false;
 }
 
 inline bool holds(bool condition, const char* text, const std::string& more, const char* file, int line) {
-  if (!condition) complain(file, line, std::string(text) + " does not hold" + (more.empty() ? "" : ": " + more));
+  if (!condition) noteFailure(file, line, std::string(text) + " does not hold" + (more.empty() ? "" : ": " + more));
   return condition;
 }
 
-// Sanitizers are slow: under them the long tests do less of the same.
+// True under a sanitizer, where long tests repeat their steps less often.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool kSanitized = true;
 #else
@@ -84,15 +85,15 @@ inline int run(const char* program, const char* only = std::getenv("TEST_ONLY"))
   int failed = 0;
   for (const Test& test : tests()) {
     if (only != nullptr && std::strstr(test.name, only) == nullptr) continue;
-    complaint().clear();
+    firstFailure().clear();
     try {
       test.body();
-    } catch (const Abandoned&) {
+    } catch (const TestEnded&) {
     } catch (const std::exception& problem) {
-      complain(program, 0, std::string("it threw: ") + problem.what());
+      noteFailure(program, 0, std::string("it threw: ") + problem.what());
     }
-    complaint().empty() ? ++passed : ++failed;
-    if (!complaint().empty()) std::printf("FAIL %s: %s\n", test.name, complaint().c_str());
+    firstFailure().empty() ? ++passed : ++failed;
+    if (!firstFailure().empty()) std::printf("FAIL %s: %s\n", test.name, firstFailure().c_str());
     std::fflush(stdout);
   }
   std::printf("%s: %d passed, %d failed\n", program, passed, failed);
@@ -111,9 +112,9 @@ inline int run(const char* program, const char* only = std::getenv("TEST_ONLY"))
 #define CHECK_EQ(a, b) check::equal((a), (b), #a, #b, __FILE__, __LINE__)
 #define REQUIRE(condition)                           \
   do {                                               \
-    if (!CHECK(condition)) throw check::Abandoned(); \
+    if (!CHECK(condition)) throw check::TestEnded(); \
   } while (false)
 #define REQUIRE_EQ(a, b)                           \
   do {                                             \
-    if (!CHECK_EQ(a, b)) throw check::Abandoned(); \
+    if (!CHECK_EQ(a, b)) throw check::TestEnded(); \
   } while (false)

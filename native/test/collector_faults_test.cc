@@ -1,5 +1,5 @@
-// The collector in a failing machine or directory: descriptors run out, other things replace files, directories vanish
-// and reappear. Beside each fault there is a ring of which every event must count.
+// The collector under faults of the machine or the directory: no descriptor is free, files are replaced, directories
+// are deleted and created again. In most tests every event of a ring must count all the same.
 
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -9,68 +9,68 @@
 #include <functional>
 
 #include "check.h"
-#include "draining.h"
 #include "temporary_directory.h"
-#include "watching.h"
+#include "test_reader.h"
+#include "test_source.h"
 
 using namespace nixl_otel;
 using std::chrono::milliseconds;
 
 namespace {
 
-// While it exists, this process may open no more than `more` further files.
-struct FewDescriptors {
-  explicit FewDescriptors(rlim_t more) {
+// Limits this process to `more` further open files while the object exists.
+struct DescriptorLimit {
+  explicit DescriptorLimit(rlim_t more) {
     ::getrlimit(RLIMIT_NOFILE, &before);
     const int next = ::dup(0);
     ::close(next);
     rlimit few{static_cast<rlim_t>(next) + more, before.rlim_max};
     if (::setrlimit(RLIMIT_NOFILE, &few) != 0) std::abort();
   }
-  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before); }
+  ~DescriptorLimit() { ::setrlimit(RLIMIT_NOFILE, &before); }
   rlimit before;
 };
 
 }  // namespace
 
-TEST(anAgentIsNotTakenForDeadBecauseNoDescriptorIsLeft) {
+TEST(keepsLivingAgentWithoutFreeDescriptor) {
   const TemporaryDirectory directory;
   AgentProcess agent(directory / "agent");
-  Watching watching(directory.path, milliseconds(0));
+  TestSource source(directory.path, milliseconds(0));
   agent.write(10);
-  until([&] { return watching.alive("agent"); });
+  waitUntil([&] { return source.alive("agent"); });
   {
-    const FewDescriptors none(0);
-    untilTicks(600, [&] { watching.agents(); });  // the collector checks lives twice a second
+    const DescriptorLimit limit(0);
+    waitForTicks(600, [&] { source.agents(); });  // the collector checks lives twice a second
     agent.write(5);
-    CHECK_EQ(watching.counted(), 15u);
-    CHECK_EQ(watching.agents(), 1u);
+    CHECK_EQ(source.counted(), 15u);
+    CHECK_EQ(source.agents(), 1u);
   }
   agent.write(5);
-  CHECK_EQ(watching.counted(), 20u);
+  CHECK_EQ(source.counted(), 20u);
   agent.kill();
-  until([&] { return watching.agents() == 0; });
+  waitUntil([&] { return source.agents() == 0; });
 }
 
-TEST(aRingThatNoDescriptorIsLeftForWaitsUntilThereIsOne) {
+TEST(opensRingOnceADescriptorIsFree) {
   const TemporaryDirectory directory;
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   RingWriter ring;
-  watching.drain();
+  source.drain();
   {
     REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
     push(ring, 1, 7);
-    const FewDescriptors none(0);
-    untilTicks(100);
-    CHECK_EQ(watching.counted(), 0u);
-    // The directory cannot be read, or the ring cannot be opened: the first of the two.
-    CHECK_WITH(watching.problem().find("Too many open files") != std::string::npos, watching.problem());
+    const DescriptorLimit limit(0);
+    waitForTicks(100);
+    CHECK_EQ(source.counted(), 0u);
+    // The reason belongs to the directory or to the ring: the collector could open neither.
+    CHECK_WITH(source.problem().find("Too many open files") != std::string::npos, source.problem());
   }
-  until([&] { return watching.counted() == 7; });
-  CHECK_EQ(watching.problem(), std::string());
+  waitUntil([&] { return source.counted() == 7; });
+  CHECK_EQ(source.problem(), std::string());
 }
 
-TEST(ringsTakeAtMostHalfOfTheDescriptors) {
+TEST(limitsRingsToHalfOfTheDescriptors) {
   const TemporaryDirectory directory;
   constexpr int kRings = 60;
   for (int i = 0; i < kRings; ++i) {
@@ -82,36 +82,37 @@ TEST(ringsTakeAtMostHalfOfTheDescriptors) {
   ::getrlimit(RLIMIT_NOFILE, &before);
   const rlimit few{64, before.rlim_max};
   REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
-  Watching watching(directory.path);
-  watching.drain();
-  CHECK_EQ(watching.agents(), 32u);
-  CHECK_EQ(watching.problems().size(), kRings - 32u);
-  CHECK_EQ(watching.problems().front().reason,
+  TestSource source(directory.path);
+  source.drain();
+  CHECK_EQ(source.agents(), 32u);
+  CHECK_EQ(source.problems().size(), kRings - 32u);
+  CHECK_EQ(source.problems().front().reason,
            std::string("32 rings are open, the limit: 16384, or half of the files that this process may open"));
   REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
-  until([&] { return watching.counted() == 2 * kRings; });
+  waitUntil([&] { return source.counted() == 2 * kRings; });
 }
 
-TEST(tenThousandOtherFilesHideNoRing) {
+TEST(findsRingAmongTenThousandOtherFiles) {
   const TemporaryDirectory directory;
   for (int i = 0; i < 10'000; ++i) {
     const int fd = ::open((directory / ("file-" + std::to_string(i))).c_str(), O_CREAT | O_WRONLY, 0644);
     if (i % 2 == 0 && ::write(fd, "no ring, but a text of more than forty bytes", 44) != 44) std::abort();
     ::close(fd);
   }
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "agent", 4, 1024), std::string());
   for (int i = 0; i < 20; ++i) {
     push(ring, 1, 100);
-    if (i == 0) until([&] { return watching.agents() == 1; });
-    CHECK_EQ(watching.counted(), 100u * (i + 1));
+    if (i == 0) waitUntil([&] { return source.agents() == 1; });
+    CHECK_EQ(source.counted(), 100u * (i + 1));
   }
-  until([&] { return watching.problems().size() == 10'000; });
+  waitUntil([&] { return source.problems().size() == 10'000; });
 }
 
-// The number of their folders does not matter. When some files are removed the collector opens those beyond the limit.
-TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
+// The limit holds for all folders together. Once files are removed, the tree lists the files that were beyond the
+// limit.
+TEST(reportsDirectoryWithTooManyFiles) {
   const TemporaryDirectory directory;
   constexpr size_t kHalf = DirectoryTree::kMaxEntries / 2;
   for (const char* folder : {"one", "two"}) {
@@ -130,28 +131,28 @@ TEST(aDirectoryWithMoreFilesThanAreLookedAtSaysSo) {
   tree.refresh();
   CHECK_EQ(tree.files().size(), DirectoryTree::kMaxEntries - 2);
   CHECK_EQ(tree.problems().at(directory.path), problem);
-  // The files of the completely read folder: the other folder does not change.
+  // Removes files of the folder that was read completely, so that the other folder does not change.
   const auto inOne = [](const FoundFile& file) { return file.agent.starts_with("one/"); };
   const auto ofOne = static_cast<size_t>(std::count_if(tree.files().begin(), tree.files().end(), inOne));
   const std::string folder = directory / (ofOne == kHalf + 10 ? "one" : "two");
   for (size_t i = 0; i < 22; ++i) REQUIRE_EQ(::unlink((folder + "/" + std::to_string(i)).c_str()), 0);
-  until([&] {
+  waitUntil([&] {
     tree.refresh();
     return tree.problems().empty();
   });
   CHECK_EQ(tree.files().size(), 2 * kHalf + 20 - 22);
   std::filesystem::remove_all(folder);
-  until([&] { return tree.refresh() && tree.files().size() < kHalf + 20; });
+  waitUntil([&] { return tree.refresh() && tree.files().size() < kHalf + 20; });
   for (size_t i = 0; i < 22; ++i) ::mknod((directory / std::to_string(i)).c_str(), S_IFREG | 0644, 0);
-  until([&] {
+  waitUntil([&] {
     tree.refresh();
     return tree.files().size() >= kHalf + 32;
   });
   CHECK(tree.problems().empty());
 }
 
-// On file systems that keep so large a stamp: in nanoseconds it would be a multiple of 2^64, like 0.
-TEST(aDirectoryWithAnImpossibleStampIsReadAgain) {
+// An mtime of 2^60 seconds is a multiple of 2^64 in nanoseconds, as 0 is. (Some file systems cannot store it.)
+TEST(readsDirectoryWithOutOfRangeMtimeAgain) {
   const TemporaryDirectory directory;
   DirectoryTree tree(directory.path, "");
   size_t files = 0;
@@ -164,9 +165,10 @@ TEST(aDirectoryWithAnImpossibleStampIsReadAgain) {
   }
 }
 
-// The collector sees the swap in the parent or, when the parent was read before, on entering the folder.
-TEST(aFolderThatWasSwappedForALinkIsNotEntered) {
-  for (const bool afterTheParentWasRead : {false, true}) {
+// The tree notices the link when it reads the parent directory. If the parent seems unchanged, it notices the link when
+// it visits the folder.
+TEST(doesNotEnterFolderReplacedByLink) {
+  for (const bool isParentReadBefore : {false, true}) {
     const TemporaryDirectory directory;
     const TemporaryDirectory elsewhere;
     Image(100).writeTo(elsewhere / "file");
@@ -177,9 +179,9 @@ TEST(aFolderThatWasSwappedForALinkIsNotEntered) {
     CHECK(tree.refresh());
     ::rmdir((directory / "folder").c_str());
     REQUIRE_EQ(::symlink(elsewhere.path.c_str(), (directory / "folder").c_str()), 0);
-    if (afterTheParentWasRead) REQUIRE_EQ(::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0), 0);
+    if (isParentReadBefore) REQUIRE_EQ(::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0), 0);
     tree.refresh();
-    if (afterTheParentWasRead) {
+    if (isParentReadBefore) {
       CHECK_EQ(tree.files().size(), 0u);
     } else {
       REQUIRE_EQ(tree.files().size(), 1u);
@@ -188,7 +190,7 @@ TEST(aFolderThatWasSwappedForALinkIsNotEntered) {
   }
 }
 
-TEST(aFolderThatMayNotBeReadIsReported) {
+TEST(reportsUnreadableFolder) {
   const TemporaryDirectory directory;
   const std::string folder = directory / "folder";
   REQUIRE_EQ(::mkdir(folder.c_str(), 0700), 0);
@@ -206,25 +208,25 @@ TEST(aFolderThatMayNotBeReadIsReported) {
   CHECK(tree.problems().empty());
 }
 
-TEST(aDirectoryThatIsMissingDeletedAndMadeAgainIsFollowed) {
+TEST(followsMissingDeletedAndRecreatedDirectory) {
   const TemporaryDirectory parent;
   const std::string directory = parent / "rings";
-  Watching watching(directory);
-  watching.drain();
-  CHECK_EQ(watching.agents(), 0u);
-  for (uint64_t life = 1; life <= 3; ++life) {
+  TestSource source(directory);
+  source.drain();
+  CHECK_EQ(source.agents(), 0u);
+  for (uint64_t round = 1; round <= 3; ++round) {
     REQUIRE_EQ(::mkdir(directory.c_str(), 0755), 0);
     RingWriter ring;
     REQUIRE_EQ(ring.create(directory + "/agent", 4, 64), std::string());
     push(ring, 1, 20);
-    until([&] { return watching.counted() == 30 * life - 10; });
+    waitUntil([&] { return source.counted() == 30 * round - 10; });
     std::filesystem::remove_all(directory);
-    push(ring, 21, 10);  // the process that maps it continues to write
-    CHECK_EQ(watching.counted(), 30 * life);
+    push(ring, 21, 10);  // the agent still maps the unlinked file and writes
+    CHECK_EQ(source.counted(), 30 * round);
   }
 }
 
-TEST(whatTakesTheNameOfARingIsReportedAndTheRingDrainedToItsEnd) {
+TEST(reportsReplacementOfRingAndDrainsRingToItsEnd) {
   const TemporaryDirectory directory;
   const TemporaryDirectory elsewhere;
   RingWriter decoy;
@@ -232,144 +234,145 @@ TEST(whatTakesTheNameOfARingIsReportedAndTheRingDrainedToItsEnd) {
   push(decoy, 1, 3);
   const std::string path = directory / "agent";
   struct Replacement {
-    const char* words;
+    const char* description;
     std::function<int()> make;
   };
   const Replacement replacements[] = {
       {"a symbolic link", [&] { return ::symlink((elsewhere / "decoy").c_str(), path.c_str()); }},
       {"a fifo", [&] { return ::mkfifo(path.c_str(), 0644); }},
-      {"a device", [&] { return ::mknod(path.c_str(), S_IFCHR | 0644, makedev(1, 5)); }},  // endless zeros
-      {"", [&] { return ::mkdir(path.c_str(), 0755); }},                                   // searched, not reported
+      {"a device", [&] { return ::mknod(path.c_str(), S_IFCHR | 0644, makedev(1, 5)); }},  // /dev/zero
+      {"", [&] { return ::mkdir(path.c_str(), 0755); }},  // a folder is read, not reported
   };
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   uint64_t expected = 0;
   for (const Replacement& replacement : replacements) {
     std::filesystem::remove_all(path);
     RingWriter ring;
     REQUIRE_EQ(ring.create(path, 4, 64), std::string());
     push(ring, 1, 10);
-    until([&] { return watching.counted("agent") == expected + 10; });
+    waitUntil([&] { return source.counted("agent") == expected + 10; });
     REQUIRE_EQ(::unlink(path.c_str()), 0);
     if (replacement.make() != 0) {
-      CHECK(errno == EPERM);  // only root makes devices
+      CHECK(errno == EPERM);  // only root can create devices
       expected += 10;
       continue;
     }
     push(ring, 11, 5);
     expected += 15;
-    CHECK_EQ(watching.counted(), expected);
-    const std::string words(replacement.words);
-    until([&] {
-      return words.empty() ? watching.problem().empty() : watching.problem().find(words) != std::string::npos;
+    CHECK_EQ(source.counted(), expected);
+    const std::string description(replacement.description);
+    waitUntil([&] {
+      return description.empty() ? source.problem().empty() : source.problem().find(description) != std::string::npos;
     });
   }
   CHECK_EQ(decoy.pending(), 3u);
 }
 
-TEST(aRingThatIsRenamedGoesOnUnderItsFirstName) {
+TEST(countsRenamedRingUnderItsFirstName) {
   const TemporaryDirectory directory;
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "before", 4, 64), std::string());
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   push(ring, 1, 10);
-  until([&] { return watching.counted("before") == 10; });
+  waitUntil([&] { return source.counted("before") == 10; });
   REQUIRE_EQ(::rename((directory / "before").c_str(), (directory / "after").c_str()), 0);
   push(ring, 11, 5);
-  until([&] { return !watching.problem().empty(); });
-  CHECK_EQ(watching.counted("before"), 15u);
-  CHECK_EQ(watching.counted(), 15u);
-  CHECK_EQ(watching.problem(), "busy: already drained as " + (directory / "before"));
+  waitUntil([&] { return !source.problem().empty(); });
+  CHECK_EQ(source.counted("before"), 15u);
+  CHECK_EQ(source.counted(), 15u);
+  CHECK_EQ(source.problem(), "busy: already drained as " + (directory / "before"));
 }
 
-// Meanwhile another file has its name: no ring, or a ring that is drained as well, as the same agent.
-TEST(aRingThatGetsItsNameBackIsNotInItsOwnWay) {
+// Before that, another file has the ring's name: a file that is no ring, or another ring, which counts for the same
+// agent.
+TEST(acceptsRingThatIsRenamedBack) {
   for (const bool anotherRing : {false, true}) {
     const TemporaryDirectory directory;
     const TemporaryDirectory elsewhere;
     const std::string path = directory / "agent";
     RingWriter ring;
     REQUIRE_EQ(ring.create(path, 4, 64), std::string());
-    Watching watching(directory.path);
+    TestSource source(directory.path);
     push(ring, 1, 10);
-    until([&] { return watching.counted("agent") == 10; });
+    waitUntil([&] { return source.counted("agent") == 10; });
     REQUIRE_EQ(::rename(path.c_str(), (elsewhere / "agent").c_str()), 0);
     RingWriter other;
     if (anotherRing) {
       REQUIRE_EQ(other.create(path, 4, 64), std::string());
       push(other, 1, 3);
-      until([&] { return watching.counted("agent") == 13; });
+      waitUntil([&] { return source.counted("agent") == 13; });
       REQUIRE_EQ(::unlink(path.c_str()), 0);
     }
     Image(100).writeTo(path);
-    until([&] { return !watching.problem().empty(); });
+    waitUntil([&] { return !source.problem().empty(); });
     REQUIRE_EQ(::rename((elsewhere / "agent").c_str(), path.c_str()), 0);
     push(ring, 11, 5);
-    until([&] { return watching.problem().empty(); });
-    CHECK_EQ(watching.counted("agent"), anotherRing ? 18u : 15u);
-    // A name that is removed and made again causes a read of the directory.
+    waitUntil([&] { return source.problem().empty(); });
+    CHECK_EQ(source.counted("agent"), anotherRing ? 18u : 15u);
+    // A new name makes the collector read the directory once more. The ring must cause no problem then.
     ::close(::open((directory / "next").c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0644));
-    until([&] { return !watching.problem().empty(); });
-    CHECK_EQ(watching.problem(), std::string("initializing: the file is empty"));
+    waitUntil([&] { return !source.problem().empty(); });
+    CHECK_EQ(source.problem(), std::string("initializing: the file is empty"));
   }
 }
 
-// It is the same agent as long as one of its names is left. Neither the first name found nor the removed one matters.
-TEST(aRingWithTwoNamesCountsOnce) {
+// The ring belongs to one agent as long as one of its names is left, also if the first name is removed.
+TEST(countsRingWithTwoNamesOnce) {
   const TemporaryDirectory directory;
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "one", 4, 64), std::string());
   REQUIRE_EQ(::link((directory / "one").c_str(), (directory / "two").c_str()), 0);
   push(ring, 1, 10);
-  Watching watching(directory.path);
-  until([&] { return watching.counted() == 10; });
-  CHECK_EQ(watching.agents(), 1u);
-  const std::string first = watching.counted("one") == 10 ? "one" : "two";
-  CHECK_EQ(watching.problem(), "busy: already drained as " + (directory / first));
+  TestSource source(directory.path);
+  waitUntil([&] { return source.counted() == 10; });
+  CHECK_EQ(source.agents(), 1u);
+  const std::string first = source.counted("one") == 10 ? "one" : "two";
+  CHECK_EQ(source.problem(), "busy: already drained as " + (directory / first));
   REQUIRE_EQ(::unlink((directory / first).c_str()), 0);
   push(ring, 11, 5);
-  CHECK_EQ(watching.counted(first), 15u);
-  CHECK_EQ(watching.counted(), 15u);
+  CHECK_EQ(source.counted(first), 15u);
+  CHECK_EQ(source.counted(), 15u);
 }
 
-TEST(anAttachedRingThatCannotBeDrainedAnyMoreIsReported) {
+TEST(reportsAttachedRingThatBecomesIncompatible) {
   const TemporaryDirectory directory;
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   push(ring, 1, 10);
-  until([&] { return watching.counted() == 10; });
+  waitUntil([&] { return source.counted() == 10; });
   store(directory / "agent", 16, int32_t{9});
   push(ring, 11, 5);
-  CHECK_EQ(watching.counted(), 10u);
-  CHECK_EQ(watching.problem(), "incompatible: wire version 9 is not known (" + knownVersions() + ")");
+  CHECK_EQ(source.counted(), 10u);
+  CHECK_EQ(source.problem(), "incompatible: wire version 9 is not known (" + knownVersions() + ")");
   store(directory / "agent", 16, int32_t{4});
-  until([&] { return watching.counted() == 15; });
-  CHECK_EQ(watching.problem(), std::string());
+  waitUntil([&] { return source.counted() == 15; });
+  CHECK_EQ(source.problem(), std::string());
 }
 
-// The time it was full is above zero and at most the time between two drains.
-TEST(aRingThatIsFoundFullIsCountedAndTimed) {
+// fullMs grows while the ring is found full, and never falls.
+TEST(countsAndTimesFullRing) {
   const TemporaryDirectory directory;
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   RingWriter ring;
   REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
   push(ring, 1, 1);
-  until([&] { return watching.counted() == 1; });
+  waitUntil([&] { return source.counted() == 1; });
   AgentStatus status;
-  const auto look = [&] {
-    watching.observe([&](const SourceAgent&, const AgentStatus& s, const Tally&) { status = s; });
+  const auto readStatus = [&] {
+    source.snapshot([&](const SourceAgent&, const AgentStatus& s, const Tally&) { status = s; });
   };
   RingEvent event;
-  until([&] {
+  waitUntil([&] {
     for (int i = 0; i < 200; ++i) ring.push(event);
-    look();
+    readStatus();
     return status.drains.foundFull >= 5;
   });
   CHECK(status.fullMs > 0);
   const double before = status.fullMs;
-  watching.drain();
-  watching.drain();
-  look();
+  source.drain();
+  source.drain();
+  readStatus();
   CHECK(status.fullMs >= before);
 }
 

@@ -1,31 +1,31 @@
-// The collector attaches and releases rings while other threads use all of its calls: snapshots, problems, statistics,
-// taps, and sources that open and close. Mainly for ThreadSanitizer; and each event counts once.
+// The collector attaches and releases rings while other threads make all of its calls: snapshots, problems, statistics,
+// taps, readers and sources. Each event must count once. Under ThreadSanitizer the test finds data races.
 
 #include <atomic>
 
 #include "check.h"
 #include "temporary_directory.h"
-#include "watching.h"
+#include "test_source.h"
 
 using namespace nixl_otel;
 using std::chrono::milliseconds;
 
 namespace {
 
-constexpr uint64_t kLives = check::kSanitized ? 30 : 60;
+constexpr uint64_t kIncarnations = check::kSanitized ? 30 : 60;
 constexpr uint64_t kEvents = 50;
 
-// Runs the calls one after another until the stop.
-class Repeating {
+// Repeats a call on its own thread until it is destroyed.
+class RepeatedCall {
  public:
-  explicit Repeating(std::function<void()> action)
+  explicit RepeatedCall(std::function<void()> action)
       : thread_([this, action = std::move(action)] {
           while (!done_) {
             action();
             ++times_;
           }
         }) {}
-  ~Repeating() {
+  ~RepeatedCall() {
     done_ = true;
     thread_.join();
   }
@@ -37,71 +37,71 @@ class Repeating {
   std::thread thread_;
 };
 
-// Next life of an agent's file: a new file under the name, the same file rebuilt in place, or none.
+// Next incarnation of an agent's file: a new file under the name, the same file rebuilt in place, or none.
 enum class Next { kReplaced, kRebuilt, kGone };
 
-// Runs the lives of one agent in sequence. Each is drained to its end before the next begins.
-void live(Watching& watching, const std::string& directory, const std::string& name, Next next,
-          std::atomic<uint64_t>& written) {
-  for (uint64_t life = 0; life < kLives; ++life) {
-    const std::string path = directory + "/" + name + (next == Next::kGone ? std::to_string(life) : "");
+// Runs the incarnations of one agent. The next one begins when the ring of the previous one is empty.
+void runIncarnations(TestSource& source, const std::string& directory, const std::string& name, Next next,
+                     std::atomic<uint64_t>& written) {
+  for (uint64_t incarnation = 0; incarnation < kIncarnations; ++incarnation) {
+    const std::string path = directory + "/" + name + (next == Next::kGone ? std::to_string(incarnation) : "");
     RingWriter ring;
-    if (!ring.create(path, life % 2 == 0 ? 4 : 1, 64).empty()) std::abort();
-    watching.drain();  // a new agent pushes one flush interval later at the earliest
+    if (!ring.create(path, incarnation % 2 == 0 ? 4 : 1, 64).empty()) std::abort();
+    source.drain();  // a new agent pushes one flush interval later at the earliest
     push(ring, 1, kEvents);
     written += kEvents;
-    until([&] { return ring.pending() == 0; });
+    waitUntil([&] { return ring.pending() == 0; });
     if (next != Next::kRebuilt) ::unlink(path.c_str());
   }
 }
 
 }  // namespace
 
-TEST(ringsComeAndGoWhileEverythingIsAskedAtOnce) {
+TEST(countsEveryEventOfShortLivedRingsDuringConcurrentCalls) {
   const TemporaryDirectory directory;
-  Watching watching(directory.path);
+  TestSource source(directory.path);
   std::atomic<uint64_t> written{0};
   std::atomic<uint64_t> tapped{0};
   std::vector<uint64_t> times;
   {
-    const Repeating snapshots([&] {
-      watching.observe([](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
+    const RepeatedCall snapshots([&] {
+      source.snapshot([](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
         if (seen.name.empty() || status.capacity == 0 || tally.events().empty()) std::abort();
       });
     });
-    const Repeating questions([&] {
-      watching.problems();
+    const RepeatedCall questions([&] {
+      source.problems();
       Collector::instance().stats();
     });
-    const Repeating readers([&] {
-      const uint32_t reader = Collector::instance().addReader(watching.source);
+    const RepeatedCall readers([&] {
+      const uint32_t reader = Collector::instance().addReader(source.handle);
       WaitBudget forEver;
-      Collector::instance().snapshot(*watching.source, reader, [](const auto&, const auto&, const auto&) {}, forEver);
-      Collector::instance().removeReader(watching.source, reader);
+      Collector::instance().snapshot(*source.handle, reader, [](const auto&, const auto&, const auto&) {}, forEver);
+      Collector::instance().removeReader(source.handle, reader);
     });
-    const Repeating taps([&] {
-      const auto tap = Collector::instance().openTap(watching.source, {.types = 1, .all = true}, 1024);
-      watching.drain();
+    const RepeatedCall taps([&] {
+      const auto tap = Collector::instance().openTap(source.handle, {.types = 1, .all = true}, 1024);
+      source.drain();
       tapped += tap->take(1024).size();
-      Collector::instance().closeTap(watching.source, tap);
+      Collector::instance().closeTap(source.handle, tap);
     });
-    const Repeating sources([&] {
-      Watching other(directory.path, milliseconds(0));
+    const RepeatedCall sources([&] {
+      TestSource other(directory.path, milliseconds(0));
       other.counted();
     });
     std::vector<std::thread> agents;
-    agents.emplace_back([&] { live(watching, directory.path, "replaced", Next::kReplaced, written); });
-    agents.emplace_back([&] { live(watching, directory.path, "rebuilt", Next::kRebuilt, written); });
-    agents.emplace_back([&] { live(watching, directory.path, "gone-", Next::kGone, written); });
+    agents.emplace_back([&] { runIncarnations(source, directory.path, "replaced", Next::kReplaced, written); });
+    agents.emplace_back([&] { runIncarnations(source, directory.path, "rebuilt", Next::kRebuilt, written); });
+    agents.emplace_back([&] { runIncarnations(source, directory.path, "gone-", Next::kGone, written); });
     for (std::thread& agent : agents) agent.join();
-    until([&] { return watching.counted() == written; });
+    waitUntil([&] { return source.counted() == written; });
     times = {snapshots.times(), questions.times(), readers.times(), taps.times(), sources.times()};
   }
-  CHECK_EQ(written.load(), 3 * kLives * kEvents);
-  CHECK_EQ(watching.counted(), 3 * kLives * kEvents);
+  CHECK_EQ(written.load(), 3 * kIncarnations * kEvents);
+  CHECK_EQ(source.counted(), 3 * kIncarnations * kEvents);
   for (const uint64_t count : times) CHECK(count > 5);
   CHECK(tapped > 0);
-  watching.observe([](const SourceAgent&, const AgentStatus& status, const Tally&) { CHECK(!status.drains.suspect); });
+  source.snapshot([](const SourceAgent&, const AgentStatus& status, const Tally&) { CHECK(!status.drains.suspect); });
 }
 
 int main() { return check::run("collector_races_test"); }

@@ -1,4 +1,4 @@
-// The collector with real rings and threads: exact under load, while snapshots, sources and taps open and close.
+// The collector with real rings and threads. Counts must be exact under load.
 #include "collector.h"
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include "check.h"
 #include "ring_writer.h"
 #include "temporary_directory.h"
-#include "watching.h"
+#include "test_source.h"
 
 using namespace nixl_otel;
 using std::chrono::milliseconds;
@@ -36,7 +36,7 @@ uint64_t counted(Source& source) {
   return sum;
 }
 
-// Pushes until `events` were accepted, and waits while the ring is full.
+// Pushes until the ring has accepted `events` events. Waits while the ring is full.
 void produce(RingWriter& ring, uint64_t events) {
   RingEvent event;
   for (uint64_t i = 0; i < events;) {
@@ -52,7 +52,7 @@ void produce(RingWriter& ring, uint64_t events) {
 
 }  // namespace
 
-TEST(countsEveryEventOfSeveralProducersWhileEverythingComesAndGoes) {
+TEST(countsEveryEventWhileSourcesAndTapsOpenAndClose) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();
   const auto source = collector.open(optionsFor(directory.path));
@@ -89,12 +89,12 @@ TEST(countsEveryEventOfSeveralProducersWhileEverythingComesAndGoes) {
   collector.close(source);
 }
 
-TEST(aRingThatIsReplacedGoesOnUnderItsName) {
+TEST(countsReplacedRingsUnderOneName) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();
   const auto source = collector.open(optionsFor(directory.path));
   const std::string path = directory.path + "/agent";
-  for (int life = 0; life < 5; ++life) {
+  for (int incarnation = 0; incarnation < 5; ++incarnation) {
     ::unlink(path.c_str());
     RingWriter ring;
     CHECK_EQ(ring.create(path, 3, 64), std::string());
@@ -106,7 +106,7 @@ TEST(aRingThatIsReplacedGoesOnUnderItsName) {
     while (ring.pending() != 0) collector.drainNow(milliseconds(1000));
   }
   CHECK_EQ(counted(*source), 250u);
-  // Memory that earlier lives registered ended with them.
+  // Memory that earlier incarnations registered does not count.
   WaitBudget forEver;
   const auto check = [](const SourceAgent&, const AgentStatus&, const Tally& tally) {
     CHECK(tally.memoryInUse() == 4096);
@@ -115,7 +115,7 @@ TEST(aRingThatIsReplacedGoesOnUnderItsName) {
   collector.close(source);
 }
 
-TEST(looksHalfAsOftenWhileNothingMoves) {
+TEST(drainsHalfAsOftenWhileRingsAreEmpty) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();
   constexpr milliseconds kInterval{10};
@@ -125,25 +125,25 @@ TEST(looksHalfAsOftenWhileNothingMoves) {
   options.drainInterval = kInterval;
   const Clock::time_point opened = Clock::now();
   const auto source = collector.open(options);
-  until([&] { return Clock::now() - opened > milliseconds(1000) + 2 * kInterval; });
+  waitUntil([&] { return Clock::now() - opened > milliseconds(1000) + 2 * kInterval; });
 
   constexpr uint64_t kTicks = 10;
   const Clock::time_point quiet = Clock::now();
   const uint64_t lateBefore = collector.stats().lateTicks;
-  untilTicks(kTicks);
+  waitForTicks(kTicks);
   CHECK(Clock::now() - quiet >= kTicks * 2 * kInterval);
   CHECK(collector.stats().lateTicks - lateBefore < kTicks);
 
-  until([&] {
+  waitUntil([&] {
     produce(ring, 1);
     const Clock::time_point busy = Clock::now();
-    untilTicks(kTicks);
+    waitForTicks(kTicks);
     return Clock::now() - busy < kTicks * 2 * kInterval;
   });
   collector.close(source);
 }
 
-TEST(drainsAsOftenAsTheSourcesThatAreOpenWantIt) {
+TEST(drainsAtTheShortestIntervalOfOpenSources) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();
   SourceOptions options = optionsFor(directory.path);
@@ -157,7 +157,7 @@ TEST(drainsAsOftenAsTheSourcesThatAreOpenWantIt) {
   collector.close(slow);
 }
 
-TEST(startsAndStopsItsThreadWithItsSources) {
+TEST(startsAndEndsThreadWithSources) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();
   for (int i = 0; i < 50; ++i) {

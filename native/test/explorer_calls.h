@@ -1,4 +1,4 @@
-// RingReader's calls around the protocol: opening, draining, and reattaching after the geometry changed.
+// Counterparts of RingReader's open(), drain() and reattach() on the simulated ring.
 
 #pragma once
 
@@ -6,38 +6,38 @@
 
 namespace explorer {
 
-inline bool attach(Consumer& c, SimulatedRing& ring, const nixl_otel::HeaderPeek& look) {
+inline bool attach(Consumer& c, SimulatedRing& ring, const nixl_otel::HeaderPeek& peek) {
   c.capacity = ring.seenCapacity();
-  c.version = static_cast<uint8_t>(look.version);
+  c.version = static_cast<uint8_t>(peek.version);
   const uint16_t serial = c.serial = static_cast<uint16_t>(c.serial + 0x20);
   std::memset(static_cast<void*>(&c.protocol), 0, sizeof c.protocol);
   new (&c.protocol) nixl_otel::DrainProtocol<SimulatedRing>();
-  return c.protocol.attach(ring, look, c.capacity, serial);
+  return c.protocol.attach(ring, peek, c.capacity, serial);
 }
 
-// RingReader::open. A consumer that could not open stays closed and may try again.
+// RingReader::open(). If it fails, the consumer remains closed and may try again.
 inline void openCall(World&, Consumer& c, SimulatedRing& ring) {
   ring.beginCall(0);
-  const nixl_otel::HeaderPeek look = ring.inspect();
-  if (!look.whole) return;
+  const nixl_otel::HeaderPeek peek = ring.inspect();
+  if (!peek.whole) return;
   const Consumer closed = c;
-  if (attach(c, ring, look)) {
+  if (attach(c, ring, peek)) {
     c.open = 1;
   } else {
     c = closed;
   }
 }
 
-// RingReader::relay
-inline bool relay(Consumer& c, SimulatedRing& ring) {
-  const nixl_otel::HeaderPeek look = ring.inspect();
-  if (!look.whole) return false;
+// RingReader::reattach()
+inline bool reattach(Consumer& c, SimulatedRing& ring) {
+  const nixl_otel::HeaderPeek peek = ring.inspect();
+  if (!peek.whole) return false;
   c.before = c.stats();
   ++c.before.restarts;
-  return attach(c, ring, look);
+  return attach(c, ring, peek);
 }
 
-// RingReader::drain
+// RingReader::drain()
 inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& ring, uint64_t budget) {
   using nixl_otel::DrainOutcome;
   ring.beginCall(budget);
@@ -53,11 +53,11 @@ inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& r
   };
   DrainOutcome outcome = DrainOutcome::kWaiting;
   for (int geometries = 0; geometries < 2; ++geometries) {
-    outcome = c.protocol.drain(ring, budget - events, buffer, sink, !ring.setting().calmFirst);
+    outcome = c.protocol.drain(ring, budget - events, buffer, sink, !ring.setting().firstWithoutPauses);
     if (outcome == DrainOutcome::kNeedsPause) outcome = c.protocol.drain(ring, budget - events, buffer, sink, true);
     if (outcome != DrainOutcome::kGeometryChanged) break;
     outcome = DrainOutcome::kWaiting;
-    if (!relay(c, ring)) break;
+    if (!reattach(c, ring)) break;
   }
   w.drainCall = w.rebuildInCall = w.rebuildBeganInCall = 0;
   if (outcome == DrainOutcome::kEmpty || outcome == DrainOutcome::kMore) w.drained = 1;

@@ -1,5 +1,5 @@
 // The consumer's side of the simulated ring, on which the real DrainProtocol runs. Before each access the search
-// decides the steps of the others.
+// chooses steps of the producer and of the foreign consumer.
 
 #pragma once
 
@@ -14,21 +14,15 @@
 
 namespace explorer {
 
-struct Hung {};  // thrown when a call does not end
+struct Hung {};  // thrown if a call makes too many accesses
 
 class SimulatedRing;
-
-// Only protocols that repair it ask for it.
-template <typename Look>
-void noteReadPosPast(Look& look, bool past) {
-  if constexpr (requires { look.readPosPast; }) look.readPosPast = past;
-}
 
 // Counterpart of RingReader: the protocol, and the geometry at the time of attaching.
 struct Consumer {
   nixl_otel::DrainProtocol<SimulatedRing> protocol;
   nixl_otel::DrainStats before;
-  int32_t trueMark = 0;  // expected_version as a blind consumer assumes it
+  int32_t trueMark = 0;  // the mark that a blind consumer believes to be in place
   uint16_t serial = 0;
   uint8_t capacity = 0;
   uint8_t version = 0;
@@ -50,15 +44,15 @@ inline Consumer newConsumer() {
 }
 
 class SimulatedRing {
-  // Assumption A: a rebuild that has begun to store ends before a pause does. (One that has only truncated the file may
-  // stop there: system calls follow.)
+  // Assumption A: a pause ends only after a rebuild that has stored something. (A rebuild that has only truncated the
+  // file may take any time, because system calls follow.)
   bool pauseMayEnd() const {
     if (!setting_.assumptionA || !w_.rebuilding || w_.stored == 0) return true;
-    if (!setting_.visibleIsEnough) return false;
+    if (!setting_.pauseEndsInVisibleRebuild) return false;
     return w_.version == 0 || (w_.expected != w_.version && !nixl_otel::isMark(w_.expected));
   }
 
-  // One access, before which the others may do any number of steps.
+  // Makes one access. Before it, the others may take any number of steps.
   template <typename Access>
   auto at(const char* what, Footprint touches, Access access) {
     Block block(previous_);
@@ -66,16 +60,16 @@ class SimulatedRing {
       Moves moves;
       if (!frozen_) moves = block.worthwhile(w_, possibleMoves(w_, setting_));
       if (setting_.costLimit != 0 && w_.cost >= setting_.costLimit) moves.count = 0;
-      const bool mayGoOn = touches.reads != kPausePlace || pauseMayEnd();
-      if (!mayGoOn && !setting_.visibleIsEnough) {
-        // The consumer reads only after the rebuild: any order will do.
+      const bool mayContinue = touches.reads != kPausePlace || pauseMayEnd();
+      if (!mayContinue && !setting_.pauseEndsInVisibleRebuild) {
+        // The order of these stores does not matter, because the consumer reads only after the rebuild.
         const Moves all = possibleMoves(w_, setting_);
         make(w_, setting_, all.list[all.count - 1], c_.open);
         block = Block();
         continue;
       }
       if (moves.count == 0) {
-        if (mayGoOn) break;
+        if (mayContinue) break;
         throw AlreadyExplored{};
       }
       if (!choices_.replaying() && visited_ != nullptr) {
@@ -84,8 +78,8 @@ class SimulatedRing {
         state.addBytes(w_);
         if (!visited_->insert(state)) throw AlreadyExplored{};
       }
-      int choice = choices_.choose(moves.count + mayGoOn);
-      if (mayGoOn && choice-- == 0) break;
+      int choice = choices_.choose(moves.count + mayContinue);
+      if (mayContinue && choice-- == 0) break;
       if (log_ != nullptr) *log_ += describe(w_, moves.list[choice]) + "\n";
       block.add(w_, moves.list[choice]);
       make(w_, setting_, moves.list[choice], c_.open);
@@ -105,11 +99,11 @@ class SimulatedRing {
 
   const Setting& setting() const { return setting_; }
 
-  // From here on only the consumer moves.
+  // Lets only the consumer take steps from here on.
   void freezeOthers() { frozen_ = true; }
 
-  // Digest of a state: the values that the consumer's code has read since the call began (its locals follow from them),
-  // and the world.
+  // Begins the digest of a call's states. A state consists of the world and of all values that the consumer's code has
+  // read since the call began, which determine its local variables.
   void beginCall(uint64_t what) {
     history_ = Digest();
     history_.addBytes(c_);
@@ -123,28 +117,28 @@ class SimulatedRing {
     World seen = w_;
     at("inspect: size", Footprint{kSizePlace, 0}, [&] { return seen.fileSlots = w_.fileSlots; });
     for (int i = 0; i < 6; ++i) copyField(seen, setting_.inspectBackwards ? 5 - i : i);
-    nixl_otel::HeaderPeek look;
+    nixl_otel::HeaderPeek peek;
     const bool known = seen.version == 3 || seen.version == 4;
     const bool geometry = seen.capacity >= 2 && seen.fileSlots == seen.capacity && seen.mask == seen.capacity - 1;
     const bool holds = known && geometry && seen.writePos <= seen.mask &&
                        (seen.expected == seen.version || nixl_otel::isMark(seen.expected));
-    look.whole = holds && seen.readPos <= seen.mask;
-    noteReadPosPast(look, holds && !look.whole);
-    // An inconsistent header is not returned, so that its fields do not multiply the states.
+    peek.whole = holds && seen.readPos <= seen.mask;
+    peek.readPosPast = holds && !peek.whole;
+    // Returns no field of an inconsistent header: its values would only multiply the states.
     if (holds) {
-      look.geometryChanged = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
-      look.version = seen.version;
-      look.mark = seen.expected;
-      look.writePos = seen.writePos;
-      look.readPos = seen.readPos;
+      peek.geometryChanged = c_.open && (seen.capacity != c_.capacity || seen.version != c_.version);
+      peek.version = seen.version;
+      peek.mark = seen.expected;
+      peek.writePos = seen.writePos;
+      peek.readPos = seen.readPos;
       seenCapacity_ = seen.capacity;
-      if (setting_.blind && c_.open) look.mark = c_.trueMark;
+      if (setting_.blind && c_.open) peek.mark = c_.trueMark;
     }
     history_ = before;
-    history_.add(look.whole | look.geometryChanged << 1 | (holds && !look.whole) << 2 | look.version << 8 |
-                 look.writePos << 16 | look.readPos << 24);
-    history_.add(static_cast<uint32_t>(look.mark) | (holds ? uint64_t{seenCapacity_} << 32 : 0));
-    return look;
+    history_.add(peek.whole | peek.geometryChanged << 1 | (holds && !peek.whole) << 2 | peek.version << 8 |
+                 peek.writePos << 16 | peek.readPos << 24);
+    history_.add(static_cast<uint32_t>(peek.mark) | (holds ? uint64_t{seenCapacity_} << 32 : 0));
+    return peek;
   }
 
   int32_t loadVersion() {
@@ -172,7 +166,8 @@ class SimulatedRing {
   bool swapReadPos(uint64_t from, uint64_t to) {
     return at("swap read_pos", Footprint{kSwapPlace, kReadPosPlace}, [&] {
       if (w_.readPos != from) return false;
-      // From here on the events read from the living ring must count. (Events left in a former ring are excused.)
+      // From here on, events that were read from the present incarnation must count. Events of an earlier incarnation
+      // need not.
       w_.inFlight |= w_.ofIncarnation & justRead_;
       justRead_ = 0;
       w_.readPos = static_cast<uint8_t>(to);
@@ -192,7 +187,8 @@ class SimulatedRing {
     }
     return done;
   }
-  // A drain that ends during a pause, continued by another drain, equals a longer pause: it ends.
+  // Always waits: a drain that returned during a pause, and the drain that continues it, equal one drain with a longer
+  // pause.
   bool pauseForRebuild(bool) {
     at("pause", Footprint{kPausePlace, 0}, [] { return 0; });
     return true;

@@ -1,5 +1,5 @@
-// Depth-first search over schedules by replay. A run of the consumer's straight-line code asks at each memory access
-// for the steps before it. The answers are a vector; the next run repeats all but the last answers.
+// Depth-first search over schedules by replay. Each run executes the consumer's code. At each memory access a choice
+// determines the steps of the others before it. The next run repeats all choices except the last, which it changes.
 
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace explorer {
 
-// A state's digest: two independent 64-bit hashes. With 10^8 states the chance of a collision is below 10^-22.
+// Digest of a state: two independent 64-bit hashes. With 10^8 states the probability of a collision is below 10^-22.
 struct Digest {
   uint64_t a = 0x9E3779B97F4A7C15u;
   uint64_t b = 0xD1B54A32D192ED03u;
@@ -36,7 +36,7 @@ struct Digest {
   }
 };
 
-// A set of digests, open addressing: half the memory and a tenth of the time of std::unordered_set.
+// Set of digests with open addressing. It needs half the memory and a tenth of the time of std::unordered_set.
 class DigestSet {
  public:
   DigestSet() : table_(1 << 12) {}
@@ -74,7 +74,7 @@ class DigestSet {
   size_t count_ = 0;
 };
 
-struct AlreadyExplored {};  // thrown out of the consumer's code in a state that an earlier run has reached
+struct AlreadyExplored {};  // thrown out of the consumer's code if an earlier run has reached the same state
 
 class Choices {
  public:
@@ -84,7 +84,7 @@ class Choices {
     if (!replaying()) made_.push_back({0, static_cast<uint8_t>(options)});
     return made_[cursor_++].answer;
   }
-  // Moves to the next vector in depth-first order. Returns false after the last.
+  // Changes the last choice that has an option left, and drops the choices after it. Returns false if there is none.
   bool advance() {
     cursor_ = 0;
     while (!made_.empty() && made_.back().answer + 1 == made_.back().options) made_.pop_back();

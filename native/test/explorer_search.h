@@ -1,4 +1,4 @@
-// The search itself: every state between two calls of the consumer, and within a call every schedule.
+// The search over all states between two calls of the consumer, and over all schedules within a call.
 
 #pragma once
 
@@ -15,17 +15,17 @@ namespace explorer {
 
 // Result of a schedule, once the producer has ended and the consumer has found the ring empty twice.
 struct Ending {
-  uint8_t wrong = 0;  // bits of Wrong, kGapMissed left out
+  uint8_t wrong = 0;  // bits of Wrong without kGapMissed
   bool gapMissed = false;
   bool suspect = false;
-  uint8_t rebuilds = 0;     // begun while the consumer was attached
-  uint8_t allRebuilds = 0;  // and before
+  uint8_t rebuilds = 0;     // number that began while the consumer was attached
+  uint8_t allRebuilds = 0;  // number that began at any time
   uint32_t restarts = 0;
 };
 
 struct Report {
   size_t states = 0;   // distinct states, at memory accesses and between calls
-  size_t runs = 0;     // executions of the consumer's code, most of them cut off at a known state
+  size_t runs = 0;     // executions of the consumer's code; most of them end early at a known state
   size_t endings = 0;  // distinct states in which all sides may stop
   size_t wrong = 0;
   size_t wrongUnflagged = 0;
@@ -43,12 +43,12 @@ struct Report {
   }
 };
 
-using Objection = std::function<bool(const Ending&)>;
+using IsWrong = std::function<bool(const Ending&)>;
 
 class Search {
  public:
-  // Stops at the first wrong ending, and keeps its schedule.
-  Search(const Setting& setting, Objection objection) : setting_(setting), objection_(std::move(objection)) {}
+  // The search stops at the first ending for which `isWrong` is true, and keeps its schedule.
+  Search(const Setting& setting, IsWrong isWrong) : setting_(setting), isWrong_(std::move(isWrong)) {}
 
   Report run() {
     add(startWorld(setting_), newConsumer(), 0);
@@ -123,7 +123,7 @@ class Search {
     return nixl_otel::DrainOutcome::kWaiting;
   }
 
-  // The producer stops here for good.
+  // Ends a schedule: the producer takes no more steps, and the consumer drains until the ring is empty.
   void end(size_t index) {
     World w = nodes_[index].w;
     Consumer c = nodes_[index].c;
@@ -153,10 +153,10 @@ class Search {
     report_.flagged += ending.suspect;
     report_.gapsMissed += ending.gapMissed;
     ++report_.restartsOfRebuilds[{ending.rebuilds, static_cast<int>(ending.restarts)}];
-    if (objection_ && report_.schedule.empty() && objection_(ending)) report_.schedule = schedule(index, ending);
+    if (isWrong_ && report_.schedule.empty() && isWrong_(ending)) report_.schedule = schedule(index, ending);
   }
 
-  // Returns the schedule that led to a node. A search between each node and its parent finds the steps again.
+  // Returns the schedule that leads to a node. Nodes store no steps: edge() searches for them again.
   std::string schedule(size_t index, const Ending& ending) {
     std::vector<size_t> path;
     for (size_t i = index; i != 0; i = nodes_[i].parent) path.insert(path.begin(), i);
@@ -200,14 +200,14 @@ class Search {
   static bool same(const Digest& x, const Digest& y) { return x.a == y.a && x.b == y.b; }
 
   const Setting setting_;
-  const Objection objection_;
+  const IsWrong isWrong_;
   DigestSet visited_;
   std::vector<Node> nodes_;
   Report report_;
 };
 
-inline Report explore(const Setting& setting, Objection objection = nullptr) {
-  return Search(setting, std::move(objection)).run();
+inline Report explore(const Setting& setting, IsWrong isWrong = nullptr) {
+  return Search(setting, std::move(isWrong)).run();
 }
 
 }  // namespace explorer

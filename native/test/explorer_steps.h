@@ -22,9 +22,9 @@ struct Moves {
   void add(Step step, Store store = kVersion0) { list[count++] = {step, store}; }
 };
 
-// Memory locations as bits: steps of two sides that share no bit can be exchanged without a visible difference. The
-// last two are no memory. A pause's end depends on the rebuild's stores (assumption A). At a rebuild's begin the oracle
-// excuses events that a swap before it would have made ours.
+// Memory locations as bits. If steps of two sides share no bit, their order has no effect. kPausePlace and kSwapPlace
+// are no memory. kPausePlace: by assumption A the end of a pause depends on the stores of a rebuild. kSwapPlace: at the
+// begin of a rebuild the oracle excuses unread events, and a swap before it decides which events these are.
 enum Place : uint16_t {
   kSizePlace = 1,
   kVersionPlace = 2,
@@ -69,9 +69,10 @@ inline Footprint footprint(const World& before, Move move) {
   return {kEverywhere, kEverywhere};
 }
 
-// The others' steps between two accesses of the consumer. Many schedules differ only in the order of independent steps;
-// of those only the one with the consumer last is run. A step is worthwhile here only when it depends on the access
-// before it, or on a step of this block. (A step possible before a call's first access is possible before the call.)
+// Steps of the others between two accesses of the consumer. Many schedules differ only in the order of independent
+// steps. The search runs only one of these: the schedule in which the consumer's access comes last. Therefore a step is
+// worthwhile here only if it depends on the access before it or on a step of this block. (Before the first access of a
+// call no step is worthwhile: it can also be taken before the call.)
 class Block {
  public:
   Block() : anything_(true) {}
@@ -89,8 +90,8 @@ class Block {
   }
 
   void add(const World& w, Move move) {
-    // The stores of a rebuild are unordered, with two exceptions: stores to one location, and version=V after those of
-    // the constructor. All other steps of the producer are ordered.
+    // The stores of a rebuild may have any order, with two exceptions: stores to one location, and version=V after the
+    // stores of the constructor. All other steps of the producer have a fixed order.
     const bool lastStore = (w.stored | bit(move.store)) == 0xFF || move.store == kVersionV;
     if (move.step != Step::kStore || !w.rebuilding || lastStore) anything_ = true;
     if (move.store == kExpected0) expected0_ = true;
@@ -106,10 +107,10 @@ class Block {
   bool expected0_ = false;
 };
 
-// The compiler orders the stores of a rebuild: any store that is not held back may be next. The version is stored with
-// release order after all stores of the header's constructor. expected_version is a plain store: the compiler may hoist
-// it before all of them, and omit its 0.
-inline bool storeMayComeNext(const World& w, const Setting& setting, Store store) {
+// True if this store may be the next one of a rebuild. The compiler chooses the order. The store of the version has
+// release order, so it comes after all stores of the header's constructor. expected_version is a plain store: the
+// compiler may move it before all others, and may omit its 0.
+inline bool mayStoreNext(const World& w, const Setting& setting, Store store) {
   const uint8_t constructor = bit(kVersion0) | bit(kCapacity) | bit(kMask) | bit(kWritePos0) | bit(kReadPos0);
   if (w.stored & bit(store)) return false;
   if (store == kVersion0) return !setting.versionZeroElided;
@@ -126,7 +127,7 @@ inline Moves possibleMoves(const World& w, const Setting& setting) {
   if (w.foreignHas || foreignMayBegin) moves.add(Step::kForeign);
   if (w.rebuilding) {
     for (int s = kVersion0; s <= kExpectedV; ++s) {
-      if (storeMayComeNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
+      if (mayStoreNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
     }
     return moves;
   }
@@ -134,21 +135,22 @@ inline Moves possibleMoves(const World& w, const Setting& setting) {
   if (w.pushPhase != 0 || (w.pushesLeft > 0 && !newbornHeld)) moves.add(Step::kPush);
   const bool rebuildHeld = setting.assumptionB && w.drainCall && w.rebuildBeganInCall;
   if (w.incarnation < setting.rebuilds && !rebuildHeld) {
-    // An ftruncate to the size that the file has already changes nothing: the rebuild begins with a store.
+    // An ftruncate to the present size changes nothing. Then the rebuild begins with a store.
     if (setting.capacity[w.incarnation + 1] != w.fileSlots) {
       moves.add(Step::kTruncate);
     } else {
       for (int s = kVersion0; s <= kExpectedV; ++s) {
-        if (storeMayComeNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
+        if (mayStoreNext(w, setting, static_cast<Store>(s))) moves.add(Step::kStore, static_cast<Store>(s));
       }
     }
   }
   return moves;
 }
 
-// A producer's process may end at any access, also between the stores of a slot and of write_pos.
+// Begins a rebuild. The producer's process may have ended before any access, also between the stores of a slot and of
+// write_pos.
 inline void beginRebuild(World& w, bool consumerOpen) {
-  excuseWhatIsLeft(w);
+  excuseUnreadEvents(w);
   w.rebuilding = 1;
   w.stored = 0;
   w.pushPhase = 0;
@@ -182,7 +184,7 @@ inline void storeHeader(World& w, const Setting& setting, Store store) {
       break;
     case kVersionV:
       w.version = setting.version[w.incarnation];
-      w.stored |= bit(kVersion0) | bit(kExpected0);  // a store that is still missing was optimised away
+      w.stored |= bit(kVersion0) | bit(kExpected0);  // the compiler has omitted the stores that are missing here
       break;
     case kExpectedV:
       w.expected = setting.version[w.incarnation];
@@ -216,7 +218,7 @@ inline void push(World& w) {
   }
 }
 
-// NIXL's pop: loads read_pos, copies the slot, stores the next position without reading it again.
+// Takes a step of NIXL's pop: it loads read_pos, copies the slot, and stores the next position without a check.
 inline void foreign(World& w) {
   if (w.foreignHas) {
     w.readPos = (w.foreignAt + 1) & w.mask;
@@ -238,8 +240,7 @@ inline void make(World& w, const Setting& setting, Move move, bool consumerOpen)
     case Step::kTruncate: {
       beginRebuild(w, consumerOpen);
       const uint8_t slots = setting.capacity[w.incarnation];
-      for (int i = slots; i < kMaxCapacity; ++i)
-        w.slots[i] = 0;  // removed by the cut, and zeros when the file grows again
+      for (int i = slots; i < kMaxCapacity; ++i) w.slots[i] = 0;  // truncated slots are zeros when the file grows again
       w.fileSlots = slots;
       return;
     }
@@ -250,18 +251,18 @@ inline void make(World& w, const Setting& setting, Move move, bool consumerOpen)
 }
 
 inline std::string describe(const World& before, Move move) {
-  const std::string who = move.step == Step::kForeign ? "  foreign: " : "  producer: ";
+  const std::string actor = move.step == Step::kForeign ? "  foreign: " : "  producer: ";
   switch (move.step) {
     case Step::kPush:
-      return who + (before.pushPhase == 0 ? "is there room?" : before.pushPhase == 1 ? "slot" : "write_pos");
+      return actor + (before.pushPhase == 0 ? "is there room?" : before.pushPhase == 1 ? "slot" : "write_pos");
     case Step::kForeign:
-      return who + (before.foreignHas ? "stores read_pos" : "reads read_pos and slot");
+      return actor + (before.foreignHas ? "stores read_pos" : "reads read_pos and slot");
     case Step::kTruncate:
-      return who + "ftruncate";
+      return actor + "ftruncate";
     case Step::kStore:
-      return who + "rebuild stores " + kStoreNames[move.store];
+      return actor + "rebuild stores " + kStoreNames[move.store];
   }
-  return who;
+  return actor;
 }
 
 }  // namespace explorer

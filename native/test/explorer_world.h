@@ -1,7 +1,7 @@
-// The simulated world of the protocol explorer: one ring's memory, a producer and a foreign consumer that move in
-// single memory accesses, and the oracle that knows what a consumer should have counted.
+// The simulated world of the protocol explorer: the memory of one ring, a producer and a foreign consumer whose steps
+// are single memory accesses, and the oracle, which knows the events that the consumer must count.
 //
-// Everything is small and trivially copyable: the explorer copies and hashes it millions of times.
+// The world is small and trivially copyable, because the explorer copies and hashes it millions of times.
 
 #pragma once
 
@@ -14,25 +14,26 @@ namespace explorer {
 
 inline constexpr int kMaxCapacity = 4;
 
-// Limits of an exploration: the steps of each side, and how often.
+// Limits of an exploration: the steps that each side may take, and their numbers.
 struct Setting {
   const char* name = "";
-  uint8_t capacity[3] = {4, 4, 4};  // of the first incarnation and of each later one
+  uint8_t capacity[3] = {4, 4, 4};  // by incarnation
   uint8_t version[3] = {4, 4, 4};
-  uint8_t pushes[3] = {3, 2, 2};  // most tries per incarnation
-  uint8_t rebuilds = 1;           // most rebuilds, at any time
+  uint8_t pushes[3] = {3, 2, 2};  // largest number of pushes, by incarnation
+  uint8_t rebuilds = 1;           // largest number of rebuilds
   uint8_t foreignPops = 0;
-  bool foreignWaits = false;  // until the consumer has ended its first drain
-  uint8_t startPos = 0;       // both positions at the start: a ring that was in use before
+  bool foreignWaits = false;  // the foreign consumer begins after the consumer's first drain
+  uint8_t startPos = 0;       // both positions at the start
   bool assumptionA = true;
-  bool visibleIsEnough = false;  // A weakened: a pause may also end in a rebuild that shows (version 0 and so on)
+  bool pauseEndsInVisibleRebuild =
+      false;  // A weakened: a pause may also end in a rebuild that shows (version 0 and so on)
   bool assumptionB = true;
-  bool calmFirst = false;          // each drain first tries without pauses
-  bool blind = false;              // the consumer never sees that its mark or the version is gone
-  bool inspectBackwards = false;   // order in which a read of the header copies its fields
-  bool versionZeroElided = false;  // the compiler left out the store of version 0 as well
-  uint8_t budgets[2] = {100, 1};   // budgets of a drain call; 0: no second choice
-  uint8_t costLimit = 0;           // 0: none. Otherwise the most steps and calls (to find a short schedule)
+  bool firstWithoutPauses = false;  // each drain first tries without pauses
+  bool blind = false;               // the consumer never sees that its mark or the version is gone
+  bool inspectBackwards = false;    // order in which a read of the header copies its fields
+  bool versionZeroElided = false;   // the compiler left out the store of version 0 as well
+  uint8_t budgets[2] = {100, 1};    // budgets of a drain call; 0: no second choice
+  uint8_t costLimit = 0;            // 0: none. Otherwise the most steps and calls (to find a short schedule)
 };
 
 // The header stores of a rebuild, as bits of World::stored.
@@ -52,7 +53,7 @@ struct World {
   uint8_t writePos = 0;
   uint8_t readPos = 0;
   uint8_t fileSlots = 4;
-  uint8_t slots[kMaxCapacity] = {};  // an event is one byte: its value, 1, 2, 3...; 0 was never written
+  uint8_t slots[kMaxCapacity] = {};  // an event is one byte, its value: 1, 2, 3, ...; 0: not written
 
   // The producer.
   uint8_t pushPhase = 0;  // 0 idle, 1 saw room, 2 slot stored
@@ -67,7 +68,7 @@ struct World {
   uint8_t foreignAt = 0;
   uint8_t foreignLeft = 0;
 
-  // Subject of assumption B.
+  // State for assumption B.
   uint8_t drainCall = 0;      // a drain call is running
   uint8_t rebuildInCall = 0;  // it overlaps a rebuild
   uint8_t rebuildBeganInCall = 0;
@@ -75,16 +76,17 @@ struct World {
   // The oracle.
   uint8_t lastCounted = 0;
   uint8_t wrong = 0;
-  uint8_t rebuildsWhileOpen = 0;  // begun while the consumer was attached
+  uint8_t rebuildsWhileOpen = 0;  // number that began while the consumer was attached
   uint8_t cost = 0;
   uint8_t lastChunkGap = 0;
-  uint8_t drained = 0;         // a drain call has ended: from here on the consumer knows the ring
-  uint16_t counted = 0;        // by us; all of these are bit sets of values
-  uint16_t inFlight = 0;       // swapped out of the living ring, not yet counted
-  uint16_t excused = 0;        // un-consumed when a rebuild began
-  uint16_t written = 0;        // slot and write_pos both
-  uint16_t ofIncarnation = 0;  // of those: by the living incarnation
-  uint16_t refusedAfter = 0;   // the ring was full after this value and refused the next
+  uint8_t drained = 0;  // a drain call has ended, so the consumer knows the ring
+  // Sets of values as bits.
+  uint16_t counted = 0;        // the consumer has counted them
+  uint16_t inFlight = 0;       // a swap has taken them from the present incarnation, but they are not counted yet
+  uint16_t excused = 0;        // no consumer had taken them when a rebuild began
+  uint16_t written = 0;        // the producer has stored slot and write_pos
+  uint16_t ofIncarnation = 0;  // written by the present incarnation
+  uint16_t refusedAfter = 0;   // after these values the ring was full and refused an event
 };
 static_assert(std::has_unique_object_representations_v<World>, "hashed as bytes");
 
@@ -104,7 +106,7 @@ inline World startWorld(const Setting& setting) {
 
 // ---- Oracle ----
 
-// The consumer counts these events. Values were pushed in rising order: the counted ones must rise as well.
+// Notes that the consumer counts these events. The producer pushes rising values, so the counted values must rise too.
 inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gapAfter) {
   for (uint32_t i = 0; i < count; ++i) {
     const uint8_t value = values[i];
@@ -114,7 +116,7 @@ inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gap
     }
     if (w.counted & valueBit(value)) w.wrong |= kDouble;
     if (value < w.lastCounted) w.wrong |= kDisorder;
-    // The events around a refused one must not pass for consecutive ones.
+    // A chunk must tell that events are not consecutive: the full ring refused one between them.
     const bool gapKnown = i == 0 && w.lastChunkGap;
     if (value == w.lastCounted + 1 && (w.refusedAfter & valueBit(w.lastCounted)) && !gapKnown) w.wrong |= kGapMissed;
     w.counted |= valueBit(value);
@@ -124,15 +126,14 @@ inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gap
   w.lastChunkGap = gapAfter;
 }
 
-// From here on unread events of the old ring are excused. Events that were read, with a successful swap on the living
-// ring, must count.
-inline void excuseWhatIsLeft(World& w) {
+// Excuses unread events of the old incarnation. Events that a successful swap has taken from it must still count.
+inline void excuseUnreadEvents(World& w) {
   w.excused |= w.ofIncarnation & static_cast<uint16_t>(~(w.counted | w.inFlight));
   w.ofIncarnation = 0;
   w.refusedAfter = 0;
 }
 
-// After the end: events that are neither counted nor excused.
+// Returns the events that are neither counted nor excused at the end of a schedule.
 inline uint16_t lostEvents(const World& w) { return w.written & static_cast<uint16_t>(~(w.counted | w.excused)); }
 
 }  // namespace explorer

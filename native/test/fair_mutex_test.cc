@@ -1,4 +1,4 @@
-// The mutex of the collector and of its agents: in turn, and with an end to a wait.
+// The mutex of the collector and of its agents: the order of waiting threads, and waits with a time limit.
 
 #include "fair_mutex.h"
 
@@ -18,10 +18,11 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// A thread that waits for the mutex, appends its name to `order` under it, and releases it.
-class Waiting {
+// A thread that waits for the mutex, appends its name to `order` with the mutex held, and releases the mutex. The
+// constructor returns when the thread waits.
+class WaitingThread {
  public:
-  Waiting(FairMutex& mutex, int name, std::vector<int>& order)
+  WaitingThread(FairMutex& mutex, int name, std::vector<int>& order)
       : thread_([this, &mutex, name, &order] {
           id_ = static_cast<pid_t>(::syscall(SYS_gettid));
           const std::lock_guard lock(mutex);
@@ -29,7 +30,7 @@ class Waiting {
         }) {
     while (!isAsleep()) std::this_thread::yield();
   }
-  ~Waiting() { thread_.join(); }
+  ~WaitingThread() { thread_.join(); }
 
  private:
   bool isAsleep() const {
@@ -44,15 +45,15 @@ class Waiting {
 
 }  // namespace
 
-// Like the collector's thread with a ring that is never empty.
-TEST(aThreadThatTakesItAgainAtOnceComesAfterThoseThatWait) {
+// The collector's thread does the same with a ring that is never empty.
+TEST(servesWaitingThreadsBeforeRelock) {
   for (int i = 0; i < 100; ++i) {
     FairMutex mutex;
     std::vector<int> order;
     mutex.lock();
     {
-      const Waiting first(mutex, 1, order);
-      const Waiting second(mutex, 2, order);
+      const WaitingThread first(mutex, 1, order);
+      const WaitingThread second(mutex, 2, order);
       mutex.unlock();
       mutex.lock();
       order.push_back(3);
@@ -62,7 +63,7 @@ TEST(aThreadThatTakesItAgainAtOnceComesAfterThoseThatWait) {
   }
 }
 
-TEST(aWaitThatEndedIsForgotten) {
+TEST(removesWaiterThatTimedOut) {
   FairMutex mutex;
   mutex.lock();
   std::thread([&] { CHECK(!mutex.try_lock_until(Clock::now() + std::chrono::milliseconds(1))); }).join();
@@ -71,7 +72,7 @@ TEST(aWaitThatEndedIsForgotten) {
   mutex.unlock();
 }
 
-TEST(noTwoHoldItWhileWaitsEndAllTheTime) {
+TEST(excludesOtherThreadsWhileWaitsTimeOut) {
   FairMutex mutex;
   uint64_t plain = 0;
   std::atomic<uint64_t> held{0};

@@ -1,4 +1,4 @@
-// The condition variable of the prebuilt binaries: it loses no wake-up, and a wait ends by the given clock.
+// The condition variable of the prebuilt binaries.
 
 #include "prebuild/futex_condition.h"
 
@@ -24,54 +24,54 @@ timespec in(clockid_t clock, int64_t ms) {
   return {time.tv_sec + ns / 1'000'000'000, static_cast<long>(ns % 1'000'000'000)};
 }
 
-bool isPast(clockid_t clock, const timespec& until) {
+bool isPast(clockid_t clock, const timespec& deadline) {
   timespec now;
   ::clock_gettime(clock, &now);
-  return now.tv_sec > until.tv_sec || (now.tv_sec == until.tv_sec && now.tv_nsec >= until.tv_nsec);
+  return now.tv_sec > deadline.tv_sec || (now.tv_sec == deadline.tv_sec && now.tv_nsec >= deadline.tv_nsec);
 }
 
 }  // namespace
 
-TEST(threadsThatTakeTurnsNeverWaitForEver) {
+TEST(losesNoWakeUpOfThreadsThatTakeTurns) {
   constexpr int kThreads = 3;
   constexpr int kTurns = 3'000;
   Turns turns;
-  const auto play = [&](int me) {
-    for (int turn = me; turn < kTurns; turn += kThreads) {
+  const auto takeTurns = [&](int index) {
+    for (int turn = index; turn < kTurns; turn += kThreads) {
       ::pthread_mutex_lock(&turns.mutex);
       while (turns.done != turn) futex_condition::wait(&turns.changed, &turns.mutex, CLOCK_MONOTONIC, nullptr);
       turns.done += 1;
       ::pthread_mutex_unlock(&turns.mutex);
-      futex_condition::wake(&turns.changed);  // after the mutex, the harder case
+      futex_condition::wake(&turns.changed);  // without the mutex, which is the harder case
     }
   };
-  std::thread others[] = {std::thread(play, 1), std::thread(play, 2)};
-  play(0);
+  std::thread others[] = {std::thread(takeTurns, 1), std::thread(takeTurns, 2)};
+  takeTurns(0);
   for (auto& other : others) other.join();
   CHECK_EQ(turns.done, kTurns);
 }
 
-TEST(aWaitEndsByTheClockThatItWasGiven) {
+TEST(timesOutByTheGivenClock) {
   for (const clockid_t clock : {CLOCK_MONOTONIC, CLOCK_REALTIME}) {
     Turns turns;
     ::pthread_mutex_lock(&turns.mutex);
-    const timespec until = in(clock, 20);
+    const timespec deadline = in(clock, 20);
     int result = 0;
     int wakeUps = 0;
-    for (; result == 0; ++wakeUps) result = futex_condition::wait(&turns.changed, &turns.mutex, clock, &until);
+    for (; result == 0; ++wakeUps) result = futex_condition::wait(&turns.changed, &turns.mutex, clock, &deadline);
     CHECK_EQ(result, ETIMEDOUT);
-    CHECK(isPast(clock, until));
-    CHECK(wakeUps < 5);  // one wait, apart from signals
+    CHECK(isPast(clock, deadline));
+    CHECK(wakeUps < 5);  // one wait, and perhaps signals
     CHECK_EQ(::pthread_mutex_trylock(&turns.mutex), EBUSY);
     ::pthread_mutex_unlock(&turns.mutex);
   }
 }
 
-TEST(aTimeThatHasPassedEndsTheWaitAtOnce) {
+TEST(returnsAtOnceForPastDeadline) {
   Turns turns;
   ::pthread_mutex_lock(&turns.mutex);
-  const timespec until = in(CLOCK_MONOTONIC, 0);
-  CHECK_EQ(futex_condition::wait(&turns.changed, &turns.mutex, CLOCK_MONOTONIC, &until), ETIMEDOUT);
+  const timespec deadline = in(CLOCK_MONOTONIC, 0);
+  CHECK_EQ(futex_condition::wait(&turns.changed, &turns.mutex, CLOCK_MONOTONIC, &deadline), ETIMEDOUT);
   ::pthread_mutex_unlock(&turns.mutex);
 }
 

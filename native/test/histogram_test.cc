@@ -1,4 +1,4 @@
-// The table finds the same bucket as a comparison with all bounds, for each value.
+// The table must find the same bucket for each value as a comparison with all bounds.
 #include "histogram.h"
 
 #include <random>
@@ -20,15 +20,15 @@ const std::vector<double> kBounds[] = {
     {0},
     {10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10000},
     spaced(1, 2, 63),
-    spaced(0.3, 1.1, 300),       // one or two in a cell of the table
-    {1000, 1001, 1002, 1002.5},  // all in one
-    {100, 1024, 1025.5, 1e6},    // all in one place of the table
+    spaced(0.3, 1.1, 300),       // one or two in each cell of the table
+    {1000, 1001, 1002, 1002.5},  // all in one cell
+    {100, 1024, 1025.5, 1e6},    // two in one cell
     {1.5, 0x1p53, 0x1p53 + 2, 0x1.fffffffffffffp63},
-    {1e18, 1.7e19, 1.8e19, 1.81e19},  // in the last cells that whole numbers have
+    {1e18, 1.7e19, 1.8e19, 1.81e19},  // up to the last cell of integers
     {5, 1e300},
 };
 
-// Whole numbers on both sides of all bounds, and random ones.
+// Returns integers on both sides of each bound, and random integers.
 std::vector<uint64_t> numbersAround(const std::vector<double>& bounds) {
   std::vector<uint64_t> numbers{0, 1, 2, UINT64_MAX - 1, UINT64_MAX};
   for (const double bound : bounds) {
@@ -46,13 +46,13 @@ std::vector<uint64_t> numbersAround(const std::vector<double>& bounds) {
 
 }  // namespace
 
-TEST(wholeNumbersFindTheirBucket) {
+TEST(findsBucketsOfIntegers) {
   for (const std::vector<double>& bounds : kBounds) {
     const IntegerBuckets buckets(bounds);
     CHECK_EQ(buckets.count(), bounds.size() + 1);
     for (const uint64_t number : numbersAround(bounds)) {
       size_t expected = 0;
-      // Exact: a long double holds every whole number of 64 bits, and every double.
+      // Exact: a long double represents every integer of 64 bits and every double.
       while (expected < bounds.size() && static_cast<long double>(number) > static_cast<long double>(bounds[expected]))
         ++expected;
       CHECK_EQ(buckets.find(number), expected);
@@ -60,7 +60,7 @@ TEST(wholeNumbersFindTheirBucket) {
   }
 }
 
-TEST(realNumbersFindTheirBucket) {
+TEST(findsBucketsOfRealNumbers) {
   for (const std::vector<double>& bounds : kBounds) {
     const RealBuckets buckets(bounds);
     CHECK_EQ(buckets.count(), bounds.size() + 1);

@@ -1,5 +1,5 @@
-// Rings that change in the moment of their release. Between the last drain and the record that it keeps, the collector
-// looks up the file by name. The tests act during that call.
+// Rings that change during their release. The collector looks the file up by its name between the last drain and the
+// release. The tests replace the functions of this lookup, and change the ring there.
 
 #include <sys/stat.h>
 
@@ -7,21 +7,21 @@
 #include <functional>
 
 #include "check.h"
-#include "draining.h"
 #include "temporary_directory.h"
-#include "watching.h"
+#include "test_reader.h"
+#include "test_source.h"
 
 using namespace nixl_otel;
 using std::chrono::milliseconds;
 
 namespace {
 
-// Action, once, when the collector looks up this file. It runs on the collector's thread.
+// The collector's thread runs `action` once, at the next lookup of this file.
 std::string watchedPath;
 std::function<void()> action;
 std::atomic<bool> armed{false};
 
-int ask(const char* path, struct stat* info, int flags) {
+int interceptLookup(const char* path, struct stat* info, int flags) {
   if (armed && watchedPath == path) {
     action();
     armed = false;
@@ -29,82 +29,82 @@ int ask(const char* path, struct stat* info, int flags) {
   return ::fstatat(AT_FDCWD, path, info, flags);
 }
 
-void whenAskedAbout(const std::string& path, std::function<void()> what) {
+void onNextLookup(const std::string& path, std::function<void()> what) {
   watchedPath = path;
   action = std::move(what);
   armed = true;
 }
 
-// Afterwards the directory has been read, and reading it causes no more calls for its files.
-void settle(const TemporaryDirectory& directory) {
+// Sets an old mtime, so that the collector reads the directory only once and makes no further lookup for its files.
+void ageDirectory(const TemporaryDirectory& directory) {
   const timespec longAgo[2] = {{1'000'000, 0}, {1'000'000, 0}};
   if (::utimensat(AT_FDCWD, directory.path.c_str(), longAgo, 0) != 0) std::abort();
 }
 
 }  // namespace
 
-// Replaces the C library's function in the whole program. By its answers no file is young.
+// Replace functions of the C library in the whole program. stat() reports an old ctime, so that no file is young.
 extern "C" __attribute__((visibility("default"))) int stat(const char* path, struct stat* info) noexcept {
-  const int result = ask(path, info, 0);
+  const int result = interceptLookup(path, info, 0);
   if (result == 0) info->st_ctim.tv_sec -= 3600;
   return result;
 }
 extern "C" __attribute__((visibility("default"))) int lstat(const char* path, struct stat* info) noexcept {
-  return ask(path, info, AT_SYMLINK_NOFOLLOW);
+  return interceptLookup(path, info, AT_SYMLINK_NOFOLLOW);
 }
 
-TEST(anAgentThatComesBackWhileItsRingIsLetGoIsCounted) {
+TEST(countsAgentThatRestartsDuringRelease) {
   const TemporaryDirectory directory;
   AgentProcess agent(directory / "agent");
-  settle(directory);
-  Watching watching(directory.path, milliseconds(0));
+  ageDirectory(directory);
+  TestSource source(directory.path, milliseconds(0));
   agent.write(10);
-  until([&] { return watching.counted() == 10 && watching.alive("agent"); });
+  waitUntil([&] { return source.counted() == 10 && source.alive("agent"); });
   RingWriter next;
-  whenAskedAbout(directory / "agent", [&] {
+  onNextLookup(directory / "agent", [&] {
     if (!next.create(directory / "agent", 4, 1024).empty()) std::abort();
   });
   agent.kill();
-  until([&] {
-    watching.agents();
+  waitUntil([&] {
+    source.agents();
     return !armed;
   });
   push(next, 1, 7);
-  until([&] { return watching.counted() == 7; });
+  waitUntil([&] { return source.counted() == 7; });
 }
 
-TEST(anIdleAgentThatComesBackIsSeen) {
+TEST(noticesRestartOfIdleAgent) {
   const TemporaryDirectory directory;
-  Watching watching(directory.path, milliseconds(0));
-  for (int life = 0; life < 2; ++life) {
-    AgentProcess agent(directory / "agent");  // without an event: its header does not change
-    until([&] { return watching.alive("agent"); });
+  TestSource source(directory.path, milliseconds(0));
+  for (int incarnation = 0; incarnation < 2; ++incarnation) {
+    AgentProcess agent(directory / "agent");  // writes no event, so its header does not change
+    waitUntil([&] { return source.alive("agent"); });
     agent.kill();
-    until([&] { return watching.agents() == 0; });
+    waitUntil([&] { return source.agents() == 0; });
   }
 }
 
-TEST(aDeadAgentStaysForTheTimeOfItsOwnSourcesOnly) {
+TEST(keepsDeadAgentForTtlOfItsOwnSourcesOnly) {
   const TemporaryDirectory elsewhere;
   const TemporaryDirectory directory;
-  const Watching patient(elsewhere.path, std::chrono::hours(24));
-  Watching watching(directory.path, milliseconds(0));
+  const TestSource patient(elsewhere.path, std::chrono::hours(24));
+  TestSource source(directory.path, milliseconds(0));
   AgentProcess agent(directory / "agent");
-  until([&] { return watching.alive("agent"); });
+  waitUntil([&] { return source.alive("agent"); });
   agent.kill();
-  until([&] { return watching.agents() == 0; });
+  waitUntil([&] { return source.agents() == 0; });
 }
 
-TEST(whatComesBetweenTheLastDrainAndTheEndIsCountedAtOnce) {
+TEST(countsEventsWrittenBetweenLastDrainAndRelease) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   RingWriter ring;
   REQUIRE_EQ(ring.create(path, 4, 64), std::string());
   ring.close();  // no visible writer
-  settle(directory);
-  whenAskedAbout(path, [&] { store(path, 0, uint64_t{3}); });
-  Watching watching(directory.path);
-  until([&] { return !armed && watching.counted() == 3; });
+  ageDirectory(directory);
+  onNextLookup(path, [&] { store(path, 0, uint64_t{3}); });
+  TestSource source(directory.path);
+  waitUntil([&] { return !armed && source.counted() == 3; });
 }
 
 int main() { return check::run("parked_rings_test"); }

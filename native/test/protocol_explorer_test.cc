@@ -2,10 +2,11 @@
 // every store order that a compiler may choose, on small rings.
 //
 // Within the limits of a setting the exploration is exhaustive:
-// - any number of drain calls, each with any allowed budget, at any time; the opening at any time;
-// - any number of the others' steps before each memory access of the consumer's code;
-// - an end of the producer at any access, and of all sides in each state outside a rebuild.
-// Memory is sequentially consistent; the memory orders ensure that each side's stores are seen in order.
+// - The consumer opens the ring at any time, and makes any number of drain calls at any time, with any allowed budget.
+// - Before each memory access of the consumer the others take any number of steps.
+// - The producer ends at any access, and all sides end in each state outside a rebuild.
+// Memory is sequentially consistent. In real memory, the memory orders of the code ensure that each side sees the
+// stores of the other in their order.
 
 #include "check.h"
 #include "explorer_search.h"
@@ -14,18 +15,18 @@ using namespace explorer;
 
 namespace {
 
-bool thorough = false;  // --all: long explorations as well
+bool thorough = false;  // --all: runs long explorations, too
 
 constexpr uint8_t kFew = check::kSanitized ? 1 : 2;  // pushes before the restart
 
 Setting setting(const char* name) {
   Setting s;
   s.name = name;
-  s.calmFirst = thorough;
+  s.firstWithoutPauses = thorough;
   return s;
 }
 
-// A pause may end in a visible rebuild; two pauses at each place tolerate that.
+// Returns a setting in which a pause may end in a visible rebuild: the protocol takes two pauses at each place.
 Setting restartingTo(uint8_t from, uint8_t to, uint8_t startPos, uint8_t pushesBefore, uint8_t pushesAfter) {
   Setting s;
   s.capacity[0] = from;
@@ -33,15 +34,15 @@ Setting restartingTo(uint8_t from, uint8_t to, uint8_t startPos, uint8_t pushesB
   s.startPos = startPos;
   s.pushes[0] = pushesBefore;
   s.pushes[1] = pushesAfter;
-  s.visibleIsEnough = true;
+  s.pauseEndsInVisibleRebuild = true;
   s.budgets[1] = 0;
-  s.calmFirst = thorough;
+  s.firstWithoutPauses = thorough;
   return s;
 }
 
-// Under assumptions A and B and without another consumer every number is right, and nothing is flagged.
+// True if a number is wrong or flagged. Neither may happen under assumptions A and B without a foreign consumer.
 bool isWrong(const Ending& e) {
-  const int atOpening = e.allRebuilds > e.rebuilds ? 1 : 0;  // a rebuild under way may or may not count as a restart
+  const int atOpening = e.allRebuilds > e.rebuilds ? 1 : 0;  // a rebuild during the opening may count as a restart
   const bool restartsHold = e.restarts <= uint32_t(e.rebuilds + atOpening) && e.restarts >= uint32_t(e.rebuilds > 0);
   return e.wrong != 0 || e.suspect || !restartsHold;
 }
@@ -56,7 +57,7 @@ void checkExact(const char* name, const Setting& s) {
 
 }  // namespace
 
-TEST(withoutARestartEveryEventIsCountedOnce) {
+TEST(countsEveryEventOnceWithoutRestart) {
   Setting s = setting("");
   s.rebuilds = 0;
   s.pushes[0] = 7;
@@ -65,55 +66,55 @@ TEST(withoutARestartEveryEventIsCountedOnce) {
   checkExact("capacity 2, 7 pushes", s);
 }
 
-TEST(aRestartInPlaceLosesOnlyWhatItWiped) {
+TEST(losesOnlyWipedEventsOverRestartInPlace) {
   checkExact("4 -> 4, from 0", restartingTo(4, 4, 0, kFew, 1));
   Setting s = restartingTo(4, 4, 3, kFew, 1);
-  s.calmFirst = true;
+  s.firstWithoutPauses = true;
   checkExact("4 -> 4, over the lap's end", s);
   s = restartingTo(2, 2, 0, kFew, 1);
   s.budgets[1] = 1;
   checkExact("2 -> 2, any budget", s);
 }
 
-TEST(aRestartToAnotherCapacityLosesOnlyWhatItWiped) {
+TEST(losesOnlyWipedEventsOverRestartWithAnotherCapacity) {
   checkExact("4 -> 2, from 0", restartingTo(4, 2, 0, kFew, 1));
   checkExact("4 -> 2, over the lap's end", restartingTo(4, 2, 3, kFew, 1));
   checkExact("2 -> 4", restartingTo(2, 4, 0, kFew, 1));
 }
 
-TEST(aRestartInAnotherVersionLosesOnlyWhatItWiped) {
+TEST(losesOnlyWipedEventsOverRestartInAnotherVersion) {
   Setting s = restartingTo(4, 4, 0, kFew, 1);
   s.version[0] = 3;
   checkExact("version 3 -> 4", s);
 }
 
-TEST(aLookMayCopyTheHeaderInAnyOrder) {
+TEST(countsExactlyWithHeaderFieldsReadBackwards) {
   Setting s = restartingTo(4, 4, 2, 1, 1);
   s.inspectBackwards = true;
   checkExact("4 -> 4, looks copy backwards", s);
 }
 
-TEST(aCompilerMayLeaveOutVersion0AsWell) {
+TEST(countsExactlyWithoutStoreOfVersion0) {
   Setting s = restartingTo(4, 4, 0, kFew, 1);
   s.versionZeroElided = true;
   checkExact("4 -> 4, version=0 optimised away", s);
 }
 
-TEST(twoRestartsLoseOnlyWhatTheyWiped) {
+TEST(losesOnlyWipedEventsOverTwoRestarts) {
   if (!thorough) return;
   Setting s = restartingTo(2, 2, 0, 1, 1);
   s.pushes[2] = 1;
   s.rebuilds = 2;
   s.capacity[2] = 2;
-  s.visibleIsEnough = false;
+  s.pauseEndsInVisibleRebuild = false;
   checkExact("2 -> 2 -> 2", s);
 }
 
-// ---- The explorer can fail ----
+// ---- The explorer finds errors ----
 
-// The plain swap from the old value, without a check of mark and version. The steps: read at 0, rebuild, swap 0 -> n
-// on the new ring.
-TEST(withoutTheMarkTheExplorerFindsPhantoms) {
+// The consumer never notices that its mark or the version is gone. The explorer must find this schedule: the consumer
+// reads slots at position 0, the agent rebuilds the ring, and the swap from 0 to n succeeds on the new ring.
+TEST(findsWrongCountsWithoutTheMark) {
   Setting s = restartingTo(4, 4, 0, 1, 1);
   s.blind = true;
   const Report r = explore(s);
@@ -121,18 +122,18 @@ TEST(withoutTheMarkTheExplorerFindsPhantoms) {
   CHECK(r.wrong > 0);
 }
 
-// ---- Outside the assumptions: figures, and no hangs. Visible violations are flagged. ----
+// ---- Outside the assumptions: every drain ends, and visible violations are flagged ----
 
-TEST(aBrokenAssumptionDoesNotHang) {
+TEST(endsEveryDrainUnderBrokenAssumption) {
   if (!thorough) return;
-  // A rebuild that is held up between its first stores is invisible: 5499 endings are wrong, 1550 of them unflagged.
+  // A rebuild that is held up between its first stores is invisible: 5499 endings are wrong, of these 1550 unflagged.
   Setting a = restartingTo(2, 2, 0, 1, 1);
   a.assumptionA = false;
   const Report withoutA = explore(a);
   std::printf("%s\n", withoutA.line("2 -> 2, a rebuild takes any time").c_str());
   CHECK(!withoutA.hung);
   CHECK(withoutA.wrongUnflagged < withoutA.wrong);
-  // Only a push that is held up between its slot and write_pos goes unnoticed: 14 are wrong, 6 of them unflagged.
+  // A push that is held up between slot and write_pos is invisible: 14 endings are wrong, of these 6 unflagged.
   Setting b = restartingTo(4, 4, 0, 1, 1);
   b.assumptionB = false;
   const Report withoutB = explore(b);
@@ -141,9 +142,9 @@ TEST(aBrokenAssumptionDoesNotHang) {
   CHECK(withoutB.wrongUnflagged < withoutB.wrong);
 }
 
-// The protocol detects each event that a foreign consumer pops after our first drain. The exception are whole laps
-// between two of our reads: read_pos is back at our value then.
-TEST(aForeignConsumerIsNoticedIfItTakesLessThanALap) {
+// The consumer notices each event that a foreign consumer pops after the consumer's first drain, except whole laps
+// between two of its reads: then read_pos is back at its old value.
+TEST(noticesForeignConsumerThatTakesLessThanALap) {
   Setting s = setting("");
   s.rebuilds = 0;
   s.foreignWaits = true;
@@ -152,16 +153,16 @@ TEST(aForeignConsumerIsNoticedIfItTakesLessThanALap) {
   const Report r = explore(s, [](const Ending& e) { return e.wrong != 0 && !e.suspect; });
   std::printf("%s\n", r.line("capacity 4, a foreign consumer pops up to 3").c_str());
   CHECK(!r.hung);
-  CHECK(r.wrong > 0);  // popped events are missing in our numbers, which are therefore flagged
+  CHECK(r.wrong > 0);  // popped events are missing in the numbers, which are therefore flagged
   CHECK_WITH(r.schedule.empty(), "a foreign consumer went unnoticed:\n" + r.schedule);
 }
 
-// Its late store of read_pos may hit a ring that was rebuilt meanwhile.
-TEST(aForeignConsumerIsNoticedOverARestart) {
+// The foreign consumer may store read_pos after the agent has rebuilt the ring.
+TEST(noticesForeignConsumerOverRestart) {
   for (const uint8_t capacity : {2, 4}) {
     if (check::kSanitized && capacity > 2) continue;
     Setting s = restartingTo(capacity, capacity, 0, 1, 1);
-    s.visibleIsEnough = false;
+    s.pauseEndsInVisibleRebuild = false;
     s.foreignPops = 1;
     s.foreignWaits = true;
     const Report r = explore(s, [](const Ending& e) { return e.wrong != 0 && !e.suspect; });

@@ -1,13 +1,13 @@
-// A drain of a real file stops before each of its steps in turn. There an agent restarts and rebuilds the file with an
-// equal, a smaller or a larger ring. The losses of the old ring and the content of the new one are known: every count
-// is exact. The explorer does the same with all store orders; this test uses real memory.
+// An agent restarts before each step of a drain in turn, and rebuilds the file with an equal, smaller or larger
+// capacity. The test knows the events that the rebuild wipes and those of the new ring, so every count must be exact.
+// The explorer does the same with all store orders; this test uses a real file.
 
 #include <algorithm>
 
 #include "check.h"
-#include "draining.h"
 #include "stepped_ring.h"
 #include "temporary_directory.h"
+#include "test_reader.h"
 
 using namespace nixl_otel;
 
@@ -24,14 +24,15 @@ struct Outcome {
   DrainStats stats;
 };
 
-// `skipped` events were drained before: the stopped drain begins there (0: the same read_pos as after a rebuild). The
-// stepped protocol replaces the reader's and takes over its mark. `pushesAtOnce` violates assumption B.
+// Rebuilds the ring before one step of a drain. `skipped` events were drained before: the drain begins at this position
+// (0: the same read_pos as after a rebuild). The stepped protocol replaces that of the reader and takes over its mark.
+// `pushesAtOnce` violates assumption B.
 Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped, bool pushesAtOnce = false) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   RingWriter old;
   if (!old.create(path, 4, kCapacity).empty()) std::abort();
-  Draining opened(path);
+  TestReader opened(path);
   SteppedRing ring(*opened.reader);
   DrainProtocol<SteppedRing> protocol;
   Outcome outcome;
@@ -64,14 +65,14 @@ Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped, bo
   DrainOutcome result = drain();
   ring.before = [](Access) {};
   if (!outcome.rebuilt) return outcome;
-  // By assumption B the new agent pushes from now on.
+  // By assumption B the new agent pushes after the drain.
   if (!pushesAtOnce) push(next, 201, kNewEvents);
   if (result != DrainOutcome::kGeometryChanged) result = drain();
   outcome.stats = protocol.stats();
   outcome.geometryChanged = result == DrainOutcome::kGeometryChanged;
   if (outcome.geometryChanged) {
-    opened.reader.reset();  // it holds the lock
-    Draining reopened(path);
+    opened.reader.reset();  // releases the file lock
+    TestReader reopened(path);
     for (const uint64_t value : reopened.values()) outcome.values.push_back(value);
   }
   return outcome;
@@ -85,7 +86,7 @@ void rebuildBeforeEveryStep(uint64_t capacity) {
       if (!outcome.rebuilt) break;
       ++stopped;
       const std::string where = "before step " + std::to_string(step) + ", skipped " + std::to_string(skipped);
-      // First events of the old ring, in order and each once; then all of the new one.
+      // First events of the old ring, in order and each at most once, then all events of the new ring.
       const auto& values = outcome.values;
       const auto firstNew = std::find(values.begin(), values.end(), 201u);
       const auto olds = static_cast<uint64_t>(firstNew - values.begin());
@@ -102,9 +103,9 @@ void rebuildBeforeEveryStep(uint64_t capacity) {
 
 }  // namespace
 
-// Events that a new agent pushes at once may count twice, or old events count in place of wiped ones: the numbers are
-// then flagged.
-TEST(aNewAgentThatPushesIntoARunningDrainIsFlaggedWhereTheCountIsNotExact) {
+// If a new agent pushes at once, its events may count twice, or as events of the old ring. Then the numbers must be
+// flagged.
+TEST(flagsInexactCountsAfterPushesIntoRunningDrain) {
   int wrong = 0;
   for (const uint64_t skipped : {uint64_t{0}, uint64_t{3}, uint64_t{9}}) {
     for (int step = 0;; ++step) {
@@ -123,8 +124,8 @@ TEST(aNewAgentThatPushesIntoARunningDrainIsFlaggedWhereTheCountIsNotExact) {
   CHECK(wrong > 0);
 }
 
-TEST(aRebuildWithAnEqualCapacityBeforeEveryStepOfADrain) { rebuildBeforeEveryStep(kCapacity); }
-TEST(aRebuildWithASmallerCapacityBeforeEveryStepOfADrain) { rebuildBeforeEveryStep(kCapacity / 2); }
-TEST(aRebuildWithALargerCapacityBeforeEveryStepOfADrain) { rebuildBeforeEveryStep(kCapacity * 4); }
+TEST(countsExactlyOverRebuildWithEqualCapacityBeforeEveryStep) { rebuildBeforeEveryStep(kCapacity); }
+TEST(countsExactlyOverRebuildWithSmallerCapacityBeforeEveryStep) { rebuildBeforeEveryStep(kCapacity / 2); }
+TEST(countsExactlyOverRebuildWithLargerCapacityBeforeEveryStep) { rebuildBeforeEveryStep(kCapacity * 4); }
 
 int main() { return check::run("rebuild_steps_test"); }

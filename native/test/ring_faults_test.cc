@@ -1,5 +1,5 @@
-// An attached ring, drained while its file is damaged: each possible damage of header and size. Each ends with exact
-// numbers, or with no event and a reason.
+// An attached ring whose header or size is damaged. Each case must end with exact numbers, or with no event and a
+// reason.
 
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -7,8 +7,8 @@
 #include <random>
 
 #include "check.h"
-#include "draining.h"
 #include "temporary_directory.h"
+#include "test_reader.h"
 
 using namespace nixl_otel;
 
@@ -27,7 +27,7 @@ using Values = std::vector<uint64_t>;
 struct DrainedRing {
   explicit DrainedRing(const TemporaryDirectory& directory) : path(directory / "agent") {
     if (!writer.create(path, 4, 64).empty()) std::abort();
-    ring = std::make_unique<Draining>(path);
+    ring = std::make_unique<TestReader>(path);
     push(writer, 1, 10);
     if (ring->values().size() != 10) std::abort();
   }
@@ -35,12 +35,12 @@ struct DrainedRing {
 
   std::string path;
   RingWriter writer;
-  std::unique_ptr<Draining> ring;
+  std::unique_ptr<TestReader> ring;
 };
 
 }  // namespace
 
-TEST(aVersionOf0ForAMomentLosesNothing) {
+TEST(losesNoEventOverTemporaryVersion0) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 5);
@@ -55,7 +55,7 @@ TEST(aVersionOf0ForAMomentLosesNothing) {
   CHECK(!r.stats().suspect);
 }
 
-TEST(aVersionThatBecomesUnknownIsReportedAndNothingIsTaken) {
+TEST(reportsUnknownVersionAndTakesNoEvent) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 5);
@@ -68,9 +68,9 @@ TEST(aVersionThatBecomesUnknownIsReportedAndNothingIsTaken) {
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
 }
 
-// The reader takes capacity and mask on attaching and after a rebuild. Values stored there at other times have no
-// effect, least of all on the place of slots.
-TEST(aCapacityOrMaskThatIsOverwrittenMovesNothing) {
+// The reader reads capacity and mask when it attaches and after a rebuild. Values stored there at other times must have
+// no effect on the slots that it reads.
+TEST(ignoresOverwrittenCapacityAndMask) {
   for (const uint64_t capacity :
        {uint64_t{0}, uint64_t{1}, uint64_t{17}, uint64_t{128}, uint64_t{1} << 60, UINT64_MAX}) {
     for (const off_t field : {kCapacity, kMask}) {
@@ -84,7 +84,7 @@ TEST(aCapacityOrMaskThatIsOverwrittenMovesNothing) {
   }
 }
 
-TEST(aWritePosPastTheCapacityIsReportedAndNothingIsTaken) {
+TEST(reportsWritePosPastCapacityAndTakesNoEvent) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   for (const uint64_t position : {uint64_t{64}, uint64_t{1} << 60, UINT64_MAX}) {
@@ -99,7 +99,7 @@ TEST(aWritePosPastTheCapacityIsReportedAndNothingIsTaken) {
   CHECK(!r.stats().suspect);
 }
 
-TEST(aReadPosPastTheCapacityIsReportedAndNothingIsTaken) {
+TEST(reportsReadPosPastCapacityAndTakesNoEvent) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 5);
@@ -110,9 +110,9 @@ TEST(aReadPosPastTheCapacityIsReportedAndNothingIsTaken) {
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
 }
 
-// The reader trusts the producer: after a jump of write_pos it reads the slots up to there. It never reads more than a
-// ring can hold, and only slots in the file.
-TEST(aWritePosThatJumpsEveryTimeCostsAtMostARingEachTime) {
+// After a jump of write_pos the reader reads the slots up to the new position, because it cannot distinguish the jump
+// from events. It never reads more events than a ring can hold, nor bytes beyond the file.
+TEST(readsAtMostOneRingPerJumpOfWritePos) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   std::mt19937 random(1);
@@ -127,7 +127,7 @@ TEST(aWritePosThatJumpsEveryTimeCostsAtMostARingEachTime) {
   CHECK_EQ(r.stats().foreignMoves, 0u);
 }
 
-TEST(aReadPosThatJumpsEveryTimeIsCountedEveryTime) {
+TEST(countsEveryJumpOfReadPos) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   for (uint32_t i = 1; i <= 100; ++i) {
@@ -143,19 +143,19 @@ TEST(aReadPosThatJumpsEveryTimeIsCountedEveryTime) {
   CHECK(r.stats().suspect);
 }
 
-TEST(aFileThatGrowsStaysTheSameRing) {
+TEST(drainsRingInGrownFile) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   REQUIRE_EQ(::truncate(r.path.c_str(), 1 << 20), 0);
   push(r.writer, 11, 5);
   CHECK(r.ring->values() == (Values{11, 12, 13, 14, 15}));
-  // A later consumer cannot know which part is the ring.
+  // A later consumer cannot know the part of the file that is the ring.
   r.ring.reset();
-  const Draining late(r.path);
+  const TestReader late(r.path);
   CHECK_EQ(late.state, RingState::kCorrupt);
 }
 
-TEST(aFileCutInsideTheSlotsGivesNothingUntilItIsWholeAgain) {
+TEST(takesNoEventWhileFileIsTruncatedInsideSlots) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 5);
@@ -163,11 +163,11 @@ TEST(aFileCutInsideTheSlotsGivesNothingUntilItIsWholeAgain) {
   CHECK(r.ring->values().empty());
   CHECK_EQ(r.ring->last.state, RingState::kCorrupt);
   REQUIRE_EQ(::truncate(r.path.c_str(), 40 + 64 * 16), 0);
-  // The slots behind the cut are zeros now, as in the file.
+  // The truncated slots are zeros now.
   CHECK(r.ring->values() == (Values{11, 12, 0, 0, 0}));
 }
 
-TEST(aFileCutInsideTheHeaderGivesNothingUntilItIsARingAgain) {
+TEST(takesNoEventWhileFileIsTruncatedInsideHeader) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   for (const off_t size : {0, 1, 17, 39}) {
@@ -186,14 +186,14 @@ TEST(aFileCutInsideTheHeaderGivesNothingUntilItIsARingAgain) {
   CHECK(!r.stats().suspect);
 }
 
-TEST(aRingOfTheLargestSizeWithoutABlockIsReadToItsEnd) {
+TEST(drainsSparseRingOfLargestSize) {
   const TemporaryDirectory directory;
   constexpr uint64_t kCapacityMax = 1u << 24;
   const std::string path = directory / "agent";
   Image::headerA(4, 2, 16, 0, 0).put(24, kCapacityMax).put(32, kCapacityMax - 1).resize(40).writeTo(path);
   REQUIRE_EQ(::truncate(path.c_str(), 40 + kCapacityMax * 16), 0);
   store(path, kWritePos, kCapacityMax - 1);
-  Draining ring(path);
+  TestReader ring(path);
   uint64_t count = 0;
   uint64_t sum = 0;
   REQUIRE(ring.reader != nullptr);
@@ -205,22 +205,22 @@ TEST(aRingOfTheLargestSizeWithoutABlockIsReadToItsEnd) {
   CHECK_EQ(sum, 0u);
 }
 
-TEST(aFileOfATerabyteIsNoRing) {
+TEST(reportsFileOfATerabyteAsCorrupt) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   Image::headerA(4, 16, 16, 5, 2).writeTo(path);
   REQUIRE_EQ(::truncate(path.c_str(), off_t{1} << 40), 0);
-  const Draining ring(path);
+  const TestReader ring(path);
   CHECK_EQ(ring.state, RingState::kCorrupt);
-  // Not even with a header that claims more.
+  // A header with a larger capacity makes no difference.
   store(path, kCapacity, (uint64_t{1} << 36));
   store(path, kMask, (uint64_t{1} << 36) - 1);
-  CHECK_EQ(Draining(path).state, RingState::kCorrupt);
+  CHECK_EQ(TestReader(path).state, RingState::kCorrupt);
 }
 
-// Like NIXL's agents: each takes its position from the header. The start of the second one wipes the pending events;
-// the others are in the ring and count.
-TEST(twoProducersOnOneFileAreCountedFromTheSecondOnesStartOn) {
+// Both producers read write_pos from the header before each push, as NIXL's agents do. The start of the second producer
+// wipes the pending events. All later events count.
+TEST(countsTwoProducersFromStartOfTheSecond) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 3);
@@ -238,7 +238,7 @@ TEST(twoProducersOnOneFileAreCountedFromTheSecondOnesStartOn) {
   CHECK_EQ(r.stats().restarts, 1u);
 }
 
-TEST(aRingThatIsUnlinkedIsDrainedToItsEnd) {
+TEST(drainsUnlinkedRingToItsEnd) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 3);
@@ -248,7 +248,7 @@ TEST(aRingThatIsUnlinkedIsDrainedToItsEnd) {
   CHECK(r.ring->reader->unlinked());
 }
 
-TEST(permissionsThatAreTakenAwayLaterChangeNothing) {
+TEST(drainsAttachedRingWithoutPermissions) {
   const TemporaryDirectory directory;
   DrainedRing r(directory);
   push(r.writer, 11, 3);

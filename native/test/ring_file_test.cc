@@ -1,4 +1,4 @@
-// Opening a file: every state, and every cause of it.
+// States of a file that is opened, each with all of its causes.
 #include "ring_file.h"
 
 #include <sys/file.h>
@@ -26,7 +26,7 @@ RingState stateOf(const Image& image) {
 
 }  // namespace
 
-TEST(aWellFormedRingIsReadyInEveryVersion) {
+TEST(opensWellFormedRingOfEveryVersion) {
   CHECK_EQ(stateOf(Image::headerA(1, 16, 56, 5, 2)), RingState::kReady);
   CHECK_EQ(stateOf(Image::headerA(2, 16, 16, 15, 15)), RingState::kReady);
   CHECK_EQ(stateOf(Image::headerA(2, 16, 48, 0, 0)), RingState::kReady);
@@ -35,53 +35,53 @@ TEST(aWellFormedRingIsReadyInEveryVersion) {
   CHECK_EQ(stateOf(Image::headerB(16, 16, 5, 2)), RingState::kReady);
 }
 
-TEST(aRingThatIsNotThereYetIsWaitedFor) {
+TEST(reportsAbsentAndInitializingRings) {
   const TemporaryDirectory directory;
   CHECK_EQ(opened(directory / "agent"), RingState::kAbsent);
   CHECK_EQ(opened(directory / "no-folder/agent"), RingState::kAbsent);
   CHECK_EQ(stateOf(Image(0)), RingState::kInitializing);
-  CHECK_EQ(stateOf(Image(296, 0)), RingState::kInitializing);  // truncated to its size, header not stored
+  CHECK_EQ(stateOf(Image(296, 0)), RingState::kInitializing);  // has its size, but no header yet
   CHECK_EQ(stateOf(wellFormed().put(16, int32_t{0})), RingState::kInitializing);
   CHECK_EQ(stateOf(wellFormed().put(20, int32_t{0})), RingState::kInitializing);
 }
 
-TEST(aHeaderThatContradictsItselfIsCorrupt) {
+TEST(reportsInconsistentHeaderAsCorrupt) {
   CHECK_EQ(stateOf(Image(39, 0)), RingState::kCorrupt);
   for (const uint64_t capacity :
        {uint64_t{0}, uint64_t{1}, uint64_t{3}, uint64_t{17}, uint64_t{1} << 25, uint64_t{1} << 60, UINT64_MAX}) {
     CHECK_WITH(stateOf(wellFormed().put(24, capacity)) == RingState::kCorrupt, std::to_string(capacity));
   }
   CHECK_EQ(stateOf(wellFormed().put(32, uint64_t{16})), RingState::kCorrupt);  // mask
-  CHECK_EQ(stateOf(wellFormed().put(32, uint64_t{7})), RingState::kCorrupt);   // of another capacity
+  CHECK_EQ(stateOf(wellFormed().put(32, uint64_t{7})), RingState::kCorrupt);   // mask of another capacity
   CHECK_EQ(stateOf(wellFormed().put(0, uint64_t{16})), RingState::kCorrupt);   // write_pos past the capacity
   CHECK_EQ(stateOf(wellFormed().put(8, UINT64_MAX)), RingState::kCorrupt);     // read_pos
-  CHECK_EQ(stateOf(wellFormed().resize(40 + 15 * 16)), RingState::kCorrupt);   // cut in the slots
+  CHECK_EQ(stateOf(wellFormed().resize(40 + 15 * 16)), RingState::kCorrupt);   // truncated inside the slots
   CHECK_EQ(stateOf(wellFormed().resize(40 + 16 * 16 + 1)), RingState::kCorrupt);
   CHECK_EQ(stateOf(wellFormed().put(16, int32_t{1}).put(20, int32_t{1})), RingState::kCorrupt);  // slots of version 4
   CHECK_EQ(stateOf(wellFormed().put(16, int32_t{5}).put(20, int32_t{5})), RingState::kCorrupt);  // header of 1 to 4
 }
 
-TEST(anUnknownVersionIsIncompatible) {
+TEST(reportsUnknownVersionAsIncompatible) {
   for (const int32_t version : {6, 7, 999}) {
     CHECK_EQ(stateOf(wellFormed().put(16, version).put(20, version)), RingState::kIncompatible);
   }
-  // For example a text.
+  // The last one is a text.
   for (const int32_t version : {-1, 1000, 0x20656874}) {
     CHECK_EQ(stateOf(wellFormed().put(16, version).put(20, version)), RingState::kCorrupt);
   }
 }
 
-TEST(whatIsNoRegularFileIsNeverOpened) {
+TEST(opensRegularFilesOnly) {
   const TemporaryDirectory directory;
   wellFormed().writeTo(directory / "ring");
   REQUIRE_EQ(::symlink((directory / "ring").c_str(), (directory / "link").c_str()), 0);
-  REQUIRE_EQ(::mkfifo((directory / "fifo").c_str(), 0644), 0);  // opening it would never return
+  REQUIRE_EQ(::mkfifo((directory / "fifo").c_str(), 0644), 0);  // open() would block
   REQUIRE_EQ(::mkdir((directory / "folder").c_str(), 0755), 0);
   for (const char* name : {"link", "fifo", "folder"}) CHECK_EQ(opened(directory / name), RingState::kCorrupt);
   CHECK_EQ(opened("/dev/null"), RingState::kCorrupt);
 }
 
-TEST(aRingThatAnotherConsumerHoldsIsBusyAndLeftAlone) {
+TEST(reportsLockedRingAsBusy) {
   const TemporaryDirectory directory;
   const Image image = wellFormed();
   image.writeTo(directory / "agent");
@@ -94,8 +94,9 @@ TEST(aRingThatAnotherConsumerHoldsIsBusyAndLeftAlone) {
   CHECK_EQ(opened(directory / "agent"), RingState::kReady);
 }
 
-// Root becomes the user `nobody`, which does not own the rings. Another user drops the rights of the files instead.
-TEST(aRingOfAnotherUserCanBeObservedOnly) {
+// As root, the child becomes the user `nobody`, which does not own the rings. As another user, the test removes
+// permissions of the files instead.
+TEST(observesButDoesNotDrainRingOfAnotherUser) {
   const TemporaryDirectory directory;
   const bool isRoot = ::geteuid() == 0;
   wellFormed().writeTo(directory / "agent");

@@ -1,4 +1,4 @@
-// Observing real ring files: consumers are undisturbed, laps are reported, and restarts are no laps.
+// Observation of real rings beside a consumer: laps and restarts.
 
 #include "ring_observer.h"
 
@@ -19,10 +19,10 @@ namespace {
 
 constexpr size_t kAll = 1000;
 
-// A producer in its file, a consumer, and an observer.
-class Scene {
+// A ring with an agent, a consumer and an observer.
+class Fixture {
  public:
-  explicit Scene(uint64_t capacity = 16) : path_(directory_ / "agent") {
+  explicit Fixture(uint64_t capacity = 16) : path_(directory_ / "agent") {
     startAgent(capacity);
     RingState state;
     std::string reason;
@@ -31,7 +31,7 @@ class Scene {
     observer_ = std::make_unique<RingObserver>(RingFile::open(path_, RingAccess::kObserve, false));
   }
 
-  // Restarts in the same file, like an agent under its old name, but faster than any agent.
+  // Starts the agent, or restarts it in the same file. A real restart takes longer than a step of the file's clock.
   void startAgent(uint64_t capacity) {
     if (agent_ != nullptr) waitForNextFileTime();
     agent_ = std::make_unique<RingWriter>();
@@ -53,13 +53,13 @@ class Scene {
 
   Observation observe(size_t most = kAll) { return observer_->observe(most); }
 
-  // Sets the file's times as writing through a mapping may.
+  // Sets the file's times, as stores through a mapping may.
   void touch() {
     waitForNextFileTime();
     REQUIRE_EQ(::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0), 0);
   }
 
-  // Observes exactly the events with these values.
+  // Observes, and checks that the events have exactly these values.
   Observation expectSeen(uint64_t from, uint64_t to) {
     const Observation seen = observe();
     const std::vector<RingEvent> events = seen.events();
@@ -69,7 +69,7 @@ class Scene {
   }
 
  private:
-  // File systems take the time of a change from a clock with steps of milliseconds.
+  // Waits until a new change would get another ctime: file systems use a clock with steps of milliseconds.
   void waitForNextFileTime() {
     const std::string clock = directory_ / "clock";
     struct stat ring;
@@ -90,103 +90,103 @@ class Scene {
 
 }  // namespace
 
-TEST(goesRoundWithAConsumerThatDrains) {
-  Scene scene;
+TEST(observesEveryEventOverManyLaps) {
+  Fixture fixture;
   for (uint64_t first = 1; first < 1000; first += 9) {
-    scene.write(first, first + 8);
-    const Observation seen = scene.expectSeen(first, first + 8);
+    fixture.write(first, first + 8);
+    const Observation seen = fixture.expectSeen(first, first + 8);
     CHECK_EQ(seen.pending, uint64_t{9});
     CHECK(!seen.lapped);
     CHECK(!seen.restarted);
-    scene.drain();
+    fixture.drain();
   }
 }
 
-TEST(saysWhenItWasLapped) {
-  Scene scene;
-  scene.write(1, 5);
-  scene.expectSeen(1, 5);
+TEST(reportsLap) {
+  Fixture fixture;
+  fixture.write(1, 5);
+  fixture.expectSeen(1, 5);
   for (uint64_t first = 6; first < 60; first += 10) {
-    scene.drain();
-    scene.write(first, first + 9);
+    fixture.drain();
+    fixture.write(first, first + 9);
   }
-  CHECK(scene.observe().lapped);
+  CHECK(fixture.observe().lapped);
 }
 
-TEST(readsNothingAgainOfADrainedRingWhoseAgentRestarted) {
-  Scene scene(64);
+TEST(repeatsNoEventAfterRestartOfDrainedRing) {
+  Fixture fixture(64);
   for (uint64_t first = 1; first <= 91; first += 10) {
-    scene.write(first, first + 9);
-    scene.expectSeen(first, first + 9);
-    scene.drain();
+    fixture.write(first, first + 9);
+    fixture.expectSeen(first, first + 9);
+    fixture.drain();
   }
-  scene.startAgent(64);
-  const Observation seen = scene.observe();
+  fixture.startAgent(64);
+  const Observation seen = fixture.observe();
   CHECK(seen.restarted);
   CHECK(!seen.lapped);
   CHECK_EQ(seen.count(), size_t{0});
-  scene.write(7, 9);
-  CHECK(!scene.expectSeen(7, 9).restarted);
+  fixture.write(7, 9);
+  CHECK(!fixture.expectSeen(7, 9).restarted);
 }
 
-TEST(seesTheFirstEventsOfAnAgentThatRestarted) {
-  Scene scene(64);
-  scene.write(1, 20);
-  scene.expectSeen(1, 20);
-  scene.drain();
-  scene.startAgent(64);
-  scene.write(101, 105);
-  CHECK(scene.expectSeen(101, 105).restarted);
+TEST(observesFirstEventsAfterRestart) {
+  Fixture fixture(64);
+  fixture.write(1, 20);
+  fixture.expectSeen(1, 20);
+  fixture.drain();
+  fixture.startAgent(64);
+  fixture.write(101, 105);
+  CHECK(fixture.expectSeen(101, 105).restarted);
 }
 
-TEST(seesARestartOfARingThatNobodyDrains) {
-  Scene scene(64);
-  scene.write(1, 20);
-  scene.expectSeen(1, 20);
-  scene.startAgent(64);
-  scene.write(101, 103);
-  CHECK(scene.expectSeen(101, 103).restarted);
+TEST(noticesRestartOfUndrainedRing) {
+  Fixture fixture(64);
+  fixture.write(1, 20);
+  fixture.expectSeen(1, 20);
+  fixture.startAgent(64);
+  fixture.write(101, 103);
+  CHECK(fixture.expectSeen(101, 103).restarted);
 }
 
-TEST(seesARestartInASmallerAndInALargerRing) {
-  Scene scene(64);
-  scene.write(1, 20);
-  scene.expectSeen(1, 20);
+TEST(noticesRestartWithAnotherCapacity) {
+  Fixture fixture(64);
+  fixture.write(1, 20);
+  fixture.expectSeen(1, 20);
   for (const uint64_t capacity : {16, 256}) {
-    scene.startAgent(capacity);
-    scene.write(101, 103);
-    CHECK(scene.expectSeen(101, 103).restarted);
+    fixture.startAgent(capacity);
+    fixture.write(101, 103);
+    CHECK(fixture.expectSeen(101, 103).restarted);
   }
 }
 
-TEST(takesEventsThatItLeftForNoRestart) {
-  Scene scene(64);
-  scene.write(1, 60);
-  scene.expectSeen(1, 60);
-  scene.drain();
-  scene.write(61, 70);
-  CHECK_EQ(scene.observe(2).count(), size_t{2});
-  scene.touch();
-  CHECK(!scene.expectSeen(63, 70).restarted);
+TEST(reportsNoRestartForUnreadEvents) {
+  Fixture fixture(64);
+  fixture.write(1, 60);
+  fixture.expectSeen(1, 60);
+  fixture.drain();
+  fixture.write(61, 70);
+  CHECK_EQ(fixture.observe(2).count(), size_t{2});
+  fixture.touch();
+  CHECK(!fixture.expectSeen(63, 70).restarted);
 }
 
-TEST(goesRoundWhileTheFileIsTouched) {
-  Scene scene;
+TEST(reportsNoRestartForChangedCtime) {
+  Fixture fixture;
   for (uint64_t first = 1; first < 100; first += 9) {
-    scene.write(first, first + 8);
-    scene.touch();
-    CHECK(!scene.expectSeen(first, first + 8).restarted);
-    scene.drain();
+    fixture.write(first, first + 8);
+    fixture.touch();
+    CHECK(!fixture.expectSeen(first, first + 8).restarted);
+    fixture.drain();
   }
 }
 
-TEST(saysThatNobodyDrains) {
-  Scene scene;
-  scene.write(1, 15);
-  CHECK(!scene.expectSeen(1, 15).stalled);
-  CHECK(scene.observe().stalled);
-  scene.drain();
-  CHECK(!scene.observe().stalled);
+TEST(reportsStalledRing) {
+  Fixture fixture;
+  fixture.write(1, 15);
+  CHECK(!fixture.expectSeen(1, 15).stalled);
+  CHECK(fixture.observe().stalled);
+  fixture.drain();
+  CHECK(!fixture.observe().stalled);
 }
 
 int main() { return check::run("ring_observer_test"); }

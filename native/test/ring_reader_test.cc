@@ -1,4 +1,4 @@
-// Draining real files: every wire version from literal bytes, and concurrent restarts and truncations.
+// Drains of real files: every wire version from literal bytes, and concurrent restarts and truncations.
 #include "ring_reader.h"
 
 #include <sys/stat.h>
@@ -8,16 +8,16 @@
 #include <thread>
 
 #include "check.h"
-#include "draining.h"
 #include "ring_observer.h"
 #include "temporary_directory.h"
+#include "test_reader.h"
 
 using namespace nixl_otel;
 
 namespace {
 
-// The ring holds its last and its first slot, in this order. All other bytes are 0xA5, because real rings have any
-// bytes in their padding.
+// An event that a drain must return. The rings of these tests hold the last slot and the first slot, in this order. All
+// other bytes are 0xA5, because the padding of real rings may have any bytes.
 struct Expected {
   uint64_t timestampUs = 0;
   int32_t category = 0;
@@ -29,7 +29,7 @@ struct Expected {
 void expectTwo(const Image& image, const Expected& last, const Expected& first) {
   const TemporaryDirectory directory;
   image.writeTo(directory / "agent");
-  Draining ring(directory / "agent");
+  TestReader ring(directory / "agent");
   RingObserver observer(RingFile::open(directory / "agent", RingAccess::kObserve, false));
   for (const auto& events : {observer.observe(10).events(), ring.drain()}) {
     REQUIRE_EQ(events.size(), 2u);
@@ -82,12 +82,12 @@ TEST(readsDraft5) {
   expectTwo(image, {0, 0, 6, "", UINT64_MAX}, {0, 0, 0, "", 9});
 }
 
-TEST(leavesTheHeaderAsItWasFound) {
+TEST(restoresHeaderOnRelease) {
   const TemporaryDirectory directory;
   Image image = Image::headerA(4, 16, 16, 9, 2);
   image.writeTo(directory / "agent");
   {
-    Draining ring(directory / "agent");
+    TestReader ring(directory / "agent");
     CHECK_EQ(ring.drain(3).size(), 3u);
     CHECK_EQ(ring.drain().size(), 4u);
   }
@@ -98,15 +98,15 @@ TEST(leavesTheHeaderAsItWasFound) {
   CHECK(bytes == image.put(8, uint64_t{9}).bytes());
 }
 
-// Laps that are read in one piece, laps with too many remaining slots for that, and laps longer than a chunk.
-TEST(goesOnOverTheLapsEnd) {
+// Laps that are read with one system call, laps with too many other slots for that, and laps longer than a chunk.
+TEST(drainsOverLapEnd) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   for (const int32_t version : {1, 2, 3, 4, 5}) {
     for (const uint64_t capacity : {8, 4096, 16384}) {
       RingWriter writer;
       REQUIRE_EQ(writer.create(path, version, capacity), std::string());
-      Draining ring(path);
+      TestReader ring(path);
       uint64_t value = 0;
       for (const uint64_t batch : {capacity - 1, capacity - 1, capacity - 3, capacity / 2, capacity / 2 + 1}) {
         const auto pushed = push(writer, value + 1, batch);
@@ -117,52 +117,52 @@ TEST(goesOnOverTheLapsEnd) {
   }
 }
 
-TEST(takesNothingOverALapsEndThatWasCutOff) {
+TEST(takesNoEventOverTruncatedLapEnd) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   Image::headerA(4, 16, 16, 9, 11).writeTo(path);
-  Draining ring(path);
-  REQUIRE_EQ(ring.drain(1).size(), 1u);  // from now on it reads the header only after an anomaly
+  TestReader ring(path);
+  REQUIRE_EQ(ring.drain(1).size(), 1u);  // later drains call inspect() only after an anomaly
   REQUIRE_EQ(::truncate(path.c_str(), 40 + 16 * 14), 0);
   CHECK(ring.drain().empty());
   CHECK(ring.last.outcome == DrainOutcome::kWaiting);
   CHECK_EQ(ring.reader->stats().drained, 1u);
 }
 
-// The agent restarts in place, with every combination of buffers and versions, while a reader stays attached.
+// The agent restarts in place with several capacities and versions, while a reader stays attached.
 TEST(followsRestartsToAnyCapacityAndVersion) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
-  struct Life {
+  struct Incarnation {
     int32_t version;
     uint64_t capacity;
   };
-  const Life lives[] = {{4, 64}, {4, 64}, {4, 16}, {4, 256}, {1, 64}, {5, 64},
-                        {5, 8},  {3, 4},  {5, 8},  {2, 512}, {3, 512}};
+  const Incarnation incarnations[] = {{4, 64}, {4, 64}, {4, 16}, {4, 256}, {1, 64}, {5, 64},
+                                      {5, 8},  {3, 4},  {5, 8},  {2, 512}, {3, 512}};
   RingWriter first;
   REQUIRE_EQ(first.create(path, 4, 32), std::string());
-  Draining ring(path);
+  TestReader ring(path);
   uint64_t value = 0;
-  for (const Life& life : lives) {
+  for (const Incarnation& incarnation : incarnations) {
     RingWriter writer;
-    REQUIRE_EQ(writer.create(path, life.version, life.capacity), std::string());
-    ring.drain();  // the new agent pushes later than that
-    const auto pushed = push(writer, value + 1, life.capacity - 1);
-    value += life.capacity - 1;
+    REQUIRE_EQ(writer.create(path, incarnation.version, incarnation.capacity), std::string());
+    ring.drain();  // by assumption B a new agent pushes after this drain
+    const auto pushed = push(writer, value + 1, incarnation.capacity - 1);
+    value += incarnation.capacity - 1;
     CHECK(ring.values() == pushed);
   }
-  CHECK_EQ(ring.reader->stats().restarts, std::size(lives));
+  CHECK_EQ(ring.reader->stats().restarts, std::size(incarnations));
   CHECK(!ring.reader->stats().suspect);
 }
 
-// Thousands of truncations during drains: to nothing, to inside the header, to inside the slots. Afterwards the ring is
-// whole again and is read to its end.
+// Thousands of truncations during drains: to 0 bytes, inside the header, inside the slots. After a restart of the agent
+// the counts must be exact again.
 TEST(survivesTruncationAtAnyMoment) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   Image::headerA(4, 4096, 16, 4095, 0).writeTo(path);
   std::atomic<bool> done{false};
-  std::thread vandal([&] {
+  std::thread truncator([&] {
     std::mt19937 random(1);
     const Image image = Image::headerA(4, 4096, 16, 4095, 0);
     for (int i = 0; i < (check::kSanitized ? 500 : 5000); ++i) {
@@ -173,31 +173,31 @@ TEST(survivesTruncationAtAnyMoment) {
     }
     done = true;
   });
-  Draining ring(path);
-  uint64_t looks = 0;
-  const auto look = [&] {
+  TestReader ring(path);
+  uint64_t drains = 0;
+  const auto drainOnce = [&] {
     if (ring.reader == nullptr) ring.reader = RingReader::open(path, false, ring.state, ring.reason);
-    ++looks;
+    ++drains;
     return ring.drain();
   };
-  while (!done) look();
-  vandal.join();
-  CHECK(looks > 100);
+  while (!done) drainOnce();
+  truncator.join();
+  CHECK(drains > 100);
   RingWriter agent;
   REQUIRE_EQ(agent.create(path, 4, 1024), std::string());
-  look();  // finds it: the agent pushes later than that
+  drainOnce();  // by assumption B a new agent pushes after this drain
   const auto pushed = push(agent, 1, 1000);
   std::vector<uint64_t> drained;
-  for (const RingEvent& event : look()) drained.push_back(event.value);
+  for (const RingEvent& event : drainOnce()) drained.push_back(event.value);
   CHECK(drained == pushed);
 }
 
-// A producer that pushes, and restarts in place repeatedly. The reader counts no more than it wrote, and no less than
-// that minus the wiped events. Like an agent, it first pushes one flush interval after the creation of its ring.
-TEST(countsNothingTwiceOverRestartsUnderLoad) {
+// A producer pushes and restarts in place repeatedly. The reader must count at most the written events, and at least
+// the written events minus the wiped ones.
+TEST(countsNoEventTwiceOverRestartsUnderLoad) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
-  constexpr int kLives = check::kSanitized ? 20 : 60;
+  constexpr int kIncarnations = check::kSanitized ? 20 : 60;
   std::atomic<bool> done{false};
   std::atomic<uint64_t> drains{0};
   std::atomic<uint64_t> written{0};
@@ -206,11 +206,11 @@ TEST(countsNothingTwiceOverRestartsUnderLoad) {
     const uint64_t capacities[] = {1024, 1024, 256, 4096};
     uint64_t value = 0;
     uint64_t left = 0;
-    for (int life = 0; life < kLives; ++life) {
+    for (int incarnation = 0; incarnation < kIncarnations; ++incarnation) {
       wiped += left;
       RingWriter ring;
-      if (!ring.create(path, 4, capacities[life % 4]).empty()) std::abort();
-      // Assumption B of the protocol: the first push follows the end of a drain that is running now.
+      if (!ring.create(path, 4, capacities[incarnation % 4]).empty()) std::abort();
+      // Assumption B of the protocol: the first push comes after the end of a drain that runs now.
       for (const uint64_t ended = drains; drains == ended;) std::this_thread::yield();
       for (int burst = 0; burst < 50; ++burst) {
         for (int i = 0; i < 100; ++i) {
@@ -225,18 +225,18 @@ TEST(countsNothingTwiceOverRestartsUnderLoad) {
     done = true;
   });
   while (!std::filesystem::exists(path)) std::this_thread::yield();
-  Draining ring(path);
+  TestReader ring(path);
   uint64_t last = 0;
   uint64_t counted = 0;
   for (int quiet = 0; quiet < 3; quiet += done) {
     if (ring.reader == nullptr) ring.reader = RingReader::open(path, false, ring.state, ring.reason);
     for (const RingEvent& event : ring.drain()) {
-      CHECK(event.value > last);  // in order: none twice
+      CHECK(event.value > last);  // rising values: no event counts twice
       last = event.value;
       ++counted;
     }
     ++drains;
-    CHECK(last <= written + 1);  // written is counted right after the push
+    CHECK(last <= written + 1);  // the producer increments `written` right after the push
     std::this_thread::yield();
   }
   agent.join();
@@ -248,10 +248,10 @@ TEST(countsNothingTwiceOverRestartsUnderLoad) {
 namespace {
 
 struct Gaps {
-  std::vector<uint64_t> before;  // events drained before each report of a chunk
-  std::vector<uint64_t> after;
+  std::vector<uint64_t> before;  // number of events drained before each gapBefore
+  std::vector<uint64_t> after;   // and before each gapAfter
   uint64_t drained = 0;
-  void drain(Draining& ring, uint64_t budget = UINT64_MAX) {
+  void drain(TestReader& ring, uint64_t budget = UINT64_MAX) {
     ring.reader->drain(budget, ring.buffer, [&](const RingReader::Chunk& chunk) {
       if (chunk.gapBefore) before.push_back(drained);
       drained += chunk.count;
@@ -268,20 +268,20 @@ uint64_t pushAll(RingWriter& writer, uint64_t events) {
 
 }  // namespace
 
-// Events that a full ring refused are missing after its last event, independent of chunks and turns.
-TEST(saysWhereAFullRingMayHaveRefusedEvents) {
+// The gap is after the last event of a full ring, independent of chunks and turns.
+TEST(reportsGapsOfFullRing) {
   const TemporaryDirectory directory;
   for (const uint64_t capacity : {64, 4096, 8192, 65536}) {
     for (const uint64_t budget : {uint64_t{10}, capacity / 3, uint64_t{UINT64_MAX}}) {
       const std::string path = directory / (std::to_string(capacity) + "-" + std::to_string(budget));
       RingWriter writer;
       REQUIRE_EQ(writer.create(path, 4, capacity), std::string());
-      Draining ring(path);
+      TestReader ring(path);
       Gaps gaps;
       REQUIRE_EQ(pushAll(writer, capacity + 5), capacity - 1);
       gaps.drain(ring, budget);
       if (budget != UINT64_MAX) {
-        // Full again before the reader reached the first gap: one more gap.
+        // The ring becomes full again before the reader has reached the first gap. This adds a second gap.
         REQUIRE_EQ(pushAll(writer, capacity), budget);
         gaps.drain(ring, budget);
         REQUIRE_EQ(pushAll(writer, budget - 1), budget - 1);
@@ -295,12 +295,12 @@ TEST(saysWhereAFullRingMayHaveRefusedEvents) {
   }
 }
 
-TEST(saysWhereAForeignConsumerTookEvents) {
+TEST(reportsGapsOfForeignConsumer) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   RingWriter writer;
   REQUIRE_EQ(writer.create(path, 4, 64), std::string());
-  Draining ring(path);
+  TestReader ring(path);
   Gaps gaps;
   pushAll(writer, 10);
   gaps.drain(ring);
@@ -313,7 +313,7 @@ TEST(saysWhereAForeignConsumerTookEvents) {
   CHECK_EQ(gaps.drained, 27u);
   CHECK(gaps.before == std::vector<uint64_t>{10});
   CHECK(ring.reader->stats().suspect);
-  // Events read from one incarnation are not missing in the next.
+  // Events that a foreign consumer took from one incarnation cause no gap in the next.
   pushAll(writer, 10);
   store(path, kHeaderA.readPos, load<uint64_t>(path, kHeaderA.writePos));
   gaps.drain(ring);
@@ -326,11 +326,11 @@ TEST(saysWhereAForeignConsumerTookEvents) {
   CHECK(gaps.before == std::vector<uint64_t>{10});
 }
 
-TEST(aForeignConsumerIsNoticed) {
+TEST(noticesForeignConsumer) {
   const TemporaryDirectory directory;
   RingWriter writer;
   REQUIRE_EQ(writer.create(directory / "agent", 4, 64), std::string());
-  Draining ring(directory / "agent");
+  TestReader ring(directory / "agent");
   RingEvent event;
   for (int i = 0; i < 10; ++i) writer.push(event);
   CHECK_EQ(ring.drain().size(), 10u);

@@ -1,4 +1,4 @@
-// Files that a writer accepts, and files that it leaves alone.
+// Files that a writer accepts, and files that it refuses and leaves unchanged.
 #include "ring_writer.h"
 
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ struct stat statOf(const std::string& path) {
 
 }  // namespace
 
-TEST(aLinkUnderTheAgentsNameIsNotFollowed) {
+TEST(followsNoLinkAtAgentName) {
   const TemporaryDirectory directory;
   std::ofstream(directory / "secret") << kText;
   std::filesystem::create_symlink(directory / "secret", directory / "agent");
@@ -43,8 +43,8 @@ TEST(aLinkUnderTheAgentsNameIsNotFollowed) {
   CHECK(!std::filesystem::exists(directory / "new"));
 }
 
-// Nor does it wait for a process at the other end.
-TEST(whatIsNoRegularFileIsRefused) {
+// The writer must not wait for another process at the other end of the fifo.
+TEST(refusesOtherThanRegularFiles) {
   const TemporaryDirectory directory;
   REQUIRE_EQ(::mkfifo((directory / "fifo").c_str(), 0644), 0);
   std::filesystem::create_directory(directory / "folder");
@@ -53,7 +53,7 @@ TEST(whatIsNoRegularFileIsRefused) {
   }
 }
 
-TEST(aFileOfAnotherUserIsLeftAlone) {
+TEST(leavesFileOfAnotherUserUnchanged) {
   if (::geteuid() != 0) return;  // only root can give files away
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
@@ -64,13 +64,13 @@ TEST(aFileOfAnotherUserIsLeftAlone) {
   CHECK(contents(path) == kText);
 }
 
-TEST(aFileThatCannotBeMadeIsSaidWhy) {
+TEST(reportsWhyFileCannotBeCreated) {
   const TemporaryDirectory directory;
   CHECK_EQ(problemAt(directory / "missing/agent"),
            "cannot open " + (directory / "missing/agent") + ": No such file or directory");
 }
 
-TEST(itsOwnFileIsUsedAgainInPlace) {
+TEST(reusesOwnFileInPlace) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   RingWriter before;

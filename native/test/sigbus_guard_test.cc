@@ -1,4 +1,5 @@
-// The guard survives and records a fault inside a claimed mapping. Every other fault reaches the earlier handler.
+// The handler survives and records a fault inside a claimed mapping. It forwards every other fault to the previous
+// handler.
 #include "sigbus_guard.h"
 
 #include <signal.h>
@@ -28,7 +29,7 @@ struct MappedFile {
 
 }  // namespace
 
-TEST(aTruncatedFileReadsAsZerosAndSaysSo) {
+TEST(readsTruncatedFileAsZerosAndRecordsFault) {
   const TemporaryDirectory directory;
   MappedFile file(directory / "ring");
   for (int i = 0; i < 1000; ++i) {
@@ -43,8 +44,8 @@ TEST(aTruncatedFileReadsAsZerosAndSaysSo) {
   }
 }
 
-// Like a library that is loaded after us.
-TEST(aHandlerThatCameOverOursGivesWayAgain) {
+// A library that is loaded later may install its own handler.
+TEST(replacesHandlerThatWasInstalledLater) {
   const TemporaryDirectory directory;
   MappedFile file(directory / "ring");
   struct sigaction before;
@@ -60,7 +61,7 @@ TEST(aHandlerThatCameOverOursGivesWayAgain) {
   ::sigaction(SIGBUS, &before, nullptr);
 }
 
-TEST(eachThreadHasItsOwnClaim) {
+TEST(separatesClaimsOfThreads) {
   const TemporaryDirectory directory;
   std::vector<std::thread> threads;
   std::atomic<int> survived{0};
@@ -79,8 +80,8 @@ TEST(eachThreadHasItsOwnClaim) {
   CHECK_EQ(survived.load(), 800);
 }
 
-// Runs in a child, which must die of the fault as it would without us.
-TEST(aFaultOfTheHostsStaysTheHosts) {
+// Runs in a child process, which the fault must end as it would without this handler.
+TEST(forwardsFaultOfHostToDefaultAction) {
   const TemporaryDirectory directory;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -94,13 +95,13 @@ TEST(aFaultOfTheHostsStaysTheHosts) {
   }
   int status = 0;
   ::waitpid(child, &status, 0);
-  // A sanitizer's own handler turns the signal into an exit code.
+  // Under a sanitizer its handler ends the process with an exit code.
   CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS) || (check::kSanitized && WEXITSTATUS(status) != 0));
 }
 
 namespace {
 
-// Arguments of the host's handler. It maps a page of zeros, as the guard does, and returns.
+// State of the host's handler, which maps a page of zeros at the fault and returns.
 volatile sig_atomic_t handled = 0;
 void* volatile faultAddress = nullptr;
 
@@ -121,8 +122,8 @@ void plain(int signal) {
   repair(faultAddress);
 }
 
-// Runs in a child whose handler is installed before the guard's. Returns 0 when that handler got both of the host's
-// faults, and the guard the one between them.
+// Runs in a child process, which installs its handler before guardMappings(). Returns 0 if that handler gets both
+// faults of the host, and the guard gets the fault between them.
 int faultsUnder(const struct sigaction& handler, const std::string& directory) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -148,7 +149,7 @@ int faultsUnder(const struct sigaction& handler, const std::string& directory) {
 
 }  // namespace
 
-TEST(aHandlerThatWasThereBeforeGetsTheFaultsOfTheHost) {
+TEST(forwardsFaultsOfHostToEarlierHandler) {
   struct sigaction handler = {};
   ::sigemptyset(&handler.sa_mask);
   handler.sa_flags = SA_SIGINFO;

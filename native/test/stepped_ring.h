@@ -1,4 +1,4 @@
-// A real ring with a hook before each access: a test can stop a drain between any two of them.
+// A real ring that calls a test's hook before each access of a drain.
 
 #pragma once
 
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "drain_protocol.h"
-#include "draining.h"
 #include "ring_reader.h"
 #include "temporary_directory.h"
+#include "test_reader.h"
 
 enum class Access { kInspect, kVersion, kMark, kWritePos, kReadPos, kSwapMark, kSwapReadPos, kSlots, kPause };
 
@@ -39,9 +39,9 @@ class SteppedRing {
   nixl_otel::RingReader& reader_;
 };
 
-// An agent's ring, attached and drained by the protocol step by step.
-struct Stepping {
-  explicit Stepping(uint64_t capacity) : opened(made(capacity)), ring(*opened.reader) {
+// A ring of an agent, attached by a protocol whose drains call the hook.
+struct SteppedDrain {
+  explicit SteppedDrain(uint64_t capacity) : opened(createRing(capacity)), ring(*opened.reader) {
     if (!protocol.attach(ring, ring.inspect(), capacity, 1)) std::abort();
     while (drain() == nixl_otel::DrainOutcome::kSettling) {
     }
@@ -56,14 +56,14 @@ struct Stepping {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   nixl_otel::RingWriter writer;
-  Draining opened;
+  TestReader opened;
   SteppedRing ring;
   nixl_otel::DrainProtocol<SteppedRing> protocol;
   uint64_t count = 0;
-  std::vector<uint64_t> gapsAfter;  // counts of events after which the producer may have omitted some
+  std::vector<uint64_t> gapsAfter;  // number of events before each gapAfter
 
  private:
-  const std::string& made(uint64_t capacity) {
+  const std::string& createRing(uint64_t capacity) {
     if (!writer.create(path, 4, capacity).empty()) std::abort();
     return path;
   }

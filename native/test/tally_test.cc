@@ -67,8 +67,8 @@ TEST(sumsDoNotWrapAt64Bits) {
   CHECK_EQ(tally.events()[kTxBytes].last, UINT64_MAX);
 }
 
-// Longer than a chunk of a drain: an observer folds a whole ring at once.
-TEST(sumsOfManyLargeTransfersDoNotWrapEither) {
+// More events than a drain folds at once, because an observer folds a whole ring at once.
+TEST(sumsOfManyLargeTransfersDoNotWrap) {
   constexpr uint64_t kTransfers = uint64_t{1} << 14;
   constexpr uint64_t kBytes = (uint64_t{1} << 51) - 1;
   constexpr uint64_t kPostUs = kBytes - 1, kUs = kBytes - 2;
@@ -91,7 +91,7 @@ TEST(sumsOfManyLargeTransfersDoNotWrapEither) {
   }
 }
 
-TEST(equalOptionsShareOnePlanWhileAnybodyHasIt) {
+TEST(sharesOnePlanAmongEqualOptions) {
   auto one = planFor(options());
   CHECK(planFor(options()) == one);
   TallyOptions other = options();
@@ -109,7 +109,7 @@ TEST(equalOptionsShareOnePlanWhileAnybodyHasIt) {
   CHECK(planFor(options())->options == options());
 }
 
-TEST(valuesFallIntoTheBucketWhoseBoundTheyDoNotPass) {
+TEST(countsValuesByInclusiveUpperBound) {
   Tally tally(plan());
   fold(tally, *releasedLayout(4),
        {typed(kXferTime, 0), typed(kXferTime, 10), typed(kXferTime, 11), typed(kXferTime, 99), typed(kXferTime, 100),
@@ -117,14 +117,14 @@ TEST(valuesFallIntoTheBucketWhoseBoundTheyDoNotPass) {
   CHECK(tally.events()[kXferTime].counts == (std::vector<uint64_t>{2, 2, 2, 2}));
 }
 
-TEST(aTransferIsPutTogetherFromConsecutiveEventsOnly) {
+TEST(assemblesTransferFromConsecutiveEventsOnly) {
   Tally tally(plan());
   const RingLayout& v4 = *releasedLayout(4);
   fold(tally, v4, {typed(kXferPostTime, 1), typed(kXferTime, 20), typed(kTxBytes, 5000)});
   fold(tally, v4, {typed(kTxRequests, 1)});
   CHECK_EQ(tally.transmit().count, 1u);
   fold(tally, v4, {typed(kXferTime, 20), typed(kRxBytes, 50), typed(kTxRequests, 1)});  // directions differ
-  fold(tally, v4, {typed(kXferTime, 20), typed(kRxBytes, 50)}, true);                   // cut by a full ring
+  fold(tally, v4, {typed(kXferTime, 20), typed(kRxBytes, 50)}, true);                   // a gap follows
   fold(tally, v4, {typed(kRxRequests, 1)});
   CHECK_EQ(tally.transmit().count, 1u);
   CHECK_EQ(tally.receive().count, 0u);
@@ -145,8 +145,8 @@ bool sameTransfers(const TransferTally& a, const TransferTally& b) {
 
 }  // namespace
 
-// Whole transfers have a separate path, which a single event never takes.
-TEST(transfersCountTheSameInOnePieceAsEventByEvent) {
+// Tally folds whole transfers with separate code. Chunks of one event never reach that code.
+TEST(countsWholeTransfersLikeSingleEvents) {
   const char* names[] = {"agent_tx_bytes",        "agent_rx_bytes",          "agent_tx_requests_num",
                          "agent_rx_requests_num", "agent_memory_registered", "agent_memory_deregistered",
                          "agent_xfer_time",       "agent_xfer_post_time"};
@@ -167,7 +167,7 @@ TEST(transfersCountTheSameInOnePieceAsEventByEvent) {
     if (random() % 8 != 0) add(kXferPostTime, value());
     add(kXferTime, value());
     add(kTxBytes + direction, value());
-    if (random() % 16 == 0) continue;  // like the cut of a full ring
+    if (random() % 16 == 0) continue;  // the ring was full and refused the request
     add(kTxRequests + direction, random() % 16 == 0 ? 2 : 1);
     if (random() % 16 == 0) add(kMemoryRegistered, value());
   }
@@ -199,7 +199,7 @@ TEST(memoryInUseNeverFallsBelowZero) {
   CHECK(!tally.memoryApproximate());
 }
 
-TEST(unknownKeysEndUnderOneOverflowKey) {
+TEST(countsKeysAboveLimitUnderOneOverflowKey) {
   Tally tally(plan());
   constexpr uint32_t kEach = check::kSanitized ? 50'000 : 1'000'000;
   for (uint32_t i = 0; i < kEach; ++i) {
@@ -211,7 +211,7 @@ TEST(unknownKeysEndUnderOneOverflowKey) {
   CHECK_EQ(tally.events().back().count, 2 * kEach - Tally::kMaxUnknownKeys);
 }
 
-TEST(namesAreKnownBySpellingAndCategory) {
+TEST(matchesNamesBySpellingAndCategory) {
   Tally tally(plan());
   fold(tally, *releasedLayout(1), {named("agent_tx_bytes", kTransfer, 7), named("agent_tx_bytes", kCustom, 9)});
   CHECK_EQ(tally.events()[kTxBytes].count, 1u);
@@ -219,7 +219,7 @@ TEST(namesAreKnownBySpellingAndCategory) {
   CHECK_EQ(tally.events().back().name, std::string("agent_tx_bytes"));
 }
 
-TEST(histogramsHaveTheBoundsThatTheyWereGiven) {
+TEST(usesConfiguredHistogramBounds) {
   TallyOptions own = options();
   own.bounds.push_back({5, 50});
   own.bounds.push_back({1000});
@@ -242,7 +242,7 @@ TEST(histogramsHaveTheBoundsThatTheyWereGiven) {
   CHECK(tally.events()[24].counts.empty());
 }
 
-TEST(aTapGetsWhatItAskedFor) {
+TEST(passesWantedEventsToTap) {
   Tally tally(plan());
   const std::vector<RingEvent> events = {typed(kXferTime, 20), typed(kTxBytes, 50), typed(kTxRequests, 1),
                                          typed(99, 4)};

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// A directory that is removed with its content.
+// A directory that the destructor removes with its content.
 struct TemporaryDirectory {
   std::string path;
   TemporaryDirectory() {
@@ -20,7 +20,7 @@ struct TemporaryDirectory {
   std::string operator/(const std::string& name) const { return path + "/" + name; }
 };
 
-// A ring written byte by byte at literal offsets: code with a wrong offset reads other values.
+// Bytes of a ring, stored at literal offsets. Code with a wrong offset therefore reads wrong values.
 class Image {
  public:
   explicit Image(size_t bytes, uint8_t fill = 0xA5) : bytes_(bytes, fill) {}

@@ -61,25 +61,25 @@ void Agent::run() {
   try {
     if (const auto runTime = options_.runTime()) runEnd_ = Clock::now() + *runTime;
     due_ = Clock::now();
-    live();
+    runIncarnation();
     while (!stop_.stop_requested() && Clock::now() < runEnd_ &&
            (options_.transfers == 0 || attempts_ < options_.transfers) &&
            (options_.restarts == 0 || totals_.restarts < options_.restarts)) {
-      // Exact only without a drain between this line and the rebuild of the header.
+      // Exact only if no consumer drains between this line and the rebuild of the header.
       totals_.wiped += ring_.pending();
       ring_.close();
       totals_.restarts++;
       createRing();
-      live();
+      runIncarnation();
     }
     totals_.complete = true;
   } catch (const std::exception& error) {
     failure_ = options_.agentName(index_) + ": " + error.what();
   }
-  mover_.reset();  // not in the destructor: freeing GPU memory needs this thread's context
+  mover_.reset();  // here, because freeing GPU memory needs this thread's CUDA context
 }
 
-// Runs on the agent's thread: a CUDA context is current per thread.
+// Makes the mover and the first ring. Runs on the agent's thread, because a CUDA context is current per thread.
 void Agent::prepare() {
   if (options_.gpu) {
     auto gpu = std::make_unique<GpuMover>(options_.largestTransfer());
@@ -94,22 +94,22 @@ void Agent::prepare() {
 }
 
 void Agent::createRing() {
-  const uint64_t life = totals_.restarts;
+  const uint64_t restart = totals_.restarts;
   const std::vector<uint64_t>& sizes = options_.restartSizes;
-  const uint64_t capacity = life == 0 || sizes.empty() ? options_.bufferSize : sizes[(life - 1) % sizes.size()];
+  const uint64_t capacity = restart == 0 || sizes.empty() ? options_.bufferSize : sizes[(restart - 1) % sizes.size()];
   const std::string problem = ring_.create(options_.ringPath(index_), options_.wireVersion, capacity);
   if (!problem.empty()) throw std::runtime_error(problem);
 }
 
-// Runs one life: from the agent's creation to its destruction. The buffers outlive it: they belong to the application,
-// which registers them with each new agent.
-void Agent::live() {
+// Runs one incarnation: from the agent's creation to its destruction. The buffers outlive it, because they belong to
+// the application, which registers them with each new agent.
+void Agent::runIncarnation() {
   StagingQueue queue(options_.stagingLimit());
   RingFlusher flusher(ring_, queue, options_.flushInterval, totals_);
   const bool restarts = options_.restartEvery.count() != 0;
-  const Clock::time_point lifeEnd = restarts ? Clock::now() + options_.restartEvery : Clock::time_point::max();
+  const Clock::time_point incarnationEnd = restarts ? Clock::now() + options_.restartEvery : Clock::time_point::max();
   stageOne(queue, kMemoryRegistered, mover_->registeredBytes());
-  moveUntil(std::min(lifeEnd, runEnd_), queue);
+  moveUntil(std::min(incarnationEnd, runEnd_), queue);
   stageOne(queue, kMemoryDeregistered, mover_->registeredBytes());
   flusher.stop(options_.finalFlush);
   const StagingQueue::Counts counts = queue.counts();
@@ -127,7 +127,8 @@ void Agent::moveUntil(Clock::time_point end, StagingQueue& queue) {
     if (queue.unbounded()) queue.waitForRoom(stop_, end);
     const Clock::time_point now = Clock::now();
     if (stop_.stop_requested() || now >= end) return;
-    // The schedule is absolute: later transfers catch up with a slow one. After a long stall (SIGSTOP) it starts anew.
+    // The schedule is absolute: after a slow transfer, later ones catch up. After a stall of more than a second
+    // (SIGSTOP) the schedule begins anew.
     due_ = now - due_ > std::chrono::seconds(1) ? now : due_ + gap;
     attempts_++;
     if (options_.errorsPercent > 0 && chance(options_.errorsPercent)) {
@@ -142,7 +143,8 @@ void Agent::moveUntil(Clock::time_point end, StagingQueue& queue) {
 void Agent::transfer(StagingQueue& queue) {
   const uint64_t bytes = pickSize();
   const bool read = chance(options_.readsPercent);
-  // Versions 1 to 3 stage the time to post when the transfer is posted, later ones with the rest when it is done.
+  // In wire versions 1 to 3 agents stage the time to post when they post the transfer, in later versions together with
+  // the other events when the transfer is complete.
   const bool postApart = options_.wireVersion < 4;
 
   const Clock::time_point begin = Clock::now();
@@ -162,7 +164,7 @@ void Agent::transfer(StagingQueue& queue) {
   queue.stage(std::span(group).subspan(postApart ? 1 : 0));
 }
 
-// Returns false when the program has to stop.
+// Returns false if the program must stop.
 bool Agent::waitUntil(Clock::time_point due) {
   if (due > Clock::now()) {
     std::unique_lock lock(mutex_);
@@ -172,7 +174,7 @@ bool Agent::waitUntil(Clock::time_point due) {
 }
 
 bool Agent::chance(double percent) {
-  // 2^-53 steps: the top bits, as a fraction of 1.
+  // The 53 upper bits as a fraction of 1.
   return static_cast<double>(random_() >> 11) * 0x1p-53 * 100 < percent;
 }
 

@@ -1,5 +1,5 @@
-// One agent. Its mover thread makes transfers and stages their events, life after life. Each life has its own ring (in
-// the same file), staging queue and flush thread.
+// One agent. Its thread makes transfers and stages their events, over all incarnations. Each incarnation has its own
+// ring (in the same file), staging queue and flush thread.
 
 #pragma once
 
@@ -23,12 +23,16 @@ namespace nixl_otel::transfer_source {
 
 class Agent {
  public:
-  // `options` and `totals` must outlive the agent; totals are whole after join().
+  // `totals` is complete after join().
+  //
+  // Requires: `options` and `totals` outlive the agent.
   Agent(const Options& options, uint32_t index, std::stop_token stop, AgentTotals& totals);
 
   void start();
-  std::string waitReady();  // "" once the ring exists, or the problem
-  std::string join();       // "" or the problem that ended the agent early
+  // Waits until the ring exists. Returns "" or the problem.
+  std::string waitReady();
+  // Waits for the end of the agent. Returns "" or the problem that ended it early.
+  std::string join();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -36,7 +40,7 @@ class Agent {
   void run();
   void prepare();
   void createRing();
-  void live();
+  void runIncarnation();
   void moveUntil(Clock::time_point end, StagingQueue& queue);
   void transfer(StagingQueue& queue);
   bool waitUntil(Clock::time_point due);
@@ -58,7 +62,7 @@ class Agent {
   std::mutex mutex_;
   std::condition_variable_any timer_;
   std::promise<std::string> ready_;
-  std::string failure_;  // written by the thread, read after join
+  std::string failure_;  // the thread writes it, and join() reads it afterwards
   std::jthread thread_;
 };
 

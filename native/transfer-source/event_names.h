@@ -1,4 +1,4 @@
-// Names of the events: by type (wire versions 2 and up) and in the slot (version 1).
+// Names of the events: by type (wire versions 2 and up), and as stored in a slot (version 1).
 
 #pragma once
 
@@ -10,8 +10,8 @@
 namespace nixl_otel::transfer_source {
 
 struct EventName {
-  const char* canonical;  // of versions 2 and up; the totals of every version use it
-  const char* version1;   // stored in the slot, at most 31 bytes
+  const char* canonical;  // in wire versions 2 and up; the totals use it for every version
+  const char* version1;   // in a slot of wire version 1, at most 31 bytes
   Category category;      // stored by versions 1 and 2
 };
 
@@ -37,7 +37,7 @@ inline constexpr std::array<EventName, 21> kEventNames{{
     {"agent_err_remote_disconnect", "NIXL_ERR_REMOTE_DISCONNECT", kError},
     {"agent_err_canceled", "NIXL_ERR_CANCELED", kError},
     {"agent_err_no_telemetry", "NIXL_ERR_NO_TELEMETRY", kError},
-    // Version 4 and up only: older agents lose events silently.
+    // Only wire versions 4 and up: agents of older versions report no dropped events.
     {"agent_telemetry_events_dropped", "agent_telemetry_events_dropped", kSystem},
 }};
 

@@ -10,8 +10,9 @@
 
 namespace nixl_otel::transfer_source {
 
-// Prototypes as in the CUDA Driver API reference. CUresult and CUdevice are ints, CUdeviceptr an unsigned 64-bit
-// integer, contexts and streams opaque pointers. The _v2 names are what cuda.h maps the plain ones to.
+// Functions of libcuda.so.1, with prototypes from the CUDA Driver API reference. CUresult and CUdevice are ints,
+// CUdeviceptr is an unsigned 64-bit integer, contexts and streams are opaque pointers. cuda.h maps the plain names to
+// the names with _v2.
 struct CudaDriver {
   using Ptr = unsigned long long;
   int (*init)(unsigned flags);
@@ -33,7 +34,7 @@ struct CudaDriver {
   int (*getErrorName)(int result, const char** name);
 
   CudaDriver() {
-    // Never closed, because the driver's threads continue to run.
+    // The library is never closed, because the driver's threads continue to run.
     void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       throw std::runtime_error(std::string("--gpu needs an NVIDIA driver, and there is none here: ") + ::dlerror());
@@ -74,7 +75,7 @@ struct CudaDriver {
 GpuMover::GpuMover(uint64_t largestTransfer) : size_(largestTransfer), cuda_(std::make_unique<CudaDriver>()) {
   try {
     open();
-    proveRoundTrip();
+    verifyRoundTrip();
   } catch (...) {
     close();
     throw;
@@ -87,12 +88,13 @@ void GpuMover::open() {
   cuda_->check(cuda_->init(0), "--gpu needs a GPU, and none can be used here: cuInit");
   cuda_->check(cuda_->deviceGet(&device_, 0), "--gpu needs a GPU, and there is none here: cuDeviceGet");
   cuda_->check(cuda_->deviceGetName(deviceName_, sizeof deviceName_, device_), "cuDeviceGetName");
-  // The primary context is shared by all agents of this process and current per thread: the mover stays on this one.
+  // All agents of this process share the primary context. It is current per thread, so the mover remains on this
+  // thread.
   void* context = nullptr;
   cuda_->check(cuda_->primaryCtxRetain(&context, device_), "cuDevicePrimaryCtxRetain");
   contextHeld_ = true;
   cuda_->check(cuda_->ctxSetCurrent(context), "cuCtxSetCurrent");
-  constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING: agents do not wait for each other
+  constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING: agents must not wait for each other
   cuda_->check(cuda_->streamCreate(&stream_, kNonBlocking), "cuStreamCreate");
   cuda_->check(cuda_->memAllocHost(&host_, size_), "cuMemAllocHost");
   cuda_->check(cuda_->memAlloc(&local_, size_), "cuMemAlloc");
@@ -100,7 +102,7 @@ void GpuMover::open() {
 }
 
 void GpuMover::close() {
-  // Failures change no number: the end of the program frees the same.
+  // Ignores failures: they change no number, and the end of the program frees the same memory.
   if (stream_ != nullptr) (void)cuda_->streamSynchronize(stream_);
   if (remote_ != 0) (void)cuda_->memFree(remote_);
   if (local_ != 0) (void)cuda_->memFree(local_);
@@ -109,8 +111,8 @@ void GpuMover::close() {
   if (contextHeld_) (void)cuda_->primaryCtxRelease(device_);
 }
 
-// Copies from host to device, within the device, and back: the same bytes must return.
-void GpuMover::proveRoundTrip() {
+// Copies bytes from host to device, within the device, and back. Throws unless the same bytes return.
+void GpuMover::verifyRoundTrip() {
   const size_t bytes = std::min<uint64_t>(size_, 1 << 20);
   auto* host = static_cast<unsigned char*>(host_);
   std::memset(host_, 0, size_);

@@ -9,14 +9,13 @@
 
 namespace nixl_otel::transfer_source {
 
-struct CudaDriver;  // the functions of libcuda.so.1, loaded at run time: the build needs no CUDA
+struct CudaDriver;  // functions of libcuda.so.1, which is loaded at run time, so that the build needs no CUDA
 
-// Writes take turns between host to device and device to device; reads between device to host and device to device.
-// A copy is posted when the driver has taken the asynchronous launch, complete when the stream is synchronised.
+// Writes alternate between host to device and device to device, reads between device to host and device to device. A
+// copy is posted when the driver has accepted the asynchronous launch, and complete when the stream is synchronised.
 class GpuMover final : public MemoryMover {
  public:
-  // Throws std::runtime_error without a driver, a GPU or enough memory, and when the GPU returns other bytes than it
-  // was sent.
+  // Throws std::runtime_error if there is no driver, no GPU or not enough memory, or if the GPU returns wrong bytes.
   explicit GpuMover(uint64_t largestTransfer);
   ~GpuMover() override;
   uint64_t registeredBytes() const override { return 3 * size_; }
@@ -27,7 +26,7 @@ class GpuMover final : public MemoryMover {
  private:
   void open();
   void close();
-  void proveRoundTrip();
+  void verifyRoundTrip();
 
   const uint64_t size_;
   std::unique_ptr<CudaDriver> cuda_;

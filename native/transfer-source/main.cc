@@ -22,14 +22,14 @@
 namespace nixl_otel::transfer_source {
 namespace {
 
-// A killed process leaves its agents without totals; those of the others are still printed. Without all rings nothing
-// is printed.
+// Runs the agents and prints the totals. If a child process is killed, its agents have no totals, and those of the
+// others are still printed. If a ring cannot be created, nothing is printed.
 int run(const Options& options) {
   using Clock = std::chrono::steady_clock;
   SignalWatch::block();
   if (options.parent != 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (::getppid() != static_cast<pid_t>(options.parent)) return 1;  // it ended before the line above
+    if (::getppid() != static_cast<pid_t>(options.parent)) return 1;  // the parent ended before prctl()
   }
   TotalsBoard board(options.agents);
   bool started = false;

@@ -22,7 +22,7 @@ std::unique_ptr<std::byte[]> allocate(uint64_t bytes) {
 
 void copyBytes(std::byte* to, const std::byte* from, uint64_t bytes) {
   std::memcpy(to, from, bytes);
-  // No code reads the copy: without this the compiler could omit it.
+  // Keeps the compiler from omitting the copy, which no code reads.
   asm volatile("" : : "r"(to), "r"(from) : "memory");
 }
 
@@ -31,13 +31,13 @@ void copyBytes(std::byte* to, const std::byte* from, uint64_t bytes) {
 HostMover::HostMover(uint64_t largestTransfer, bool copyFree)
     : size_(largestTransfer), copyFree_(copyFree), local_(allocate(size_)), remote_(allocate(size_)) {
   if (copyFree_) return;
-  // Touched once: otherwise the first transfer would measure page faults.
+  // Touches each page, so that the first transfer does not measure page faults.
   std::memset(local_.get(), 0x5a, size_);
   std::memset(remote_.get(), 0xa5, size_);
 }
 
-// A host copy has no hardware that takes it over. It counts as posted once its descriptor is written and its first part
-// (at most 4 KiB and at most half) is copied.
+// Copies the first part: at most 4 KiB and at most half. No hardware takes a host copy over, so the copy counts as
+// posted after this part.
 void HostMover::post(Direction direction, uint64_t bytes) {
   if (copyFree_) return;
   const bool write = direction == Direction::kWrite;

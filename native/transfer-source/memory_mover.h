@@ -1,5 +1,4 @@
-// Moves the bytes of one agent's transfers in two steps, so that the time to post and the time to finish can be
-// measured.
+// Moves the bytes of one agent's transfers in two steps. The agent measures the time to post and the time to complete.
 
 #pragma once
 
@@ -11,7 +10,9 @@ namespace nixl_otel::transfer_source {
 
 enum class Direction { kWrite, kRead };  // tx: local to remote; rx: remote to local
 
-// Belongs to one thread. Each step throws std::runtime_error when it cannot move the memory.
+// Each step throws std::runtime_error if it cannot move the memory.
+//
+// Thread safety: none. A mover belongs to one thread.
 class MemoryMover {
  public:
   virtual ~MemoryMover() = default;
@@ -25,7 +26,7 @@ class MemoryMover {
 // Host memory to host memory. The "remote" side is a second buffer of this process.
 class HostMover final : public MemoryMover {
  public:
-  // copyFree: both steps do nothing, and the buffers are allocated but never touched.
+  // With `copyFree` both steps do nothing, and the buffers are allocated but never accessed.
   HostMover(uint64_t largestTransfer, bool copyFree);
   uint64_t registeredBytes() const override { return 2 * size_; }
   void post(Direction direction, uint64_t bytes) override;

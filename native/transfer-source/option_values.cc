@@ -30,7 +30,7 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
   }
 }
 
-// "64k", "1M", "2G", "512": multiples of 1024.
+// Parses "64k", "1M", "2G" or "512". The units are powers of 1024.
 std::optional<uint64_t> byteSize(std::string_view text) {
   unsigned shift = 0;
   if (!text.empty()) {
@@ -60,7 +60,7 @@ std::string OptionValue::directory() const {
   return std::string(text);
 }
 
-// The name becomes a path below the telemetry directory and must stay below it.
+// The name becomes a path, which must lie below the telemetry directory.
 std::string OptionValue::agentName() const {
   bool good = text.size() <= 1024;
   for (const std::string_view part : split(text, '/')) {
@@ -82,7 +82,7 @@ uint64_t OptionValue::wholeNumber(uint64_t least, uint64_t most) const {
 
 double OptionValue::number(double least, double most) const {
   const std::optional<double> parsed = parse<double>(text);
-  // This form refuses NaN, which from_chars reads.
+  // This form of the condition refuses NaN, which from_chars accepts.
   if (!parsed || !(*parsed >= least && *parsed <= most)) {
     refuse("a number from " + shortNumber(least) + " to " + shortNumber(most));
   }

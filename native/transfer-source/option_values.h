@@ -10,7 +10,7 @@
 
 namespace nixl_otel::transfer_source {
 
-// The message names the flag or variable, the value, and the allowed values.
+// A wrong setting. The message names the flag or variable, the value, and the allowed values.
 class OptionError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -20,7 +20,7 @@ struct SizeShare {
   uint64_t weight;
 };
 
-// The text after a flag, or of a variable. The methods parse it; they throw OptionError.
+// The text of a flag's or variable's value. The methods parse it, and throw OptionError if it is not allowed.
 struct OptionValue {
   std::string name;  // "--rate" or "NIXL_TELEMETRY_DIR"
   std::string_view text;

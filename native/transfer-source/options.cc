@@ -22,7 +22,7 @@ struct Flag {
   const char* name;
   bool takesValue;
   void (*apply)(Options& options, Value value);
-  const char* variable = nullptr;  // NIXL's for the same setting
+  const char* variable = nullptr;  // NIXL's variable for the same setting
 };
 
 constexpr uint64_t kMany = 1'000'000'000'000;
@@ -75,7 +75,7 @@ void checkTogether(const Options& options) {
 }  // namespace
 
 Options parseOptions(int argc, char** argv) {
-  constexpr int kFirstCode = 256;  // getopt reports an unknown `-x` by its character
+  constexpr int kFirstCode = 256;  // above all characters: getopt reports an unknown `-x` by its character
   std::vector<option> flags;
   for (const Flag& flag : kFlags) {
     const int code = kFirstCode + static_cast<int>(flags.size());
@@ -85,14 +85,14 @@ Options parseOptions(int argc, char** argv) {
 
   Options options;
   std::set<std::string_view> given;
-  // "+": in order, and up to an argument that is no flag. ":": no messages of getopt.
+  // "+" keeps the order and ends at an argument that is no flag. ":" turns off getopt's messages.
   while (optind < argc) {
     const std::string argument = argv[optind];
     const std::string name = argument.substr(0, argument.find('='));
     const int code = ::getopt_long(argc, argv, "+:", flags.data(), nullptr);
     if (code == ':') throw OptionError(name + " needs a value after it");
     if (code == '?' && optopt >= kFirstCode) throw OptionError(name + " takes no value");
-    // getopt also accepts the unique beginning of a name.
+    // getopt also accepts an unambiguous prefix of a name, which is refused here.
     if (code < kFirstCode || name.substr(2) != kFlags[code - kFirstCode].name) {
       throw OptionError("there is no flag " + name + ": --help lists them all");
     }

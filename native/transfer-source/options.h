@@ -18,7 +18,7 @@ struct Options {
   uint32_t processes = 1;
   std::string name = "agent";
   bool exactName = false;
-  double rate = 100;              // attempted transfers per second and agent; 0: as fast as it can
+  double rate = 100;              // attempted transfers per second and agent; 0: no pauses
   std::optional<double> seconds;  // 0: until a signal; see runTime()
   uint64_t transfers = 0;         // attempts per agent; 0: no limit
   std::vector<SizeShare> sizes{{4 << 10, 60}, {64 << 10, 30}, {1 << 20, 10}};
@@ -42,13 +42,13 @@ struct Options {
 
   std::string agentName(uint32_t index) const;
   std::string ringPath(uint32_t index) const;
-  // Absent: until a signal, or until every agent has ended.
+  // Returns nullopt if the run ends on a signal, or when every agent has ended.
   std::optional<std::chrono::nanoseconds> runTime() const;
   uint64_t stagingLimit() const;
   uint64_t largestTransfer() const;
 };
 
-// Reads the flags, then NIXL's variables for flags that are not given. Throws OptionError.
+// Reads the flags, and NIXL's variables in place of missing flags. Throws OptionError.
 Options parseOptions(int argc, char** argv);
 
 extern const char* const kUsage;

@@ -22,11 +22,11 @@ namespace nixl_otel::transfer_source {
 
 namespace {
 
-void complain(const std::string& problem) { std::fprintf(stderr, "transfer-source: %s\n", problem.c_str()); }
+void printProblem(const std::string& problem) { std::fprintf(stderr, "transfer-source: %s\n", problem.c_str()); }
 
 [[noreturn]] void exitAtOnce(int signal) { ::_exit(128 + signal); }
 
-// Runs the agents first, first + step, ... in this process.
+// Runs the agents with the indices first, first + step, ... in this process. Returns the exit code.
 int runAgents(const Options& options, TotalsBoard& board, uint32_t first, uint32_t step, std::stop_source& stop,
               const std::function<void()>& onReady) {
   std::vector<std::unique_ptr<Agent>> agents;
@@ -37,7 +37,7 @@ int runAgents(const Options& options, TotalsBoard& board, uint32_t first, uint32
       agents.back()->start();
     } catch (const std::system_error& error) {
       problem = options.agentName(i) + ": cannot start a thread: " + error.what();
-      agents.pop_back();  // a wait for it would not end
+      agents.pop_back();  // has no thread, so waitReady() would never return
       break;
     }
   }
@@ -54,7 +54,7 @@ int runAgents(const Options& options, TotalsBoard& board, uint32_t first, uint32
     const std::string failed = agent->join();
     if (problem.empty()) problem = failed;
   }
-  if (!problem.empty()) complain(problem);
+  if (!problem.empty()) printProblem(problem);
   return problem.empty() ? 0 : 1;
 }
 
@@ -69,7 +69,7 @@ class Children {
     }
   }
 
-  // Waits for all children. The first that fails stops the others.
+  // Waits for all children, and returns the exit code. The first child that fails stops the others.
   int reap() {
     int code = 0;
     for (size_t left = pids_.size(); left > 0; left--) {
@@ -78,7 +78,7 @@ class Children {
         if (errno != EINTR) return 1;
       }
       {
-        // Reaped and forgotten under the lock: stopAll must not signal a pid that another process has by now.
+        // Reaps and forgets the pid with the mutex held: stopAll() must not signal another process that gets this pid.
         const std::lock_guard lock(mutex_);
         ::waitpid(info.si_pid, nullptr, 0);
         for (pid_t& pid : pids_) {
@@ -88,9 +88,9 @@ class Children {
       if (info.si_code == CLD_EXITED && info.si_status == 0) continue;
       code = 1;
       if (info.si_code != CLD_EXITED) {
-        // The others continue: killing an agent is a supported experiment.
-        complain("process " + std::to_string(info.si_pid) + " was killed by signal " + std::to_string(info.si_status) +
-                 ": the number of events of its agents is unknown");
+        // The other children continue, because users kill agents for experiments.
+        printProblem("process " + std::to_string(info.si_pid) + " was killed by signal " +
+                     std::to_string(info.si_status) + ": the number of events of its agents is unknown");
       } else {
         stopAll();
       }
@@ -103,21 +103,21 @@ class Children {
   std::vector<pid_t> pids_;  // 0: reaped
 };
 
-// Runs in the child. A second signal stops it like the first: after Ctrl-C the terminal and the parent may both send
-// one. The child ends with its parent.
-int beChild(const Options& options, TotalsBoard& board, uint32_t index, pid_t parent, int readyPipe) {
+// Runs in the child process, which ends with its parent. A second signal has no further effect: after Ctrl-C the
+// terminal and the parent may each send one.
+int runChild(const Options& options, TotalsBoard& board, uint32_t index, pid_t parent, int readyPipe) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) return 1;  // the parent died before the line above
+  if (::getppid() != parent) return 1;  // the parent ended before prctl()
   std::stop_source stop;
   const SignalWatch watch([&stop](int) { stop.request_stop(); });
   return runAgents(options, board, index, options.processes, stop, [readyPipe] {
     if (::write(readyPipe, "r", 1) != 1)
-      complain(std::string("cannot notify the parent process: ") + std::strerror(errno));
+      printProblem(std::string("cannot notify the parent process: ") + std::strerror(errno));
     ::close(readyPipe);
   });
 }
 
-// Returns true when `count` children have reported that they are ready, false when one ended before.
+// Waits until `count` children are ready. False if one ended before.
 bool waitReady(int pipe, uint32_t count) {
   char byte;
   while (count > 0) {
@@ -142,7 +142,7 @@ TotalsBoard::TotalsBoard(uint32_t agents) {
 int runHere(const Options& options, TotalsBoard& board, const std::function<void()>& onReady) {
   std::stop_source stop;
   const SignalWatch watch([&stop](int signal) {
-    if (!stop.request_stop()) exitAtOnce(signal);  // false: it was not the first
+    if (!stop.request_stop()) exitAtOnce(signal);  // false: a second signal
   });
   return runAgents(options, board, 0, 1, stop, onReady);
 }
@@ -151,7 +151,7 @@ int runChildren(const Options& options, TotalsBoard& board, const std::function<
   const pid_t parent = ::getpid();
   int ready[2];
   if (::pipe(ready) != 0) {
-    complain(std::string("cannot make a pipe: ") + std::strerror(errno));
+    printProblem(std::string("cannot make a pipe: ") + std::strerror(errno));
     return 1;
   }
   Children children;
@@ -160,17 +160,17 @@ int runChildren(const Options& options, TotalsBoard& board, const std::function<
     const pid_t pid = ::fork();
     if (pid == 0) {
       ::close(ready[0]);
-      // The child must not run the parent's destructors nor write its buffers.
-      ::_exit(beChild(options, board, i, parent, ready[1]));
+      // The child must neither run the parent's destructors nor write its buffers.
+      ::_exit(runChild(options, board, i, parent, ready[1]));
     }
-    if (pid < 0) complain(std::string("cannot fork: ") + std::strerror(errno));
+    if (pid < 0) printProblem(std::string("cannot fork: ") + std::strerror(errno));
     if (pid > 0) children.add(pid);
     forked = pid > 0;
   }
   ::close(ready[1]);
   std::atomic<bool> stopping = false;
   const SignalWatch watch([&](int signal) {
-    if (stopping.exchange(true)) exitAtOnce(signal);  // and the children with it
+    if (stopping.exchange(true)) exitAtOnce(signal);  // the children end with this process
     children.stopAll();
   });
   if (forked && waitReady(ready[0], options.processes)) {

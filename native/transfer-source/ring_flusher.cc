@@ -31,8 +31,8 @@ void RingFlusher::stop(bool finalFlush) {
   thread_.request_stop();
   thread_.join();
   if (!finalFlush) return;
-  // The first flush of a life must not be early, even when the life is short. A second is longer than any drain; more
-  // would only delay the end.
+  // Also in a short incarnation, the first flush must not come before the end of a drain that ran at the start. A
+  // second is longer than any drain; a longer wait would only delay the end.
   std::this_thread::sleep_until(created_ + std::min(interval_, std::chrono::milliseconds(1000)));
   flush();
 }
@@ -40,8 +40,8 @@ void RingFlusher::stop(bool finalFlush) {
 void RingFlusher::flush() {
   const uint64_t dropped = queue_.takeAll(batch_);
   for (const StagedEvent& event : batch_) {
-    // Tries each event, as NIXL does. When a consumer makes room during the burst, later events of a transfer may enter
-    // after earlier ones were refused.
+    // Tries each event, as NIXL does: if a consumer makes room during the burst, the ring may refuse the first events
+    // of a transfer and accept the others.
     const bool accepted = push(event.timestampUs, event.type, event.value);
     countTransfer(event.type, accepted);
   }
@@ -65,8 +65,8 @@ bool RingFlusher::push(uint64_t timestampUs, uint32_t type, uint64_t value) {
   return true;
 }
 
-// A consumer recognises a transfer by consecutive xfer_time, bytes and requests. It does not need post_time, which
-// older versions write apart.
+// Counts a transfer if the ring accepts its xfer_time, bytes and requests one after another, by which a consumer
+// recognises it. Ignores post_time, which older versions write separately.
 void RingFlusher::countTransfer(uint32_t type, bool accepted) {
   const bool bytes = type == kTxBytes || type == kRxBytes;
   const bool requests = type == kTxRequests || type == kRxRequests;

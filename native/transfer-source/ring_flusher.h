@@ -1,4 +1,5 @@
-// The flush thread of one life of an agent. At each interval it pushes the staged events into the ring, in one burst.
+// The flush thread of one incarnation of an agent. After each interval it pushes the staged events into the ring in one
+// burst.
 
 #pragma once
 
@@ -18,10 +19,10 @@ namespace nixl_otel::transfer_source {
 
 class RingFlusher {
  public:
-  // Starts the thread. The first flush is one interval after the ring's creation: a consumer that still drains the
-  // ring's previous life relies on that.
+  // Starts the thread. The first flush comes one interval after the creation of the ring: a consumer that still drains
+  // the previous incarnation relies on this.
   RingFlusher(RingWriter& ring, StagingQueue& queue, std::chrono::milliseconds interval, AgentTotals& totals);
-  // Ends the thread. With `finalFlush` it then flushes once more, on the caller's thread.
+  // Ends the thread. With `finalFlush`, then flushes once more on the caller's thread.
   void stop(bool finalFlush);
 
  private:
@@ -38,8 +39,8 @@ class RingFlusher {
   AgentTotals& totals_;
   const Clock::time_point created_ = Clock::now();
   std::vector<StagedEvent> batch_;
-  std::array<RingEvent, kEventNames.size()> slots_;  // by type: name and category are filled in once
-  int accepted_ = 0;  // consecutive events of the current transfer's xfer_time, bytes, requests in the ring
+  std::array<RingEvent, kEventNames.size()> slots_;  // by type; name and category never change
+  int accepted_ = 0;                                 // number of events accepted of xfer_time, bytes, requests
   std::mutex mutex_;
   std::condition_variable_any timer_;
   std::jthread thread_;  // last: the members above outlive it

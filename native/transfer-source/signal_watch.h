@@ -1,4 +1,4 @@
-// Handles SIGINT and SIGTERM on a separate thread, where calls need not be async-signal-safe.
+// Handles SIGINT and SIGTERM on a separate thread, where a handler may call any function.
 
 #pragma once
 
@@ -14,7 +14,9 @@ namespace nixl_otel::transfer_source {
 
 class SignalWatch {
  public:
-  // Requires: no threads and no forks yet; both inherit the mask.
+  // Blocks the signals.
+  //
+  // Requires: the process has neither other threads nor children yet, because both inherit the mask.
   static void block() {
     const sigset_t set = watched();
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
@@ -36,7 +38,7 @@ class SignalWatch {
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGUSR1);  // wakes the thread at the end; ignored from other senders
+    sigaddset(&set, SIGUSR1);  // wakes the thread at the end; otherwise ignored
     return set;
   }
 

@@ -1,4 +1,6 @@
-// Events of an agent between two flushes. The mover's thread stages transfers; another thread flushes.
+// Events of an agent between two flushes.
+//
+// Thread safety: any thread. The agent's thread stages events, and the flush thread takes them.
 
 #pragma once
 
@@ -14,23 +16,23 @@
 namespace nixl_otel::transfer_source {
 
 struct StagedEvent {
-  uint64_t timestampUs;  // wall clock when it was staged
+  uint64_t timestampUs;  // wall clock at the time of staging
   uint64_t value;
   uint32_t type;
 };
 
 class StagingQueue {
  public:
-  // NIXL's queue is unbounded before 1.1. Here it must not exhaust memory: above this many events the mover waits for
-  // the next flush (4 Mi events = 96 MiB, twice because the flush has a buffer as well).
+  // Limit of an unbounded queue, as NIXL's is before 1.1. With more events the agent waits for the next flush, so that
+  // the queue does not exhaust memory: 4 Mi events are 96 MiB, and the flush has a buffer of the same size.
   static constexpr uint64_t kMostStaged = 4u << 20;
 
-  // limit 0: unbounded.
+  // `limit` is a number of events. 0: unbounded.
   explicit StagingQueue(uint64_t limit) : limit_(limit == 0 ? UINT64_MAX : limit) {
     if (limit != 0) events_.reserve(limit);
   }
 
-  // Stages all of the group or nothing: a full queue never splits a transfer.
+  // Stages all events of the group, or drops all: a full queue never splits a transfer.
   void stage(std::span<const StagedEvent> group) {
     const std::lock_guard lock(mutex_);
     if (events_.size() + group.size() > limit_) {
@@ -42,7 +44,7 @@ class StagingQueue {
     staged_ += group.size();
   }
 
-  // Moves everything staged into `events` and returns how many were dropped since the last call.
+  // Moves all staged events into `events`. Returns the number of events dropped since the last call.
   uint64_t takeAll(std::vector<StagedEvent>& events) {
     events.clear();
     uint64_t dropped = 0;
@@ -55,8 +57,8 @@ class StagingQueue {
     return dropped;
   }
 
-  // For the unbounded queue. Returns at once below kMostStaged, otherwise when a flush has made room, at `deadline`, or
-  // on a stop. One group may exceed kMostStaged.
+  // Waits while an unbounded queue has kMostStaged events or more: until a flush, `deadline` or a stop. (One group may
+  // exceed kMostStaged.)
   void waitForRoom(std::stop_token stop, std::chrono::steady_clock::time_point deadline) {
     std::unique_lock lock(mutex_);
     if (events_.size() < kMostStaged) return;
@@ -66,9 +68,9 @@ class StagingQueue {
   bool unbounded() const { return limit_ == UINT64_MAX; }
 
   struct Counts {
-    uint64_t staged;     // accepted, ever
-    uint64_t dropped;    // refused, ever
-    uint64_t remaining;  // staged now
+    uint64_t staged;     // since the creation of the queue
+    uint64_t dropped;    // since the creation of the queue
+    uint64_t remaining;  // in the queue now
   };
   Counts counts() const {
     const std::lock_guard lock(mutex_);
@@ -78,7 +80,7 @@ class StagingQueue {
  private:
   const uint64_t limit_;
   mutable std::mutex mutex_;
-  std::condition_variable_any room_;  // _any: the one that a stop_token can wake
+  std::condition_variable_any room_;  // _any: its waits accept a stop_token
   std::vector<StagedEvent> events_;
   uint64_t staged_ = 0;
   uint64_t dropped_ = 0;

@@ -12,7 +12,7 @@ struct Field {
   uint64_t AgentTotals::* member;
 };
 
-// The numbers that are printed per agent and summed over all agents.
+// Numbers that are printed for each agent and summed over all agents.
 constexpr Field kFields[] = {
     {"staged", &AgentTotals::staged},           {"dropped", &AgentTotals::dropped},
     {"flushed", &AgentTotals::flushed},         {"notices", &AgentTotals::notices},

@@ -1,4 +1,4 @@
-// Totals of one agent over all its lives, and the JSON line that reports them.
+// Totals of one agent over all of its incarnations, and the JSON line that reports them.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace nixl_otel::transfer_source {
 
-__extension__ typedef unsigned __int128 Uint128;  // sums of u64 values cannot wrap in it
+__extension__ typedef unsigned __int128 Uint128;  // for sums of u64 values, which cannot wrap in it
 
 struct EventTotals {
   uint64_t count = 0;
@@ -21,25 +21,29 @@ struct EventTotals {
   uint64_t last = 0;
 };
 
-// Plain data: with --processes it is in memory that parent and child share. The agent's mover and its flush thread
-// write different fields. They are read after both have ended.
+// Plain data, because with --processes it lies in memory that parent and children share.
 //
-//   staged = flushed + unflushed          flushed + notices = written + refused
+// Thread safety: the agent's thread and its flush thread write different fields. Other threads read the fields after
+// both have ended.
+//
+// Invariants, after the end of an agent:
+//   staged = flushed + unflushed
+//   flushed + notices = written + refused
 struct AgentTotals {
   pid_t pid = 0;
   bool complete = false;   // the agent ended well; otherwise no field is reliable
-  uint64_t staged = 0;     // events that the staging queue took
-  uint64_t dropped = 0;    // events that it had no room for
-  uint64_t flushed = 0;    // staged events that a flush took out
+  uint64_t staged = 0;     // events that the staging queue accepted
+  uint64_t dropped = 0;    // events that the full staging queue dropped
+  uint64_t flushed = 0;    // staged events that a flush took
   uint64_t notices = 0;    // events of type 20 that flushes added
-  uint64_t written = 0;    // accepted by the ring
-  uint64_t refused = 0;    // refused by a full ring
-  uint64_t unflushed = 0;  // still staged when a life ended (--no-final-flush)
-  uint64_t wiped = 0;      // in the ring, not yet consumed, when a restart rebuilt it
+  uint64_t written = 0;    // events that the ring accepted
+  uint64_t refused = 0;    // events that the full ring refused
+  uint64_t unflushed = 0;  // events still staged at the end of an incarnation (--no-final-flush)
+  uint64_t wiped = 0;      // pending events in the ring when a restart rebuilt it
   uint64_t restarts = 0;
   uint64_t transfersTx = 0;  // transfers with accepted xfer_time, bytes and requests
   uint64_t transfersRx = 0;
-  std::array<EventTotals, kEventNames.size()> events{};  // accepted by the ring
+  std::array<EventTotals, kEventNames.size()> events{};  // events that the ring accepted, by type
 
   void countEvent(uint32_t type, uint64_t value) {
     EventTotals& event = events[type];
@@ -58,8 +62,8 @@ struct AgentReport {
 
 std::string decimal(Uint128 value);
 
-// Returns one line without a newline. It lists an agent whose process was killed as
-// {"agent","path","pid","wireVersion","complete":false} and adds it to no total.
+// Returns one line of JSON without a newline. An agent whose process was killed has only
+// {"agent","path","pid","wireVersion","complete":false}, and counts in no total.
 std::string totalsJson(const std::vector<AgentReport>& reports, int32_t wireVersion, double seconds);
 
 }  // namespace nixl_otel::transfer_source

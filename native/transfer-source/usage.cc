@@ -4,14 +4,15 @@ namespace nixl_otel::transfer_source {
 
 const char* const kUsage = R"(Usage: transfer-source --dir DIR [flags]
 
-Moves real memory at a set rate and writes telemetry rings the way NIXL agents do. Ends with one line of JSON on
-stdout: what each agent wrote, dropped and lost. SIGINT or SIGTERM ends it early and cleanly; a second one at once.
+Moves real memory at a set rate and writes telemetry rings as NIXL agents do. At the end prints one line of JSON on
+stdout with the events that each agent wrote, dropped and lost. The first SIGINT or SIGTERM ends it early and cleanly,
+a second one at once.
 
 Agents
-  --dir DIR             directory of the rings (NIXL_TELEMETRY_DIR); created when it does not exist
-  --agents N            how many agents (default 1)
-  --processes N         spread them over N processes (default 1: this one)
-  --name PREFIX         agents are PREFIX-0, PREFIX-1, ... (default agent); a / in it makes a subfolder
+  --dir DIR             directory of the rings (NIXL_TELEMETRY_DIR); created if it does not exist
+  --agents N            number of agents (default 1)
+  --processes N         number of processes that run the agents (default 1: this process)
+  --name PREFIX         agents are PREFIX-0, PREFIX-1, ... (default agent); a / in PREFIX makes a subfolder
   --exact-name          with --agents 1: the agent's name is PREFIX itself
 
 Transfers
@@ -20,9 +21,10 @@ Transfers
   --transfers N         each agent ends after N attempted transfers
   --sizes LIST          size:weight, ... (default 4k:60,64k:30,1M:10)
   --reads PERCENT       share of transfers that read (rx) (default 25)
-  --errors PERCENT      share of attempts that fail: nothing is copied, one error event is written, each of the twelve
-                        types in turn (default 0)
-  --gpu                 copy host to GPU, GPU to host and within the GPU (libcuda.so.1, GPU 0); without one: exit code 1
+  --errors PERCENT      share of attempts that fail: the agent copies nothing and writes one error event, of the twelve
+                        error types in turn (default 0)
+  --gpu                 copy host to GPU, GPU to host and within the GPU (libcuda.so.1, GPU 0); exit code 1 if there is
+                        no GPU
   --copy-free           copy nothing, to flood a reader; the times are about 0 us
   --seed N              determines the sequence of sizes and directions (default 1)
 
@@ -30,17 +32,18 @@ Telemetry
   --wire-version 1..5   layout of the ring (default 4)
   --buffer-size N       slots of a ring, a power of two from 2 to 16777216 (NIXL_TELEMETRY_BUFFER_SIZE; default 4096)
   --flush-interval MS   1 to 60000 (NIXL_TELEMETRY_RUN_INTERVAL; default 100)
-  --staging N           capacity between two flushes, in events; more are dropped (default 4096; as in NIXL unbounded
-                        with wire version 1; 0: unbounded). At 4194304 events the mover waits for the next flush
-  --no-final-flush      lose the staged events at the end, as NIXL does. Without this flag the last flush is at the
-                        end, but at least one interval (at most a second) after the creation of the ring
+  --staging N           capacity of the staging queue, in events; further events are dropped (default 4096, or unbounded
+                        with wire version 1, as in NIXL; 0: unbounded). At 4194304 events an agent waits for the next
+                        flush
+  --no-final-flush      lose the staged events at the end, as NIXL does. Without this flag an agent flushes at its end,
+                        but not before one interval (at most a second) after the creation of the ring
 
 Restarts
-  --restart-every MS    each agent ends and starts again in the same file (default 0: never)
-  --restart-sizes LIST  --buffer-size of the lives after the first, in turn
-  --restarts N          each agent ends after N restarts, at the end of its last life
+  --restart-every MS    each agent restarts in the same file after this time (default 0: never)
+  --restart-sizes LIST  --buffer-size after each restart, in turn
+  --restarts N          each agent ends after N restarts, when the next one would be due
 
-  --with-parent PID     end as after SIGTERM when PID ends, the process that started this one
+  --with-parent PID     end as on SIGTERM when the parent process PID ends
   --ready               print the line "ready" on stdout when all rings exist
   --help, --version
 )";

@@ -1,4 +1,4 @@
-// A ring that a test drains by hand, and direct stores into its header.
+// Reader with which a test drains a ring, and functions that store and load bytes of its file.
 
 #pragma once
 
@@ -14,8 +14,8 @@
 #include "ring_reader.h"
 #include "ring_writer.h"
 
-struct Draining {
-  explicit Draining(const std::string& path) : reader(nixl_otel::RingReader::open(path, false, state, reason)) {}
+struct TestReader {
+  explicit TestReader(const std::string& path) : reader(nixl_otel::RingReader::open(path, false, state, reason)) {}
 
   std::vector<nixl_otel::RingEvent> drain(uint64_t budget = UINT64_MAX) {
     std::vector<nixl_otel::RingEvent> events;
@@ -58,7 +58,7 @@ T load(const std::string& path, off_t offset) {
   return value;
 }
 
-// Pushes these values, each of which must fit, and returns them.
+// Pushes `count` events with rising values, and returns the values. Ends the program if the ring is full.
 inline std::vector<uint64_t> push(nixl_otel::RingWriter& ring, uint64_t first, uint64_t count) {
   std::vector<uint64_t> pushed;
   for (uint64_t value = first; value < first + count; ++value) {

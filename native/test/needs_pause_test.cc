@@ -1,11 +1,11 @@
-// Rings that need pauses (a lap's end, a restart) are drained after all others. They must not be released, reported or
-// counted before, nor twice.
+// Rings that need pauses, at a lap's end or after a restart. The collector drains them after all others. Until then it
+// must not release them or serve a request, and it must not count them twice.
 
 #include "agent.h"
 #include "check.h"
 #include "stepped_ring.h"
 #include "temporary_directory.h"
-#include "watching.h"
+#include "test_source.h"
 
 using namespace nixl_otel;
 
@@ -13,16 +13,16 @@ namespace {
 
 constexpr std::chrono::hours kNever{24};
 
-// A tick happens only on demand.
+// Returns options with so long an interval that the collector ticks only on requests.
 SourceOptions onlyAsked(const TemporaryDirectory& directory) {
-  SourceOptions options = Watching::optionsFor(directory.path, std::chrono::milliseconds(30'000));
+  SourceOptions options = TestSource::optionsFor(directory.path, std::chrono::milliseconds(30'000));
   options.drainInterval = kNever;
   return options;
 }
 
 }  // namespace
 
-TEST(aReplacedRingIsNotLetGoBeforeItIsEmpty) {
+TEST(drainsReplacedRingBeforeItsRelease) {
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";
   RingWriter writer;
@@ -30,7 +30,7 @@ TEST(aReplacedRingIsNotLetGoBeforeItIsEmpty) {
   RingState state;
   std::string reason;
   Agent agent(path, RingReader::open(path, false, state, reason));
-  const auto plan = std::make_shared<const TallyPlan>(Watching::optionsFor("/", std::chrono::milliseconds(1)).tally);
+  const auto plan = std::make_shared<const TallyPlan>(TestSource::optionsFor("/", std::chrono::milliseconds(1)).tally);
   const auto slot = agent.acquireTally(plan);
   ChunkBuffer buffer;
   const auto drain = [&](PausePolicy pauses) { return agent.drain(65'536, buffer, Clock::now(), pauses); };
@@ -50,7 +50,7 @@ TEST(aReplacedRingIsNotLetGoBeforeItIsEmpty) {
   REQUIRE_EQ(next.create(path, 4, 16), std::string());
   agent.replaceRing(RingReader::open(path, false, state, reason));
 
-  // The collector saw its writer, which writes up to the lap's end and ends.
+  // The writer of the replaced ring writes up to the lap's end and ends.
   const pid_t child = ::fork();
   if (child == 0) {
     ::pause();
@@ -70,66 +70,66 @@ TEST(aReplacedRingIsNotLetGoBeforeItIsEmpty) {
   CHECK_EQ(counted(), 16u);
 }
 
-TEST(aDrainThatWasAskedForCountsWhoCameBackWithAnotherCapacity) {
+TEST(countsRestartWithAnotherCapacityInRequestedDrain) {
   const TemporaryDirectory directory;
   RingWriter writer;
   REQUIRE_EQ(writer.create(directory / "agent", 4, 16), std::string());
-  Watching watching(onlyAsked(directory));
+  TestSource source(onlyAsked(directory));
   push(writer, 1, 3);
-  CHECK_EQ(watching.counted(), 3u);
+  CHECK_EQ(source.counted(), 3u);
   uint64_t expected = 3;
   for (const uint64_t capacity : {64, 64, 8}) {
     RingWriter again;
     REQUIRE_EQ(again.create(directory / "agent", 4, capacity), std::string());
     push(again, 1, 5);
-    CHECK_EQ(watching.counted(), expected += 5);
+    CHECK_EQ(source.counted(), expected += 5);
   }
 }
 
-TEST(aRingThatIsFullAtItsLapsEndIsFoundFullOnce) {
+TEST(countsFullRingAtLapEndOnce) {
   const TemporaryDirectory directory;
   for (const uint64_t before : {1, 2}) {
     const std::string agent = std::to_string(before);
     RingWriter writer;
     REQUIRE_EQ(writer.create(directory / agent, 4, 16), std::string());
-    Watching watching(onlyAsked(directory));
-    watching.drain();
+    TestSource source(onlyAsked(directory));
+    source.drain();
     push(writer, 1, before);
-    watching.drain();
+    source.drain();
     push(writer, 1, 15);
-    watching.drain();
-    CHECK_EQ(watching.status(agent).drains.foundFull, 1u);
+    source.drain();
+    CHECK_EQ(source.status(agent).drains.foundFull, 1u);
   }
 }
 
-// Otherwise the rest of a burst would not fit.
-TEST(aRingThatIsNearlyFullAtItsLapsEndIsLookedAtAgainSoon) {
+// The collector must drain a nearly full ring again soon, because the rest of a burst may not fit.
+TEST(drainsNearlyFullRingAtLapEndAgainSoon) {
   const TemporaryDirectory directory;
   RingWriter writer;
   REQUIRE_EQ(writer.create(directory / "agent", 4, 1024), std::string());
-  Watching watching(onlyAsked(directory));
-  watching.drain();
+  TestSource source(onlyAsked(directory));
+  source.drain();
   push(writer, 1, 124);
-  watching.drain();
+  source.drain();
   push(writer, 1, 900);
   const uint64_t before = Collector::instance().stats().ticks;
-  watching.drain();
-  until([&] { return Collector::instance().stats().ticks >= before + 2; });
+  source.drain();
+  waitUntil([&] { return Collector::instance().stats().ticks >= before + 2; });
 }
 
-TEST(aRingThatBecomesFullWhileItIsReadMayHaveRefusedEvents) {
-  Stepping stepping(16);
-  push(stepping.writer, 1, 3);
+TEST(reportsGapOfRingThatFillsDuringDrain) {
+  SteppedDrain stepped(16);
+  push(stepped.writer, 1, 3);
   uint64_t accepted = 0;
-  stepping.ring.before = [&](Access access) {
+  stepped.ring.before = [&](Access access) {
     if (access != Access::kSlots || accepted != 0) return;
-    while (stepping.writer.push({})) ++accepted;
+    while (stepped.writer.push({})) ++accepted;
   };
-  CHECK_EQ(stepping.drain(), DrainOutcome::kEmpty);
+  CHECK_EQ(stepped.drain(), DrainOutcome::kEmpty);
   CHECK_EQ(accepted, 12u);
-  CHECK_EQ(stepping.count, 15u);
-  CHECK(stepping.gapsAfter == std::vector<uint64_t>{15});
-  CHECK_EQ(stepping.protocol.stats().foundFull, 1u);
+  CHECK_EQ(stepped.count, 15u);
+  CHECK(stepped.gapsAfter == std::vector<uint64_t>{15});
+  CHECK_EQ(stepped.protocol.stats().foundFull, 1u);
 }
 
-int main() { return check::run("restless_rings_test"); }
+int main() { return check::run("needs_pause_test"); }

@@ -1,4 +1,4 @@
-// The collector from outside: a source with its reports, and agents in separate processes.
+// A source with which a test reads the collector's reports, and agents in separate processes.
 
 #pragma once
 
@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "collector.h"
-#include "draining.h"
 #include "ring_event.h"
+#include "test_reader.h"
 
 #ifdef __SANITIZE_THREAD__
-// On a slow machine close() returns before the thread ends, and the program may end even earlier.
+// On a slow machine close() may time out, and the program may end before the collector's thread.
 extern "C" __attribute__((used, visibility("default"))) inline const char* __tsan_default_options() {
   return "report_thread_leaks=0";
 }
@@ -27,12 +27,13 @@ extern "C" __attribute__((used, visibility("default"))) inline const char* __tsa
 
 namespace nixl_otel {
 
-// A source on one directory, and its reports.
-struct Watching {
-  explicit Watching(const SourceOptions& options) : source(Collector::instance().open(options)) {}
-  explicit Watching(const std::string& directory, std::chrono::milliseconds deadTtl = std::chrono::milliseconds(30'000))
-      : Watching(optionsFor(directory, deadTtl)) {}
-  ~Watching() { Collector::instance().close(source); }
+// A source of one directory, and its reports.
+struct TestSource {
+  explicit TestSource(const SourceOptions& options) : handle(Collector::instance().open(options)) {}
+  explicit TestSource(const std::string& directory,
+                      std::chrono::milliseconds deadTtl = std::chrono::milliseconds(30'000))
+      : TestSource(optionsFor(directory, deadTtl)) {}
+  ~TestSource() { Collector::instance().close(handle); }
 
   static SourceOptions optionsFor(const std::string& directory, std::chrono::milliseconds deadTtl) {
     SourceOptions options;
@@ -45,36 +46,36 @@ struct Watching {
     return options;
   }
   void drain() { Collector::instance().drainNow(std::chrono::milliseconds(10'000)); }
-  // Counts the events of the agents with this name; "": of all.
+  // Requests a drain and returns the number of events of this agent, or of all agents if it is "".
   uint64_t counted(const std::string& agent = "") {
     drain();
     uint64_t sum = 0;
-    observe([&](const SourceAgent& seen, const AgentStatus&, const Tally& tally) {
+    snapshot([&](const SourceAgent& seen, const AgentStatus&, const Tally& tally) {
       if (!agent.empty() && seen.name != agent) return;
       for (const EventTally& event : tally.events()) sum += event.count;
     });
     return sum;
   }
-  void observe(const Collector::Visit& visit) {
+  void snapshot(const Collector::Visit& visit) {
     WaitBudget forEver;
-    Collector::instance().snapshot(*source, Source::kNoReader, visit, forEver);
+    Collector::instance().snapshot(*handle, Source::kNoReader, visit, forEver);
   }
-  // Returns the snapshot of one agent.
+  // Returns the status of one agent.
   AgentStatus status(const std::string& agent) {
     AgentStatus found;
-    observe([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
+    snapshot([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
       if (seen.name == agent) found = status;
     });
     return found;
   }
   size_t agents() {
     size_t count = 0;
-    observe([&](const SourceAgent&, const AgentStatus&, const Tally&) { ++count; });
+    snapshot([&](const SourceAgent&, const AgentStatus&, const Tally&) { ++count; });
     return count;
   }
   bool alive(const std::string& agent) {
     bool found = false;
-    observe([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
+    snapshot([&](const SourceAgent& seen, const AgentStatus& status, const Tally&) {
       found |= seen.name == agent && status.life == Life::kAlive;
     });
     return found;
@@ -82,36 +83,35 @@ struct Watching {
   SourceReport report() {
     SourceReport report;
     WaitBudget forEver;
-    Collector::instance().report(*source, 100'000, report, forEver);
+    Collector::instance().report(*handle, 100'000, report, forEver);
     return report;
   }
   std::vector<RingProblem> problems() { return report().problems; }
-  // Returns the state of the only place.
-  PlaceStatus place() { return report().places.front(); }
-  // Returns the problem of the only file or of the directory, all if there are more, "" without one.
+  // Returns the problems of the directory and of its files in one text, "" if there are none.
   std::string problem() {
     const SourceReport all = report();
     std::string text = all.places.front().reason;
     for (const RingProblem& one : all.problems) text += std::string(toString(one.state)) + ": " + one.reason;
     return text;
   }
-  std::shared_ptr<Source> source;
+  std::shared_ptr<Source> handle;
 };
 
-// Waits for the condition. The time limit of the test program ends a wait without end.
-inline void until(const std::function<bool()>& condition) {
+// Waits for the condition. If it never holds, the time limit of the test program ends the wait.
+inline void waitUntil(const std::function<bool()>& condition) {
   while (!condition()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-inline void untilTicks(uint64_t more, const std::function<void()>& meanwhile = [] {}) {
+// Waits until more than `more` further ticks have begun.
+inline void waitForTicks(uint64_t more, const std::function<void()>& meanwhile = [] {}) {
   const uint64_t before = Collector::instance().stats().ticks;
-  until([&] {
+  waitUntil([&] {
     meanwhile();
     return Collector::instance().stats().ticks > before + more;
   });
 }
 
-// A separate process that writes a ring: it pushes the given number of events on demand.
+// A separate process that writes a ring. It pushes events when write() tells it to.
 class AgentProcess {
  public:
   explicit AgentProcess(const std::string& path) {
