@@ -85,7 +85,7 @@ function addedBuckets(earlier: HistogramTally, later: HistogramTally): Histogram
   return { bounds: later.bounds, counts: later.counts.map((count, i) => count + counts[i]!) };
 }
 
-/** Moves each bucket by its upper bound: no value is lost, and each is at most one old bucket off. */
+/** Moves the count of each bucket by its upper bound: no value is lost, and each is at most one old bucket off. */
 function rebucketed({ bounds, counts }: HistogramTally, wanted: readonly number[]): HistogramTally {
   if (bounds === wanted || (bounds.length === wanted.length && bounds.every((bound, i) => bound === wanted[i]))) {
     return { bounds: wanted, counts };

@@ -8,7 +8,7 @@ export const THIS_COPY: object = {};
 
 /** Other versions of this package read it, too: fields may be added, but never removed or redefined. */
 export interface RingReporter {
-  /** For messages. */
+  /** Name for messages. */
   readonly name: string;
   /** Directories and globs that it reads, as one text. */
   readonly places: string;

@@ -91,8 +91,8 @@ function temporalityOf(delta: boolean): AggregationTemporality {
 }
 
 /**
- * Returns each point of one metric over all agents. `valueOf`: of its reading and, for deltas, the previous one. Deltas of 0
- * are included: a series that disappears would look like an agent that disappears.
+ * Returns each point of one metric over all agents. `valueOf`: makes a value from a reading and, for deltas, the previous
+ * one. Deltas of 0 are included: a series that disappears would look like an agent that disappears.
  */
 function pointsOf<Reading, Value>(
   { points, perEvent }: { readonly points: readonly Point<Reading>[]; readonly perEvent?: EventPoint<Reading> },
@@ -127,7 +127,7 @@ function pointsOf<Reading, Value>(
   return dataPoints;
 }
 
-/** Explicit bounds, no min and max: a tally does not know them. */
+/** Returns explicit buckets without min and max, which a tally does not have. */
 function histogramOf(
   current: Distribution,
   previous: Distribution | undefined,
