@@ -91,7 +91,7 @@ function labelsOf(row: EventRow, { labels = NO_LABELS }: MetricRef, { naming, re
 
 function joined(a: Metric, b: Metric): Metric {
   if (a.kind === 'histogram' && b.kind === 'histogram') {
-    // A histogram of two types has no single type whose events it records.
+    // A histogram of two types cannot be recorded event by event.
     return { ...a, points: [...a.points, ...b.points], recordsType: undefined };
   }
   if (a.kind !== 'histogram' && a.kind === b.kind) return { ...a, points: [...a.points, ...b.points] };
