@@ -150,7 +150,10 @@ async function customOutput(opening: Opening): Promise<Output> {
  * Returns the producer twice: for the constructor of a reader, and for setMetricProducer(). After a collect of the first,
  * the second is empty. Both report the resource, which a reader without a provider takes from its collect.
  */
-function twoProducersOf(producer: NixlMetricProducer, resource: Resource): { given: MetricProducer; set: MetricProducer } {
+function twoProducersOf(
+  producer: NixlMetricProducer,
+  resource: Resource,
+): { given: MetricProducer; set: MetricProducer } {
   let isGivenUsed = false;
   const collect = async (): Promise<CollectionResult> => {
     const { resourceMetrics, errors } = await producer.collect();
