@@ -20,7 +20,7 @@ import { ignoreHangup } from './process/stop.js';
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, 5 not permitted or busy.`;
 
-/** Functions that add a command, in the order of the help. A command's modules are loaded only when it is called. */
+/** Functions that add a command, in the order of the help. A command's modules are loaded only if it is called. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve/command.js')).addServe,
   read: async () => (await import('./read/command.js')).addRead,

@@ -51,7 +51,7 @@ export function prometheusSpelling(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]+/g, '_');
 }
 
-/** Returns the taken name that an attribute of this name would collide with, as it is or in Prometheus' spelling. */
+/** Returns the taken name that collides with this attribute name, unchanged or in Prometheus' spelling. */
 export function takenAttributeName(name: string): string | undefined {
   if (TAKEN_ATTRIBUTE_NAMES.includes(name)) return name;
   return TAKEN_ATTRIBUTE_NAMES.find((taken) => prometheusSpelling(taken) === prometheusSpelling(name));

@@ -25,7 +25,7 @@ export interface OptionRow<T = unknown> {
   readonly shape: Shape<T>;
   /** The only constructor that accepts it. */
   readonly only?: 'instrumentation' | 'producer';
-  /** Type in TypeScript, where the JSON Schema does not imply it. */
+  /** Type in TypeScript, if the JSON Schema does not imply it. */
   readonly type?: string;
   /** False if no configuration file can hold the option. */
   readonly inFile?: false;
@@ -55,7 +55,7 @@ type Defaulted<Rows> = {
   [K in keyof Rows as Rows[K] extends { readonly default: unknown } ? FlagOf<Rows[K]> : never]: ValueOf<Rows[K]>;
 };
 
-/** Values by the names of the flags; optional where the row has no default. */
+/** Values by the names of the flags; optional if the row has no default. */
 export type FlagValues<Rows> = Partial<Flagged<Rows>> & Defaulted<Rows>;
 
 /** The value of an option and its origin: `flag`, `option`, the name of a variable, `file` or `default`. */
@@ -75,7 +75,7 @@ export function isDefault(row: OptionRow, value: unknown): boolean {
   return isDeepStrictEqual(value, defaultOf(row));
 }
 
-/** Returns the default in words; undefined where there is none. */
+/** Returns the default in words; undefined if the option has none. */
 export function defaultText({ default: usual, defaultText, shape: { unit } }: OptionRow): string | undefined {
   if (defaultText !== undefined || usual === undefined) return defaultText;
   return [usual as string | number]

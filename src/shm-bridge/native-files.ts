@@ -28,7 +28,7 @@ export function platformName(): string {
 
 /**
  * Returns absolute paths to try, in this order: a build made here, then the prebuilt binary.
- * @throws NixlTelemetryError ADDON_MISSING inside a bundle whose `import.meta.url` names no file
+ * @throws NixlTelemetryError ADDON_MISSING inside a bundle with an `import.meta.url` that names no file
  */
 export function nativeFiles(file: NativeFile, root = packageRoot(file)): string[] {
   return [`${root}native/build/${file}`, `${root}prebuilds/${platformName()}/${file}`];

@@ -121,7 +121,7 @@ export interface SourceOptions {
   deadTtlMs?: number;
   /** Time without an event after which an agent of unknown life is released; default: never. */
   idleTtlMs?: number;
-  /** Reads rings on NFS, 9p, virtiofs and FUSE, too, where shared mappings may not be coherent; default false. */
+  /** Reads rings on NFS, 9p, virtiofs and FUSE as well. Shared mappings may not be coherent there. Default: false. */
   force?: boolean;
   /** User ids. Only files of these users are rings. Default: files of any user. */
   owners?: readonly number[];

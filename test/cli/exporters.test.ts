@@ -356,7 +356,7 @@ describe('the settings of a deployment', () => {
 });
 
 describe('health', () => {
-  it('is served without prometheus where a file names a port', async () => {
+  it('is served without prometheus if a file names a port', async () => {
     const file = moduleOf('serve: { exporter: console, port: 0 }', 'port.yaml');
     const serve = start(['serve', '--dir', temporaryDirectory(), '--config', file]);
     const [, url] = await serve.says(/serves (http:\S+) from|exports from/);

@@ -80,7 +80,7 @@ describe('an error of a builder outside of every call', () => {
   it.each([
     ['when it is loaded', `setTimeout(() => { throw new Error('late') }, 20);`, ''],
     ['when it makes its instruments', '', `setTimeout(() => { throw new Error('late') }, 1);`],
-  ])('costs nobody else anything: %s', async (_, atLoad, atCreate) => {
+  ])('affects no other output: %s', async (_, atLoad, atCreate) => {
     const directory = temporaryDirectory();
     const builder = `${atLoad} module.exports = { name: 'mine', create() { ${atCreate} } };`;
     writeFileSync(path.join(directory, 'builder.cjs'), builder);

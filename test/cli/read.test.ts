@@ -168,7 +168,7 @@ describe('nixl-otel read', () => {
     expect(await reading.ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('EPIPE') as string });
   });
 
-  it('says by its exit code what is wrong', async () => {
+  it('reports the kind of problem by its exit code', async () => {
     const directory = temporaryDirectory();
     const text = path.join(directory, 'text');
     writeFileSync(text, 'this is a text, and a text is no ring at all, however long');
@@ -264,7 +264,7 @@ describe('nixl-otel list', () => {
     await reading.stop();
   });
 
-  it('says by its exit code what is wrong', async () => {
+  it('reports the kind of problem by its exit code', async () => {
     const directory = temporaryDirectory();
     expect((await run(['list'])).code).toBe(2);
     expect((await run(['list', '--dir', directory])).code).toBe(3);

@@ -121,7 +121,7 @@ describe('nixl-otel serve', () => {
     expect((await serve.stop()).code).toBe(0);
   });
 
-  it('names service and resource as OTEL_SERVICE_NAME says', async () => {
+  it('uses OTEL_SERVICE_NAME in the resource', async () => {
     const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'], { OTEL_SERVICE_NAME: 'prefill' });
     expect(await scrape(await urlOf(serve))).toContain('target_info{service_name="prefill"');
   });

@@ -153,7 +153,7 @@ describe('nixl-otel top', () => {
     expect(await top.stop()).toMatchObject({ code: 0 });
   });
 
-  it('prints a line per agent where there is no terminal, and a heading once', async () => {
+  it('prints a line per agent if there is no terminal, and a heading once', async () => {
     const dir = temporaryDirectory();
     await startTransferSource(['--dir', dir, '--agents', '2', '--seconds', '0', '--ready']).says(/ready/);
     const { code, stdout, stderr } = await run(['top', '--dir', dir, '--count', '3', '--sort', 'agent', ...FAST]);

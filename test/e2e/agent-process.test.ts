@@ -98,7 +98,7 @@ describe('the process of each agent', () => {
       });
   });
 
-  it('names the variable of the rank as NIXL_TELEMETRY_RANK_ENV says', async () => {
+  it('reads the rank from the variable that NIXL_TELEMETRY_RANK_ENV names', async () => {
     const directory = temporaryDirectory();
     startAgent(directory, 'a', { env: { LOCAL_RANK: '1', MY_RANK: '2' } });
     const producer = new NixlMetricProducer({

@@ -27,7 +27,7 @@ export class TransferSource {
   readonly ended: Promise<TransferTotals | undefined>;
   readonly #child: ChildProcess;
 
-  /** @throws Failure where this platform has no such program. */
+  /** Starts the child. @throws Failure if the package has no such program for this platform. */
   constructor(directory: string) {
     const program = findNativeFile('transfer-source');
     if (program === undefined) throw new Failure(`no transfer-source for ${platformName()}; ${howToBuild()}`);

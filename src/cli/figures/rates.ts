@@ -82,7 +82,7 @@ export interface Quantile {
 /**
  * Estimates the value below which a share of all values lies, 0 < share <= 1. Values count as evenly spread within a bucket,
  * as in Prometheus's histogram_quantile().
- * @returns undefined when there are no values.
+ * @returns undefined without values.
  */
 export function quantile({ bounds, counts }: HistogramTally, share: number): Quantile | undefined {
   const total = counts.reduce((all, count) => all + count, 0);

@@ -10,7 +10,7 @@ import { isatty } from 'node:tty';
 const HAS_TERMINAL = [0, 1, 2].some((fd) => isatty(fd));
 const SIGNALS: readonly NodeJS.Signals[] = HAS_TERMINAL ? ['SIGINT', 'SIGTERM', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
-/** Ignores SIGHUP where there is no terminal. With one, it requests a stop. */
+/** Ignores SIGHUP without a terminal. With a terminal, SIGHUP requests a stop. */
 export function ignoreHangup(): void {
   if (!HAS_TERMINAL) process.on('SIGHUP', () => {});
 }

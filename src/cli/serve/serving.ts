@@ -15,7 +15,7 @@ interface Serving {
 
 /**
  * Serves while `work` runs. The server starts first: if it cannot listen, no event is taken out of a ring.
- * @throws Failure when the address or an exporter is not available; NixlTelemetryError; errors of `work`.
+ * @throws Failure if the address or an exporter is not available; NixlTelemetryError; errors of `work`.
  */
 export async function whileServing(
   settings: ServeSettings,

@@ -125,7 +125,7 @@ export class MetricProcessor {
 
   /**
    * Counts a record of the service. The configured attributes are read from its fields. Up to 1024 records wait for the
-   * first meter. Returns false for further ones, and when the record is no object.
+   * first meter. Returns false for further ones, and if the record is no object.
    */
   process(record: EventRecord): boolean {
     if (typeof record !== 'object' || record === null) return false;

@@ -148,7 +148,7 @@ export class DurationPump {
     this.#costMs += COST_SMOOTHING * (Math.min(measuredMs, MAX_COST_RISE * this.#costMs) - this.#costMs);
   }
 
-  /** Returns false when the tap is empty. */
+  /** Returns false if the tap is empty. */
   #refill(): boolean {
     if (this.#batch !== undefined && this.#next < this.#batch.length) return true;
     this.#batch = this.#options.tap.take(BATCH_EVENTS);

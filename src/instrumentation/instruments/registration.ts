@@ -21,7 +21,7 @@ interface RegistrationOptions extends Omit<BuilderRunOptions, 'earlier'> {
   readonly meter: Meter;
   readonly settings: Settings;
   readonly now: (() => number) | undefined;
-  /** One for all registrations of the meter. */
+  /** Memory that all registrations of the meter share. */
   readonly memory: MeterMemory;
 }
 

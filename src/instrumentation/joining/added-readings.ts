@@ -30,7 +30,7 @@ export function addedReadings<Reading extends AgentSnapshot>(earlier: AgentSnaps
   };
 }
 
-/** Returns the counts over the bounds of another reading of this agent: exact where the bounds are the same. */
+/** Returns the counts over the bounds of another reading of this agent: exact if the bounds are the same. */
 export function inBoundsOf<Reading extends AgentSnapshot>(like: AgentSnapshot, reading: Reading): Reading {
   const transfers = (own: TransferTally, other: TransferTally): TransferTally => ({
     ...own,

@@ -24,7 +24,7 @@ export class JoinedProducer implements MetricProducer {
   readonly #memory: ReaderMemory;
   readonly #producer: NixlMetricProducer;
   #entered = false;
-  /** True when the last snapshot left nothing to report. */
+  /** True if the last snapshot left nothing to report. */
   #omitsAll = false;
 
   constructor(options: JoiningOptions, reader: SdkReader, memory: ReaderMemory) {
@@ -76,7 +76,7 @@ export class JoinedProducer implements MetricProducer {
     // Lists the others' rings before and after the snapshot: the other producer reports a ring in either list.
     const before = ringsOf(reporters);
     const snapshot = await this.#options.feed.collect(this.#memory);
-    // The reader of another provider may have the memory by now, and then reports the later events.
+    // Meanwhile the memory may have passed to the reader of another provider, which then reports the later events.
     if (snapshot === undefined || !this.#entered) return undefined;
     const others = new Set([...before.paths, ...ringsOf(reporters).paths]);
     const shown = this.#memory.show(snapshot, others, reporters);

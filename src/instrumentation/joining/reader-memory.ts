@@ -8,7 +8,7 @@ import type { FeedSnapshot } from '../feed/snapshot-feed.js';
 import { addedReadings, inBoundsOf } from './added-readings.js';
 import { type RingReporter, THIS_COPY } from './ring-reporter.js';
 
-/** Readings of the last collect, where the next delta begins. */
+/** Readings of the last collect: the next delta begins there. */
 export interface LastCollect {
   readonly snapshot: FeedSnapshot;
   /** By id. */

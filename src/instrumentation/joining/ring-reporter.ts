@@ -15,7 +15,7 @@ export interface RingReporter {
   /** True when an instrumentation added it to the reader. Such a producer omits the rings that others in the reader report. */
   readonly joined: boolean;
   readonly copy: object;
-  /** Returns paths of the currently reported rings. Undefined when the producer is closed or has no source. */
+  /** Returns paths of the currently reported rings. Undefined if the producer is closed or has no source. */
   rings(): ReadonlySet<string> | undefined;
   /** Returns the last readings of its reader by id. From the first call on they are kept, also after its end. */
   reported(): ReadonlyMap<number, unknown>;

@@ -27,7 +27,7 @@ type OtelHistogram = HistogramMetricData['dataPoints'][number]['value'];
 /** One agent at this collect. */
 export interface AgentView {
   readonly agent: AgentSnapshot;
-  /** The same agent at the previous collect; undefined when it is new, and for cumulative data. */
+  /** The same agent at the previous collect; undefined if it is new, and for cumulative data. */
   readonly previous: AgentSnapshot | undefined;
   readonly series: AgentSeries;
   readonly startTime: HrTime;
@@ -55,7 +55,7 @@ export function numberData(about: Descriptor, delta: boolean, dataPoints: DataPo
   return { descriptor, aggregationTemporality, dataPointType: DataPointType.SUM, isMonotonic, dataPoints };
 }
 
-/** Returns undefined when no agent has a point: a metric without points is left out. */
+/** Returns the data of a metric; undefined if no agent has a point: a metric without points is left out. */
 export function metricData(
   metric: Metric,
   index: number,

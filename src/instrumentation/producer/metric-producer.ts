@@ -29,7 +29,7 @@ import { type AgentView, hrTimeOf, metricData, type Moment, numberData } from '.
 export interface SharedFeed extends Profile {
   readonly feed: SnapshotFeed;
   readonly builderMetrics: BuilderMetrics;
-  /** Memory of the reader, where it outlives the producer. Default: a new one. */
+  /** Memory of the reader, if it outlives the producer. Default: a new one. */
   readonly memory?: ReaderMemory;
   /** Name of the producer and the places that it reads, for messages. */
   readonly name?: string;
@@ -78,8 +78,8 @@ export class NixlMetricProducer implements MetricProducer {
   #closed = false;
 
   /**
-   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option, or when neither options nor environment name a place with
-   * rings; ADDON_MISSING when the native part cannot be loaded.
+   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option, or if no setting names a place with rings; ADDON_MISSING
+   * if the native part cannot be loaded.
    */
   constructor(options: NixlMetricProducerOptions = {}) {
     const shared = SHARED_FEEDS.get(options);

@@ -63,13 +63,13 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   it.each([
     ['q', 'q', 0],
     ['Ctrl-C', '\x03', 0],
-  ])('%s ends it and gives the terminal back', async (_, key, code) => {
+  ])('%s ends top and restores the terminal', async (_, key, code) => {
     const terminal = await onRings();
     terminal.type(key);
     expect(await terminal.after()).toMatchObject({ code, restored: true });
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s, too', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s does so, too', async (signal) => {
     const terminal = await onRings();
     process.kill(await terminal.pid(), signal);
     expect(await terminal.after()).toMatchObject({ code: 0, restored: true });
