@@ -176,7 +176,7 @@ describe('a reader that has another producer of this package', () => {
   });
 
   it.each([CUMULATIVE, DELTA])(
-    'gets its rings from the second producer when the first one ends, temporality %s',
+    'gets rings from the second when the first ends, temporality %s',
     async (temporality) => {
       const reader = new ManualReader(temporality);
       const provider = providerWith(reader);

@@ -134,7 +134,7 @@ async function customOutput(opening: Opening): Promise<Output> {
     { temporality: (type) => reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE },
     shared,
   );
-  const { given, set } = twoProducersOf(producer, resource);
+  const { given, set } = pairOf(producer, resource);
   const context = { name, settings, resource, metricProducer: given, ...(outputPath ? { outputPath } : {}) };
   const custom = await loadExporter(context, owner);
   if (isExporter(custom)) {
@@ -150,10 +150,7 @@ async function customOutput(opening: Opening): Promise<Output> {
  * Returns the producer twice: for the constructor of a reader, and for setMetricProducer(). After a collect of the first,
  * the second is empty. Both report the resource, which a reader without a provider takes from its collect.
  */
-function twoProducersOf(
-  producer: NixlMetricProducer,
-  resource: Resource,
-): { given: MetricProducer; set: MetricProducer } {
+function pairOf(producer: NixlMetricProducer, resource: Resource): { given: MetricProducer; set: MetricProducer } {
   let isGivenUsed = false;
   const collect = async (): Promise<CollectionResult> => {
     const { resourceMetrics, errors } = await producer.collect();
