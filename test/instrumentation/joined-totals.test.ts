@@ -175,38 +175,35 @@ describe('a reader that has another producer of this package', () => {
     ]);
   });
 
-  it.each([CUMULATIVE, DELTA])(
-    'gets rings from the second when the first ends, temporality %s',
-    async (temporality) => {
-      const reader = new ManualReader(temporality);
-      const provider = providerWith(reader);
-      const [first, second] = [instrumentation(), instrumentation()];
-      first.setMeterProvider(provider);
-      second.setMeterProvider(provider);
-      // The two sources of the native part share tallies.
-      const rings = (agents: AgentSnapshot[]) => opener.open.forEach((source) => (source.agents = agents));
-      rings([sent(1, 5)]);
-      expect([await seen(reader), await twice(reader)]).toEqual([[[5, 5]], []]);
-      rings([sent(1, 7)]);
-      const shown = (total: number, gained: number) => (temporality === DELTA ? [[gained, gained]] : [[total, total]]);
-      expect(await seen(reader)).toEqual(shown(7, 2));
-      rings([sent(1, 8)]);
-      first.disable();
-      expect(await seen(reader)).toEqual(shown(8, 1));
-      rings([sent(1, 9)]);
-      first.enable();
-      rings([sent(1, 11)]);
-      expect([await seen(reader), await twice(reader)]).toEqual([shown(11, 3), []]);
-      rings([sent(1, 12)]);
-      second.disable();
-      expect([await seen(reader), await twice(reader)]).toEqual([shown(12, 1), []]);
-      const messages = new Set(log.map(({ message }) => message)); // one from each instrumentation, because each was the second
-      expect([...messages].join()).toBe(
-        'ManualReader has two sources of NIXL metrics: NixlInstrumentation on /rings, and NixlInstrumentation on /rings; ' +
-          'only the first exports the rings that both read: remove one of the two',
-      );
-    },
-  );
+  it.each([CUMULATIVE, DELTA])('gets rings from the other if one ends, temporality %s', async (temporality) => {
+    const reader = new ManualReader(temporality);
+    const provider = providerWith(reader);
+    const [first, second] = [instrumentation(), instrumentation()];
+    first.setMeterProvider(provider);
+    second.setMeterProvider(provider);
+    // The two sources of the native part share tallies.
+    const rings = (agents: AgentSnapshot[]) => opener.open.forEach((source) => (source.agents = agents));
+    rings([sent(1, 5)]);
+    expect([await seen(reader), await twice(reader)]).toEqual([[[5, 5]], []]);
+    rings([sent(1, 7)]);
+    const shown = (total: number, gained: number) => (temporality === DELTA ? [[gained, gained]] : [[total, total]]);
+    expect(await seen(reader)).toEqual(shown(7, 2));
+    rings([sent(1, 8)]);
+    first.disable();
+    expect(await seen(reader)).toEqual(shown(8, 1));
+    rings([sent(1, 9)]);
+    first.enable();
+    rings([sent(1, 11)]);
+    expect([await seen(reader), await twice(reader)]).toEqual([shown(11, 3), []]);
+    rings([sent(1, 12)]);
+    second.disable();
+    expect([await seen(reader), await twice(reader)]).toEqual([shown(12, 1), []]);
+    const messages = new Set(log.map(({ message }) => message)); // one from each instrumentation, because each was the second
+    expect([...messages].join()).toBe(
+      'ManualReader has two sources of NIXL metrics: NixlInstrumentation on /rings, and NixlInstrumentation on /rings; ' +
+        'only the first exports the rings that both read: remove one of the two',
+    );
+  });
 
   it('gets its rings from a new or returned producer that was not collected before the other one ended', async () => {
     const reader = new ManualReader(DELTA);
