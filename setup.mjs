@@ -57,7 +57,7 @@ const packages = {
   label: 'installing packages (npm ci)',
   command: ['npm', 'ci', '--include=dev', '--no-audit', '--no-fund'],
 
-  /** Compares the lock file with npm's record of the last installation, which may be one by hand. */
+  /** Compares the lock file with npm's record of the last installation, which the user may have started. */
   isDone() {
     const wanted = JSON.parse(fs.readFileSync('package-lock.json', 'utf8')).packages;
     const installed = installedPackages();
@@ -75,7 +75,7 @@ function installedPackages() {
   try {
     return JSON.parse(fs.readFileSync('node_modules/.package-lock.json', 'utf8')).packages;
   } catch {
-    return {}; // absent, or incomplete where npm was killed
+    return {}; // absent, or incomplete because npm was killed
   }
 }
 
@@ -98,7 +98,7 @@ const typescript = {
     return isDistWhole() && timeOf(STAMP) > Math.max(timeOf('tsconfig.json'), ...times);
   },
 
-  /** tsc keeps the output of a deleted source, which would be imported and published, and does not miss an output. */
+  /** tsc keeps the output of a deleted source, which would be imported and published. It does not notice a lost output. */
   begin() {
     if (!isDistWhole()) remove('dist');
     this.begun = new Date();

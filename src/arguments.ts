@@ -34,7 +34,7 @@ export function check(holds: boolean, name: string, given: unknown, allowed: str
   if (!holds) throw invalid(`${name} is ${shown(given)}; allowed: ${allowed}`);
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID unless it is an object with no other keys than these. */
+/** @throws NixlTelemetryError CONFIG_INVALID unless `given` is an object with no other keys than these. */
 export function optionsObject<T extends object>(name: string, given: T, keys: readonly (keyof T & string)[]): T {
   check(isObject(given), name, given, `an object with ${keys.join(', ')}`);
   for (const key of Object.keys(given)) {
@@ -44,27 +44,27 @@ export function optionsObject<T extends object>(name: string, given: T, keys: re
   return given;
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID unless it is an array and each item passes. */
+/** @throws NixlTelemetryError CONFIG_INVALID unless `given` is an array and each item passes. */
 export function listOf<T>(name: string, given: readonly T[], item: (name: string, one: T) => unknown): readonly T[] {
   check(Array.isArray(given), name, given, 'an array');
-  for (const [i, one] of given.entries()) item(`${name}[${i}]`, one); // holes, too
+  for (const [i, one] of given.entries()) item(`${name}[${i}]`, one); // visits holes, too
   return given;
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID unless it is a whole number in the range. */
+/** @throws NixlTelemetryError CONFIG_INVALID unless `given` is a whole number in the range. */
 export function wholeNumber(name: string, given: unknown, least: number, most: number): number {
   const holds = Number.isInteger(given) && (given as number) >= least && (given as number) <= most;
   check(holds, name, given, `whole numbers from ${least} to ${most}`);
   return given as number;
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID unless it can be a path: not empty, without NUL. */
+/** @throws NixlTelemetryError CONFIG_INVALID unless `given` can be a path: not empty, without NUL. */
 export function filePath(name: string, given: unknown): string {
   check(isText(given), name, given, 'a path');
   return given as string;
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID unless it is true or false. */
+/** @throws NixlTelemetryError CONFIG_INVALID unless `given` is true or false. */
 export function trueOrFalse(name: string, given: unknown): boolean {
   check(typeof given === 'boolean', name, given, 'true or false');
   return given as boolean;

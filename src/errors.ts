@@ -15,7 +15,7 @@ export class NixlTelemetryError extends Error {
     message: string,
     given: { path?: string; state?: string; cause?: unknown } = {},
   ) {
-    // Callers without types may pass null: an error whose constructor throws would hide its cause.
+    // Callers in JavaScript may pass null. If this constructor threw, the cause of the error would be hidden.
     const options = (given as typeof given | null) ?? {};
     super(reasonOf(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'NixlTelemetryError';
@@ -30,6 +30,6 @@ export function reasonOf(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);
   } catch {
-    return 'a value that cannot be shown as text'; // an object without a prototype, say
+    return 'a value that cannot be shown as text'; // such as an object without a prototype
   }
 }

@@ -3,7 +3,7 @@
 /** Integers stay bigint until deltas have been taken: a double would lose the low bits beyond 2^53. */
 export type Exact = bigint | number;
 
-/** Returns `current - previous`; `current` where there is no previous value, or where the value fell. */
+/** Returns `current - previous`, or `current` if there is no previous value or the value fell. */
 export function increase(current: Exact, previous: Exact | undefined): Exact {
   if (previous === undefined || previous > current) return current;
   return typeof current === 'bigint' && typeof previous === 'bigint'

@@ -1,4 +1,4 @@
-/** Maps whose values are made on demand. Pure. */
+/** Maps with values that are made on demand. Pure. */
 
 /** Returns the value of a key. Makes it at the first call. */
 export function madeOnce<Key, Value>(

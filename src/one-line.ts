@@ -1,9 +1,9 @@
-/** Text without characters that could forge, hide or turn round a part of a line. Pure. */
+/** Text without characters that could forge, hide or reverse a part of a line. Pure. */
 
 /** Control characters, line separators, and characters without a width. */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** Replaces what is not printable by \xNN or \u{NNNN}. Names come from files that any user may have made. */
+/** Replaces unprintable characters by \xNN or \u{NNNN}. Names come from files that any user may have made. */
 export function oneLine(text: string): string {
   return text.replaceAll(UNPRINTABLE, escaped);
 }
@@ -13,7 +13,7 @@ export function printable(text: string): string {
   return text.replaceAll(UNPRINTABLE, (char) => (char === '\n' || char === '\t' ? char : escaped(char)));
 }
 
-/** Returns JSON with every unprintable character escaped: a terminal shows it and obeys none of it. */
+/** Returns JSON with every unprintable character escaped: a terminal shows them and does not obey them. */
 export function printableJson(value: unknown): string {
   const asUnits = (char: string): string =>
     Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join('');

@@ -1,7 +1,7 @@
 /** Name, version and location of this package. */
 import { NixlTelemetryError, type NixlTelemetryErrorCode } from './errors.js';
 
-/** Also the instrumentation scope. Constants survive bundlers; a test keeps them equal to package.json. */
+/** Name of the package and of the scope. Bundlers keep these constants; a test compares them with package.json. */
 export const PACKAGE_NAME = 'opentelemetry-instrumentation-nixl';
 export const PACKAGE_VERSION = '0.1.0';
 

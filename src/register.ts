@@ -1,7 +1,7 @@
 /**
  * `node --import opentelemetry-instrumentation-nixl/register app.mjs` (or `--require`): registers the instrumentation
- * with the OpenTelemetry SDK of the program, started before this line or after it. Options come from the environment.
- * It acts on the main thread only: a worker runs `--import` again, and every event would be exported twice.
+ * with the OpenTelemetry SDK of the program, if it starts before this module or after it. Options come from the environment.
+ * It acts on the main thread only: a worker runs `--import` again and would export every event a second time.
  * It never stops the program: a failure is one line through OpenTelemetry's `diag`, or on stderr without a `diag` logger.
  */
 import { isMainThread } from 'node:worker_threads';
@@ -9,7 +9,7 @@ import { reasonOf } from './errors.js';
 import { instrumentationWith } from './instrumentation/instrumentation.js';
 
 try {
-  // It finds the global provider by itself, once there is one.
+  // The instrumentation finds the global provider by itself, as soon as one is set.
   if (isMainThread) instrumentationWith({ name: 'opentelemetry-instrumentation-nixl/register' });
 } catch (error) {
   process.emitWarning(`NIXL telemetry is off: ${reasonOf(error)}`);

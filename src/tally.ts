@@ -20,7 +20,7 @@ export type CategoryNumber = (typeof Category)[keyof typeof Category];
 /** Numbers of the event types that make up a transfer, as in native/ring_event.h. */
 export const TransferEvent = { TX_BYTES: 0, RX_BYTES: 1, XFER_TIME: 6, XFER_POST_TIME: 7 } as const;
 
-/** `dead`: a process that wrote the ring was seen and has ended. `unknown`: the writing process cannot be seen. */
+/** `dead`: the collector saw a process that wrote the ring, and it has ended. `unknown`: it sees no such process. */
 export type AgentLife = 'alive' | 'dead' | 'unknown';
 
 /** Counts per bucket: `counts[i]` holds values <= `bounds[i]`, the last count all values above. */
@@ -39,7 +39,7 @@ export interface EventTally {
   readonly category: number;
   /** True if the key is in the event table that the source was opened with. */
   readonly known: boolean;
-  /** True for the one key that collects all keys beyond 256 unknown ones. */
+  /** True for the key that adds up all unknown keys beyond the first 256. */
   readonly overflow: boolean;
   readonly count: number;
   /** Exact. */
@@ -86,15 +86,15 @@ export interface AgentSnapshot extends AgentTally {
   readonly startTimeMs: number;
   /** Last drain that found an event; undefined before the first one. */
   readonly lastEventMs?: number;
-  /** False while the ring was found empty and no process was seen behind it: list it, do not export it. */
+  /** False while the collector has found neither an event nor a process that writes the ring: list it, do not export it. */
   readonly exported: boolean;
   /** Events that the last drain found in the ring (0 to capacity - 1). */
   readonly foundAtDrain: number;
   /** Most events that a drain found in the ring in the last 15 to 30 seconds. */
   readonly peakFound: number;
-  /** Drains that found the ring full. The ring may have refused events then; it does not count those. */
+  /** Drains that found the ring full. The agent may have dropped events then; a ring does not count them. */
   readonly foundFull: number;
-  /** Upper bound on the time the ring was full, milliseconds: each such drain adds the time since the drain before. */
+  /** Upper bound on the time the ring was full, milliseconds: each such drain adds the time since the previous drain. */
   readonly foundFullMs: number;
   /** Restarts of the agent under this name. */
   readonly restarts: number;
@@ -102,7 +102,7 @@ export interface AgentSnapshot extends AgentTally {
   readonly resyncs: number;
   /** Changes of read_pos by other consumers. */
   readonly foreignMoves: number;
-  /** True once the numbers may be wrong: a foreign consumer, or a restart outside of the protocol's assumption. */
+  /** True once the numbers may be wrong: a foreign consumer drained, or a restart broke an assumption of the protocol. */
   readonly suspect: boolean;
   /** True if events of this incarnation were missed, so that memoryInUse may be wrong. */
   readonly memoryApproximate: boolean;

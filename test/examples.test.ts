@@ -1,4 +1,4 @@
-/** Each example as a newcomer runs it: in a process of its own, and what it prints. */
+/** Runs each example in a separate process, as a user does, and checks its output. */
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -35,7 +35,7 @@ describe('examples/', () => {
     expect(sum('team_transfer_failures_total')).toBe(sum('agent_errors_total'));
   });
 
-  it('backend-events.mjs: declared events have metrics of their own', async () => {
+  it('backend-events.mjs: declared events have custom metrics', async () => {
     const page = await outputOf('backend-events.mjs');
     expect(page).toMatch(/^backend_queue_depth\{.*\} 5$/m);
     expect(page).toMatch(/^backend_retries_total\{.*event="retry_a"\} 2$/m);
@@ -102,7 +102,7 @@ describe('examples/', () => {
     expect(rows).toHaveLength(Number(written));
   });
 
-  it('csv-sink.mjs without a directory: shows how the file begins, as it does not stay', async () => {
+  it('csv-sink.mjs without a directory: prints the beginning of the file, which is removed', async () => {
     const [said, header, ...rows] = (await outputOf('csv-sink.mjs')).trim().split('\n');
     expect(said).toMatch(/^[1-9]\d* events in a CSV file that this program removes at exit; 0 dropped$/);
     expect(header).toBe('timestamp,category,name,value');

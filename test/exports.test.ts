@@ -39,7 +39,7 @@ function ringFile(): string {
 const cyclic: Record<string, unknown> = {};
 cyclic['self'] = cyclic;
 
-/** As callers without types would give them. The text is a path, where it is taken for one. */
+/** Values that callers without types may pass. A text may be used as a path. */
 const VALUES: readonly unknown[] = [
   undefined,
   null,
@@ -62,7 +62,7 @@ const VALUES: readonly unknown[] = [
   () => ({}),
 ];
 
-/** Arguments that are right, to be spoiled one part at a time. Exports that take none, or simple ones, need no row. */
+/** Right arguments, of which one part at a time is replaced. Exports with simple arguments, or without any, need no row. */
 const ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
   MetricProcessor: () => [
     {
@@ -100,7 +100,7 @@ const ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
   readAgentProcess: () => [process.pid, ['PATH'], '/proc'],
 };
 
-/** One of each class, and of each object that a function returns, with right arguments of its methods where they are more than one. */
+/** An instance of each class and of each object that a function returns. A method with several arguments needs right ones. */
 const INSTANCES: Readonly<Record<string, () => object>> = {
   MetricProcessor: () => new main.MetricProcessor({ onError: () => {} }),
   NixlInstrumentation: () => new main.NixlInstrumentation({ directories: directory }),
@@ -141,7 +141,7 @@ function source(): bridge.RingSource {
   return made;
 }
 
-/** The right arguments, with each part of them, however deep, replaced by each of the values; and each argument left out. */
+/** Yields the right arguments with each part, at any depth, replaced by each of the values, and with each argument left out. */
 function* spoiled(right: () => unknown[], depth = 4): Generator<unknown[]> {
   for (const place of placesIn(right(), depth)) {
     for (const value of VALUES) {
@@ -157,7 +157,7 @@ function placesIn(value: unknown, depth: number): (string | number)[][] {
     Array.isArray(value) ||
     (typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype);
   if (!isPlain || depth === 0) return [];
-  // A few of many are as good as all.
+  // The first parts represent all of them.
   const entries = Object.entries(value as object).slice(0, 8);
   return entries.flatMap(([key, part]) => [[key], ...placesIn(part, depth - 1).map((rest) => [key, ...rest])]);
 }
@@ -168,7 +168,7 @@ function put(into: unknown, [key, ...rest]: (string | number)[], value: unknown)
     parent[key!] = value;
     return;
   }
-  // What is read-only in the table stays as it is.
+  // A copy, because parts of the table are read-only.
   parent[key!] = structuredCloneOf(parent[key!]);
   put(parent[key!], rest, value);
 }
@@ -185,7 +185,7 @@ function* calls(right: (() => unknown[]) | undefined): Generator<unknown[]> {
   yield* spoiled(right);
 }
 
-/** Closes what was opened. @throws Error unless the call worked or said what was wrong. */
+/** Calls an export and closes its result. @throws Error unless the call worked or gave a reason. */
 async function attempt(what: string, args: readonly unknown[], call: () => unknown): Promise<void> {
   try {
     const made = (await call()) as { close?: () => void; disable?: () => void } | undefined;
@@ -211,7 +211,7 @@ function isClass(value: unknown): value is new (...args: unknown[]) => object {
   return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value));
 }
 
-/** Those of the package: what OpenTelemetry's base classes have is theirs. */
+/** Returns the methods that the package defines, without those of OpenTelemetry's base classes. */
 function methodsOf(instance: object): string[] {
   const own = Object.values<unknown>({ ...main, ...bridge }).filter(isClass);
   const names = new Set(Object.keys(instance));
@@ -263,7 +263,7 @@ describe.each(Object.entries(INSTANCES))('%s', (name, make) => {
   });
 });
 
-it('all entries that have code to call are looked at', () => {
+it('all entry points with code are tested', () => {
   const { exports } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     exports: Record<string, unknown>;
   };

@@ -5,7 +5,7 @@ export function accounts(ended, read) {
   const sum = { lost: 0, invented: 0, worst: '' };
   for (const [name, { written, wiped }] of ended) {
     const counted = read.get(name) ?? 0;
-    // Events that a restart wiped may have been counted before: at most `written`, at least that without `wiped`.
+    // A restart wipes events that may have been counted before. Any count from `written` - `wiped` to `written` is right.
     const lost = Math.max(0, written - wiped - counted);
     const invented = Math.max(0, counted - written);
     sum.lost += lost;

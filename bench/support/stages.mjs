@@ -1,5 +1,5 @@
 // `node stages.mjs DIRECTORY AGENTS RUNS`: prints one line of JSON with the median milliseconds of each stage of a scrape
-// or an export of the agents of a directory, and with its bytes. A separate process collects only its garbage.
+// or an export of the agents of a directory, and with its bytes. In a separate process it collects only its own garbage.
 import { NixlMetricProducer } from '../../dist/index.js';
 import { openSource } from '../../dist/shm-bridge/index.js';
 import { exposition } from '../../dist/cli/http/exposition.js';

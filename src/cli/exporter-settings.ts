@@ -15,8 +15,8 @@ import { Failure } from './process/failure.js';
 export const BUILT_IN_EXPORTERS: readonly string[] = ['prometheus', 'otlp', 'console'];
 
 /**
- * Returns the URL of an exporter's module. A name is a path if it looks like one; then a file in the folder of exporters;
- * then a package, resolved from the working directory and from this package.
+ * Returns the URL of an exporter's module. A name with the form of a path is a path. Any other name is a file in the folder
+ * of exporters or, if there is none, a package, resolved from the working directory and from this package.
  * @throws Failure
  */
 export function locateExporter(name: string, folder: string | undefined): string {
@@ -87,15 +87,15 @@ const NEEDS: Readonly<Record<Need, { readonly isMet: (context: Context) => boole
   },
 };
 
-/** Without the exporter prometheus only health is served, and only at an address that a flag or the file gives. */
+/** Without the exporter prometheus, serve has an HTTP server only if a flag or the file gives its address. */
 export function listens(resolved: Resolution): boolean {
   const isAddressGiven = ['port', 'host'].some((key) => ['flag', 'file'].includes(resolved.get(key)!.origin));
   return exportersIn(resolved).includes('prometheus') || isAddressGiven;
 }
 
 /**
- * Returns settings without effect that need not be mistakes, each with what it needs: variables, which may be meant for another
- * program, and keys of the file where a flag or a variable replaces the exporters of the file.
+ * Returns settings without effect that need not be mistakes, each with its need: variables, which may be meant for another
+ * program, and keys of the file if a flag or a variable replaces the exporters of the file.
  * @throws InvalidArgumentError for a flag; NixlTelemetryError CONFIG_INVALID with its place for a key of the file.
  */
 export function unusedSettings(resolved: Resolution, file: WrittenSettings | undefined): string[] {

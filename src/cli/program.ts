@@ -20,7 +20,7 @@ import { ignoreHangup } from './process/stop.js';
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, 5 not permitted or busy.`;
 
-/** Adds each command, in the order of the help. A command's modules are loaded only when it is called. */
+/** Functions that add a command, in the order of the help. A command's modules are loaded only if it is called. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
   serve: async () => (await import('./serve/command.js')).addServe,
   read: async () => (await import('./read/command.js')).addRead,
@@ -51,7 +51,7 @@ export async function run(args: readonly string[]): Promise<number> {
   return (await isOutputLost()) ? ExitCode.FAILED : ExitCode.OK;
 }
 
-/** Drops the arguments after an unknown command: commander would answer a --help there instead of the mistake. */
+/** Drops the arguments after an unknown command: commander would obey a --help among them and not report the mistake. */
 function upToUnknownCommand({ commands }: Command, args: readonly string[]): string[] {
   const [name, ...rest] = args;
   if (name === undefined || name.startsWith('-') || commands.length === 0) return [...args];

@@ -21,7 +21,7 @@ export function addDirectoryOption(command: Command): Command {
   );
 }
 
-/** Returns the directories of the flag or the variable as absolute paths; undefined where neither is given. */
+/** Returns the directories of the flag or the variable as absolute paths; undefined if neither is given. */
 export function directoriesOf(dir: readonly string[] | undefined): string[] | undefined {
   const layers = { given: { directories: dir }, givenBy: 'option', environment: process.env } as const;
   const named = resolveRow(OPTION_ROWS, 'directories', layers)?.value as readonly string[] | undefined;
@@ -40,7 +40,7 @@ export function isNotPermitted({ code }: Complaint): boolean {
   return code === 'EACCES' || code === 'EPERM';
 }
 
-/** Returns undefined where there is no file, or no permission: some users may list a directory but not enter it. */
+/** Returns undefined if the file is gone, or without permission: a user may be able to list a directory but not enter it. */
 export function statOf(file: string, complain: Complain): Stats | undefined {
   try {
     return lstatSync(file, { throwIfNoEntry: false });

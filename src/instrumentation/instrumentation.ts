@@ -33,11 +33,11 @@ export function instrumentationWith(internals: Internals, config: NixlInstrument
  * `durationBudgetMs` (`nixl.duration.sampled_ratio` reports the share).
  *
  * When no place with rings is configured, or the native part is missing, the instrumentation warns once through `diag` and
- * stays idle: a service must start without its telemetry.
+ * stays idle: a service must start even without its telemetry.
  */
 export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentationConfig> {
-  // The base constructor calls setConfig() and _updateMetricInstruments() before this class has its fields. `declare` keeps
-  // the fields from being defined (and wiped) afterwards: undefined means "still in the base constructor".
+  // The base constructor calls setConfig() and _updateMetricInstruments() before this class has its fields. Without
+  // `declare` the fields would be reset afterwards. An undefined field means that the base constructor still runs.
   declare private _reporting: Reporting | undefined;
   declare private _lookedUp: MeterProvider | undefined;
   declare private _provider: MeterProvider | undefined;
@@ -67,15 +67,15 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
     this._reporting?.enable();
   }
 
-  /** Leaves no callback, no timer and no open ring behind. */
+  /** Stops reporting. Leaves no callback, no timer and no open ring behind. */
   override disable(): void {
     super.disable();
     this._reporting?.disable();
   }
 
   /**
-   * Takes effect at once; does not enable or disable (`enabled` counts at construction only). A wrong option is
-   * reported through `diag`, and the previous configuration stays in force.
+   * Replaces the configuration at once. `enabled` has an effect at construction only. A wrong option is reported through
+   * `diag`, and the previous configuration stays in force.
    */
   override setConfig(config: NixlInstrumentationConfig = {}): void {
     if (this._reporting === undefined) return super.setConfig(config);
@@ -100,7 +100,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
     return sharedProducer(options, reporting.shared);
   }
 
-  /** Runs the builders; accepts records of the service, and further builders. */
+  /** Processor that runs the builders. It accepts records of the service, and further builders. */
   get processor(): MetricProcessor {
     return this._reporting!.processor;
   }
@@ -121,7 +121,7 @@ export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentation
   private _lookUpGlobalProvider(): void {
     const provider = metrics.getMeterProvider();
     if (provider === this._lookedUp || provider === this._provider) return;
-    // A provider that may still get readers is only replaced by one that has readers.
+    // Only a provider with readers replaces a provider that may still get readers.
     if (mayGetReaders(this._provider) && !hasReaders(provider)) return;
     this._lookedUp = provider;
     this._provider = provider;

@@ -1,16 +1,16 @@
-/** MeterProviders: which instrumentation has its instruments on one, and how to wait for one. */
+/** Ownership of the instruments on a MeterProvider, and repeated attempts until a provider is ready. */
 
 import type { Named } from './joining/ring-reporter.js';
 
 const OWNERS = Symbol.for('opentelemetry-instrumentation-nixl.instruments');
 
-/** On the global object, so that all copies of this package share it. */
+/** Returns the owners by provider. They are on the global object, so that all copies of this package share them. */
 function owners(): WeakMap<object, Named> {
   const global = globalThis as { [OWNERS]?: WeakMap<object, Named> };
   return (global[OWNERS] ??= new WeakMap());
 }
 
-/** Returns the owner of the provider: `owner`, unless another one was first. Two owners would count everything twice. */
+/** Returns the owner of the provider: `owner`, unless another one was first. Two owners would export everything twice. */
 export function claimInstruments(provider: object, owner: Named): Named {
   const found = owners().get(provider) ?? owner;
   owners().set(provider, found);
@@ -33,7 +33,7 @@ export class Retry {
     this.#attempt = attempt;
   }
 
-  /** Does nothing while it runs already. */
+  /** Does nothing if it already runs. */
   start(): void {
     if (this.#timer !== undefined) return;
     this.#schedule(FIRST_DELAY_MS);

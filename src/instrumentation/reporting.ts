@@ -1,5 +1,5 @@
 /**
- * Decides what runs: nothing; producers in the readers of one MeterProvider; instruments of one meter where the provider
+ * Decides what runs: nothing; producers in the readers of one MeterProvider; instruments of one meter, if the provider
  * hides its readers; or only the source, for producers that the service took.
  */
 import type { DiagLogger, Meter, MeterProvider } from '@opentelemetry/api';
@@ -63,7 +63,7 @@ export class Reporting {
   /** Releases the claim on the provider's instruments. */
   #release = (): void => {};
   #feed: SourceFeed | undefined;
-  /** For producers, which may be older than the source and outlive it. */
+  /** Feed of the producers, which may be older than the source and outlive it. */
   readonly #sharedFeed = new LateFeed();
 
   constructor({ settings, logger, lookUpGlobalProvider, internals }: ReportingOptions) {
@@ -121,7 +121,7 @@ export class Reporting {
     if (sameSettings(settings, this.#settings)) return;
     this.#stopAll();
     this.#settings = settings;
-    // Producers that were taken keep the builders that they were made with.
+    // Producers that the service has taken keep their builders.
     if (!this.#producersTaken) {
       const before = this.processor;
       this.#builderMetrics = BuilderMetrics.of(settings, this.#logger);
@@ -147,7 +147,7 @@ export class Reporting {
     this.#update();
   }
 
-  /** Called after every change. Catches errors: a meter that throws must not end the host. */
+  /** Called after every change. Catches errors: a meter that throws must not end the service. */
   #update(): void {
     try {
       this.#apply();
@@ -156,7 +156,7 @@ export class Reporting {
     }
   }
 
-  /** Starts and stops what the current state requires; does nothing when nothing changed. */
+  /** Starts or stops reporting as the current state requires. Does nothing if the state has not changed. */
   #apply(): void {
     if (this.#enabled && this.#settings.source === undefined) {
       this.#log.warn(SUBJECT, 'CONFIG_INVALID', NOTHING_CONFIGURED);
@@ -210,7 +210,7 @@ export class Reporting {
     registration.start(feed);
   }
 
-  /** Leaves the rings alone while no reader is there: reading them is destructive. */
+  /** Waits for a reader. Until then no ring is drained: the events would reach no metric. */
   #wait(): void {
     this.#stopAll();
     this.#retry.start();
@@ -244,7 +244,7 @@ export class Reporting {
     settle?.();
   }
 
-  /** Returns undefined when the rings cannot be read: the host runs without this telemetry. */
+  /** Returns the open source; undefined if it cannot be opened: the service then runs without this telemetry. */
   #openSource(tap?: TypeTapOptions): SourceFeed | undefined {
     if (this.#feed !== undefined) return this.#feed;
     try {

@@ -11,7 +11,7 @@ const MILLISECONDS_PER_SECOND = 1000;
 type Read = (agent: AgentSnapshot, takenMs: number) => Exact;
 type Row = readonly [name: string, kind: NumberMetric['kind'], unit: string, description: string, read: Read];
 
-/** Returns the fill ratio of a ring, of which one slot stays empty. A replaced ring may have held more events. */
+/** Returns the fill ratio of a ring, of which one slot stays empty. The peak may come from a larger, replaced ring. */
 export function utilization({ peakFound, capacity }: AgentSnapshot): number {
   return capacity > 1 ? Math.min(1, peakFound / (capacity - 1)) : 0;
 }
@@ -37,7 +37,7 @@ const MEMORY: readonly Row[] = [
 const LIFE_AND_RING: readonly Row[] = [
   [semconv.METRIC_NIXL_EVENTS_UNKNOWN, 'counter', '{event}', 'Events of types that are not in the event table.',
     unknownEvents],
-  // 1 for unknown life: an alert on 0 requires a process that is known to have ended. The idle time covers the rest.
+  // 1 also for unknown life: an alert on 0 must fire only if a process is known to have ended.
   [semconv.METRIC_NIXL_AGENT_UP, 'gauge', '1', "0 if the agent's process is known to have ended, otherwise 1.",
     (agent) => (agent.life === 'dead' ? 0 : 1)],
   [semconv.METRIC_NIXL_AGENT_IDLE, 'gauge', 's', "Time since the agent's last event.", idleSeconds],
@@ -57,7 +57,7 @@ const LIFE_AND_RING: readonly Row[] = [
     (agent) => (agent.suspect ? 1 : 0)],
 ];
 
-/** `rows`: exported events. Memory metrics need a memory event. */
+/** Returns the metrics of an agent. `rows`: exported events. Memory metrics need a memory event among them. */
 export function agentMetrics(rows: readonly EventRow[]): NumberMetric[] {
   const memory = rows.some(({ category }) => category === Category.MEMORY) ? MEMORY : [];
   return [...memory, ...LIFE_AND_RING].map(([name, kind, unit, description, read]) => {

@@ -12,8 +12,8 @@ export interface Allowlist {
 export const EVERYTHING: Allowlist = { selects: () => true, entries: [], unmatched: [] };
 
 /**
- * Entries are globs with `*` and `?` over base event names; a leading `!` excludes. Exclusions alone select all other
- * events, no entries select all. `declared`: known events outside of the table.
+ * Parses entries: globs with `*` and `?` over base event names; a leading `!` excludes. Exclusions alone select all other
+ * events, and an empty list selects all events. `declared`: known events outside of the table.
  */
 export function allowlist(entries: readonly string[], declared: readonly string[] = []): Allowlist {
   const known = [...EVENTS.map(({ event }) => event), ...declared];

@@ -21,7 +21,7 @@ export function slug(text: string): string {
   return withoutSigns(text).toLowerCase();
 }
 
-/** Returns undefined if the raw value is not of this type: the attribute's default replaces it. */
+/** Converts a raw value. Returns undefined if it does not fit the type: the attribute's default then replaces it. */
 export function convert(raw: unknown, type: AttributeType): AttributeValue | undefined {
   if (raw === undefined || raw === null || raw === '') return undefined;
   switch (type) {

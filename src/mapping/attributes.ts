@@ -34,7 +34,7 @@ export interface AttributeSpec {
   readonly type?: AttributeType;
   /** Value if the source has no value of this type. Without a default, the series lack the attribute. */
   readonly default?: AttributeValue;
-  /** Position among the attributes; those without one come last. */
+  /** Position among the attributes. Attributes without a position come last. */
   readonly order?: number;
 }
 
@@ -44,7 +44,7 @@ export interface ProcessFacts {
   /** Number of the process's visible agents with an older ring. */
   readonly instance?: number | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Value of the variable that NIXL_TELEMETRY_RANK_ENV names, or of LOCAL_RANK. */
+  /** Value of the variable that the option `rankVariable` names. */
   readonly localRank?: string | undefined;
   /** Models of the GPUs that the process may use; undefined if unknown. */
   readonly gpus?: readonly string[];
@@ -57,7 +57,7 @@ export interface AttributeSubject {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly process?: ProcessFacts | undefined;
   readonly record?: Readonly<Record<string, unknown>>;
-  /** GPUs of the record; default: of the process. */
+  /** GPUs of the record. Default: the GPUs of the process. */
   readonly gpus?: readonly string[] | undefined;
 }
 
@@ -83,7 +83,7 @@ function gpusOf({ gpus, process }: AttributeSubject): readonly string[] | undefi
   return gpus ?? process?.gpus;
 }
 
-/** Requires: checked specs. */
+/** Computes attributes by their specs. Requires checked specs. */
 export class AttributeRegistry {
   /** Sorted by `order`. */
   readonly specs: readonly AttributeSpec[];
@@ -112,7 +112,7 @@ export class AttributeRegistry {
   resolve(subject: AttributeSubject): Attributes {
     const attributes: Attributes = {};
     for (const { spec, read } of this.#entries) {
-      // A GPU identifier is safe already, in upper case.
+      // A GPU identifier needs no slug: it has only letters, digits and _, in upper case.
       const type = spec.source === 'gpu_identifier' && spec.type === undefined ? 'text' : (spec.type ?? 'string');
       const value = convert(read(subject), type) ?? spec.default;
       if (value !== undefined) attributes[spec.name] = value;

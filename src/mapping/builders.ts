@@ -68,8 +68,8 @@ export interface MetricsOptions {
 const OPTIONS = ['events', 'builders', 'customEvents', 'release'] as const;
 
 /**
- * Returns all metrics of agents in one naming, in the order of the builders. For one reader: some remember its previous
- * collection.
+ * Returns all metrics of agents in one naming, in the order of the builders. Several readers must not share them: some
+ * remember the previous collection.
  * @throws NixlTelemetryError CONFIG_INVALID
  */
 export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[] {
@@ -101,13 +101,13 @@ function checkArguments(naming: Naming, options: MetricsOptions): void {
   check(NIXL_RELEASES.includes(release), 'release', release, NIXL_RELEASES.join(', '));
 }
 
-/** Returns the naming of events for the allowlist. A declared error has the name that NIXL would give it. */
+/** Returns a function from events to names for the allowlist. A declared error has the name that NIXL would give it. */
 function baseName(errors: readonly CustomError[]): (event: EventTally) => string {
   const declared = errors.map((error) => ({ name: errorName(error), matches: errorMatcher(error) }));
   return (event) => declared.find(({ matches }) => matches(event))?.name ?? eventName(event);
 }
 
-/** Transfers are assembled from their times and bytes. */
+/** Returns whether transfers can be assembled, which needs the events of their times and bytes. */
 function hasTransfers(rows: readonly EventRow[]): boolean {
   const has = (event: string): boolean => rows.some((row) => row.event === event);
   return has('agent_xfer_time') && (has('agent_tx_bytes') || has('agent_rx_bytes'));

@@ -19,7 +19,7 @@ export const CATEGORIES: readonly { readonly name: string; readonly defaultKind:
   { name: 'NIXL_TELEMETRY_CUSTOM', defaultKind: 'counter-gauge' },
 ];
 
-/** Categories in options. */
+/** Names of categories in options. */
 export type CategoryTerm = keyof typeof Category;
 export const CATEGORY_TERMS = Object.keys(Category) as CategoryTerm[];
 

@@ -20,7 +20,7 @@ export function isCustomError(event: CustomEvent): event is CustomError {
 export interface CustomMetric {
   /** Name in wire version 1, or a glob with `*` and `?` over such names, or a type number. */
   readonly event: string | number;
-  /** Restricts it to events of this category. Type numbers of wire versions 3 and up are all CUSTOM. Default: any. */
+  /** Restricts the metric to events of this category. Type numbers of wire versions 3 and up are all CUSTOM. Default: any. */
   readonly category?: CategoryTerm;
   /**
    * `counter`: sum of the values. `gauge`: last value. `histogram`: distribution. `updowncounter`: sum of the values as
@@ -45,7 +45,7 @@ export interface CustomError {
   readonly status: string;
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID for events that no metric fits; options are checked in more detail. */
+/** Checks the fields that every metric needs. Options are checked in full. @throws NixlTelemetryError CONFIG_INVALID */
 export function checkCustomEvents(name: string, events: readonly CustomEvent[]): void {
   listOf(name, events, (at, custom) => {
     check(isObject(custom), at, custom, 'an object with event, kind and name');
@@ -55,7 +55,7 @@ export function checkCustomEvents(name: string, events: readonly CustomEvent[]):
   });
 }
 
-/** Returns a match for the declared events. Only events outside of the table can be declared. */
+/** Returns a function that matches the declared events. Only events outside of the table can be declared. */
 export function matcherOf({ event: asked, category }: CustomMetric): EventMatch {
   const number = category === undefined ? undefined : Category[category];
   const fits: EventMatch = ({ known, overflow, category: own }) =>
@@ -68,7 +68,7 @@ export function matcherOf({ event: asked, category }: CustomMetric): EventMatch 
 const READ: Readonly<Record<Exclude<CustomMetricKind, 'histogram'>, (event: EventTally) => bigint>> = {
   counter: ({ sum }) => sum,
   gauge: ({ last }) => last,
-  // Each negative value adds 2^64 too much to the sum: modulo 2^64 it is right.
+  // Each negative value adds 2^64 too much to the sum, so the sum is right modulo 2^64.
   updowncounter: ({ sum }) => BigInt.asIntN(64, sum),
 };
 

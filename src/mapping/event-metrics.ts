@@ -29,7 +29,7 @@ interface EventMetricsOptions extends Dialect {
 type ReadNumber = (agent: AgentSnapshot) => Exact | undefined;
 type NumberKind = Pick<NumberMetric, 'kind' | 'onlyGrows'>;
 
-/** Rows that name the same metric add their points to it. */
+/** Returns the metrics of rows. Rows that name the same metric add their points to it. */
 export function eventMetrics({ rows, errors, ...dialect }: EventMetricsOptions): Metric[] {
   const counted = dialect.naming === 'otel' || hasErrors(dialect.release) ? errors : [];
   const byName = new Map<string, Metric>();
@@ -43,7 +43,7 @@ export function eventMetrics({ rows, errors, ...dialect }: EventMetricsOptions):
   return [...byName.values()];
 }
 
-/** `readSum` replaces the reading of the row's sum. */
+/** Returns the metrics of one row. `readSum` replaces the reading of the row's sum. */
 function metricsOfRow(row: EventRow, dialect: Dialect, readSum?: ReadNumber): Metric[] {
   const { counter, upDownCounter, gauge, histogram } = refsOf(row, dialect);
   const { type } = row;
@@ -91,7 +91,7 @@ function labelsOf(row: EventRow, { labels = NO_LABELS }: MetricRef, { naming, re
 
 function joined(a: Metric, b: Metric): Metric {
   if (a.kind === 'histogram' && b.kind === 'histogram') {
-    // A histogram of two types cannot be fed with the events of one.
+    // A histogram of two types cannot be recorded event by event.
     return { ...a, points: [...a.points, ...b.points], recordsType: undefined };
   }
   if (a.kind !== 'histogram' && a.kind === b.kind) return { ...a, points: [...a.points, ...b.points] };

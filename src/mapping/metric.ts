@@ -15,7 +15,7 @@ export interface Point<Value> {
 
 /** One series per event key that the agent has sent, with the labels category and event. */
 export interface EventPoint<Value> {
-  /** Returns false for events that this metric leaves out. Once true for an event, it stays true. */
+  /** Returns false for events that this metric leaves out. Once it returned true for an event, it always does. */
   applies(event: EventTally): boolean;
   read(event: EventTally): Value;
 }
@@ -41,7 +41,7 @@ export interface NumberMetric extends MetricBase<Exact> {
 
 export interface HistogramMetric extends MetricBase<Distribution> {
   readonly kind: 'histogram';
-  /** Event type with one recording per event, if there is one: the histogram can be fed event by event. */
+  /** Type of the recorded events, if it is only one: the instrumentation can then record event by event. */
   readonly recordsType?: number | undefined;
 }
 

@@ -46,12 +46,12 @@ const TAKEN_ATTRIBUTE_NAMES: readonly string[] = [
   ...PROMETHEUS_NAMES,
 ];
 
-/** Returns an attribute's name as Prometheus spells it, without dots. Two attributes of one spelling break a scrape. */
+/** Returns an attribute's name as Prometheus spells it, without dots. Two attributes with the same spelling break a scrape. */
 export function prometheusSpelling(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9]+/g, '_');
 }
 
-/** Returns the taken name that an attribute of this name would collide with, as it is or in Prometheus' spelling. */
+/** Returns the taken name that collides with this attribute name, unchanged or in Prometheus' spelling. */
 export function takenAttributeName(name: string): string | undefined {
   if (TAKEN_ATTRIBUTE_NAMES.includes(name)) return name;
   return TAKEN_ATTRIBUTE_NAMES.find((taken) => prometheusSpelling(taken) === prometheusSpelling(name));
@@ -65,7 +65,7 @@ export interface AgentIdentity {
   readonly directory?: string | undefined;
   /** Configured attributes. */
   readonly attributes?: Attributes;
-  /** Labels of NIXL's own series alone. */
+  /** Labels that only NIXL's own series have. */
   readonly nixlLabels?: Attributes;
 }
 

@@ -28,7 +28,7 @@ function countersAndMemory(row: EventRow): EventMetricRefs {
   return { counter: row.nixl.counter, gauge: row.category === Category.MEMORY ? gaugeOf(row) : undefined };
 }
 
-/** A sum without `_total` cannot be a counter: OpenTelemetry's Prometheus exporter appends it to names of counters. */
+/** A sum without `_total` cannot be a counter: OpenTelemetry's Prometheus exporter would append `_total` to its name. */
 function sumsOrGauges(row: EventRow): EventMetricRefs {
   const { counter } = row.nixl;
   if (row.category !== Category.TRANSFER) return { gauge: gaugeOf(row) };
@@ -68,7 +68,7 @@ export const NIXL_LABELS = ['prometheus', 'prometheus_mp'] as const;
 export type NixlLabels = (typeof NIXL_LABELS)[number];
 export const DEFAULT_NIXL_LABELS: NixlLabels = 'prometheus';
 
-/** Labels beside `hostname` and `agent_name`. Empty if the process behind the agent cannot be seen. */
+/** Labels beside `hostname` and `agent_name`. Their values are empty if the agent's process cannot be seen. */
 const LABEL_SPECS: Readonly<Record<NixlLabels, readonly AttributeSpec[]>> = {
   prometheus: [],
   prometheus_mp: [

@@ -91,11 +91,11 @@ export const METRIC_NIXL_DURATION_SAMPLED_RATIO = 'nixl.duration.sampled_ratio' 
 /** Counter, {event}: durations seen by the instrumentation, by event and outcome. */
 export const METRIC_NIXL_DURATION_EVENTS = 'nixl.duration.events' as const;
 
-/** Counter, {tick}: rounds of the collector thread. */
+/** Counter, {tick}: passes of the collector thread over its rings. */
 export const METRIC_NIXL_COLLECTOR_TICKS = 'nixl.collector.ticks' as const;
-/** Counter, {tick}: rounds that began more than one drain interval late. */
+/** Counter, {tick}: ticks that began more than one drain interval late. */
 export const METRIC_NIXL_COLLECTOR_LATE_TICKS = 'nixl.collector.late_ticks' as const;
-/** Gauge, s: longest time between the starts of two rounds. */
+/** Gauge, s: longest time between the starts of two ticks. */
 export const METRIC_NIXL_COLLECTOR_LAG_MAX = 'nixl.collector.lag.max' as const;
 /** UpDownCounter, {agent}: agents with an attached ring, by life. */
 export const METRIC_NIXL_COLLECTOR_AGENTS = 'nixl.collector.agents' as const;

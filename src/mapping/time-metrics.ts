@@ -17,13 +17,13 @@ function sumOf(type: number): Sum {
   return (agent) => eventOfType(agent, type)?.sum ?? 0n;
 }
 
-/** Remembers one value per agent from one collection to the next. Forgets dropped agents. */
+/** Remembers one value per agent from one collection to the next. Forgets released agents. */
 class PerCollection<Memory> {
   #takenMs = -1;
   #before = new Map<number, Memory>();
   #now = new Map<number, Memory>();
 
-  /** `next` computes the memory from that of the previous collection. Two calls in one collection return the same. */
+  /** `next` computes the memory from that of the previous collection. Further calls in a collection return the same memory. */
   of({ id }: AgentSnapshot, takenMs: number, next: (before: Memory | undefined) => Memory): Memory {
     if (takenMs !== this.#takenMs) {
       this.#takenMs = takenMs;

@@ -49,7 +49,7 @@ const patternSource = also(
   object({ pattern: text, group: text }, ['pattern', 'group']),
   ({ pattern: source, group }: { pattern: string; group: string }) => {
     try {
-      // With an empty alternative it matches anything, and the match lists the groups.
+      // With an empty alternative the pattern matches any text, and the match lists all groups.
       const groups = Object.keys(new RegExp(`${source}|`).exec('')?.groups ?? {});
       return groups.includes(group)
         ? undefined

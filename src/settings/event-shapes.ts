@@ -65,11 +65,11 @@ function eventKey(allowed: string, name: Shape): Shape {
     { anyOf: [name.schema, typeNumber.schema] },
     (given) => [name, typeNumber].some((one) => one.problems(given).length === 0),
   );
-  return also(nameOrNumber, neverCounted);
+  return also(nameOrNumber, countingProblem);
 }
 
-/** Returns the reason why such an event would never be counted; undefined if it can occur. */
-function neverCounted(event: string | number): string | undefined {
+/** Returns the reason why no event with this key can be counted; undefined if events can be. */
+function countingProblem(event: string | number): string | undefined {
   if (typeof event === 'number') return undefined;
   if (/^\d+$/.test(event)) return `is the text "${event}"; allowed: a type number without quotes, or a name`;
   const [, type] = /^type_(\d+)$/.exec(event) ?? [];
@@ -112,7 +112,7 @@ const customMetric = also(
     {
       event: eventKey('a name or a glob', text),
       category: word(CATEGORY_TERMS),
-      // The message about a wrong kind lists "error" as well, which the other shape takes.
+      // The message about a wrong kind lists "error" as well, which the other shape accepts.
       kind: { ...word([...CUSTOM_METRIC_KINDS, 'error']), schema: word(CUSTOM_METRIC_KINDS).schema },
       name: names,
       description: text,
@@ -160,7 +160,7 @@ export const CUSTOM_EVENTS = also(list(customEvent), (events: CustomEvent[]) => 
   return [...problems.values()];
 });
 
-/** Finds errors with a status or an event of NIXL's table or of an earlier error. */
+/** Finds errors with a status or an event that NIXL's table or an earlier error already has. */
 function errorsProblems(events: readonly CustomEvent[]): Problem[] {
   const taken = new Map<string | number, string>(
     KNOWN_EVENTS.map(({ name }) => [name, 'which is a status of NIXL itself']),

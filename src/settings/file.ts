@@ -42,7 +42,7 @@ export function configSchema(serve: Shape): Record<string, unknown> {
 
 /**
  * Loads a builder from each module that the file names.
- * @throws NixlTelemetryError CONFIG_INVALID, with the place in the file, when one cannot be loaded.
+ * @throws NixlTelemetryError CONFIG_INVALID, with the place in the file, if one cannot be loaded.
  */
 export function buildersOf({ written, where }: WrittenSettings): (BuilderName | MetricBuilder)[] | undefined {
   const { builders } = written as { builders?: BuilderName[] };
@@ -59,10 +59,10 @@ export function buildersOf({ written, where }: WrittenSettings): (BuilderName | 
 }
 
 /**
- * Reads everything but the modules of builders. To be called once per start: a pipe is empty afterwards, and a file may have
- * changed. `onText`: called with the text, before anything is refused.
- * @throws NixlTelemetryError CONFIG_INVALID with a line for each mistake: file, line, key, value and what is allowed; also
- * when it cannot be read.
+ * Reads and checks a file, but loads no modules of builders. Call it once per start: a pipe is empty afterwards, and a file
+ * may have changed. `onText`: called with the text, before anything is refused.
+ * @throws NixlTelemetryError CONFIG_INVALID if the file cannot be read, or with a line for each mistake: file, line, key,
+ * value and allowed values.
  */
 export function readSettings(file: string, serve?: Shape, onText?: (text: string) => void): WrittenSettings {
   const text = orInvalid(file, 'the configuration file cannot be read', () =>
@@ -75,7 +75,7 @@ export function readSettings(file: string, serve?: Shape, onText?: (text: string
     file,
     located.mistakes.map(({ offset, message }) => `${place(offset)}: ${message}`),
   );
-  // Throws if nested aliases would expand to more than fits into memory.
+  // Throws if nested aliases would expand too far: they could fill the memory.
   const value = orInvalid(file, file, located.value);
   const where = (at: Path): string => `${place(located.offsetOf(at))}: ${pathText(at) || 'the file'}`;
   const problems = fileShape(serve).problems(value);

@@ -9,7 +9,7 @@ import type { Path } from './shape.js';
 /** Deeper than any configuration, and shallow enough for the stack. */
 const MAX_DEPTH = 100;
 const SPACE = /[ \t\r\n]*/y;
-// eslint-disable-next-line no-control-regex -- these are what a string may not hold
+// eslint-disable-next-line no-control-regex -- a string must not contain these characters
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*"/y;
 const SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 const NO_COMMA = 'a comma before a closing bracket is not allowed';

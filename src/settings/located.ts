@@ -1,4 +1,4 @@
-/** A parsed text that knows where each of its parts stands. */
+/** Parsed text with the positions of its parts. */
 import type { Path } from './shape.js';
 
 export interface Mistake {
@@ -8,15 +8,15 @@ export interface Mistake {
 }
 
 export interface Located {
-  /** Why the text has no value. */
+  /** Reasons why the text has no value; empty if it has one. */
   readonly mistakes: readonly Mistake[];
-  /** Only without mistakes. May throw what the parser throws. */
+  /** Returns the value of a text without mistakes. May throw the parser's errors. */
   readonly value: () => unknown;
-  /** Returns the offset of a key or list element; where it is not in the text, that of the nearest one around it. */
+  /** Returns the offset of a key or list element; if the text lacks it, the offset of the nearest enclosing one. */
   readonly offsetOf: (path: Path) => number;
 }
 
-/** `line:column`, both from 1. */
+/** Returns `line:column`, both counted from 1. */
 export function lineAndColumn(text: string, offset: number): string {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;

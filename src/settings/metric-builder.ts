@@ -12,12 +12,12 @@ export interface AgentEvent {
   readonly agent: string;
   /** The base name (`agent_tx_bytes`), the name of an event that NIXL does not know, or `type_` and its number. */
   readonly event: string;
-  /** NIXL's word: `NIXL_TELEMETRY_TRANSFER`. */
+  /** NIXL's name, such as `NIXL_TELEMETRY_TRANSFER`. */
   readonly category: string;
   /** Bytes, microseconds, requests, ... by event; exact to 2^53. */
   readonly value: number;
   readonly exact: bigint;
-  /** Milliseconds since the Unix epoch: the event's own time in wire version 1, else when it was drained. */
+  /** Milliseconds since the Unix epoch: the event's time in wire version 1, otherwise the time of the drain. */
   readonly timeMs: number;
   /** Configured attributes of the agent. */
   readonly attributes: Attributes;
@@ -35,7 +35,7 @@ export interface EventGain {
   readonly attributes: Attributes;
 }
 
-/** Record that a service makes itself, such as a finished job. It may have any fields. */
+/** Facts about a job or request that a service reports itself. A record may have any fields. */
 export type EventRecord = Readonly<Record<string, unknown>>;
 
 /**
@@ -48,10 +48,10 @@ export interface MetricBuilder {
   create(meter: Meter): void;
   /** Takes every event of all agents, in batches and in the order of each agent. Costs main-thread time per event. */
   take?(events: readonly AgentEvent[]): void;
-  /** Called at each collect, from the native tally: costs nothing per event. */
+  /** Takes the gains of the native tally at each collect. Costs no time per event. */
   observe?(gains: readonly EventGain[]): void;
-  /** `attributes`: the configured ones, computed from this record. */
+  /** Takes a record. `attributes`: the configured attributes, computed from this record. */
   process?(record: EventRecord, attributes: Attributes): void;
-  /** Called last. */
+  /** Ends the builder: no other call follows. */
   close?(): void;
 }

@@ -1,4 +1,4 @@
-/** Options of the producer and the instrumentation, and of `nixl-otel` where they have a flag: one row each. */
+/** Options of the producer and the instrumentation, and of `nixl-otel` if they have a flag: one row each. */
 import os from 'node:os';
 import {
   DEFAULT_BOUNDS,

@@ -20,7 +20,7 @@ export interface Named {
   readonly kind: string;
 }
 
-/** Metrics that are not an agent's. The tables that export them take their names from here. */
+/** Metrics that belong to no agent. The tables that export them take their names from here. */
 export const OWN_METRICS = {
   [semconv.METRIC_NIXL_COLLECTOR_TICKS]: 'counter',
   [semconv.METRIC_NIXL_COLLECTOR_LATE_TICKS]: 'counter',
@@ -30,12 +30,12 @@ export const OWN_METRICS = {
   [semconv.METRIC_NIXL_EXPORTER_FAILURES]: 'counter',
   [semconv.METRIC_NIXL_DURATION_SAMPLED_RATIO]: 'gauge',
   [semconv.METRIC_NIXL_DURATION_EVENTS]: 'counter',
-  /** The Prometheus exporter makes it of the resource. */
+  /** The Prometheus exporter makes this metric from the resource. */
   target_info: 'gauge',
 } as const;
 export type OwnMetricName = keyof typeof OWN_METRICS;
 
-/** Returns the metric of this package, in any naming and release, with which this one collides. */
+/** Returns a metric of this package, in any naming and release, that collides with `metric`. */
 export function builtInLike(metric: Named): Named | undefined {
   const ofAgents = NAMINGS.flatMap((naming) =>
     (naming === 'nixl' ? NIXL_RELEASES : NIXL_RELEASES.slice(-1)).flatMap((release) =>
@@ -52,7 +52,7 @@ export function sharedName(one: Named, other: Named): string | undefined {
   return prometheusNames(other).find((name) => taken.includes(name));
 }
 
-/** Prometheus ends the names of counters in _total. A histogram is a family of four names. */
+/** Returns the names in Prometheus: the name of a counter ends in _total, and a histogram has four names. */
 function prometheusNames({ name, kind }: Named): string[] {
   const spelled = prometheusSpelling(name);
   if (kind === 'counter') return [spelled.endsWith('_total') ? spelled : `${spelled}_total`];
@@ -65,7 +65,7 @@ export const KNOWN_EVENTS = EVENTS.flatMap(({ event, wireVersion1Name, category 
   ...(wireVersion1Name === undefined ? [] : [{ name: wireVersion1Name, category }]),
 ]);
 
-/** Returns NIXL's own events that a glob matches but does not count. None for `*` alone, which means all the others. */
+/** Returns NIXL's events that a glob matches but does not count. Returns none for `*`, which means all other events. */
 export function passedOver({ event, category }: Pick<CustomMetric, 'event' | 'category'>): string[] {
   if (typeof event === 'number' || /^\*+$/.test(event) || !/[*?]/.test(event)) return [];
   const matches = globPattern(event);

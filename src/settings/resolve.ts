@@ -1,6 +1,6 @@
 /**
- * The value of every option and its origin. The first of these counts: flag or option of the code, variables in the order of
- * the row, configuration file, default. An empty variable counts as not set.
+ * Resolves the value of each option, with its origin. The first of these origins with a value counts: flag or option of the
+ * code, variables in the order of the row, configuration file, default. An empty variable counts as not set.
  */
 import { invalid, shown } from '../arguments.js';
 import { readSettings, type WrittenSettings } from './file.js';
@@ -21,7 +21,7 @@ import { Refusal, type Shape } from './shape.js';
 export interface Layers {
   /** Flags or options of the code, by the keys of the rows. */
   readonly given?: Readonly<Record<string, unknown>>;
-  /** With flags, the variables that only `nixl-otel` reads count, too. */
+  /** With `flag`, the variables that only `nixl-otel` reads count, too. */
   readonly givenBy: 'flag' | 'option';
   readonly environment: Environment;
   readonly file?: WrittenSettings | undefined;
@@ -89,7 +89,7 @@ export function parseVariable<T>(name: string, text: string, parse: (text: strin
   }
 }
 
-/** The first layer that names directories or globs names all places. */
+/** Drops directories or globs of a later layer: the first layer that names places names all of them. */
 function keepFirstPlaces(resolved: Map<string, Resolved>): void {
   const rank = (one: Resolved): number => (one.origin === 'file' ? 2 : isVariable(one) ? 1 : 0);
   const [directories, globs] = [resolved.get('directories'), resolved.get('globs')];
@@ -98,8 +98,8 @@ function keepFirstPlaces(resolved: Map<string, Resolved>): void {
 }
 
 /**
- * Returns whether only NIXL's variable for the exporter asks for the labels, and no series can have them: then they are
- * neither missed nor a conflict with an attribute.
+ * Returns whether a variable selects labels that no series can have. The variable may be meant for agents, so these labels
+ * must cause neither a warning nor a conflict with an attribute.
  */
 function areLabelsIncidental(resolved: Resolution): boolean {
   const labels = resolved.get('nixlLabels');

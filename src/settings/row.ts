@@ -7,7 +7,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Variable {
   readonly name: string;
-  /** Parses the text; undefined: has no value for this option. Default: the shape's parser. */
+  /** Parses the text. Returns undefined if it has no value for this option. Default: the shape's parser. */
   readonly parse?: (text: string, environment: Environment) => unknown;
   /** The SDK reads the variable itself: if it is set, no later variable, file or default counts. */
   readonly readBySdk?: true;
@@ -31,16 +31,16 @@ export interface OptionRow<T = unknown> {
   readonly shape: Shape<T>;
   /** The only constructor that accepts it. */
   readonly only?: 'instrumentation' | 'producer';
-  /** Type in TypeScript, where the JSON Schema does not imply it. */
+  /** Type in TypeScript, if the JSON Schema does not imply it. */
   readonly type?: string;
-  /** False: no configuration file holds it. */
+  /** False if no configuration file can hold the option. */
   readonly inFile?: false;
   /** `name`: in camel case. `takes`: placeholder of the value. */
   readonly flag?: { readonly name: string; readonly takes: string; readonly repeats?: true };
-  /** The first that has a value counts. */
+  /** Variables of the option. The first one with a value counts. */
   readonly variables?: readonly Variable[];
   readonly default?: T | (() => T);
-  /** The default in words, where there is no value or a long one. */
+  /** The default in words, if the option has no default value or a long one. */
   readonly defaultText?: string;
   /** A single value counts as a list of it. */
   readonly isList?: true;
@@ -65,7 +65,7 @@ type Defaulted<Rows> = {
   [K in keyof Rows as Rows[K] extends { readonly default: unknown } ? FlagOf<Rows[K]> : never]: ValueOf<Rows[K]>;
 };
 
-/** Values by the names of the flags; optional where the row has no default. */
+/** Values by the names of the flags; optional if the row has no default. */
 export type FlagValues<Rows> = Partial<Flagged<Rows>> & Defaulted<Rows>;
 
 /** The value of an option and its origin: `flag`, `option`, the name of a variable, `file` or `default`. */
@@ -74,7 +74,7 @@ export interface Resolved {
   readonly origin: string;
 }
 
-/** By the keys of the rows; without options that have no value. */
+/** Resolved options by the keys of the rows. Options without a value are absent. */
 export type Resolution = ReadonlyMap<string, Resolved>;
 
 export function defaultOf({ default: usual }: OptionRow): unknown {
@@ -85,7 +85,7 @@ export function isDefault(row: OptionRow, value: unknown): boolean {
   return isDeepStrictEqual(value, defaultOf(row));
 }
 
-/** Returns the default in words; undefined where there is none. */
+/** Returns the default in words; undefined if the option has none. */
 export function defaultText({ default: usual, defaultText, shape: { unit } }: OptionRow): string | undefined {
   if (defaultText !== undefined || usual === undefined) return defaultText;
   return [usual as string | number]
@@ -94,7 +94,7 @@ export function defaultText({ default: usual, defaultText, shape: { unit } }: Op
     .join(' ');
 }
 
-/** `--drain-interval` */
+/** Returns the flag with its dashes: `--drain-interval`. */
 export function flagName({ flag }: OptionRow): string {
   return `--${flag!.name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
@@ -126,7 +126,7 @@ export function fileFields(rows: OptionRows, shapeOf: (row: OptionRow) => Shape)
 }
 
 /**
- * Converts a value of the section `serve`, which may be the text that the flag takes, or an array where the shape has one.
+ * Converts a value of the section `serve`, which may be the text that the flag takes, or an array if the shape has one.
  * @throws Refusal
  */
 export function sectionValue(shape: Shape, given: unknown): unknown {
@@ -135,7 +135,7 @@ export function sectionValue(shape: Shape, given: unknown): unknown {
   return typeof text === 'string' && shape.parse !== undefined ? shape.parse(text) : given;
 }
 
-/** Shape of such a value. */
+/** Returns the shape of an option in the section `serve`. */
 export function sectionShape(row: OptionRow): Shape {
   const { shape } = row;
   const problems = (given: unknown, path: Path = []): readonly Problem[] => {

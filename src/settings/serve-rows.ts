@@ -75,7 +75,7 @@ export const SERVE_ROWS = {
       outputPathOf('prometheus', (text) => addressIn(text).port),
       exporterVariable(({ port }) => port, '`prometheus`: 9090'),
     ],
-    /** Registered for OpenTelemetry's Prometheus exporter. */
+    /** Port that is registered for OpenTelemetry's Prometheus exporter. */
     default: 9464,
     description: 'port to serve on; 0 for any free port',
   },
@@ -114,7 +114,7 @@ export const SERVE_ROWS = {
     needs: 'otlp',
     flag: { name: 'otlpEndpoint', takes: '<url>' },
     variables: [
-      // One is a base, the other the whole address.
+      // The SDK takes the first as a whole address, and the second as a base.
       { name: 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', readBySdk: true },
       { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', readBySdk: true },
       outputPathOf('otlp', collectorIn),

@@ -45,7 +45,7 @@ export interface Profile extends Pick<Options, PassedTo<'profile'>> {
 
 /** Options after validation, with defaults. */
 export interface Settings extends Profile, Pick<Options, PassedTo<'instruments'>> {
-  /** Undefined when neither options nor environment name the place of the rings. */
+  /** Undefined if no setting names a place of rings. */
   readonly source: SourceOptions | undefined;
 }
 
@@ -64,7 +64,7 @@ export function instrumentationSettings(options: NixlInstrumentationConfig): Set
 
 /**
  * `file`: a configuration file that was read already.
- * @throws NixlTelemetryError CONFIG_INVALID, also when nothing names the place of the rings.
+ * @throws NixlTelemetryError CONFIG_INVALID, also if no setting names a place of rings.
  */
 export function producerSettings(
   options: NixlMetricProducerOptions,
@@ -86,7 +86,7 @@ export function checkReaderOptions(options: object): void {
   checkOptions(options, ['temporality', 'naming', 'hostname']);
 }
 
-/** Custom builders are equal only if they are the same object. */
+/** Compares settings. Custom builders are equal only if they are the same object. */
 export function sameSettings(a: Settings, b: Settings): boolean {
   const [{ builders: before, ...restBefore }, { builders: after, ...restAfter }] = [a, b];
   const sameBuilders = before.length === after.length && before.every((one, i) => one === after[i]);
@@ -148,7 +148,7 @@ export function settingsFrom(resolved: Resolution, file: WrittenSettings | undef
 function sourceOptions(options: Options, resolved: Resolution): SourceOptions | undefined {
   if (options.directories === undefined && options.globs === undefined) return undefined;
   const source = { ...passedTo(options, 'source'), tally: tallyOptions(passedTo(options, 'tally')) } as SourceOptions;
-  // A flag is relative to the working directory. Elsewhere a relative path gets a warning.
+  // A path in a flag is relative to the working directory. In other settings a relative path causes a warning.
   if (resolved.get('directories')?.origin !== 'flag') return source;
   return { ...source, directories: source.directories!.map((one) => path.resolve(one)) };
 }
@@ -182,7 +182,7 @@ function refuseWithoutBuilder(
   for (const { option, usedBy } of needs) {
     if (usedBy === undefined) continue;
     const { value, origin } = resolved.get(option) ?? { value: {}, origin: 'default' };
-    // `config print` writes defaults, too. A variable may be meant for the agents.
+    // A default is no mistake, because `config print` writes defaults. A variable may be meant for the agents.
     const isNothing =
       Object.keys(value as object).length === 0 || isDefault((OPTION_ROWS as OptionRows)[option]!, value);
     const isFromVariable = isVariable({ value, origin }) && file?.written[option] === undefined;
@@ -198,7 +198,7 @@ export function warnOfNoEffect(profile: Profile, logger: Pick<DiagLogger, 'warn'
   for (const warning of [...globWarnings(profile), ...seriesWarnings(profile)]) logger.warn(warning);
 }
 
-/** Unknown events may still match a glob that matches no known one. */
+/** Returns warnings, not errors: unknown events may match a glob that matches no known event. */
 function globWarnings({ events: { unmatched }, customEvents }: Profile): string[] {
   return [
     ...(unmatched.length > 0 ? [`enabledMetrics: no known event matches ${unmatched.join(', ')}`] : []),

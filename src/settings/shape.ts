@@ -11,7 +11,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface Problem {
   /** From the checked value to the wrong part. */
   readonly path: Path;
-  /** To be read after the name of the part: `is 5; allowed: true or false`. */
+  /** Follows the name of the part in a message: `is 5; allowed: true or false`. */
   readonly text: string;
 }
 
@@ -19,7 +19,7 @@ export interface Problem {
 export class Refusal extends Error {}
 
 export interface Shape<T = unknown> {
-  /** In words. */
+  /** Allowed values in words. */
   readonly allowed: string;
   /** Undefined for values that no file can hold, such as functions. */
   readonly schema: JsonSchema | undefined;
@@ -83,7 +83,7 @@ export const httpUrl = textOf(
   (given) => URL.canParse(given) && /^https?:\/\/[^/?#]/i.test(given),
 );
 
-/** Accepts IPv6 in brackets, as in a URL. Parsing removes them. */
+/** Accepts IPv6 in brackets, as in a URL. Parsing removes the brackets. */
 export const hostName: Shape<string> = {
   ...textOf(
     'an address or a host name, without a port; IPv6 with or without brackets',
@@ -101,7 +101,7 @@ function withoutBrackets(host: string): string | undefined {
 
 export const anyObject = value('an object', { type: 'object' }, isObject);
 
-/** One, or an array of them. Flags and variables make an array. */
+/** A single item, or a non-empty array of items. Flags and variables give an array. */
 export function oneOrMore<T>(item: Shape<T>, allowed: string): Shape<T[]> {
   const fits = (given: unknown): boolean => item.problems(given).length === 0;
   return {
@@ -202,7 +202,7 @@ export function object(fields: Readonly<Record<string, Shape>>, required: readon
   };
 }
 
-/** The second shape for values that `isSecond` recognises, else the first. */
+/** Applies the second shape to values that `isSecond` recognises, and the first to all others. */
 export function either<A, B>(
   first: Shape<A>,
   second: Shape<B>,
@@ -233,8 +233,8 @@ export function wordOrObject(words: Shape, byKey: Readonly<Record<string, Shape>
 }
 
 /**
- * Adds a check that no JSON Schema can express. It runs on values that have the shape, and returns a problem of the whole
- * value, or problems of parts with their paths in it.
+ * Adds a check that no JSON Schema can express. It runs on values that have the shape. It returns a problem of the whole
+ * value, or problems of its parts with their paths.
  */
 export function also<T>(shape: Shape<T>, check: (value: never) => string | readonly Problem[] | undefined): Shape<T> {
   return {
@@ -249,7 +249,7 @@ export function also<T>(shape: Shape<T>, check: (value: never) => string | reado
   };
 }
 
-/** `attributes[0].source` */
+/** Returns a path as text: `attributes[0].source`. */
 export function pathText(path: Path): string {
   return path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i === 0 ? part : `.${part}`)).join('');
 }

@@ -10,13 +10,13 @@ export function isModulePath(given: unknown): given is string {
   return typeof given === 'string' && MODULE_PATH.test(given);
 }
 
-/** Calls a class with `new`. Throws the maker's errors. */
+/** Calls a function, or a class with `new`. Throws the errors of `maker`. */
 export function madeBy<A extends unknown[]>(maker: (...args: A) => unknown, ...args: A): unknown {
   const isClass = /^class\b/.test(Function.prototype.toString.call(maker));
   return isClass ? Reflect.construct(maker, args) : maker(...args);
 }
 
-/** Identity of a builder's code: the builder itself, or the file that one is loaded from. */
+/** Identity of a builder's code: the builder itself, or the file that it is loaded from. */
 export interface BuilderCode {
   readonly name: string;
   readonly file?: string;
@@ -26,7 +26,7 @@ type BuilderRunner = <T>(builder: BuilderCode, work: () => T) => T;
 
 let runner: BuilderRunner = (_, work) => work();
 
-/** Called by serve, which follows asynchronous work of builders. In a service their code runs without a wrapper. */
+/** Sets the runner of builder code: serve follows its asynchronous work. In a service the code runs without a runner. */
 export function runBuilderCodeBy(run: BuilderRunner): void {
   runner = run;
 }
@@ -39,7 +39,7 @@ const ALLOWED =
   'export default (or as "builder") an object with name and create(), or a class or function that makes one';
 
 /**
- * Loads synchronously, as the rest of a configuration is read: the module may not await at its top level.
+ * Loads a builder synchronously, as the rest of a configuration is read: its module must not await at its top level.
  * @throws NixlTelemetryError CONFIG_INVALID
  */
 export function builderFromModule(file: string): MetricBuilder {

@@ -5,13 +5,13 @@ import { packageFolder } from '../package.js';
 import type { Located, Mistake } from './located.js';
 import type { Path } from './shape.js';
 
-/** `peek`: returns a scalar, also where the text has mistakes elsewhere. */
+/** Parses a text. `peek`: returns a scalar, even if the text has mistakes elsewhere. */
 export function readYaml(text: string): Located & { readonly peek: (path: Path) => unknown } {
   const { parseDocument, visit } = createRequire(packageFolder('package yaml', 'CONFIG_INVALID'))(
     'yaml',
   ) as typeof Yaml;
   const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
-  // Warnings are of tags that mean nothing here: their values would be taken for something else.
+  // A warning reports a tag without a meaning here. Without the tag, its value would mean something else.
   const found = [...document.errors, ...document.warnings];
   const mistakes: Mistake[] = found.map(({ pos, message }) => ({ offset: pos[0], message }));
   if (mistakes.length === 0) {
@@ -31,7 +31,7 @@ export function readYaml(text: string): Located & { readonly peek: (path: Path) 
   };
 }
 
-/** A glob that begins with `*` is what most of them were meant to be. */
+/** Returns the message for an alias without an anchor. Most of these are meant as globs that begin with `*`. */
 function noAnchor(name: string): string {
   return `*${name} is an alias in YAML, and the file has no anchor &${name}; text that begins with * needs quotes: '*${name}'`;
 }

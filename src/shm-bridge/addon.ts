@@ -22,12 +22,12 @@ import type {
 } from './types.js';
 
 /**
- * Version of the interface between both languages: functions, objects, and the order of words. It must equal
+ * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
 export const INTERFACE_VERSION = 1;
 
-/** An object of the addon that JavaScript only passes back. */
+/** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
 
 /** Numbers as 64-bit words, the interface version first; names in `strings`. */
@@ -47,7 +47,7 @@ export interface RawOpened extends RingStatus {
   handle?: Handle;
 }
 
-/** Types to keep, or all events, and the capacity of the queue. */
+/** Options of a tap: the types to keep, or all, and the capacity of the queue. */
 export type RawTap = readonly [types: readonly number[] | 'all', capacity: number];
 
 /** Exports of native/addon. It trusts its arguments: TypeScript checks them. */
@@ -72,7 +72,7 @@ export interface Addon {
   isDrainServed(request: number): boolean;
   addReader(source: Handle): number;
   removeReader(source: Handle, reader: number): void;
-  /** Returns a number if the collector's thread is blocked and holds a lock: milliseconds since its last tick. */
+  /** Returns a snapshot or, if the collector thread is blocked and holds a lock, the milliseconds since its last tick. */
   snapshot(source: Handle, reader: number): RawSnapshot | number;
   openTap(source: Handle, ...tap: RawTap): Handle;
   closeTap(source: Handle, tap: Handle): void;
@@ -104,13 +104,13 @@ export interface Addon {
 
 let loaded: Addon | undefined;
 
-/** Loads the native part on first use, so that importing this package never fails without it. */
+/** Loads the native part at its first use: the import of this package must not fail without it. */
 export function addon(): Addon {
   loaded ??= loadFirst(nativeFiles('nixl_otel.node'));
   return loaded;
 }
 
-/** @throws NixlTelemetryError ADDON_MISSING, with each path and the reason why it was not loaded. */
+/** Loads the first file that fits. @throws NixlTelemetryError ADDON_MISSING, with the reason for each path. */
 export function loadFirst(paths: readonly string[]): Addon {
   const tried: string[] = [];
   let cause: unknown;
@@ -125,7 +125,7 @@ export function loadFirst(paths: readonly string[]): Addon {
       return found;
     } catch (error) {
       tried.push(`${path}: ${reasonOf(error)}`);
-      cause = error; // try the next one: a build for another machine or version must not hide a binary that fits
+      cause = error; // a build for another machine or version must not hide a later binary that fits
     }
   }
   throw new NixlTelemetryError(
@@ -145,7 +145,7 @@ export function checkVersion(found: number | undefined): void {
   throw new NixlTelemetryError('ADDON_MISSING', `the native part has ${versions}: rebuild it, the binary is stale`);
 }
 
-/** Handle of an object of the addon, until it is closed. */
+/** Handle of an open object of the addon. close() releases it. */
 export class OpenHandle {
   readonly #path: string;
   readonly #release: (handle: Handle) => void;
@@ -153,7 +153,7 @@ export class OpenHandle {
   #handle: Handle | undefined;
 
   /**
-   * `subject`: subject of error messages. The addon does not check the type of a handle, so it must be a handle.
+   * Checks that `handle` is a handle, because the addon trusts it. `subject`: subject of error messages.
    * @throws NixlTelemetryError CONFIG_INVALID
    */
   constructor(path: string, handle: Handle, release: (handle: Handle) => void, subject = `the ring ${path}`) {

@@ -1,4 +1,4 @@
-/** Facts from /proc about the process that writes a ring. Linux only; the process must be readable by this user. */
+/** Facts from /proc about the process that writes a ring. Linux only; this user must be permitted to read the process. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { check, filePath, isText, listOf, wholeNumber } from '../arguments.js';
@@ -11,14 +11,14 @@ export interface AgentProcess {
   readonly gpus?: readonly string[];
 }
 
-/** Selects the GPUs that CUDA shows to a process. */
+/** Variable that selects the GPUs that CUDA shows to a process. */
 const VISIBLE_DEVICES = 'CUDA_VISIBLE_DEVICES';
-/** Variables beyond this are ignored. */
+/** Limit of an environment. Variables beyond it are ignored. */
 const MAX_ENVIRONMENT_BYTES = 4 * 2 ** 20;
 
 /**
- * Returns only the variables of these names, and undefined if the process has ended or is not readable, which needs no
- * log line. `procDir`: for tests.
+ * Returns facts about a process, with only the variables of these names. Returns undefined if the process has ended or
+ * is not readable; both are normal and need no log line. `procDir`: for tests.
  * @throws NixlTelemetryError CONFIG_INVALID
  */
 export function readAgentProcess(
@@ -46,15 +46,15 @@ export function processStart(pid: number, procDir = '/proc'): string | undefined
 }
 
 /**
- * Returns the birth of a ring's file, in nanoseconds since the epoch; 0 if unknown. `inode` orders files of the same tick of
- * the kernel's clock (4 ms): most file systems count upwards.
+ * Returns the birth of a ring's file, in nanoseconds since the epoch; 0 if unknown. `inode` orders files of one step of the
+ * kernel's clock (4 ms), because most file systems count inodes upwards.
  */
 export function ringBirth(directory: string, agent: string): { readonly timeNs: bigint; readonly inode: bigint } {
   const stats = attempt(() => statSync(join(directory, agent), { bigint: true }));
   return { timeNs: stats?.birthtimeNs ?? 0n, inode: stats?.ino ?? 0n };
 }
 
-/** Returns undefined for what is gone or not readable. */
+/** Returns undefined if the file is gone or not readable. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -93,8 +93,8 @@ function installedGpus(procDir: string): Gpu[] | undefined {
 }
 
 /**
- * Parses CUDA_VISIBLE_DEVICES as CUDA does: comma-separated indices or prefixes of UUIDs, up to the first invalid one.
- * Unset: all. MIG slices are not resolved to their GPU, so they count as invalid.
+ * Returns the models of the GPUs that CUDA_VISIBLE_DEVICES selects; all if it is not set. Parses it as CUDA does:
+ * comma-separated indices or prefixes of UUIDs, up to the first invalid one. A MIG slice counts as invalid.
  */
 function visibleOf(gpus: readonly Gpu[], devices: string | undefined): string[] {
   if (devices === undefined) return gpus.map(({ model }) => model);

@@ -6,8 +6,8 @@ import { packageFolder } from '../package.js';
 export type NativeFile = 'nixl_otel.node' | 'transfer-source';
 
 /**
- * Returns the C library of this process, without starting a program or collecting a report. In the mappings glibc's file
- * has one of two names; musl's name differs by distribution.
+ * Returns the C library of this process, by the names of its mapped files: this needs no program and no report. glibc's
+ * file has one of two names; musl's name differs by distribution.
  */
 export function libc(maps: string = ownMappings()): 'glibc' | 'musl' {
   return maps === '' || /\/libc(\.so\.6|-[\d.]+\.so)$/m.test(maps) ? 'glibc' : 'musl';
@@ -17,7 +17,7 @@ function ownMappings(): string {
   try {
     return readFileSync('/proc/self/maps', 'latin1');
   } catch {
-    return ''; // without /proc, glibc is likely, and the loader would refuse a binary for the other
+    return ''; // without /proc, glibc is likely; if this is wrong, the loader refuses the binary
   }
 }
 
@@ -28,7 +28,7 @@ export function platformName(): string {
 
 /**
  * Returns absolute paths to try, in this order: a build made here, then the prebuilt binary.
- * @throws NixlTelemetryError ADDON_MISSING inside a bundle without a file
+ * @throws NixlTelemetryError ADDON_MISSING inside a bundle with an `import.meta.url` that names no file
  */
 export function nativeFiles(file: NativeFile, root = packageRoot(file)): string[] {
   return [`${root}native/build/${file}`, `${root}prebuilds/${platformName()}/${file}`];
@@ -39,7 +39,7 @@ export function findNativeFile(file: NativeFile): string | undefined {
   return nativeFiles(file).find((path) => existsSync(path));
 }
 
-/** Returns how to build a missing file, for error messages. */
+/** Returns the command that builds a missing file, for error messages. */
 export function howToBuild(): string {
   const root = packageRoot('Makefile');
   const command = existsSync(`${root}package-lock.json`) ? 'npm run setup' : `make -C "${root}native"`;

@@ -13,7 +13,7 @@ export interface RawTally {
   readonly throughputBounds: readonly number[];
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID */
+/** Checks and converts tally options. @throws NixlTelemetryError CONFIG_INVALID */
 export function rawTally(tally: TallyOptions): RawTally {
   checkTables(tally);
   const { types, histograms = [], durationBoundsUs, sizeBounds, throughputBounds } = tally;
@@ -32,7 +32,7 @@ export function rawTally(tally: TallyOptions): RawTally {
       }
       return {
         ...(type === undefined ? {} : { type }),
-        // [ and \ have a meaning in fnmatch(3), but none here.
+        // [ and \ have a meaning in fnmatch(3), but none in these options.
         ...(name === undefined ? {} : { name: name.replaceAll(/[[\\]/g, '\\$&') }),
         ...(category === undefined ? {} : { category }),
         bounds: indexOf(`tally.histograms[${i}].bounds`, own),
@@ -44,7 +44,7 @@ export function rawTally(tally: TallyOptions): RawTally {
   };
 }
 
-/** Checks all but the bounds. */
+/** Checks all fields except the bounds. */
 function checkTables(tally: TallyOptions): void {
   const keys = ['types', 'histograms', 'durationBoundsUs', 'sizeBounds', 'throughputBounds'] as const;
   const { types, histograms = [] } = optionsObject('tally', tally, keys);

@@ -3,22 +3,22 @@ import { NixlTelemetryError } from '../errors.js';
 import { addon, OpenHandle } from './addon.js';
 
 export interface RingWriterOptions {
-  /** 1 to 5; default 1, the only one with names and timestamps in events. */
+  /** Layout of the ring, 1 to 5; default 1. Only version 1 has names and timestamps in events. */
   wireVersion?: number;
-  /** Slots: a power of two from 2 to 16777216; default 4096. One always stays empty. */
+  /** Slots: a power of two from 2 to 16777216; default 4096. One slot always stays empty. */
   capacity?: number;
 }
 
 export interface WriteEvent {
-  /** Wire versions 2 and up. */
+  /** Event type number (wire versions 2 and up); default 0. */
   type?: number;
-  /** Wire version 1; truncated to 31 bytes of UTF-8. */
+  /** Event name (wire version 1), truncated to 31 bytes of UTF-8. */
   name?: string;
   /** NIXL's category number, 0 to 7, stored by wire versions 1 and 2; default 7, CUSTOM. */
   category?: number;
   /** 0 to 2^64 - 1. */
   value: bigint | number;
-  /** Wire version 1; default: now. */
+  /** Microseconds since the Unix epoch (wire version 1); default: now. */
   timestampUs?: bigint;
 }
 
@@ -26,9 +26,9 @@ const OPTIONS = ['wireVersion', 'capacity'] as const;
 const U64_MOST = 2n ** 64n - 1n;
 
 /**
- * Publishes events as a NIXL agent does, for services without NIXL. The file name is the agent's name. An existing file
- * is reused and its unread events are lost. It must be a regular file of this process's user, and no link. One writer
- * per file. If another process truncates the file, the ring is lost to the writer: see `problem`.
+ * Writes events into a ring as a NIXL agent does, for services without NIXL. The file name is the agent's name. The
+ * writer reuses an existing file, and its unread events are lost. The file must be a regular file of this process's
+ * user, not a link. A file has one writer. If another process truncates it, the ring is lost: see `problem`.
  */
 export class RingWriter {
   readonly path: string;
@@ -65,7 +65,7 @@ export class RingWriter {
     return addon().pendingOf(this.#handle.get());
   }
 
-  /** Reason why the ring will never accept another event; undefined while it can. A new writer makes a new ring. */
+  /** Reason why the ring accepts no further event; undefined while it accepts events. A new writer makes a new ring. */
   get problem(): string | undefined {
     return addon().writerLost(this.#handle.get()) ? `${this.path} was truncated: the ring is lost` : undefined;
   }

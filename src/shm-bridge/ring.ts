@@ -8,7 +8,7 @@ import { decodeTally } from './snapshot.js';
 import type { ObservedRing, ObserveResult, RingEvent, RingEventColumns, RingInspection, RingStats } from './types.js';
 
 const MOST_EVENTS = 2 ** 24;
-/** Takes a few milliseconds to add up. The next call continues after them. */
+/** Limit of events per tallying call: a few milliseconds of work. The next call continues after them. */
 const EVENTS_PER_TALLY = 2 ** 18;
 
 export interface OpenRingOptions {
@@ -27,7 +27,7 @@ export class Ring {
     this.#handle = new OpenHandle(path, handle, (ring) => addon().closeRing(ring));
   }
 
-  /** Consumes events, oldest first, at most `maxEvents` (default: all). */
+  /** Drains events, oldest first, at most `maxEvents` (default: all). */
   drain(maxEvents = MOST_EVENTS): RingEvent[] {
     return addon().drainRing(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, MOST_EVENTS));
   }
@@ -91,7 +91,7 @@ export class TallyingObserver {
     return addon().observeAndTally(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, EVENTS_PER_TALLY));
   }
 
-  /** Returns the totals since it was opened, restarts of the agent in this file included. */
+  /** Returns the totals since the observer was opened, across restarts of the agent in this file. */
   tally(): AgentTally {
     return decodeTally(addon().tallyOf(this.#handle.get()), this.#tally);
   }
@@ -102,7 +102,7 @@ export class TallyingObserver {
 }
 
 /**
- * Opens a ring for draining. Events that it consumes are gone for other consumers.
+ * Opens a ring for draining. Other consumers do not get the events that it drains.
  * @throws NixlTelemetryError RING_UNAVAILABLE with the state (busy, corrupt, ...) and the reason; CONFIG_INVALID
  */
 export function openRing(path: string, options: OpenRingOptions = {}): Ring {
@@ -129,7 +129,7 @@ export function inspectRing(path: string, options: OpenRingOptions = {}): RingIn
   return addon().inspectRing(filePath('path', path), isForced(options));
 }
 
-/** Returns the process that writes each file; undefined if none can be seen. */
+/** Returns, for each file, the pid of the process that writes it; undefined if no such process can be seen. */
 export function findWriters(paths: readonly string[]): (number | undefined)[] {
   return addon()
     .findWriters(listOf('paths', paths, filePath))

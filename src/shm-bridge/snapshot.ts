@@ -25,7 +25,7 @@ class WordReader {
     checkVersion(this.count());
   }
 
-  /** Exact to 2^53: counts, sizes and ids. */
+  /** Reads a count, a size or an id; exact to 2^53. */
   count(): number {
     const low = this.#halves[2 * this.#at] as number;
     const high = this.#halves[2 * this.#at + 1] as number;
@@ -33,7 +33,7 @@ class WordReader {
     return high * 0x1_0000_0000 + low;
   }
 
-  /** A small number that may be negative. */
+  /** Reads a 32-bit number that may be negative. */
   signed(): number {
     return (this.#halves[2 * this.#at++] as number) | 0;
   }
@@ -46,7 +46,7 @@ class WordReader {
     return this.#bigints[this.#at++] as bigint;
   }
 
-  /** 128 bits, low word first. */
+  /** Reads 128 bits, low word first. */
   wide(): bigint {
     const low = this.word();
     const high = this.word();

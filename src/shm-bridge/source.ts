@@ -18,14 +18,14 @@ import type {
 
 /** Limit of a drain, milliseconds: only a frozen disk or a debugger delays the collector thread that long. */
 const DRAIN_LIMIT_MS = 2000;
-/** Usual upper bound of a drain. Until then drain() yields without a timer, which would be late. */
+/** Usual longest time of a drain. For this time drain() yields without a timer, because a timer would fire late. */
 const SHORT_DRAIN_MS = 2;
 const LONGEST_PAUSE_MS = 20;
 
 /** Reader number of snapshots that are taken without a reader. */
 const NO_READER = 0;
 
-/** Events on their way to JavaScript in a bounded queue. Events that do not fit are counted; metrics stay exact. */
+/** Bounded queue of events on their way to JavaScript. Events that do not fit are only counted; metrics stay exact. */
 export interface EventTap<Batch = EventBatch> {
   /** Returns the oldest events, at most `maxEvents`. */
   take(maxEvents: number): Batch;
@@ -35,7 +35,7 @@ export interface EventTap<Batch = EventBatch> {
   close(): void;
 }
 
-/** Takes snapshots at its own interval. */
+/** Takes the snapshots of one reader. */
 export interface SnapshotReader {
   /** Returns the totals so far. @throws NixlTelemetryError SOURCE_CLOSED after the source's close() */
   snapshot(): Snapshot;
@@ -46,7 +46,7 @@ export interface SnapshotReader {
 export interface RingSource {
   /** Returns the totals so far. @throws NixlTelemetryError SOURCE_CLOSED after close() */
   snapshot(): Snapshot;
-  /** Keeps dead agents beyond their TTL until each open reader has their last values, but at most ten minutes. */
+  /** Opens a reader. Dead agents are kept beyond their TTL until each open reader has read them, at most ten minutes. */
   openReader(): SnapshotReader;
   /** Finds new rings, drains all rings, and waits: usually below a millisecond, at most `limitMs` (default 2000). */
   drainNow(limitMs?: number): void;
@@ -148,7 +148,7 @@ class NativeSource implements RingSource {
   readonly #tally: RawTally;
   readonly #places: readonly Place[];
   #last: RawSnapshot | undefined;
-  /** A drain that timed out. */
+  /** Request of the last drain that timed out. */
   #unserved: number | undefined;
 
   constructor(
@@ -203,7 +203,7 @@ class NativeSource implements RingSource {
     this.#open();
     const isBlocked = this.#unserved !== undefined && !addon().isDrainServed(this.#unserved);
     const request = addon().requestDrain();
-    if (isBlocked) return; // an earlier call has waited for it
+    if (isBlocked) return; // an earlier call has already waited until the limit
     const beganMs = performance.now();
     for (let pauseMs = 1; !this.closed && !addon().isDrainServed(request);) {
       const waitedMs = performance.now() - beganMs;

@@ -27,11 +27,11 @@ export interface RingEvent {
   type?: number;
   /** Event name, at most 32 bytes; bytes that are not UTF-8 become \xNN (wire version 1). */
   name?: string;
-  /** Reading of one operation, never a running total: bytes, requests or microseconds by type. */
+  /** Reading of one operation, never a running total: bytes, requests or microseconds, depending on the type. */
   value: bigint;
 }
 
-/** Fields that events of one kind share. The wire version determines which exist, as in RingEvent. */
+/** Fields that events of one kind share. The wire version determines which fields exist, as in RingEvent. */
 export interface RingEventKind {
   category?: number;
   type?: number;
@@ -51,7 +51,7 @@ export interface RingEventColumns {
   timestampsUs: BigUint64Array;
 }
 
-/** State of a file or directory, and the reason for it in words; the reason is empty when ready. */
+/** State of a file or directory, and its reason in words. The reason is empty if the state is `ready`. */
 export interface RingStatus {
   state: RingState;
   reason: string;
@@ -65,7 +65,7 @@ export interface RingProblem {
   reason: string;
 }
 
-/** One of the directories and globs that a source was given. State: `corrupt` if the path is not a directory. */
+/** Directory or glob of a source's options. The state is `corrupt` if the path is not a directory. */
 export interface PlaceStatus extends RingStatus {
   given: string;
   /** `given` as an absolute path. */
@@ -80,7 +80,8 @@ export interface PlaceStatus extends RingStatus {
 /** State of the background thread: one per process, shared by all sources. */
 export interface CollectorStats {
   /**
-   * Interval in force: the smallest of all sources, doubled to at most 50 while no ring had an event for a second.
+   * Interval in force, milliseconds: the smallest of all sources. Doubled, to at most 50, while no ring has had an event
+   * for a second.
    */
   drainIntervalMs: number;
   ticks: number;
@@ -99,7 +100,7 @@ export interface Snapshot {
   /** At most 1000; `problemCount` counts all. */
   problems: RingProblem[];
   problemCount: number;
-  /** Directories in which any user may create rings: they or their folders are world-writable, `owners` is unset. */
+  /** Directories in which any user may create rings: they or folders in them are world-writable, and `owners` is not set. */
   openDirectories: string[];
   /** In the order of the options: directories, then globs. */
   places: PlaceStatus[];
@@ -112,15 +113,15 @@ export interface SourceOptions {
   /** Paths with `*` and `?` in their last part. */
   globs?: readonly string[];
   /**
-   * 1 to 10000; default 20. Keep it at most a fifth of the agents' flush interval. It is doubled, to 50 at most, while no
-   * event arrives.
+   * Time between two drains, 1 to 10000; default 20. Keep it at most a fifth of the agents' flush interval. While no
+   * event arrives, the collector doubles it, to at most 50.
    */
   drainIntervalMs?: number;
-  /** Time that a dead agent's last values are kept after its death; default 30000. */
+  /** Time for which the last values of a dead agent are kept; default 30000. */
   deadTtlMs?: number;
-  /** Drops agents of unknown life after this time without an event; default: never. */
+  /** Time without an event after which an agent of unknown life is released; default: never. */
   idleTtlMs?: number;
-  /** Reads rings on NFS, 9p, virtiofs and FUSE, too, where shared mappings may not be coherent; default false. */
+  /** Reads rings on NFS, 9p, virtiofs and FUSE as well. Shared mappings may not be coherent there. Default: false. */
   force?: boolean;
   /** User ids. Only files of these users are rings. Default: files of any user. */
   owners?: readonly number[];
@@ -132,7 +133,7 @@ export interface SourceOptions {
 }
 
 export interface EventTapOptions {
-  /** Most events that wait for JavaScript, 1 to 1048576; default 65536. */
+  /** Highest number of events that wait for JavaScript, 1 to 1048576; default 65536. */
   capacity?: number;
 }
 
@@ -141,7 +142,7 @@ export interface TypeTapOptions extends EventTapOptions {
   types: readonly number[];
 }
 
-/** Events of an EventTap, column by column: entry i of each array is one event. In the order of each ring. */
+/** Events of an EventTap, column by column: entry i of each array is one event. Events of a ring keep their order. */
 export interface EventBatch {
   length: number;
   /** AgentSnapshot.id. */
@@ -189,7 +190,7 @@ export interface RingInspection extends RingStatus {
   readPos?: number;
   /** Unread events in the ring. */
   pending?: number;
-  /** True while a consumer of this package has its mark in it. */
+  /** True while a consumer of this package drains the ring: the header then has its mark. */
   consumed?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** IPv6 addresses in brackets, wherever an address stands. */
+/** IPv6 addresses in brackets, in every setting with an address. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Real processes for tests: started, watched line by line, and never left behind. */
+/** Real processes for tests: started, watched line by line, and ended with the test. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,12 +30,12 @@ export class RunningCommand {
   readonly ended: Promise<Ended>;
   readonly child: ChildProcess;
   #onChange = (): void => {};
-  /** Later than its exit: by then all that it printed has been read. */
+  /** True later than the exit: all output of the process has then been read. */
   #isClosed = false;
 
   readonly #isGroup: boolean;
 
-  /** `isGroup`: what it starts is signalled with it, as from a terminal. */
+  /** `isGroup`: signals reach the processes that it starts as well, as from a terminal. */
   constructor(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}, cwd = ROOT, isGroup = false) {
     this.#isGroup = isGroup;
     this.child = spawn(program, args, {
@@ -91,7 +91,7 @@ export class RunningCommand {
     try {
       process.kill(-this.child.pid!, signal);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // all have ended
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // ESRCH: all processes have ended
     }
   }
 }
@@ -108,19 +108,19 @@ export function startTransferSource(args: readonly string[], env: NodeJS.Process
   return new RunningCommand(TRANSFER_SOURCE, args, env);
 }
 
-/** Removed after the test. */
+/** Makes a directory that is removed after the test. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
   undo.push(() => rmSync(directory, { recursive: true, force: true }));
   return directory;
 }
 
-/** The whole page. */
+/** Returns the whole page. */
 export async function scrape(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
-/** The sum over all series of a name whose labels hold this text. */
+/** Returns the sum over all series of a name with this text in their labels. */
 export function valueOf(page: string, name: string, label = ''): number {
   const values = page
     .split('\n')
@@ -129,7 +129,7 @@ export function valueOf(page: string, name: string, label = ''): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** Without what the machine that runs the tests may have set. */
+/** Returns the environment without the variables of NIXL and OpenTelemetry that the machine may have. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NIXL|OTEL)_/.test(name)));
 }

@@ -1,4 +1,4 @@
-/** Configuration files: what they say, what is wrong with them and where, and who goes before whom. */
+/** Configuration files: their values, mistakes with their places, and the precedence of values. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv } from 'ajv';
@@ -201,7 +201,7 @@ const WRONG: [string, string][] = [
 ];
 
 describe('a configuration file', () => {
-  it('says all that there is to say', () => {
+  it('sets every option', () => {
     const { written, serve } = readSettings(fileWith(GOOD), SERVE_SECTION);
     expect(written).toMatchObject({
       directories: ['/a', '/b'],
@@ -257,7 +257,7 @@ describe('a configuration file', () => {
     expect(() => readSettings(fileWith(text))).toThrow(message);
   });
 
-  it('with aliases that stand for nothing is refused with each of them, and told to quote what is meant as text', () => {
+  it('with aliases without an anchor is refused with each of them, and a hint to quote text', () => {
     const file = fileWith('enabledMetrics: *bytes\nglobs: [*b]\nhostname: &b x');
     const hint = (name: string): string =>
       `*${name} is an alias in YAML, and the file has no anchor &${name}; text that begins with * needs quotes: '*${name}'`;
@@ -270,14 +270,14 @@ describe('a configuration file', () => {
     expect(readSettings(fileWith('globs: &b [/a]\nenabledMetrics: *b')).written['enabledMetrics']).toEqual(['/a']);
   });
 
-  it('with aliases that are cyclic is refused with each of them', () => {
+  it('with cyclic aliases is refused with each of them', () => {
     const file = fileWith('directories: &a [*a]\nserve: &s\n  exporter: [&x x, *x]\n  port: *s');
     const told = (name: string): string =>
       `*${name} is an alias inside of its own anchor &${name}: the value would never end`;
     expect(() => readSettings(file, SERVE_SECTION)).toThrow(`${file}:1:18: ${told('a')}\n${file}:4:9: ${told('s')}`);
   });
 
-  it('whose aliases multiply without end is refused', () => {
+  it('with aliases that expand too far is refused', () => {
     const rows = ['a: &a [x,x,x,x,x,x,x,x,x]'];
     for (const [i, name] of [...'bcdefgh'].entries()) {
       rows.push(`${name}: &${name} [${new Array(9).fill(`*${'abcdefg'[i]}`).join(',')}]`);
@@ -348,7 +348,7 @@ describe('a configuration file', () => {
     }
   });
 
-  it('that is not there is refused by its name', () => {
+  it('that does not exist is refused by its name', () => {
     expect(() => readSettings('/no/such.yaml')).toThrow("ENOENT: no such file or directory, open '/no/such.yaml'");
   });
 
@@ -379,8 +379,8 @@ describe('the published schema', () => {
   });
 });
 
-describe('who goes before whom', () => {
-  it('option, then environment, then file, then default', async () => {
+describe('precedence', () => {
+  it('is option, environment, file, default', async () => {
     const directory = temporaryDirectory();
     const writer = new RingWriter(path.join(directory, 'a'), { wireVersion: 4 });
     const file = fileWith(
@@ -409,7 +409,7 @@ describe('who goes before whom', () => {
     }
   });
 
-  it('in serve too, with the section that is its own', async () => {
+  it('is the same in serve, with the section serve', async () => {
     const directory = temporaryDirectory();
     const file = fileWith(`directories: ${directory}\nnaming: otel\ndeadTtlMs: 1234\nserve: { port: 0, page: 'off' }`);
     const serve = start(['serve', '--config', file, '--dead-ttl', '4321']);
@@ -466,7 +466,7 @@ describe('who goes before whom', () => {
     producerSettings({ directories: '/none', configFile: fileWith(printed) }, {});
   });
 
-  it('refuses an attribute with the name of a label that something else asks for', async () => {
+  it('refuses an attribute with the name of a label that a flag or variable selects', async () => {
     const file = fileWith('attributes: [{ name: pid, source: pid }]');
     const { code, stderr } = await run([
       'serve',
@@ -507,14 +507,14 @@ describe('who goes before whom', () => {
     expect(await served({ NIXL_TELEMETRY_DIR: first }, 'one')).not.toContain('agent_name="two"');
   });
 
-  it('leaves what exporters read from the environment by themselves to them', () => {
+  it('gives no value for a variable that the exporter itself reads', () => {
     const file = fileWith('serve: { otlpEndpoint: "http://file:1" }');
     const endpoint = (env: Record<string, string>) => settingsOf({ config: file }, env).otlpEndpoint;
     expect(endpoint({})).toBe('http://file:1');
     expect(endpoint({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://env:1' })).toBeUndefined();
   });
 
-  it('gives serve attributes and builders that no flag could', async () => {
+  it('gives serve attributes and builders, which have no flags', async () => {
     const directory = temporaryDirectory();
     const writer = new RingWriter(path.join(directory, 'prefill-0'), { wireVersion: 4 });
     const file = fileWith(`
@@ -539,7 +539,7 @@ describe('who goes before whom', () => {
     expect((await serve.stop('SIGTERM')).code).toBe(0);
   });
 
-  it('does not let a builder whose promises reject end serve', async () => {
+  it('does not end serve if the promises of a builder reject', async () => {
     const directory = temporaryDirectory();
     const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 });
     const file = fileWith('builders: [nixl, ./async.mjs]\nserve: { port: 0 }');
@@ -566,7 +566,7 @@ describe('who goes before whom', () => {
 });
 
 describe('a module that a file names', () => {
-  /** Beside a module that writes a line into `log` for each builder that it makes. */
+  /** Makes a file and a module that writes a line into `log` for each builder that it makes. */
   function fileWithModule(): { file: string; constructed: () => number } {
     const file = fileWith("directories: /none\nbuilders: [./own.mjs]\nserve: { port: 0, page: 'off' }");
     const log = path.join(path.dirname(file), 'log');
@@ -583,13 +583,13 @@ describe('a module that a file names', () => {
     return { file, constructed: () => readFileSync(log, 'utf8').length };
   }
 
-  it.each(['check', 'print'])('is made one builder of by config %s', async (command) => {
+  it.each(['check', 'print'])('makes one builder in config %s', async (command) => {
     const { file, constructed } = fileWithModule();
     expect(await run(['config', command, file])).toMatchObject({ code: 0 });
     expect(constructed()).toBe(1);
   });
 
-  it('is made one builder of by serve', async () => {
+  it('makes one builder in serve', async () => {
     const { file, constructed } = fileWithModule();
     const serve = start(['serve', '--config', file]);
     await serve.says(/serves http/);
@@ -605,7 +605,7 @@ describe('a configuration from a pipe, which can be read once,', () => {
     return new RunningCommand('bash', ['-c', `exec ${command} <(cat "$0")`, fileWith(text)]);
   }
 
-  it('is all in force in serve', async () => {
+  it('is in force in serve', async () => {
     const directory = temporaryDirectory();
     const writer = new RingWriter(path.join(directory, 'a'), { wireVersion: 4 });
     for (const type of [0, 1]) writer.push({ type, value: 1 });
@@ -622,13 +622,13 @@ attributes: [{ name: team, source: { constant: x } }]\nserve: { port: 0 }`,
     expect((await serve.stop('SIGTERM')).code).toBe(0);
   });
 
-  it.each(['check', 'print'])('is all looked at by config %s', async (command) => {
+  it.each(['check', 'print'])('is checked completely by config %s', async (command) => {
     const { code, stderr } = await piped('builders: [/no/such.mjs]', 'config', command).ended;
     expect(stderr).toContain('builder /no/such.mjs cannot be loaded');
     expect(code).toBe(2);
   });
 
-  it('is printed as it is', async () => {
+  it('is printed completely', async () => {
     expect(parse((await piped('idleTtlMs: 77', 'config', 'print').ended).stdout)).toMatchObject({ idleTtlMs: 77 });
   });
 });
@@ -639,7 +639,7 @@ describe('nixl-otel config', () => {
     expect(await run(['config', 'check', file])).toMatchObject({ code: 0, stdout: `${file} is valid\n` });
   });
 
-  it('warns of what has no effect, as serve does', async () => {
+  it('warns of settings without effect, as serve does', async () => {
     const warnings = async (text: string) => {
       const { code, stderr } = await run(['config', 'check', fileWith(text)]);
       return { code, stderr };
@@ -655,7 +655,7 @@ describe('nixl-otel config', () => {
     ).toMatchObject({ code: 0, stderr: expect.stringContaining('are counted in nixl.events only') as string });
   });
 
-  it('checks that exporters are there', async () => {
+  it('checks that exporters exist', async () => {
     const file = fileWith('serve: { exporter: [console, prom] }');
     const { code, stderr } = await run(['config', 'check', file]);
     expect(code).toBe(1);
@@ -672,7 +672,7 @@ describe('nixl-otel config', () => {
     expect((await run(['config', 'check'])).code).toBe(2);
   });
 
-  it('prints globs only where they count', async () => {
+  it('prints globs only if they are in force', async () => {
     const file = fileWith('globs: /x/*');
     const printed = async (env: NodeJS.ProcessEnv): Promise<unknown> =>
       parse((await run(['config', 'print', file], env)).stdout);
@@ -701,7 +701,7 @@ describe('nixl-otel config', () => {
     expect(parse(effectiveConfig(again, {}))).toEqual(parse(printed));
   });
 
-  it('prints what is in force, as a file that says the same', async () => {
+  it('prints the values in force, as a file with the same meaning', async () => {
     const { code, stdout } = await run(['config', 'print', fileWith(GOOD)], {
       NIXL_TELEMETRY_DIR: '/env',
       OTEL_EXPORTER_PROMETHEUS_PORT: '1',

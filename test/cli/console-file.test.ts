@@ -14,7 +14,7 @@ function ringWith(bytes: bigint): string {
   return directory;
 }
 
-it("is where NIXL's variables say, and what was in it stays", async () => {
+it("has the path of NIXL's variables, and keeps its earlier text", async () => {
   const file = path.join(temporaryDirectory(), 'metrics.txt');
   writeFileSync(file, 'before\n');
   const directory = ringWith(4321n);
@@ -30,7 +30,7 @@ it("is where NIXL's variables say, and what was in it stays", async () => {
   expect(text).toMatch(/name: 'agent_tx_bytes_total'[^]*value: 4321\b/);
 });
 
-it('that cannot be written ends serve before a ring is touched', async () => {
+it('that cannot be written ends serve before a ring is drained', async () => {
   const file = path.join(temporaryDirectory(), 'no/such/folder/metrics.txt');
   const directory = ringWith(1n);
   const before = readFileSync(path.join(directory, 'agent'));

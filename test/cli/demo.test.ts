@@ -49,14 +49,14 @@ describe('nixl-otel demo', () => {
     expect(await demo.stop('SIGINT')).toMatchObject({ code: 0, stderr: '' });
   });
 
-  it('stops quietly when whoever reads it goes away', async () => {
+  it('stops without an error when the reader of its output ends', async () => {
     const { demo, directory } = await startDemo();
     demo.child.stdout!.destroy();
     expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
     expect(existsSync(directory)).toBe(false);
   });
 
-  it('says so when its agents end under it, and cleans up', async () => {
+  it('reports that its agents have ended, and cleans up', async () => {
     const { demo, directory } = await startDemo();
     for (const pid of childrenOf(demo.child.pid!)) process.kill(Number(pid), 'SIGKILL');
     const { code, stderr } = await demo.ended;
@@ -65,7 +65,7 @@ describe('nixl-otel demo', () => {
     expect(existsSync(directory)).toBe(false);
   });
 
-  it('takes its agents with it when it is killed', async () => {
+  it('ends its agents when it is killed', async () => {
     const { demo } = await startDemo();
     const children = childrenOf(demo.child.pid!);
     expect(children).not.toEqual([]);
@@ -73,7 +73,7 @@ describe('nixl-otel demo', () => {
     await until(() => Promise.resolve(children.every((pid) => !existsSync(`/proc/${pid}`))));
   });
 
-  it('says in one line that it has no temporary directory', async () => {
+  it('reports in one line that no temporary directory can be created', async () => {
     expect(await run(['demo', '--port', '0'], { TMPDIR: '/no/such' })).toMatchObject({
       code: 1,
       stdout: '',
@@ -83,7 +83,7 @@ describe('nixl-otel demo', () => {
     });
   });
 
-  it('says which port is taken before it starts anything', async () => {
+  it('names the taken port before it starts an agent', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));
     const { port } = taken.address() as AddressInfo;

@@ -1,4 +1,4 @@
-/** serve with several exporters at once, against real servers, and with modules that do everything wrong. */
+/** serve with several exporters at once, against real servers, and with faulty modules. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { startOtlpReceiver } from '../support/otlp-receiver.js';
 import { samplesOf } from '../support/page.js';
 import { run, scrape, start, startTransferSource, temporaryDirectory, until } from './command.js';
 
-/** Writes what it was last given, agent by agent, into a file. */
+/** Exporter that writes its last push into a file, agent by agent. */
 const FILE_EXPORTER = `
   import { renameSync, writeFileSync } from 'node:fs';
   export default ({ outputPath }) => ({
@@ -45,7 +45,7 @@ function total(rows: readonly Row[]): number {
 }
 
 describe('several exporters at once', () => {
-  it('agree to the unit, with agents coming and going', async () => {
+  it('agree exactly while agents start and end', async () => {
     const dir = temporaryDirectory();
     const receiver = await startOtlpReceiver();
     const output = path.join(temporaryDirectory(), 'out.json');
@@ -85,7 +85,7 @@ describe('several exporters at once', () => {
         .points()
         .filter(({ metric }) => metric === 'nixl.events')
         .map(({ attributes, value }) => [attributes['agent_name'], attributes['event'], value]);
-    // On a busy machine the last push may be skipped, as one from before is still under way.
+    // On a busy machine the last push may be skipped, because the previous one has not ended.
     await until(() => total(pushed()) === written);
     const inFile = () => JSON.parse(readFileSync(output, 'utf8')) as Row[];
     await until(() => existsSync(output) && total(inFile()) === written);
@@ -119,7 +119,7 @@ describe('several exporters at once', () => {
     expect(stderr).not.toContain('secret');
   });
 
-  it('says once that a collector is down, and again when it is back', async () => {
+  it('reports once that a collector is down, and once that it has returned', async () => {
     const reserved = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => reserved.once('listening', resolve));
     const { port } = reserved.address() as AddressInfo;
@@ -138,7 +138,7 @@ describe('several exporters at once', () => {
     await serve.says(/exporter otlp works again, after \d+ failed exports/);
     const { code, stderr } = await serve.stop('SIGTERM');
     expect(code).toBe(0);
-    // On a busy machine an answer may come too late again: one line for each time that it begins, one when it is over.
+    // On a busy machine an answer may be late again. Each outage has one line at its beginning and one at its end.
     const lines = stderr
       .match(/exporter otlp (failed|works again)/g)!
       .map((line) => line.slice('exporter otlp '.length));
@@ -247,7 +247,7 @@ describe('a custom exporter', () => {
     expect(stderr).toContain(message);
   });
 
-  it('that hangs while it is loaded can be stopped', async () => {
+  it('that hangs during its loading can be stopped', async () => {
     const file = moduleOf(`console.error('loading'); await new Promise((resolve) => setTimeout(resolve, 2 ** 30));`);
     const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', file]);
     await serve.says(/loading/);
@@ -356,7 +356,7 @@ describe('the settings of a deployment', () => {
 });
 
 describe('health', () => {
-  it('is served without prometheus where a file names a port', async () => {
+  it('is served without prometheus if a file names a port', async () => {
     const file = moduleOf('serve: { exporter: console, port: 0 }', 'port.yaml');
     const serve = start(['serve', '--dir', temporaryDirectory(), '--config', file]);
     const [, url] = await serve.says(/serves (http:\S+) from|exports from/);

@@ -1,4 +1,4 @@
-/** What the SDK makes of headers and resource attributes is what is accepted here, and what it drops is refused. */
+/** serve accepts the headers and resource attributes that the SDK parses, and refuses those that it drops. */
 import { parseKeyPairsIntoRecord } from '@opentelemetry/core';
 import { detectResources, envDetector } from '@opentelemetry/resources';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -37,7 +37,7 @@ describe('headers', () => {
     expect(() => checkHeaders('HEADERS', text, false)).toThrow(
       expect.not.objectContaining({ message: new RegExp(SECRET) }),
     );
-    // Else the SDK would drop it; what it keeps of the others is cut off, fails at each export, or hides another.
+    // The SDK drops most of these. The others it truncates, they fail at each export, or they hide another header.
     const entries = text.split(',').filter(Boolean);
     if (!/;|a b|%0A|A=/.test(text))
       expect(Object.keys(parseKeyPairsIntoRecord(text)).length).toBeLessThan(entries.length);

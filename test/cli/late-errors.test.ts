@@ -1,4 +1,4 @@
-/** What exporters and builders of a user throw outside of every call, in serve. */
+/** Errors that a user's exporters and builders throw outside of every call, in serve. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ function moduleOf(source: string, name = 'mine.mjs'): string {
   return file;
 }
 
-/** With another output that writes each of its exports into a file. */
+/** Makes a second output, which writes each of its exports into a file. */
 function withWitness(): { file: string; exports: () => number } {
   const out = path.join(temporaryDirectory(), 'out');
   writeFileSync(out, '');
@@ -26,8 +26,8 @@ function withWitness(): { file: string; exports: () => number } {
 
 const FLAGS = ['--port', '0', '--export-interval', '50'];
 
-describe('what an exporter throws outside of every call', () => {
-  it.each(LATE_THROWS)('costs nobody else anything: %s', async (_, source) => {
+describe('an error of an exporter outside of every call', () => {
+  it.each(LATE_THROWS)('affects no other output: %s', async (_, source) => {
     const witness = withWitness();
     const exporters = `${moduleOf(source)},${witness.file},prometheus`;
     const serve = start(['serve', '--dir', temporaryDirectory(), '--exporter', exporters, ...FLAGS]);
@@ -43,7 +43,7 @@ describe('what an exporter throws outside of every call', () => {
     expect(stderr.match(/threw outside of a call/g)).toHaveLength(1);
   });
 
-  it('is named by its file where the code runs for another one', async () => {
+  it('is attributed by the file in its stack if the code runs in the context of another exporter', async () => {
     const file = moduleOf(`
       import { subscribe } from 'node:diagnostics_channel';
       subscribe('http.server.request.start', () => { throw new Error('late') });
@@ -55,7 +55,7 @@ describe('what an exporter throws outside of every call', () => {
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
   });
 
-  it('is one line, however often it comes', async () => {
+  it('is one line, also if it recurs', async () => {
     const file = moduleOf(`
       let thrown = 0;
       setInterval(() => { if (++thrown === 300) console.log('often'); throw new Error('again ' + thrown) }, 1);
@@ -76,11 +76,11 @@ describe('what an exporter throws outside of every call', () => {
   });
 });
 
-describe('what a builder throws outside of every call', () => {
+describe('an error of a builder outside of every call', () => {
   it.each([
     ['when it is loaded', `setTimeout(() => { throw new Error('late') }, 20);`, ''],
     ['when it makes its instruments', '', `setTimeout(() => { throw new Error('late') }, 1);`],
-  ])('costs nobody else anything: %s', async (_, atLoad, atCreate) => {
+  ])('affects no other output: %s', async (_, atLoad, atCreate) => {
     const directory = temporaryDirectory();
     const builder = `${atLoad} module.exports = { name: 'mine', create() { ${atCreate} } };`;
     writeFileSync(path.join(directory, 'builder.cjs'), builder);
@@ -94,8 +94,8 @@ describe('what a builder throws outside of every call', () => {
   });
 });
 
-describe('an error that belongs to nobody', () => {
-  it('ends serve with exit code 1, after it exported all that the rings held', async () => {
+describe('an error without an owner', () => {
+  it('ends serve with exit code 1, after it has exported all events of the rings', async () => {
     const directory = temporaryDirectory();
     const out = path.join(temporaryDirectory(), 'out');
     const witness = moduleOf(`

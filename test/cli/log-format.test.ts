@@ -1,4 +1,4 @@
-/** With --log-format json each line on stderr is JSON from the first on, whatever goes wrong before the settings are known. */
+/** With --log-format json each line on stderr is JSON, including errors before the settings are known. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -66,7 +66,7 @@ describe('--log-format json', () => {
     expect(lines.at(-1)!.message).toBe('--help shows the usage.');
   });
 
-  it('holds for what Node itself warns of', async () => {
+  it("holds for Node's own warnings", async () => {
     const directory = temporaryDirectory();
     writeFileSync(
       path.join(directory, 'own.mjs'),
@@ -82,7 +82,7 @@ describe('--log-format json', () => {
     expect(code).toBe(0);
   });
 
-  it('is not what text is', async () => {
+  it('does not hold with --log-format text', async () => {
     for (const args of [['serve', '--log-format', 'text'], ['serve', '--log-format', 'xml'], ['serve']]) {
       const { stderr } = await run(args, { OTEL_LOG_LEVEL: 'loud' });
       expect(stderr).toMatch(/^nixl-otel: warning: OTEL_LOG_LEVEL is "loud".*\nerror: .*\n--help shows the usage\.\n$/);
@@ -108,7 +108,7 @@ describe('logFormat: json in the file', () => {
     }
   });
 
-  it('holds where the file is JSON that is cut', async () => {
+  it('holds if the file is truncated JSON', async () => {
     const file = fileWith('{"serve": {"logFormat": "json"},', 'c.json');
     await expectJson(['serve', '--config', file], {}, /c\.json:1:33: not JSON: the file ends here/);
   });
@@ -118,7 +118,7 @@ describe('logFormat: json in the file', () => {
     expect(stderr).toMatch(/^error: option/);
   });
 
-  it('holds for a serve that runs', async () => {
+  it('holds for a running serve', async () => {
     const directory = path.join(temporaryDirectory(), 'rings');
     mkdirSync(directory);
     const file = fileWith(`directories: ${directory}\nenabledMetrics: nothing\n${JSON_FILE}  port: 0\n`);

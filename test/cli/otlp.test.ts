@@ -26,7 +26,7 @@ beforeEach(() => {
   writer.close();
 });
 
-/** Runs serve until its last push, which comes at its end. */
+/** Runs serve until its last push, at its end. */
 async function push(protocol: string, receiver: OtlpReceiver, environment: NodeJS.ProcessEnv = {}): Promise<string> {
   const flags = ['--exporter', 'otlp', '--export-interval', '60000', '--otlp-protocol', protocol];
   const serve = start(['serve', '--dir', directory, ...flags], {
@@ -55,18 +55,18 @@ function expectAll(receiver: OtlpReceiver): void {
 }
 
 describe.each(PROTOCOLS)('%s', (protocol, startReceiver) => {
-  it('arrives to the unit, with the headers of the environment', async () => {
+  it('arrives exactly, with the headers of the environment', async () => {
     const receiver = await startReceiver();
     expect(await push(protocol, receiver, { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=secret' })).not.toContain('secret');
     expectAll(receiver);
     expect(receiver.headers.at(-1)).toMatchObject({ 'x-key': 'secret' });
   });
 
-  it('is compressed when OTEL_EXPORTER_OTLP_COMPRESSION says so', async () => {
+  it('is compressed with OTEL_EXPORTER_OTLP_COMPRESSION=gzip', async () => {
     const receiver = await startReceiver();
     await push(protocol, receiver, { OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' });
     expectAll(receiver);
-    // A grpc server unpacks it and says no word.
+    // A grpc server decompresses the push and does not report the compression.
     if (protocol !== 'grpc') expect(receiver.headers.at(-1)).toMatchObject({ 'content-encoding': 'gzip' });
   });
 
@@ -80,7 +80,7 @@ describe.each(PROTOCOLS)('%s', (protocol, startReceiver) => {
     expectAll(receiver);
   });
 
-  it('is refused to a server whose certificate nobody vouches for, and nothing else stops', async () => {
+  it('is not sent to a server with an unknown certificate, and nothing else stops', async () => {
     const receiver = await startReceiver({ tls: true });
     const flags = [
       '--exporter',
@@ -126,7 +126,7 @@ describe('wrong settings of OTLP are refused by name', () => {
     expect(code).toBe(2);
   });
 
-  it('but a socket is an address of grpc, and is told as it is', async () => {
+  it('but a socket is an address of grpc, and is shown unchanged', async () => {
     const flags = ['--exporter', 'otlp', '--otlp-protocol', 'grpc', '--shutdown-timeout', '100'];
     const serve = start(['serve', '--dir', directory, ...flags], {
       OTEL_EXPORTER_OTLP_ENDPOINT: 'unix:///run/no-such.sock',
@@ -135,7 +135,7 @@ describe('wrong settings of OTLP are refused by name', () => {
     await serve.stop('SIGTERM');
   });
 
-  it("but NIXL's own address of a collector is understood, without a scheme as well", async () => {
+  it("but NIXL's form of an address is accepted, also without a scheme", async () => {
     const receiver = await startOtlpReceiver();
     const serve = start(['serve', '--dir', directory], {
       NIXL_TELEMETRY_EXPORTER: 'otlp',
@@ -147,7 +147,7 @@ describe('wrong settings of OTLP are refused by name', () => {
     expectAll(receiver);
   });
 
-  it('but only where OTLP is asked for', async () => {
+  it('but only with the exporter otlp', async () => {
     const serve = start(['serve', '--dir', directory, '--port', '0'], { OTEL_EXPORTER_OTLP_COMPRESSION: 'zstd' });
     await serve.says(/serves http/);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });

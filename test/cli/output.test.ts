@@ -1,4 +1,4 @@
-/** A full disk below stdout or stderr: /dev/full takes nothing. */
+/** A full disk below stdout or stderr: /dev/full accepts no bytes. */
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -20,8 +20,8 @@ function directoryWithRing(): string {
 
 const PROBLEM = /stdout cannot be written: .*ENOSPC.*/g;
 
-describe('where stdout cannot be written', () => {
-  it('serve says so once and goes on', async () => {
+describe('if stdout cannot be written', () => {
+  it('serve reports it once and continues', async () => {
     const flags = ['--exporter', 'prometheus,console', '--export-interval', '20', '--port', '0'];
     const serve = startInto('>/dev/full', ['serve', '--dir', directoryWithRing(), ...flags]);
     const [, url] = await serve.says(/serves (http:\S+) from/);
@@ -33,7 +33,7 @@ describe('where stdout cannot be written', () => {
     expect(stderr).not.toContain('    at ');
   });
 
-  it('read does not say that its events were printed', async () => {
+  it('read does not report its events as printed', async () => {
     const { stderr } = await startInto('>/dev/full', ['read', path.join(directoryWithRing(), 'agent')]).ended;
     expect(stderr).toContain('not all of 1 events could be printed, from 1 ring');
     expect(stderr).not.toContain('1 of 1');
@@ -56,7 +56,7 @@ describe('where stdout cannot be written', () => {
   });
 });
 
-it('serve goes on where its notes cannot be written', async () => {
+it('serve continues if its notes cannot be written', async () => {
   const flags = ['--exporter', 'console', '--export-interval', '20', '--log-level', 'debug'];
   const serve = startInto('2>/dev/full', ['serve', '--dir', directoryWithRing(), ...flags]);
   await serve.says(/agent_tx_bytes(.|\n)*agent_tx_bytes/);

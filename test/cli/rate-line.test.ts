@@ -25,7 +25,7 @@ function at(takenMs: number, ...agents: AgentSnapshot[]): Snapshot {
 }
 
 describe('rateLine', () => {
-  it('divides what came between two snapshots by the time between them', () => {
+  it('divides the increase between two snapshots by the time between them', () => {
     const before = at(1_000, agent(1, [event(TX_BYTES, 5n, 1)]));
     const after = at(
       3_000,
@@ -35,13 +35,13 @@ describe('rateLine', () => {
     expect(rateLine(before, after)).toBe('2 agents · tx 1.2 GB/s · rx 412 MB/s · 310 req/s · 1.5 errors/s · 0 lost');
   });
 
-  it('says nothing moved when nothing did', () => {
+  it('shows rates of 0 if no counter changed', () => {
     const snapshot = at(1_000, agent(1, [event(TX_BYTES, 7n, 1)]));
     const later = { ...snapshot, takenMs: 2_000 };
     expect(rateLine(snapshot, later)).toBe('1 agent · tx 0 B/s · rx 0 B/s · 0 req/s · 0 errors/s · 0 lost');
   });
 
-  it('does not divide by nothing: no snapshot before, no time between', () => {
+  it('does not divide by 0 without an earlier snapshot or without time between', () => {
     const snapshot = at(1_000, agent(1, [event(TX_BYTES, 7n, 1)]));
     expect(rateLine(undefined, snapshot)).toContain('tx 0 B/s');
     expect(rateLine(snapshot, snapshot)).toContain('tx 0 B/s');
@@ -60,7 +60,7 @@ describe('rateLine', () => {
     expect(rateLine(before, at(1_000, agent(2, [event(TX_BYTES, 20n, 1)])))).toContain('tx 20 B/s');
   });
 
-  it('counts agents that are there, not dead ones and not old files', () => {
+  it('counts present agents, but no dead ones and no old files', () => {
     const agents = [agent(1, []), agent(2, [], { life: 'unknown' }), agent(3, [], { life: 'dead' })];
     expect(rateLine(undefined, at(0, ...agents, agent(4, [], { exported: false })))).toContain('2 agents');
   });

@@ -77,7 +77,7 @@ describe('nixl-otel read', () => {
     expect(found).toEqual(events);
   });
 
-  it('looks at whole batches, however few events may be printed, and takes no more than those', async () => {
+  it('observes whole batches for any limit of events, but drains no more than the limit', async () => {
     const file = namedRing();
     const flags = ['--errors', '--max-events', '1', '--format', 'json'];
     expect(await run(['read', ...flags, file])).toMatchObject({
@@ -134,7 +134,7 @@ describe('nixl-otel read', () => {
     },
   );
 
-  it('follows live agents and agrees with them to the unit', async () => {
+  it('follows live agents and agrees with them exactly', async () => {
     const directory = temporaryDirectory();
     const source = startTransferSource([
       '--dir',
@@ -160,7 +160,7 @@ describe('nixl-otel read', () => {
     expect(String(bytes)).toBe(events['agent_tx_bytes']!.sum);
   });
 
-  it('ends quietly when whoever reads it goes away', async () => {
+  it('ends without an error when the reader of its output ends', async () => {
     const reading = start(['read', '--follow', namedRing()]);
     await reading.says(/Value/);
     reading.child.stdout!.destroy();
@@ -168,7 +168,7 @@ describe('nixl-otel read', () => {
     expect(await reading.ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('EPIPE') as string });
   });
 
-  it('says by its exit code what is wrong', async () => {
+  it('reports the kind of problem by its exit code', async () => {
     const directory = temporaryDirectory();
     const text = path.join(directory, 'text');
     writeFileSync(text, 'this is a text, and a text is no ring at all, however long');
@@ -187,7 +187,7 @@ describe('nixl-otel read', () => {
 });
 
 describe('nixl-otel list', () => {
-  it('shows each ring, who writes it and who drains it', async () => {
+  it('shows each ring, its writer and its consumer', async () => {
     const directory = temporaryDirectory();
     const source = startTransferSource([
       '--dir',
@@ -214,7 +214,7 @@ describe('nixl-otel list', () => {
       { agent: 'busy/one', state: 'ready', wireVersion: 4, pid: source.child.pid },
       { agent: 'notes.txt', state: 'corrupt' },
     ]);
-    // Not since it was last written.
+    // The age does not begin at the last write.
     const { birthtimeMs } = statSync(path.join(directory, 'agent'));
     utimesSync(path.join(directory, 'agent'), new Date(), new Date());
     const { stdout: twice } = await run(['list', '--json', '--dir', directory, '--dir', `${directory}/`]);
@@ -228,7 +228,7 @@ describe('nixl-otel list', () => {
     await expect.poll(async () => (await rows())[0]).toMatchObject({ consumed: true, pending: 0 });
     const nothing = await run(['read', path.join(directory, 'agent')]);
     expect(nothing.stderr).toMatch(/0 of 0 events .*\n.*a collector drains these rings; --follow/);
-    // serve maps rings as agents do, and writes none of them.
+    // serve maps rings as agents do, but is not their writer.
     const [left, busy] = await rows();
     expect([left!['pid'], busy!['pid']]).toEqual([undefined, source.child.pid]);
     const { stdout } = await run(['list', '--dir', directory]);
@@ -252,7 +252,7 @@ describe('nixl-otel list', () => {
     ]);
   });
 
-  it('does not take a process that only looks on for the one that writes', async () => {
+  it('does not report an observing process as the writer', async () => {
     const file = namedRing();
     const reading = start(['read', '--follow', file]);
     await reading.says(/Value/);
@@ -264,7 +264,7 @@ describe('nixl-otel list', () => {
     await reading.stop();
   });
 
-  it('says by its exit code what is wrong', async () => {
+  it('reports the kind of problem by its exit code', async () => {
     const directory = temporaryDirectory();
     expect((await run(['list'])).code).toBe(2);
     expect((await run(['list', '--dir', directory])).code).toBe(3);

@@ -1,4 +1,4 @@
-/** /readyz of a real serve: 503 while it starts, while its collector thread is stuck, and while it stops. */
+/** /readyz of a real serve: 503 while it starts, while its collector thread is blocked, and while it stops. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -12,7 +12,7 @@ async function readyz(base: string): Promise<{ status: number; text: string }> {
   return { status: answer.status, text: (await answer.text()).trimEnd() };
 }
 
-/** An exporter that takes SIGUSR2 to be loaded and SIGUSR2 to be shut down. It prints where the process listens already. */
+/** Exporter that waits for SIGUSR2 when it is loaded and when it is shut down. It prints where the process listens. */
 const SLOW_EXPORTER = `
   const signal = () => new Promise((resolve) => process.once('SIGUSR2', resolve));
   const { port } = process._getActiveHandles().find((handle) => handle.listening).address();
@@ -46,7 +46,7 @@ it('is 503 while serve starts, 200 while it serves, and 503 again while it stops
   expect(await serve.stop('SIGUSR2')).toMatchObject({ code: 0 });
 });
 
-it('is 503 while the collector thread is stuck, and 200 when it goes on', async () => {
+it('is 503 while the collector thread is blocked, and 200 when it continues', async () => {
   const collector = new CollectorStop();
   const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'], collector.env);
   const [url] = await serve.says(/http:\S+metrics/);
@@ -77,7 +77,7 @@ it.each([
   expect(readiness(source.snapshot()).ready).toBe(ready);
 });
 
-it('lists some of the rings that cannot be read, and how many there are', () => {
+it('lists some of the rings that cannot be read, and the number of further ones', () => {
   const problems = Array.from({ length: 25 }, (_, i) => ({ path: `/r/${i}`, state: 'busy' as const, reason: 'held' }));
   const { ready, text } = readiness({ ...new InMemorySource().snapshot(), problems, problemCount: 1025 });
   expect(ready).toBe(true);

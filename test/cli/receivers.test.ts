@@ -1,4 +1,4 @@
-/** OTLP receivers that are down, refuse or never answer: what serve reports of them, and what it counts. */
+/** OTLP receivers that are down, refuse or never answer: the reports of serve, and its counts. */
 import { readFileSync } from 'node:fs';
 import { createServer, type Server as HttpServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -11,7 +11,7 @@ import { type RunningCommand, scrape, start, temporaryDirectory, until, valueOf 
 type Listening = { close: () => Promise<void> };
 type Receiver = (port: number) => Promise<Listening>;
 
-/** Cuts connections, too, so that the port is free again. */
+/** Makes the server listen. Its end closes connections, too, so that the port is free again. */
 async function listening(server: Server, port: number): Promise<Listening & { port: number }> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
@@ -90,7 +90,7 @@ function failures(page: string): number {
   return valueOf(page, 'nixl_exporter_failures_total', 'exporter="otlp"');
 }
 
-/** Lines about exports; there must be no others than those of serve itself. */
+/** Returns the lines about exports. Only serve itself may write such lines. */
 function exportLines(stderr: string): string[] {
   return stderr.split('\n').filter((line) => /export|otlp|retry/i.test(line) && !/ serves http/.test(line));
 }
@@ -105,7 +105,7 @@ const HTTP: readonly (readonly [string, Receiver | undefined, RegExp])[] = [
 ];
 
 describe.each(['http/protobuf', 'http/json'])('a receiver of %s', (protocol) => {
-  it.each(HTTP)('that %s is one line, and one when that is over', async (_, receiver, reason) => {
+  it.each(HTTP)('that %s is one line at the beginning and one at the end', async (_, receiver, reason) => {
     const port = await freePort();
     const broken = await receiver?.(port);
     const serve = startServe(protocol, `http://user:${SECRET}@127.0.0.1:${port}/v1/metrics?key=${SECRET}`);
@@ -118,11 +118,11 @@ describe.each(['http/protobuf', 'http/json'])('a receiver of %s', (protocol) => 
     const { code, stderr } = await serve.stop('SIGTERM');
     expect(code).toBe(0);
     const [begun, ...rest] = exportLines(stderr);
-    // Where the machine is slow, the first export may take too long before it fails.
+    // On a slow machine the first export may time out before it fails.
     expect(begun).toContain(`exporter otlp failed: http://127.0.0.1:${port}: `);
     expect([begun, ...rest].join('\n')).toMatch(reason);
     expect(rest.at(-1)).toMatch(/exporter otlp works again, after \d+ failed exports/);
-    // Between the servers nobody listens, and one that is cut off resets: that is another kind of failure.
+    // Between the servers no process listens, and a closed connection is reset: both are other kinds of failure.
     expect(rest.slice(0, -1).filter((line) => !/now fails for another reason: /.test(line))).toEqual([]);
     expect(stderr).not.toContain(SECRET);
   });

@@ -51,7 +51,7 @@ describe('nixl-otel serve', () => {
       return ['nixl_events_total', 'nixl_ring_full_total'].map((name) => valueOf(text, name));
     };
     await expect.poll(page).toEqual([accepted, 1]);
-    // Not again for a drain that found room in it.
+    // A drain that finds room in the ring is not counted.
     writer.push({ type: 0, value: 1n });
     await expect.poll(page).toEqual([accepted + 1, 1]);
   });
@@ -71,10 +71,10 @@ describe('nixl-otel serve', () => {
     expect(valueOf(await scrape(url), 'nixl_collector_problems')).toBe(0);
     const { code, stderr } = await serve.stop();
     expect(code).toBe(0);
-    expect(stderr.match(/later/g)).toHaveLength(2); // what it reads, and that it is absent
+    expect(stderr.match(/later/g)).toHaveLength(2); // in the list of directories, and in the line that it is absent
   });
 
-  it('does not wait for a directory in a file, and says what it is', async () => {
+  it('does not wait for a directory below a file, and reports its state', async () => {
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const serve = start(['serve', '--dir', path.join(file, 'x'), '--port', '0']);
@@ -97,13 +97,13 @@ describe('nixl-otel serve', () => {
     const serve = start(['serve', '--dir', dir, '--port', '0', '--dead-ttl', '100']);
     const url = await urlOf(serve);
     const source = startTransferSource(['--dir', dir, '--seconds', '0']);
-    // An agent whose process was never seen is never dropped: it may be alive out of sight.
+    // An agent without a visible process is never released: it may be alive.
     await until(async () => valueOf(await scrape(url), 'nixl_collector_agents', 'life="alive"') === 1);
     await source.stop('SIGTERM');
     await until(async () => !(await scrape(url)).includes('agent_tx_bytes_total{'));
   });
 
-  it('answers HTTP as it should', async () => {
+  it('answers HTTP requests', async () => {
     const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
     const url = await urlOf(serve);
     const page = await fetch(`${url}?any=query`);
@@ -121,7 +121,7 @@ describe('nixl-otel serve', () => {
     expect((await serve.stop()).code).toBe(0);
   });
 
-  it('names service and resource as OTEL_SERVICE_NAME says', async () => {
+  it('uses OTEL_SERVICE_NAME in the resource', async () => {
     const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'], { OTEL_SERVICE_NAME: 'prefill' });
     expect(await scrape(await urlOf(serve))).toContain('target_info{service_name="prefill"');
   });
@@ -145,25 +145,25 @@ describe('nixl-otel serve', () => {
     await until(async () => sum(await scrape(url)) === expected);
   });
 
-  it('outlives its terminal under nohup', async () => {
+  it('survives the end of its terminal under nohup', async () => {
     const args = ['serve', '--dir', temporaryDirectory(), '--port', '0'];
     const serve = new RunningCommand('nohup', [process.execPath, MAIN, ...args]);
     const url = await urlOf(serve);
     serve.child.kill('SIGHUP');
-    // The first answer comes after the signal was taken, as both wait for the same loop.
+    // The signal is handled before the first answer, because both wait for the same event loop.
     await scrape(url);
     expect(await scrape(url)).toContain('nixl_collector_ticks');
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0, signal: null });
   });
 
-  it('takes two signals in quick succession for one: npm passes on what the terminal has sent already', async () => {
+  it('counts two signals in quick succession as one: the terminal sends one, and npm forwards it', async () => {
     const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
     await urlOf(serve);
     serve.child.kill('SIGINT');
     expect(await serve.stop('SIGINT')).toMatchObject({ code: 0, signal: null });
   });
 
-  it('ends at once on a second signal while a client keeps it waiting', async () => {
+  it('ends at once on a second signal while it waits for a client', async () => {
     const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
     const { hostname, port } = new URL(await urlOf(serve));
     const client = connect(Number(port), hostname, () => client.write('GET /metrics HTTP/1.1\r\n'));

@@ -4,7 +4,7 @@ import { nixlExporter } from '../../src/settings/nixl-variables.js';
 import { settingsOf } from './serve-settings.js';
 
 describe('settings of serve', () => {
-  it('are the defaults where nothing is said', () => {
+  it('are the defaults if no other value is given', () => {
     expect(settingsOf({}, {})).toEqual({
       exporter: ['prometheus'],
       host: '127.0.0.1',
@@ -33,7 +33,7 @@ describe('settings of serve', () => {
     expect(settingsOf({}, { ...nixl, OTEL_EXPORTER_PROMETHEUS_PORT: '' }).port).toBe(1);
   });
 
-  it("need no exporter of NIXL's variable where a flag names one", () => {
+  it("ignore the exporter of NIXL's variable if a flag names one", () => {
     const doca = { NIXL_TELEMETRY_EXPORTER: 'doca' };
     expect(settingsOf({ exporter: ['otlp'] }, doca)).toMatchObject({
       exporter: ['otlp'],
@@ -121,13 +121,13 @@ describe('switched off', () => {
     else expect(found).toContain(reason);
   });
 
-  it('refuses words that are neither', () => {
+  it('refuses words that mean neither on nor off', () => {
     expect(() => switchedOff({ NIXL_TELEMETRY_ENABLE: 'perhaps' })).toThrow(
       'NIXL_TELEMETRY_ENABLE is "perhaps"; allowed: y',
     );
   });
 
-  it('knows NOP', () => {
+  it('accepts NOP', () => {
     expect(nixlExporter({ NIXL_TELEMETRY_EXPORTER: 'NOP' })).toEqual({ kind: 'none', exporters: ['none'] });
   });
 });

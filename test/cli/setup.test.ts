@@ -16,7 +16,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Ended, ROOT, RunningCommand, temporaryDirectory } from './command.js';
 
-/** A checkout in small: our setup.mjs, a native part that is one copied file, two TypeScript files and an asset. */
+/** A small checkout: our setup.mjs, a native part of one copied file, two TypeScript files and an asset. */
 let checkout: string;
 
 beforeEach(() => {
@@ -62,7 +62,7 @@ const BUILDING = 'setup: building the native part (make)\n';
 const COMPILING = 'setup: compiling TypeScript (tsc)\n';
 const WAITING = 'setup: waiting for another setup\n';
 
-/** Programs of the machine, by name: the only ones that a setup with this PATH finds. */
+/** Makes a PATH with only these programs of the machine. */
 function binWith(...programs: string[]): string {
   mkdirSync(at('bin'));
   for (const program of programs) {

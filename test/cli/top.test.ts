@@ -1,4 +1,4 @@
-/** top, on real rings in real processes: its numbers are those of whoever wrote them, and nothing is taken. */
+/** top, on real rings in real processes: its numbers equal those of the agents, and it drains nothing. */
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -30,7 +30,7 @@ interface JsonLine {
   }[];
 }
 
-/** All events stay in such a ring for longer than a test takes. */
+/** Flags for a ring that keeps all events for longer than a test takes. */
 const ROOMY = ['--buffer-size', '65536'];
 const FAST = ['--interval', '100'];
 
@@ -45,7 +45,7 @@ function summed({ agents }: JsonLine): object {
   return { txBytes: sum('txBytes'), rxBytes: sum('rxBytes'), requests: sum('requests'), errors: sum('errors') };
 }
 
-/** What transfer-source says that it did. */
+/** Totals that transfer-source reports. */
 function told(stdout: string): object {
   const { totals } = JSON.parse(stdout.trim().split('\n').at(-1)!) as Totals;
   expect(totals.refused).toBe(0);
@@ -68,7 +68,7 @@ async function agrees(top: RunningCommand, expected: object): Promise<JsonLine> 
 }
 
 describe('nixl-otel top', () => {
-  it.each([1, 4])('counts what lies in rings of wire version %d, and leaves them as they are', async (wireVersion) => {
+  it.each([1, 4])('counts the events in rings of wire version %d, and changes no ring', async (wireVersion) => {
     const dir = temporaryDirectory();
     const flags = ['--agents', '3', '--transfers', '300', '--rate', '3000', '--errors', '10', ...ROOMY];
     const source = await startTransferSource(['--dir', dir, ...flags, '--wire-version', String(wireVersion)]).ended;
@@ -80,7 +80,7 @@ describe('nixl-otel top', () => {
     rings.forEach((ring, i) => expect(readFileSync(ring).equals(before[i]!)).toBe(true));
   });
 
-  it('follows agents that come while it runs', async () => {
+  it('follows agents that start while it runs', async () => {
     const dir = temporaryDirectory();
     const top = start(['top', '--dir', dir, '--json', ...FAST]);
     await until(() => lastLine(top));
@@ -126,7 +126,7 @@ describe('nixl-otel top', () => {
     await until(() => lastLine(top)!.agents[0]!.pid === source.child.pid);
     const expected = told((await source.stop()).stdout) as { txBytes: number };
     const line = await agrees(top, expected);
-    // serve maps the ring as its agent did, and lives on.
+    // serve maps the ring as its agent did, and continues to run.
     await until(() => lastLine(top)!.agents[0]!.state === 'dead');
     expect(line).toMatchObject({ lostMore: false, notes: [] });
     await until(async () => valueOf(await scrape(url!), 'agent_tx_bytes_total') >= expected.txBytes);
@@ -141,7 +141,7 @@ describe('nixl-otel top', () => {
     const top = start(['top', '--url', url!, '--json', ...FAST]);
     await until(() => lastLine(top));
     const source = startTransferSource(['--dir', dir, ...flags]);
-    // A percentile is that of what happened between two looks.
+    // A percentile covers the time between two samples.
     await until(() => lastLine(top)!.agents.some(({ transferTimeUs }) => transferTimeUs.p99! > 0));
     await agrees(top, told((await source.stop()).stdout));
 
@@ -150,7 +150,7 @@ describe('nixl-otel top', () => {
     expect(await top.stop()).toMatchObject({ code: 0 });
   });
 
-  it('prints a line per agent where there is no terminal, and a heading once', async () => {
+  it('prints a line per agent if there is no terminal, and a heading once', async () => {
     const dir = temporaryDirectory();
     await startTransferSource(['--dir', dir, '--agents', '2', '--seconds', '0', '--ready']).says(/ready/);
     const { code, stdout, stderr } = await run(['top', '--dir', dir, '--count', '3', '--sort', 'agent', ...FAST]);
@@ -161,7 +161,7 @@ describe('nixl-otel top', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
-  it('says that nobody drains a ring that is full', async () => {
+  it('reports a full ring without a consumer', async () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '2000', '--buffer-size', '16']);
     const top = start(['top', '--dir', dir, ...FAST]);
@@ -169,7 +169,7 @@ describe('nixl-otel top', () => {
     await top.says(/\d\+ 100% /);
   });
 
-  it('ends quietly when whoever reads it goes away', async () => {
+  it('ends without an error when the reader of its output ends', async () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--seconds', '0']);
     const top = start(['top', '--dir', dir, ...FAST]);
@@ -195,7 +195,7 @@ describe('nixl-otel top ends', () => {
     expect(code).toBe(3);
   });
 
-  it('with 4 when there is nothing but a broken one, and with 0 beside a good one', async () => {
+  it('with 4 if there is only a broken ring, and with 0 if there is also a good ring', async () => {
     const dir = temporaryDirectory();
     writeFileSync(path.join(dir, 'broken\x1b[2J'), 'x'.repeat(100));
     const { code, stdout, stderr } = await once('--dir', dir);
@@ -209,14 +209,14 @@ describe('nixl-otel top ends', () => {
     expect(good.code).toBe(0);
   });
 
-  it.skipIf(process.getuid?.() === 0)('with 5 when it may not look', async () => {
+  it.skipIf(process.getuid?.() === 0)('with 5 without permission', async () => {
     const file = path.join(temporaryDirectory(), 'agent');
     new RingWriter(file, { wireVersion: 4 }).close();
     chmodSync(file, 0);
     expect((await once('--dir', path.dirname(file))).code).toBe(5);
   });
 
-  it('with 1 when nobody answers at --url, and with 3 when the page has no agents', async () => {
+  it('with 1 if no server answers at --url, and with 3 if the exposition has no agents', async () => {
     const { code, stderr } = await once('--url', 'http://127.0.0.1:1/x');
     expect(stderr).toMatch(/no metrics from http:\/\/127\.0\.0\.1:1\/x: /);
     expect(code).toBe(1);

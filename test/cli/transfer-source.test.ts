@@ -1,4 +1,4 @@
-/** Flags of transfer-source: what it refuses, in which words. */
+/** Flags of transfer-source: refused ones, with their messages. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
@@ -16,7 +16,7 @@ it.each<[args: string[], message: string]>([
   [['--speed', '9'], `there is no flag --speed: ${FLAGS}`],
   [['--speed=9'], `there is no flag --speed: ${FLAGS}`],
   [['--rat', '9'], `there is no flag --rat: ${FLAGS}`], // the beginning of --rate
-  [['--restart', '9'], `there is no flag --restart: ${FLAGS}`], // of three
+  [['--restart', '9'], `there is no flag --restart: ${FLAGS}`], // the beginning of three flags
   [['-r'], `there is no flag -r: ${FLAGS}`],
   [['here'], `there is no flag here: ${FLAGS}`],
   [['--', 'here'], `there is no flag --: ${FLAGS}`],
@@ -53,7 +53,7 @@ it('names the variable of a wrong value, which a flag overrides', async () => {
   expect(existsSync(path.join(dir, 'folder/one'))).toBe(true);
 });
 
-it('prints its flags and its version, whatever else is missing', async () => {
+it('prints its flags and its version without other flags', async () => {
   const help = await startTransferSource(['--help']).ended;
   expect(help.stdout).toMatch(/^Usage: transfer-source --dir DIR \[flags\]\n/);
   expect(help.code).toBe(0);

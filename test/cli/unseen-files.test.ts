@@ -1,4 +1,4 @@
-/** A directory that another user may list and not enter: names are all that is seen of its files. */
+/** A directory that another user may list but not enter: only the names of its files are visible. */
 import { chmodSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { RunningCommand, temporaryDirectory } from './command.js';
 
 const NOBODY = 65_534;
 
-/** As main.js, in a process that becomes another user once all is loaded: that user may not enter every checkout. */
+/** Works like main.js, but becomes another user after all modules are loaded: that user may not read the checkout. */
 const AS_NOBODY = `
   const { run } = await import(${JSON.stringify(dist('cli/program.js'))});
   const { addon } = await import(${JSON.stringify(dist('shm-bridge/addon.js'))});
@@ -33,8 +33,8 @@ function directoryWithRings(): string {
   return directory;
 }
 
-describe.skipIf(process.getuid!() !== 0)('a directory that may not be entered', () => {
-  it('is complained of once by list, which shows the names', async () => {
+describe.skipIf(process.getuid!() !== 0)('a directory without permission to enter', () => {
+  it('causes one warning of list, which shows the names', async () => {
     const directory = directoryWithRings();
     chmodSync(directory, 0o644);
     const { code, stdout, stderr } = await startAsNobody(['list', '--dir', directory]).ended;
@@ -45,7 +45,7 @@ describe.skipIf(process.getuid!() !== 0)('a directory that may not be entered', 
     expect(code).toBe(5);
   });
 
-  it('has files whose owners list leaves out', async () => {
+  it('has files without an owner in list', async () => {
     const directory = directoryWithRings();
     chmodSync(directory, 0o644);
     const { stdout } = await startAsNobody(['list', '--json', '--dir', directory]).ended;
@@ -70,7 +70,7 @@ describe.skipIf(process.getuid!() !== 0)('a directory that may not be entered', 
     expect(code).toBe(5);
   });
 
-  it('beside one that may be: what is there to be seen decides', async () => {
+  it('beside a readable one: the visible rings decide the exit code', async () => {
     const [open, locked] = [directoryWithRings(), directoryWithRings()];
     chmodSync(open, 0o755);
     chmodSync(locked, 0o600);
@@ -80,7 +80,7 @@ describe.skipIf(process.getuid!() !== 0)('a directory that may not be entered', 
     }
   });
 
-  it('is complained of by a top that runs on', async () => {
+  it('causes a note of top, which continues', async () => {
     const directory = directoryWithRings();
     chmodSync(directory, 0o755);
     const top = startAsNobody(['top', '--all', '--json', '--interval', '100', '--dir', directory]);

@@ -1,4 +1,4 @@
-/** Settings and variables that would do nothing: refused where they are surely a mistake, else named in one warning. */
+/** Settings and variables without effect: refused if they are certainly a mistake, otherwise named in one warning. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ function fileWith(text: string): string {
   return file;
 }
 
-describe('a flag that does nothing is refused:', () => {
+describe('a flag without effect is refused:', () => {
   it.each([
     [['--console-file', '/tmp/x'], '--console-file needs the exporter console; the exporters are prometheus'],
     [['--otlp-endpoint', 'http://c:4318'], '--otlp-endpoint needs the exporter otlp'],
@@ -48,7 +48,7 @@ describe('a flag that does nothing is refused:', () => {
     expect(code).toBe(1);
   });
 
-  it('but one that is repeated adds to its list, where it has one', async () => {
+  it('but a repeated flag adds to its list, if it has one', async () => {
     const flags = ['--exporter', 'prometheus', '--exporter', 'console,prometheus', '--port', '0'];
     const serve = start(['serve', '--dir', temporaryDirectory(), ...flags]);
     await serve.says(/exporters prometheus, console;/);
@@ -56,10 +56,10 @@ describe('a flag that does nothing is refused:', () => {
   });
 });
 
-describe('a key of the file that does nothing', () => {
+describe('a key of the file without effect', () => {
   const TEXT = 'directories: /none\nserve:\n  exporter: prometheus\n  consoleFile: /tmp/x\n';
 
-  it('is refused with its place, by config check, too', async () => {
+  it('is refused with its place, also by config check', async () => {
     const file = fileWith(TEXT);
     for (const args of [
       ['serve', '--config', file],
@@ -73,7 +73,7 @@ describe('a key of the file that does nothing', () => {
     }
   });
 
-  it('is warned of where a flag or a variable replaced the exporters of the file', () => {
+  it('causes a warning if a flag or a variable replaces the exporters of the file', () => {
     const config = fileWith(TEXT.replace('prometheus', 'console'));
     const warnings = (flags: object, env: Record<string, string>): string[] => {
       const { resolution, file } = resolved({ config, ...flags }, env);

@@ -83,7 +83,7 @@ describe('wrong usage', () => {
   });
 });
 
-it('warns about a log level that does not exist, and goes on', async () => {
+it('warns about a log level that does not exist, and continues', async () => {
   const { code, stderr } = await run(['--version'], { OTEL_LOG_LEVEL: 'loud' });
   expect(stderr).toContain('OTEL_LOG_LEVEL is "loud"');
   expect(stderr).toContain('verbose');

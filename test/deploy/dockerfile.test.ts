@@ -9,7 +9,7 @@ import { at } from './manifests.js';
 
 const text = readFileSync(at('Dockerfile'), 'utf8');
 
-/** JSON arguments of the last instruction of that name. */
+/** Returns the JSON arguments of the matching instruction. */
 const wordsOf = (pattern: RegExp): string[] => JSON.parse(pattern.exec(text)![1]!) as string[];
 
 test('dockerfile-utils finds nothing, and would find a mistake', async () => {

@@ -11,7 +11,7 @@ interface Compose {
   services: Record<string, { image: string; volumes?: { type: string; source: string }[] }>;
 }
 
-test('docker-compose takes compose.yaml, and all that it mounts is there', () => {
+test('docker-compose accepts compose.yaml, and all mounted files exist', () => {
   const text = execFileSync(program('docker-compose'), ['-f', at('compose.yaml'), 'config', '--format', 'json']);
   const { services } = JSON.parse(text.toString()) as Compose;
   expect(Object.keys(services).sort()).toEqual(['agents', 'grafana', 'nixl-otel', 'prometheus']);
@@ -22,7 +22,7 @@ test('docker-compose takes compose.yaml, and all that it mounts is there', () =>
   expect(services['nixl-otel']!.image).toBe(`nixl-otel:${version}`);
 });
 
-test('promtool takes prometheus.yml and the rules that it names', () => {
+test('promtool accepts prometheus.yml and its rules', () => {
   const { stdout, stderr, status } = spawnSync(program('promtool'), [
     'check',
     'config',
@@ -31,7 +31,7 @@ test('promtool takes prometheus.yml and the rules that it names', () => {
   expect({ status, text: `${stdout.toString()}${stderr.toString()}` }).toMatchObject({ status: 0 });
 });
 
-test.runIf(existsSync('/usr/bin/systemd-analyze'))('systemd takes its unit, and finds nothing to say', () => {
+test.runIf(existsSync('/usr/bin/systemd-analyze'))('systemd accepts the unit without a message', () => {
   const { stderr, status } = spawnSync('systemd-analyze', ['verify', at('systemd/nixl-otel.service')]);
   expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
 });

@@ -1,4 +1,4 @@
-/** Who is behind each agent, from real processes: eight of them, and what can be seen of them by whom. */
+/** The processes of agents: attributes from eight real processes, as far as each reader may see them. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -65,8 +65,8 @@ async function seenBy(producer: NixlMetricProducer): Promise<Record<string, Seen
   );
 }
 
-describe('the process behind each agent', () => {
-  it('is told by its attributes: eight at once, one killed, one back in another process', async () => {
+describe('the process of each agent', () => {
+  it('gives its attributes: eight at once, one killed, one restarted in another process', async () => {
     const directory = temporaryDirectory();
     const names = ['prefill', 'decode'].flatMap((role) => [0, 1, 2, 3].map((i) => `${role}-${i}`));
     const agents = new Map(
@@ -98,7 +98,7 @@ describe('the process behind each agent', () => {
       });
   });
 
-  it('names the variable of the rank as NIXL_TELEMETRY_RANK_ENV says', async () => {
+  it('reads the rank from the variable that NIXL_TELEMETRY_RANK_ENV names', async () => {
     const directory = temporaryDirectory();
     startAgent(directory, 'a', { env: { LOCAL_RANK: '1', MY_RANK: '2' } });
     const producer = new NixlMetricProducer({
@@ -119,7 +119,7 @@ describe('the process behind each agent', () => {
     let seen = [];
     const isKnown = () => {
       if (arg.life === 'alive') return seen.every(({ life }) => life === 'alive');
-      // Longer than a search of all processes takes: what is still unknown then stays so.
+      // This is longer than a search of all processes: a life that is still unknown then stays unknown.
       return seen.every(({ startTimeMs }) => Date.now() - startTimeMs > 3000);
     };
     do {
@@ -133,12 +133,12 @@ describe('the process behind each agent', () => {
       return [agent, { life, pid, up: value, attribute: attributes.pid, rank: attributes.local_rank }];
     }))));`;
 
-  /** What is seen of one agent. */
+  /** Returns what a reader sees of one agent. `through`: command that starts the reader. */
   function lookThrough(directory: string, life: AgentLife, through: string[]): Promise<Record<string, unknown>> {
     return resultOf(LOOK, { main: dist('index.js'), directory, attributes: ATTRIBUTES, agents: 1, life }, through);
   }
 
-  /** A copy that other users can run, wherever the checkout is. */
+  /** Makes a copy that other users can run, wherever the checkout is. */
   function programForAll(): string {
     const directory = temporaryDirectory();
     chmodSync(directory, 0o755);
@@ -153,7 +153,7 @@ describe('the process behind each agent', () => {
     chmodSync(directory, 0o777);
     const { pid } = startAgent(directory, 'a', { env: { LOCAL_RANK: '3' }, uid: NOBODY, program: programForAll() });
     await expect.poll(() => existsSync(join(directory, 'a'))).toBe(true);
-    // Any of the three opens /proc/*/maps, by the kernel's version.
+    // Depending on the kernel, each of the three rights permits reading /proc/*/maps.
     const withoutTheRight = ['setpriv', '--bounding-set=-sys_ptrace,-perfmon,-sys_admin', '--inh-caps=-all'];
     expect(await lookThrough(directory, 'unknown', withoutTheRight)).toEqual({ a: { life: 'unknown', up: 1 } });
     expect(await lookThrough(directory, 'alive', [])).toEqual({

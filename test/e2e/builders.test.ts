@@ -1,4 +1,4 @@
-/** Metrics of one's own, over real rings: builders, declared events, records, and what they must not cost. */
+/** Custom metrics over real rings: builders, declared events, records, and their costs. */
 import { join } from 'node:path';
 import { type Counter, createNoopMeter, diag, DiagLogLevel, type Meter } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
@@ -25,7 +25,7 @@ afterEach(() => {
   diag.disable();
 });
 
-/** Has taken what is in the rings by now. */
+/** Makes a producer that has drained the present events. */
 async function producerOn(directory: string, options: NixlMetricProducerOptions = {}): Promise<NixlMetricProducer> {
   const producer = new NixlMetricProducer({ directories: directory, hostname: 'h', ...options });
   onTestFinished(() => producer.close());
@@ -38,7 +38,7 @@ function ring(wireVersion: number, capacity = 4096, name = 'prefill-0'): { direc
   return { directory, writer: new RingWriter(join(directory, name), { wireVersion, capacity }) };
 }
 
-/** Counts failures by status: what a team would alert on. */
+/** Custom builder that counts failures by status. */
 class Failures implements MetricBuilder {
   readonly name = 'failures';
   readonly seen: AgentEvent[] = [];
@@ -63,8 +63,8 @@ class Failures implements MetricBuilder {
 
 const ATTRIBUTES = [{ name: 'role', source: { pattern: '^(?<role>\\w+)-', group: 'role' } }] as const;
 
-describe('a builder of one’s own', () => {
-  it('gets every event, exactly and in order, and what each kind of event gained', async () => {
+describe('a custom builder', () => {
+  it('gets every event, exactly and in order, and the gains of each kind of event', async () => {
     const { directory, writer } = ring(1);
     const big = 2n ** 64n - 1n;
     writer.push({ name: 'agent_tx_bytes', category: 1, value: big, timestampUs: 1_500n });
@@ -111,7 +111,7 @@ describe('a builder of one’s own', () => {
     expect(mine).toMatchObject({ value: 3, attributes: { role: 'prefill' } });
   });
 
-  it('that throws is reported once and passed over, and the others go on', async () => {
+  it('that throws is reported once, and the others continue', async () => {
     const errors: string[] = [];
     const logger = {
       error: (...line: unknown[]) => errors.push(line.join(' ')),
@@ -142,7 +142,7 @@ describe('a builder of one’s own', () => {
     expect(errors[0]).toContain('builder broken: take() failed: not today');
   });
 
-  it('that rejects is reported once and passed over, too', async () => {
+  it('that rejects is reported once, and the others continue', async () => {
     const errors: string[][] = [];
     const onError = (...line: string[]): void => void errors.push(line);
     const calls: string[] = [];
@@ -160,11 +160,11 @@ describe('a builder of one’s own', () => {
     processor.process({ action: 'x' });
     processor.close();
     await expect.poll(() => errors.slice(1)).toEqual([['late', 'observe() failed: observe is out']]);
-    // One that could not make its instruments is not called again.
+    // A builder that could not make its instruments is not called again.
     expect(calls).toEqual(['create', 'observe', 'observe', 'observe', 'close']);
   });
 
-  it('can come later, and leaves nothing behind', async () => {
+  it('can be added later, and leaves nothing behind', async () => {
     const { directory, writer } = ring(4);
     const producer = new NixlMetricProducer({ directories: directory });
     await producer.collect();
@@ -178,7 +178,7 @@ describe('a builder of one’s own', () => {
     expect(failures.seen).toHaveLength(1);
   });
 
-  it('works in the instrumentation, on the host’s own meter', async () => {
+  it("works in the instrumentation, on the service's meter", async () => {
     const { directory, writer } = ring(4);
     writer.push({ type: 8, value: 4 });
     const reader = new ManualReader();
@@ -226,8 +226,8 @@ describe('several readers of one instrumentation', () => {
   });
 });
 
-describe('what went to builders', () => {
-  it('is counted on when the instrumentation stops and starts again', async () => {
+describe('the count of events for builders', () => {
+  it('continues when the instrumentation stops and starts again', async () => {
     const { directory, writer } = ring(4);
     const failures = new Failures();
     const config = { directories: directory, builders: ['nixl' as const, failures] };
@@ -251,9 +251,9 @@ describe('what went to builders', () => {
     expect(failures.seen).toHaveLength(3);
   });
 
-  it('is counted for builders that come later, too', async () => {
+  it('includes events for builders that are added later', async () => {
     const { directory, writer } = ring(4);
-    const producer = await producerOn(directory, { builders: ['comprehensive'] }); // which needs the meter at once
+    const producer = await producerOn(directory, { builders: ['comprehensive'] }); // this builder needs the meter at once
     await producer.collect();
     producer.processor.addBuilder(new Failures());
     await producer.collect();
@@ -264,8 +264,8 @@ describe('what went to builders', () => {
   });
 });
 
-describe('what a builder costs', () => {
-  it('is nothing where there is none: no event crosses to JavaScript', async () => {
+describe('the cost of builders', () => {
+  it('is 0 without builders: no event crosses to JavaScript', async () => {
     const { directory, writer } = ring(4, 65_536);
     const crossings = (['takeEvents', 'takeTapped'] as const).map((name) => vi.spyOn(addon(), name));
     const producer = await producerOn(directory);
@@ -274,7 +274,7 @@ describe('what a builder costs', () => {
     for (const crossing of crossings) expect(crossing).not.toHaveBeenCalled();
   });
 
-  it('never changes the metrics: they are exact when its queue runs over, and it is told so', async () => {
+  it('never changes the metrics: they are exact if the queue overflows, and the loss is reported', async () => {
     const { directory, writer } = ring(4, 262_144);
     const events = 200_000;
     for (let i = 0; i < events; i++) expect(writer.push({ type: 0, value: 3 })).toBe(true);
@@ -330,7 +330,7 @@ describe('declared events', () => {
     { event: 'open_handles', kind: 'updowncounter', name: 'backend.handles' },
   ];
 
-  it('have metrics of their own, by name and by glob', async () => {
+  it('have custom metrics, by name and by glob', async () => {
     const { directory, writer } = ring(1);
     const push = (name: string, value: bigint | number, category = 3): void => {
       writer.push({ name, category, value });
@@ -361,7 +361,7 @@ describe('declared events', () => {
     expect(page).toMatch(/^backend_seventy_seven_total\{.*event="type_77".*\} 9$/m);
   });
 
-  it('and single histograms have the bounds that they were given', async () => {
+  it('and single histograms have their configured bounds', async () => {
     const { directory, writer } = ring(4);
     for (const type of [7, 6]) writer.push({ type, value: 60 });
     writer.push({ type: 0, value: 1 });
@@ -386,7 +386,7 @@ describe('the built-in builders', () => {
     expect(names).not.toContain('nixl.events');
   });
 
-  it('tell where time goes', async () => {
+  it('report transfer times', async () => {
     const { directory, writer } = ring(4);
     const producer = await producerOn(directory, { builders: ['time'] });
     const value = async (name: string): Promise<unknown> => pointsIn(await producer.collect(), name)[0]?.value;

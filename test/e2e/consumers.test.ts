@@ -1,4 +1,4 @@
-/** Who may drain a ring: one process, in as many places as it likes; a second one is told so and takes over in time. */
+/** Consumers of a ring: one process, with any number of sources. A second process reports busy and takes over later. */
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { openRing, RingWriter } from '../../src/shm-bridge/index.js';
@@ -13,7 +13,7 @@ import {
   transferSourcePath,
 } from '../support/live.js';
 
-/** A ring and a way to put events of value 1 into it. */
+/** Makes a ring. Returns a function that writes events of value 1 into it. */
 function ringIn(directory: string, name = 'agent'): (events: number) => void {
   const writer = new RingWriter(path.join(directory, name), { wireVersion: 4, capacity: 1024 });
   return (events) => {
@@ -48,7 +48,7 @@ test('a second process reports busy, drains nothing, and drains after the first 
   expect(second.snapshot()).toMatchObject({ problems: [], agents: [{ suspect: false }] });
 });
 
-test('a second serve beside a first says busy on its page, counts nothing, and takes over', async () => {
+test('a second serve beside a first reports busy in its exposition, counts nothing, and takes over', async () => {
   const directory = temporaryDirectory();
   const write = ringIn(directory);
   const serve = async () => {
@@ -62,7 +62,7 @@ test('a second serve beside a first says busy on its page, counts nothing, and t
   await until(async () => events(await first.page()) === 100);
 
   const second = await serve();
-  // Also while nobody asks for its page.
+  // It reports this even without a scrape.
   await second.command.says(/agent is busy: another consumer holds its lock/);
   const busy = async () => valueOf(await second.page(), 'nixl_collector_problems', 'state="busy"');
   await until(async () => (await busy()) === 1);
@@ -102,7 +102,7 @@ test('main thread and worker at once, by require() and by import, count each eve
     const required = createRequire(import.meta.url)(new URL(index).pathname);
     const writer = new imported.RingWriter(path.join(arg, 'agent'), { wireVersion: 4 });
     const options = { directories: [arg], tally: tallyOptions() };
-    // As soon as it has so many: on a busy machine one drain that is asked for may end before.
+    // Waits until it has so many: on a busy machine a requested drain may end before.
     const countOf = (source, events) => {
       for (;;) {
         source.drainNow();
@@ -139,7 +139,7 @@ test('main thread and worker at once, by require() and by import, count each eve
 });
 
 test('a thousand agents with fresh names, one after another, leave nothing behind', async () => {
-  // On a machine that is very busy an agent can be gone before its process was seen: the idle TTL is for those.
+  // On a very busy machine an agent can end before the collector sees its process. The idle TTL releases such agents.
   const result = await resultOf<{
     counted: number;
     written: number;
@@ -178,7 +178,7 @@ test('a thousand agents with fresh names, one after another, leave nothing behin
       written += JSON.parse(stdout.trim().split('\\n').at(-1)).totals.written;
       while (look() > 0) await new Promise((resolve) => setTimeout(resolve, 20));
       looks.fds.push(readdirSync('/proc/self/fd').length);
-      // A single look can have some megabytes more that a busy machine has not yet taken back.
+      // A single measurement can include some megabytes that a busy machine has not yet collected.
       let least = Infinity;
       for (let i = 0; i < 5; i++) {
         globalThis.gc();
@@ -196,7 +196,7 @@ test('a thousand agents with fresh names, one after another, leave nothing behin
   expect(result.written).toBeGreaterThan(1200 * 5 * 4);
   expect(result.most).toBeLessThanOrEqual(100);
   expect(Math.max(...result.fds.slice(1)) - result.fds[1]!).toBeLessThanOrEqual(2);
-  // The heaps have grown to what one batch needs by then; four hundred agents that had been kept would be 8 MB more.
+  // The heaps have reached the size for one batch by then. Four hundred agents that were not released would need 8 MB more.
   const growth = Math.min(...result.usedMb.slice(-2)) - Math.max(...result.usedMb.slice(3, 7));
   expect(growth, String(result.usedMb)).toBeLessThan(5);
 });

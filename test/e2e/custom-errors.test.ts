@@ -12,7 +12,7 @@ it.each([
   ['a type number', '77', 4, { type: 77 }],
   ['a type number, in a ring that stores categories', '77', 2, { type: 77, category: 4 }],
   ["NIXL's name of it in wire version 1", '77', 1, { name: 'NIXL_ERR_XFER_STALLED', category: 4 }],
-  ['a name of its own in wire version 1', 'stalled', 1, { name: 'stalled', category: 3 }],
+  ['a separate name in wire version 1', 'stalled', 1, { name: 'stalled', category: 3 }],
 ] as const)('as %s', async (_, event, wireVersion, key: Omit<WriteEvent, 'value'>) => {
   const directory = temporaryDirectory();
   const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion });

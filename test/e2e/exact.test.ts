@@ -1,4 +1,4 @@
-/** Rings of every wire version, as agents write them: every event exactly once, and every number exact, to the end. */
+/** Rings of every wire version, as agents write them: every event counts exactly once, and every exported number is exact. */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import { cpSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const RINGS = [
   ['full and wrapped round', 40, fullRing],
 ] as const;
 
-describe('one ring, observed and drained, and left as it was found', () => {
+describe('one ring, observed and drained, with an unchanged file afterwards', () => {
   for (const wireVersion of WIRE_VERSIONS) {
     test.each(RINGS)(`wire version ${wireVersion}, %s`, (_, skipped, eventsOf) => {
       const file = path.join(temporaryDirectory(), 'agent');
@@ -36,13 +36,13 @@ describe('one ring, observed and drained, and left as it was found', () => {
       expect(ring.drain()).toEqual(events);
       expect(ring.stats()).toMatchObject({ pending: 0, drained: BigInt(events.length), suspect: false });
       ring.close();
-      found.copy(found, header(wireVersion).readPos, 0, 8); // all is read: read_pos is write_pos
+      found.copy(found, header(wireVersion).readPos, 0, 8); // all events are read: read_pos is write_pos
       expect(readFileSync(file).equals(found)).toBe(true);
     });
   }
 });
 
-/** What one event adds up to, worked out from the list of events alone. */
+/** Totals of one event, computed from the list of events alone. */
 interface Expected {
   label: string;
   count: number;
@@ -69,10 +69,10 @@ interface Exported {
   points: OtlpPoint[];
 }
 
-/** The same ring through a real Prometheus exporter and a real OTLP one. */
+/** Exports the same ring through a real Prometheus exporter and a real OTLP exporter. */
 async function exported(directory: string, naming: Naming): Promise<Exported> {
   const receiver = await startOtlpReceiver();
-  // A copy for each: what one source has drained is not in the sums of another that is opened later.
+  // Each exporter has a copy: a later source does not get the events that an earlier source drained.
   const copy = temporaryDirectory();
   cpSync(directory, copy, { recursive: true });
   const [pulled, pushed] = [directory, copy].map(
@@ -87,18 +87,18 @@ async function exported(directory: string, naming: Naming): Promise<Exported> {
   });
   const provider = new MeterProvider({ readers: [reader] });
   const samples = samplesOf(await scrape(pulled!));
-  await provider.shutdown(); // which pushes once
+  await provider.shutdown(); // this pushes once
   return { samples, points: receiver.points() };
 }
 
-describe('from the ring to a page and to a push', () => {
+describe('from the ring to an exposition and to a push', () => {
   for (const naming of NAMINGS) {
     for (const wireVersion of WIRE_VERSIONS) {
       test(`naming ${naming}, wire version ${wireVersion}`, async () => {
         const directory = temporaryDirectory();
         const events = eventsFor(wireVersion);
         writeRing(path.join(directory, 'agent'), wireVersion, events, 40);
-        // What lay there before was told to nobody here: another consumer took it.
+        // Earlier events reach no exporter here: another consumer has drained them.
         const { samples, points } = await exported(directory, naming);
         const key = naming === 'nixl' ? 'event' : 'nixl.event.name';
         const pageKey = key.replaceAll('.', '_');

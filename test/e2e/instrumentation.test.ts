@@ -1,4 +1,4 @@
-/** The instrumentation and the producer over real rings, in a process of their own: exact, and nothing is left behind. */
+/** The instrumentation and the producer over real rings, in a separate process: exact, and nothing is left behind. */
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -43,7 +43,7 @@ const PRELUDE = `
     rings: readdirSync('/proc/self/fd').filter((fd) => { try { return readlinkSync('/proc/self/fd/' + fd).startsWith(arg); } catch { return false; } }).length,
     timers: process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length,
   });
-  // close() waits for the collector's thread, which a busy machine holds up for longer than that.
+  // close() waits for the collector thread, which a busy machine delays for longer than that.
   const leftInTheEnd = async () => {
     const deadline = performance.now() + 20_000;
     while (Object.values(left()).some((count) => count > 0) && performance.now() < deadline) {
@@ -55,7 +55,7 @@ const PRELUDE = `
 
 const NOTHING = { threads: 0, rings: 0, timers: 0 };
 
-test('the instrumentation is exact and leaves nothing behind, however often it is switched', async () => {
+test('the instrumentation is exact and leaves nothing behind over any number of enable() and disable()', async () => {
   const result = await resultOf<{ seen: unknown[]; idle: unknown[]; after: unknown }>(
     `${PRELUDE}
     const instrumentation = new NixlInstrumentation({ directories: arg });
@@ -82,7 +82,7 @@ test('the instrumentation is exact and leaves nothing behind, however often it i
     temporaryDirectory(),
   );
   const rounds = [1, 2, 3, 4, 5];
-  // Totals go on over all rounds and providers: two events of each round, and the one that was left from the round before.
+  // Totals continue over all rounds and providers: two events of each round, and the event left by the previous round.
   const upTo = (round: number, added: (round: number) => number) =>
     rounds.slice(0, round).reduce((sum, one) => sum + added(one), 0) + (round - 1);
   expect(result.seen).toEqual(
@@ -116,7 +116,7 @@ test('changing the provider moves all numbers to the new one', async () => {
   );
   expect(result).toMatchObject({
     first: { bytes: [100], times: [[1, 10]] },
-    // Sums are the agent's own, from when its ring was opened.
+    // Sums are those of the agent since its ring was opened.
     second: { bytes: [111], times: [[2, 30]] },
     stale: [],
     after: NOTHING,

@@ -1,4 +1,4 @@
-/** Producers joined to real readers over real rings, in processes of their own. */
+/** Producers joined to real readers over real rings, in separate processes. */
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -6,7 +6,7 @@ import { dist, resultOf, runProgram } from '../support/child.js';
 import { temporaryDirectory } from '../support/live.js';
 import { startOtlpReceiver } from '../support/otlp-receiver.js';
 
-/** A delta reader, and a ring that is written from another place in the program. */
+/** Code with a delta reader, and with a ring that other code of the program writes. */
 const PRELUDE = `
   import path from 'node:path';
   import { metrics, diag } from '@opentelemetry/api';
@@ -36,7 +36,7 @@ const PRELUDE = `
   const until = async (condition) => { while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5)); };
 `;
 
-test('deltas over disable(), enable(), setConfig() and other providers add up to all that was written', async () => {
+test('deltas over disable(), enable(), setConfig() and other providers add up to all written events', async () => {
   const result = await resultOf<{ written: number; reported: number; lines: string[] }>(
     `${PRELUDE}
     const writer = new RingWriter(path.join(arg, 'agent'), { wireVersion: 4, capacity: 65536 });
@@ -108,7 +108,7 @@ test('a provider that is shut down flushes the last events, then its rings are f
   expect(counts.reduce((sum, count) => sum + count, 0)).toBe(100);
 });
 
-test("a service's own producer and /register: each series once, one warning, and what the other does not read", async () => {
+test("a service's own producer and /register: each series once, one warning, and the rings that the other omits", async () => {
   const [both, other] = [temporaryDirectory(), temporaryDirectory()];
   for (const directory of [both, other]) {
     const writer = new RingWriter(path.join(directory, path.basename(directory)), { wireVersion: 4 });

@@ -49,7 +49,7 @@ describe('a live run', () => {
     });
   }
 
-  it('is exact as fast as transfer-source can write rings of a million slots', async () => {
+  it('is exact at the highest speed of transfer-source with rings of a million slots', async () => {
     const dir = temporaryDirectory();
     const source = openTestSource([dir]);
     const flood = [
@@ -75,7 +75,7 @@ describe('a live run', () => {
     const dir = temporaryDirectory();
     const source = openTestSource([dir]);
     // spawnSync blocks this thread's event loop for as long as the agents live.
-    // Each writes some 20,000 events, more than its ring holds.
+    // Each agent writes some 20,000 events, more than its ring holds.
     const flags = '--seconds 1 --rate 5000 --sizes 4k:1 --buffer-size 16384';
     const script = [0, 1, 2, 3, 4].map((i) => `"$0" --dir "$1" ${flags} --name wave-${i}`);
     const run = spawnSync('sh', ['-c', script.join(' && '), transferSourcePath, dir], { encoding: 'utf8' });
@@ -101,7 +101,7 @@ describe('a live run', () => {
     const counted = drained(snapshot);
     expect(counted).toBeLessThanOrEqual(totals.totals.written);
     expect(counted).toBeGreaterThanOrEqual(totals.totals.written - totals.totals.wiped);
-    // Lives may be over before the ring is found, or between two drains: more of them on a machine with much else to do.
+    // An incarnation may end before the ring is found, or between two drains. A busy machine has more such incarnations.
     expect(snapshot.agents[0]?.restarts).toBeGreaterThanOrEqual(20);
     expect(snapshot.agents[0]?.restarts).toBeLessThanOrEqual(200);
   });
@@ -121,9 +121,9 @@ describe('a live run', () => {
     expect(drained(snapshot)).toBe(flat.totals.written + nested.totals.written);
   });
 
-  it('lets go of agents that are dead, descriptors and all', async () => {
+  it('releases dead agents with their descriptors', async () => {
     const dir = temporaryDirectory();
-    // An agent can be gone before its process was seen: the idle TTL is for those.
+    // An agent can end before the collector sees its process. The idle TTL releases such agents.
     const source = openTestSource([dir], { deadTtlMs: 100, idleTtlMs: 3000 });
     const before = readdirSync('/proc/self/fd').length;
     for (let i = 0; i < 3; i++) {
@@ -135,7 +135,7 @@ describe('a live run', () => {
 });
 
 describe('several readers in one process', () => {
-  it('agree, as snapshots consume nothing', async () => {
+  it('agree, because snapshots consume nothing', async () => {
     const dir = temporaryDirectory();
     const [one, other] = [openTestSource([dir]), openTestSource([dir])];
     const totals = await runTransferSource(['--dir', dir, '--seconds', '1']);

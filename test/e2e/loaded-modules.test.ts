@@ -7,12 +7,12 @@ import { RingWriter } from '../../src/rings.js';
 import { MAIN, ROOT, RunningCommand, temporaryDirectory } from '../cli/command.js';
 
 const HOOKS = fileURLToPath(new URL('../support/loaded-modules.mjs', import.meta.url));
-/** The tests of the installed package have a link here. */
+/** Real path, because dist is a link in the tests of the installed package. */
 const DIST = `${realpathSync(path.join(ROOT, 'dist'))}/`;
 const SDK = /^@opentelemetry\/(sdk-|exporter-|otlp-|resources$|core$|instrumentation$)/;
 const EXPORTER = /^@opentelemetry\/(exporter-|otlp-)/;
 
-/** Starts a program, and returns its packages and files of dist once it has ended. `until`: stopped when it says this. */
+/** Starts a program, and returns its packages and files of dist once it has ended. `until`: output at which it is stopped. */
 async function loadedBy(args: readonly string[], until?: RegExp): Promise<{ packages: string[]; files: string[] }> {
   const log = path.join(temporaryDirectory(), 'modules');
   const command = new RunningCommand(process.execPath, ['--import', HOOKS, ...args], { LOADED_MODULES: log });
@@ -39,7 +39,7 @@ it.each(['index.js', 'register.js'])('%s loads the SDK and no exporter', async (
   expect(packages.filter((one) => EXPORTER.test(one))).toEqual([]);
 });
 
-describe('a command that looks at rings loads nothing of the SDK:', () => {
+describe('a command that reads rings loads nothing of the SDK:', () => {
   it.each([
     ['--version'],
     ['--help'],

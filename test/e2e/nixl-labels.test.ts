@@ -23,7 +23,7 @@ function producerOn(directory: string, options: NixlMetricProducerOptions = {}):
   return producer;
 }
 
-/** By agent: the labels of its process on each of NIXL's own series, which must agree. */
+/** Returns, by agent, the labels of its process. All of NIXL's own series must have the same ones. */
 async function labelsSeen(producer: NixlMetricProducer): Promise<Record<string, Labels>> {
   const seen: Record<string, Labels> = {};
   for (const { name, labels } of samplesOf(await scrape(producer))) {
@@ -72,7 +72,7 @@ describe('the labels of prometheus_mp', () => {
     const pid = String(agents.child.pid);
     const seen = async () =>
       Object.values(await labelsSeen(producer)).sort((a, b) => (a.instance < b.instance ? -1 : 1));
-    // Which of the two came first is not visible: they can be as old as each other to the clock of the file system.
+    // The order of the two is not visible: their files can have equal times, because the clock of files has steps.
     await expect.poll(seen, PATIENTLY).toEqual(['0', '1'].map((instance) => ({ pid, instance, rank: '' })));
   });
 

@@ -1,4 +1,4 @@
-/** The work of a real agent gives, line by line, the page that NIXL's exporter of that release printed. */
+/** The work of a real agent gives, line by line, the page of NIXL's exporter of that release. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { MeterProvider as ApiMeterProvider } from '@opentelemetry/api';
@@ -55,7 +55,7 @@ describe.each(Object.entries(NIXL_PAGES))('the page of NIXL %s', (_, page) => {
     await expect.poll(show, PATIENTLY).toEqual(expected);
   });
 
-  it('is what the instruments show where the provider is of another make', async () => {
+  it("is what the instruments show with another vendor's provider", async () => {
     const { directory, expected: all } = await agentOf(page);
     // The API's histograms have no series before their first value.
     const isEmpty = (line: string): boolean => /_us_(bucket|count|sum)\{.* 0$/.test(line);
@@ -65,7 +65,7 @@ describe.each(Object.entries(NIXL_PAGES))('the page of NIXL %s', (_, page) => {
   });
 });
 
-/** Returns a look at what an instrumentation reports; `disguised`: what it sees of the provider. */
+/** Returns a scrape of an instrumentation. `disguised`: makes the provider that the instrumentation sees. */
 function instrumented(
   page: NixlPage,
   directory: string,

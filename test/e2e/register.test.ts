@@ -1,4 +1,4 @@
-/** Zero code: `node --import .../register app.mjs`, in real programs that start an SDK of their own, sooner or later. */
+/** Zero code: `node --import .../register app.mjs`, in real programs that start their SDK at once, later or never. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -11,7 +11,7 @@ const REGISTER = new URL(dist('register.js')).pathname;
 const SDK = import.meta.resolve('@opentelemetry/sdk-metrics');
 const API = import.meta.resolve('@opentelemetry/api');
 
-/** A service that sets its provider `when`, and prints what a reader of its own collects as soon as there is something. */
+/** Service that sets its provider `when`, and prints the first metrics that its reader collects. */
 function program(when: 'at once' | 'later' | 'never'): string {
   return `
     import { metrics } from ${JSON.stringify(API)};
@@ -66,18 +66,18 @@ test.each([
   expect(stdout).toBe('started\nbytes 42\n');
 });
 
-test('a program without an SDK, or without a directory, runs as ever and ends by itself', async () => {
+test('a program without an SDK, or without a directory, runs and ends as without /register', async () => {
   for (const directory of [undefined, ringWith(1n)]) {
     expect(await run(directory, 'never').ended).toMatchObject({ code: 0, stdout: 'started\n' });
   }
 });
 
-test('a missing directory disturbs no service', async () => {
+test('a missing directory does not affect the service', async () => {
   const child = run('/tmp/nixl\u0001/none', 'never');
   expect(await child.ended).toMatchObject({ code: 0, stdout: 'started\n' });
 });
 
-test('worker threads, which run --import once more, export nothing once more', async () => {
+test('worker threads, which run --import again, export nothing', async () => {
   const folder = temporaryDirectory();
   const setup = path.join(folder, 'setup.mjs');
   const app = path.join(folder, 'app.mjs');
@@ -93,7 +93,7 @@ test('worker threads, which run --import once more, export nothing once more', a
     globalThis.reader = new Reader();
     metrics.setGlobalMeterProvider(new MeterProvider({ readers: [globalThis.reader] }));`,
   );
-  // The provider is there before the instrumentation: the first collect of each thread tells whether it exports.
+  // The provider exists before the instrumentation: the first collect of each thread shows whether it exports.
   writeFileSync(
     app,
     `import { isMainThread, threadId, Worker } from 'node:worker_threads';

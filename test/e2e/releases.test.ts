@@ -1,6 +1,6 @@
 /**
- * What rings hold that our tables do not know. That is how a new NIXL release shows itself: `NIXL_RINGS` names a folder of
- * rings that it wrote, see CONTRIBUTING.
+ * Finds events and versions in rings that our tables lack. They show the changes of a new NIXL release: `NIXL_RINGS` names
+ * a folder of its rings, see CONTRIBUTING.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +23,7 @@ function strangersIn(file: string): string[] {
   return [...new Set(types)].map((type) => `type ${type}`);
 }
 
-describe('strangers', () => {
+describe('unknown events and versions', () => {
   const ringOf = (wireVersion: number): string => {
     const file = path.join(temporaryDirectory(), 'agent');
     writeRing(file, wireVersion, eventsFor(wireVersion));
@@ -34,7 +34,7 @@ describe('strangers', () => {
     expect(strangersIn(ringOf(wireVersion))).toEqual(['type 77', 'type 4000000000']);
   });
 
-  test('a wire version that is not known', () => {
+  test('an unknown wire version', () => {
     const file = ringOf(4);
     const last = WIRE_VERSIONS.at(-1)!;
     const bytes = readFileSync(file);
@@ -46,7 +46,7 @@ describe('strangers', () => {
 });
 
 const folder = process.env['NIXL_RINGS'];
-test.skipIf(folder === undefined)('rings of NIXL hold nothing that is not known', () => {
+test.skipIf(folder === undefined)('rings of NIXL hold no unknown events or versions', () => {
   const files = readdirSync(folder!, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ring'));
   expect(files).not.toEqual([]);
   const found = files.map((file) => ({ file, strangers: strangersIn(path.join(folder!, file)) }));

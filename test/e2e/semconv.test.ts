@@ -1,4 +1,4 @@
-/** The constants of names beside what is exported from real rings. */
+/** Compares the constants of names with the exports from real rings. */
 import { join } from 'node:path';
 import type { MetricData } from '@opentelemetry/sdk-metrics';
 import { expect, it, onTestFinished } from 'vitest';
@@ -11,14 +11,14 @@ import { RingWriter } from '../../src/rings.js';
 import { ManualReader, metricsIn, ofAnotherMake, providerWith } from '../instrumentation/readers.js';
 import { temporaryDirectory } from '../support/live.js';
 
-/** Values of the constants whose names begin so. Each is spelled as its value. */
+/** Returns the values of the constants with this prefix. The name of each is spelled as its value. */
 function constants(prefix: 'METRIC_' | 'ATTR_'): string[] {
   const entries = Object.entries(semconv).filter(([name]) => name.startsWith(prefix));
   for (const [name, value] of entries) expect(name).toBe(prefix + value.replaceAll('.', '_').toUpperCase());
   return entries.map(([, value]) => value).sort();
 }
 
-/** Two directories, each with an agent of this name, whose events are of all types and of two that the table lacks. */
+/** Makes two directories with agents of one name. Their events have all types, and two types that the table lacks. */
 function directoriesWithAgents(): string[] {
   return [temporaryDirectory(), temporaryDirectory()].map((directory) => {
     const writer = new RingWriter(join(directory, 'agent'), { wireVersion: 1, capacity: 128 });
@@ -32,7 +32,7 @@ function directoriesWithAgents(): string[] {
 const builder = { name: 'own', create: () => {}, take: () => {} };
 const record = { action: 'train', network: 'n', version: '1', gpu: ['NVIDIA A100'], time_lapsed: 1, success: true };
 
-/** Everything that a producer and, over instruments of the API, an instrumentation export in naming `otel`. */
+/** Returns all exports, in naming `otel`, of a producer and of an instrumentation with instruments of the API. */
 async function exported(): Promise<MetricData[]> {
   const options = { naming: 'otel', builders: [...BUILDER_NAMES, builder], hostname: 'h' } as const;
   const producer = new NixlMetricProducer({ ...options, directories: directoriesWithAgents() });
@@ -56,7 +56,7 @@ async function exported(): Promise<MetricData[]> {
 
 it('every exported name has a constant, and every constant is exported', async () => {
   const metrics = await exported();
-  // Only serve has exporters whose failures it counts. Names of the builder comprehensive_names begin with its constant.
+  // Only serve counts failures of exporters. Names of the builder comprehensive_names begin with its constant.
   const names = [...metrics.map(({ descriptor }) => descriptor.name), ...SELF_METRICS.map(({ name }) => name)];
   const fixed = names.filter((name) => !name.startsWith(`${semconv.METRIC_NIXL_COMPREHENSIVE_EVENTS}.`));
   expect([...new Set(fixed)].sort()).toEqual(constants('METRIC_'));

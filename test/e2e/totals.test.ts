@@ -1,4 +1,4 @@
-/** Sums of an instrumentation over real rings: nothing is lost or counted twice when it begins again. */
+/** Sums of an instrumentation over real rings: nothing is lost or counted twice when it starts again. */
 import { join } from 'node:path';
 import type { MeterProvider } from '@opentelemetry/api';
 import { AggregationTemporality, type DataPoint, type Histogram } from '@opentelemetry/sdk-metrics';
@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../support/live.js';
 
 type Disguise = (provider: MeterProvider) => MeterProvider;
 
-/** The instrumentation sees the SDK's provider as it is, and joins its readers. */
+/** Returns the SDK's provider unchanged: the instrumentation joins its readers. */
 const joined: Disguise = (provider) => provider;
 
 interface Seen {
@@ -19,7 +19,7 @@ interface Seen {
   startTime: unknown;
 }
 
-/** A ring, the instrumentation on it, and a reader of each temporality. */
+/** Makes a ring, the instrumentation on it, and a reader of each temporality. */
 function host(config: NixlInstrumentationConfig = {}, disguised = joined) {
   const directory = temporaryDirectory();
   const writer = new RingWriter(join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
@@ -72,12 +72,12 @@ describe.each([
   ['producers in readers', joined],
   ['instruments', ofAnotherMake],
 ])('with %s', (_way, disguised) => {
-  it.each(WAYS)('sums and histograms go on together over %s', async (_, beginAgain) => {
+  it.each(WAYS)('sums and histograms continue together over %s', async (_, beginAgain) => {
     const { one, seen, write } = host({ drainIntervalMs: 20 }, disguised);
     write(1000);
     await expect.poll(seen).toMatchObject({ bytes: 1000, transfers: 1 });
     const { startTime } = await seen();
-    write(1); // nobody collects it before the end
+    write(1); // no reader collects it before the end
     beginAgain(one);
     write(1500); // more than before: the SDK would take it for an increase of 500
     await expect.poll(seen).toMatchObject({ bytes: 2501, transfers: 3 });
@@ -87,7 +87,7 @@ describe.each([
   });
 });
 
-it('sums of instruments go on when an agent comes back after it was dropped', async () => {
+it('sums of instruments continue when a released agent returns', async () => {
   const { delta, seen, write } = host({ idleTtlMs: 100 }, ofAnotherMake);
   for (const [bytes, total] of [
     [1000, 1000],
@@ -96,13 +96,13 @@ it('sums of instruments go on when an agent comes back after it was dropped', as
   ] as const) {
     write(bytes);
     await expect.poll(seen).toMatchObject({ bytes: total });
-    // Only what is observed is in a delta.
+    // A delta has only observed series.
     await expect.poll(() => delta.points('agent_tx_bytes_total')).toEqual([]);
   }
   expect((await seen()).transfers).toBe(3);
 });
 
-it('what went to builders is counted on over setConfig()', async () => {
+it('the count of events for builders continues over setConfig()', async () => {
   const gained: number[] = [];
   const builder: MetricBuilder = {
     name: 'own',

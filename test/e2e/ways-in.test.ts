@@ -8,11 +8,11 @@ import { type Sample, samplesOf } from '../support/page.js';
 const SERVICE = new URL('../support/way-in.mjs', import.meta.url).pathname;
 const REGISTER = new URL(dist('register.js')).pathname;
 
-/** The first one is what the others are compared with. */
+/** Ways into a service. The first one is the reference for the others. */
 const WAYS = ['NixlMetricProducer', 'metricProducer()', 'NixlInstrumentation', '/register'];
 const AGENTS = 4;
 const TRANSFERS = 4500;
-/** Three seconds. */
+/** Flags for a load of three seconds. */
 const LOAD = ['--agents', AGENTS, '--rate', 1500, '--transfers', TRANSFERS, '--copy-free', '--buffer-size', 65536];
 
 interface Seen {
@@ -32,12 +32,12 @@ async function service(way: string, blockedMs: number): Promise<Seen> {
     const response = await fetch(`http://127.0.0.1:${port}/metrics`);
     return samplesOf(await response.text());
   };
-  // Something must have been joined before agents come: /register looks for the provider now and then.
+  // A producer must have joined before agents start: /register finds the provider only after some time.
   await until(async () => (await scrape()).some(({ name }) => name === 'nixl_collector_ticks_total'));
   const { totals } = await runTransferSource(['--dir', directory, ...LOAD.map(String)]);
   expect(totals).toMatchObject({ refused: 0, wiped: 0 });
   const transfers = totals.transfersTx + totals.transfersRx;
-  // The last flush of the agents is over when they have ended, and a scrape drains.
+  // The agents flush before they end, and a scrape drains.
   const samples = await scrape();
   running.child.kill('SIGTERM');
   await running.ended;

@@ -1,4 +1,4 @@
-/** The wall clock of a whole process jumps to and fro: everything that serve does goes by the other clock. */
+/** The wall clock of a process jumps forwards and backwards: serve depends on the monotonic clock only. */
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,7 +9,7 @@ import { preloadable } from '../support/preload.js';
 
 const DAY_S = 86_400;
 
-/** What a process must be started with, so that `jump` moves its wall clock by so many seconds from the true time. */
+/** Returns the environment of a process, and a function that sets its wall clock to this distance from the true time. */
 function wallClock(): { env: NodeJS.ProcessEnv; jump: (seconds: number) => void } {
   const directory = temporaryDirectory();
   const file = path.join(directory, 'offset');
@@ -31,7 +31,7 @@ test('serve counts, pushes and reports lives while its wall clock jumps by years
   const serve = start(['serve', '--dir', directory, ...flags], clock.env);
   const [url] = await serve.says(/http:[^\s"]+metrics/);
   const [, year] = /"time":"(\d{4})/.exec(serve.stderr)!;
-  expect(Number(year)).toBeLessThan(new Date().getFullYear() - 8); // it really has another time
+  expect(Number(year)).toBeLessThan(new Date().getFullYear() - 8); // the process has the wrong time
   let expected = 0;
   for (const [i, days] of [1, -1, 3650, 0, -3650, 0].entries()) {
     clock.jump(days * DAY_S);
@@ -48,10 +48,10 @@ test('serve counts, pushes and reports lives while its wall clock jumps by years
         return metric === 'agent_tx_bytes_total' && attributes['agent_name'] === 'agent' && value === expected;
       }),
     );
-    // Who comes now is found, and who goes is seen to go.
+    // serve finds an agent that starts now, and sees its end.
     const name = `short-${i}`;
     const agent = startTransferSource(['--dir', directory, '--name', name, '--exact-name', '--seconds', '0']);
-    // One that is gone before its process was seen has an unknown life for ever.
+    // An agent that ends before its process was seen would keep an unknown life.
     await until(async () => valueOf(await scrape(url), 'nixl_collector_agents', 'life="alive"') === 2);
     expect(valueOf(await scrape(url), 'nixl_agent_up', `agent_name="${name}"`)).toBe(1);
     await agent.stop('SIGKILL');
@@ -59,7 +59,7 @@ test('serve counts, pushes and reports lives while its wall clock jumps by years
   }
   const { code, stderr } = await serve.stop();
   expect(code).toBe(0);
-  // A push that a busy machine takes longer for than the interval is no fault of the clock's.
+  // On a busy machine a push may take longer than the interval. This does not depend on the clock.
   const complaints = stderr.split('\n').filter((line) => /"level":"(error|warning)"/.test(line));
   expect(complaints.filter((line) => !/exporter otlp|metrics export timed out/.test(line))).toEqual([]);
 });

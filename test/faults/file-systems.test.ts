@@ -1,4 +1,4 @@
-/** Rings where they really lie: in memory, on a disk, and on one that is full. */
+/** Rings on real file systems: in memory, on a disk, and on a full disk. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { ROOT, RunningCommand, scrape, until, valueOf } from '../cli/command.js'
 import { dist } from '../support/child.js';
 import { allDrained, drained, openTestSource, runTransferSource, transferSourcePath } from '../support/live.js';
 
-/** What the machine has: the type of a file system, and a place on it. */
+/** File systems of the machine: the type and a folder of each. */
 const PLACES = ['/dev/shm', tmpdir(), fileURLToPath(new URL('../../native/build', import.meta.url))]
   .filter((place) => existsSync(place))
   .map((place) => [execFileSync('stat', ['-f', '-c', '%T', place], { encoding: 'utf8' }).trim(), place] as const);
@@ -32,11 +32,11 @@ test.each([...new Map(PLACES)])('on %s: exact, and over restarts in place', asyn
   expect(source.snapshot().agents.some(({ suspect }) => suspect)).toBe(false);
 });
 
-/** A file system of its own needs the right to mount, which a container may not have: then these tests are skipped. */
+/** Returns whether the process may mount. Some containers may not: these tests are then skipped. */
 const mayMount = (...mount: string[]) => spawnSync('unshare', ['-m', 'mount', ...mount, '/mnt']).status === 0;
 const mayMountMemory = mayMount('-t', 'tmpfs', 'none');
 
-/** Runs an ES module once `mount` has put something on /mnt that nobody else sees. What it prints is JSON. */
+/** Runs an ES module after `mount`, which mounts a file system on /mnt for this process alone. The module prints JSON. */
 function runOn(mount: string, program: string): unknown {
   const script = `${mount} && exec "$0" --input-type=module -e "$1"`;
   const args = ['-m', 'sh', '-ec', script, process.execPath, program];
@@ -92,7 +92,7 @@ test.skipIf(!mayMountExt4)('on an ext4 that becomes full: exact, over restarts i
   expect(again).toEqual([...again].sort((a, b) => a - b));
 });
 
-test.skipIf(!mayMountMemory)('on a file system that is read-only: said once, and drained when it is not', () => {
+test.skipIf(!mayMountMemory)('on a file system that is read-only: reported once, drained when writable', () => {
   const program = `
     import { execFileSync } from 'node:child_process';
     ${IMPORTS}
@@ -150,7 +150,7 @@ test.skipIf(!mayMountMemory)(
   },
 );
 
-/** In a user namespace of its own a process may be allowed no inotify at all; where there is none, nobody may use it. */
+/** Arguments of unshare: a program runs in a separate user namespace, which permits no inotify instances. */
 const NO_INOTIFY = ['-Ur', 'sh', '-ec', 'echo 0 > /proc/sys/user/max_inotify_instances; exec "$@"', 'sh'];
 const mayLimit = spawnSync('unshare', [...NO_INOTIFY, 'true']).status === 0;
 

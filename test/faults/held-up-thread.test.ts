@@ -1,4 +1,4 @@
-/** The collector's thread is held up, as by a frozen disk: nobody on the main thread waits for it. */
+/** The collector thread is blocked, as by a frozen disk: the main thread does not wait for it. */
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -70,7 +70,7 @@ console.log(JSON.stringify({ turns, meanwhile, stale: String(stale), blockedMs, 
 for (const producer of producers) producer.close();
 `;
 
-/** What a service sees whose collector thread is held up at one place, and once it goes on. */
+/** Checks a service while its collector thread is blocked at this place, and after the thread continues. */
 async function heldUpAt(where: Place): Promise<void> {
   const { env, file } = new CollectorStop();
   const through = ['env', ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
@@ -82,8 +82,8 @@ async function heldUpAt(where: Place): Promise<void> {
     through,
   );
   expect(found).toMatchObject({ meanwhile: [1, 1, 1], stale: '1', heldUp: true, after: [11, 11] });
-  expect(found['turns']).toBeGreaterThan(10); // the event loop went on while all of them waited
-  // A dozen calls, of which the first alone may have waited: for 100 ms, not for the 2000 that a drain may take.
+  expect(found['turns']).toBeGreaterThan(10); // the event loop continued while all calls waited
+  // Only the first of a dozen calls may wait, and at most 100 ms instead of the 2000 ms of a drain.
   expect(found['blockedMs']).toBeLessThan(1500);
 }
 
@@ -91,7 +91,7 @@ test('while it looks for rings', () => heldUpAt('s'));
 
 test('while it drains one', () => heldUpAt('p'));
 
-test('serve answers, reports it at /readyz, ends when it is told to, and takes up where it was', async () => {
+test('serve answers, reports the blocked thread at /readyz, continues with its events, and ends on a signal', async () => {
   const collector = new CollectorStop();
   const directory = temporaryDirectory();
   const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });

@@ -1,4 +1,4 @@
-/** Agents' names are file names, and those may be any bytes: each stays itself on the page, and harms nobody's terminal. */
+/** Names of agents are file names, which may hold any bytes: expositions keep them unchanged, and terminals are safe. */
 import { readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { scrape, start, temporaryDirectory, until, valueOf } from '../cli/comman
 import { startOtlpReceiver } from '../support/otlp-receiver.js';
 import { samplesOf } from '../support/page.js';
 
-/** Bytes of the file name, and the agent's name as everyone else sees it. */
+/** Bytes of the file name, and the agent's name as text. */
 const NAMES: readonly (readonly [Buffer, string])[] = [
   [Buffer.from('two words'), 'two words'],
   [Buffer.from('"quoted" \\ and {braced="x"} 1'), '"quoted" \\ and {braced="x"} 1'],
@@ -56,7 +56,7 @@ test('exports names of any bytes unchanged, in expositions and in pushes', async
   const expected = new Map(NAMES.map(([, name], i) => [name, i + 1]));
   const bytes = samplesOf(page).filter(({ name }) => name === 'agent_tx_bytes_total');
   expect(new Map(bytes.map(({ labels, value }) => [labels['agent_name']!, value]))).toEqual(expected);
-  // One line per sample, whatever the name: nothing on the page but names, labels, numbers and comments.
+  // Each sample has one line with any name: the exposition has only names, labels, numbers and comments.
   for (const line of page.trimEnd().split('\n')) expect(line).toMatch(/^(#.*|\w+(\{.*\})? \S+)$/);
 
   const pushed = await until(() => {
@@ -74,7 +74,7 @@ test('prints names without control characters at a terminal and in a log', async
     writer.close();
     renameSync(Buffer.from(plain), Buffer.concat([Buffer.from(`${directory}/`), name]));
   });
-  // Held by one, busy for the other: a line in the log about each.
+  // The first serve holds the rings. For the second they are busy, and its log has a line about each.
   const holder = start(['serve', '--dir', directory, '--port', '0']);
   await holder.says(/http:\S+metrics/);
   for (const format of ['text', 'json']) {

@@ -1,4 +1,4 @@
-/** Processes that die, fight over a ring or wreck its file, while every number that can be known is known exactly. */
+/** Processes that are killed, compete for a ring or damage its file, while all numbers stay as exact as possible. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -17,7 +17,7 @@ import {
   temporaryDirectory,
 } from '../support/live.js';
 
-/** A program that runs beside the test until it is killed. Its lines on stdout go to `onLine`. */
+/** Starts a program that runs beside the test until it is killed. `onLine` gets its lines on stdout. */
 function runBeside(program: string, arg: unknown, onLine: (line: string) => void = () => {}) {
   const source = `const arg = ${JSON.stringify(arg)};\n${program}`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
@@ -38,14 +38,14 @@ function runBeside(program: string, arg: unknown, onLine: (line: string) => void
   return { child, ended, kill };
 }
 
-/** 80,000 events a second in bursts of 800: a ring of 2^22 slots goes round after 52 s. */
+/** 80,000 events a second in bursts of 800: a ring of 2^22 slots wraps after 52 s. */
 const ENDLESS = ['--seconds', '0', '--rate', '20000', '--copy-free', '--staging', '0', '--flush-interval', '10'];
 
 test('an agent killed with -9 in a burst: every event that reached its ring counts', async () => {
   const directory = temporaryDirectory();
   const source = openTestSource([directory]);
   for (const name of ['first', 'second', 'third']) {
-    // A ring that never goes round: afterwards the file still holds every event that was ever written.
+    // The ring never wraps: afterwards its file still holds every written event.
     const flags = ['--name', name, '--exact-name', '--buffer-size', String(2 ** 22), ...ENDLESS];
     const agent = startTransferSource(['--dir', directory, ...flags]);
     const count = () => source.snapshot().agents.find(({ agent }) => agent === name)?.events ?? [];
@@ -85,7 +85,7 @@ test('a reader killed with -9 repeatedly: the next reader finds every event that
       await new Promise((resolve) => setImmediate(resolve));
     }`;
   for (let life = 0; life < 5; life++) {
-    // More than a consumer can print into a pipe before we read of it and kill it.
+    // A consumer cannot print so many events into a pipe before the test reads its output and kills it.
     write(30_000 - writer.pending);
     let lines = 0;
     const consumer = runBeside(drainer, file, () => {
@@ -129,7 +129,7 @@ test('a foreign consumer that ignores the lock is counted, and the exposition an
   writer.push({ type: 0, value: 1n });
   await until(async () => valueOf(await scrape(url), 'nixl_events_total') === 1);
   expect(valueOf(await scrape(url), 'nixl_ring_suspect')).toBe(0);
-  // As NIXL's own readers do it: whatever is there is taken by storing read_pos.
+  // Drains as NIXL's own readers do: it takes all pending events and stores read_pos.
   const foreign = `
     import { closeSync, openSync, readSync, writeSync } from 'node:fs';
     const fd = openSync(arg, 'r+');
@@ -199,7 +199,7 @@ test('truncating and overwriting one ring thousands of times changes no number o
   await until(() => drained(of('healthy')) >= totals.written);
   expect(drained(of('healthy'))).toBe(totals.written);
 
-  // What the vandal left is a ring like any other again as soon as an agent comes back to it.
+  // The damaged file is a ring again as soon as an agent uses it.
   const writer = new RingWriter(file, { wireVersion: 4, capacity: 1024 });
   const isReady = () => !source.snapshot().problems.some((problem) => problem.path === file);
   await until(() => isReady() && inspectRing(file).consumed === true);

@@ -10,8 +10,8 @@ const attributes: AttributeSpec[] = [
   { name: 'site', source: { constant: 'Lab 1' } },
 ];
 
-describe('the instrumentation, whose series cannot be changed any more', () => {
-  it('waits for the process behind an agent, and has lost nothing when it is seen', async () => {
+describe('the instrumentation, which cannot change its series later', () => {
+  it("waits for an agent's process, and has lost nothing when it sees the process", async () => {
     const reader = new ManualReader();
     const one = instrumentation({ attributes });
     one.setMeterProvider(ofAnotherMake(providerWith(reader)));
@@ -29,7 +29,7 @@ describe('the instrumentation, whose series cannot be changed any more', () => {
     expect(durations).toMatchObject({ value: { count: 1, sum: 500 }, attributes: labels });
   });
 
-  it('does without it after two seconds, and keeps to that', async () => {
+  it('reports the agent without its process after two seconds, and does not change this later', async () => {
     const reader = new ManualReader();
     instrumentation({ attributes }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.takenMs = START_MS + 2000;
@@ -40,7 +40,7 @@ describe('the instrumentation, whose series cannot be changed any more', () => {
     expect(await reader.points('nixl.agent.up')).toMatchObject(without);
   });
 
-  it('gives agents that are reported together only what they share', async () => {
+  it('gives agents that are reported together only their common attributes', async () => {
     const reader = new ManualReader();
     instrumentation({ attributes, seriesLimit: 20 }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = Array.from({ length: 50 }, (_, id) => agentSnapshot({ id, agent: `a${id}` }));
@@ -66,7 +66,7 @@ describe('a producer', () => {
 });
 
 describe('the process of an agent', () => {
-  it('is looked at while it lives, also between two collects', () => {
+  it('is probed while it runs, also between two collects', () => {
     let alive = true;
     const watched = new AgentAttributes({
       registry: new AttributeRegistry([{ name: 'rank', source: 'local_rank', type: 'integer' }]),

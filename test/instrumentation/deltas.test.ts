@@ -37,7 +37,7 @@ describe('deltas', () => {
     expect(await deltas(5n, 5n)).toEqual([5, 0]);
   });
 
-  it('begin at the start of the agent, then at the collect before', async () => {
+  it('begin at the start of the agent, then at the previous collect', async () => {
     const producer = producerOn(source, { temporality: 'delta' });
     source.agents = [agentSnapshot({ id: 1, agent: 'a' })];
     const [first] = pointsIn(await producer.collect(), 'agent_tx_bytes_total');
@@ -71,7 +71,7 @@ describe('deltas', () => {
     expect(point!.value.buckets.counts.slice(0, 4)).toEqual([0, 0, 1, 1]);
   });
 
-  it('are right for event keys that turn up later and at another place', async () => {
+  it('are right for event keys that appear later, and at another index', async () => {
     const producer = producerOn(source, { temporality: 'delta' });
     const key = (name: string, count: number) => ({
       name,
@@ -106,7 +106,7 @@ describe('deltas', () => {
     expect(await ticks()).toBe(30);
   });
 
-  it('are the state of each producer alone', async () => {
+  it('are separate for each producer', async () => {
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n] })];
     const [one, two] = [producerOn(source, { temporality: 'delta' }), producerOn(source, { temporality: 'delta' })];
     await one.collect();

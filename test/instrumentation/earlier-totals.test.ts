@@ -1,4 +1,4 @@
-/** Counters of the instrumentation where tallies begin again at 0, on an SDK that forgets no series. */
+/** Counters of the instrumentation when tallies begin again at 0, on an SDK that forgets no series. */
 import { AggregationTemporality } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it } from 'vitest';
 import { EarlierTotals } from '../../src/instrumentation/instruments/totals.js';
@@ -21,8 +21,8 @@ function sent(id: number, bytes: bigint, about = {}) {
   return agentSnapshot({ id, agent: 'a', ...about }, { 0: [bytes] });
 }
 
-describe('an agent that comes back after it was let go', () => {
-  it('goes on where it was, exactly beyond 2^53', async () => {
+describe('a released agent that returns', () => {
+  it('continues its totals, exactly beyond 2^53', async () => {
     const { values } = started();
     for (const [id, bytes] of [2n ** 53n, 3n, 2n ** 53n + 1n].entries()) {
       opener.last.agents = [sent(id, bytes)];
@@ -31,7 +31,7 @@ describe('an agent that comes back after it was let go', () => {
     expect(await values()).toEqual([2 ** 54 + 4]);
   });
 
-  it('is told once in deltas, whether it gained less than before or more', async () => {
+  it('is reported once in deltas, for a smaller and for a larger new tally', async () => {
     const { values } = started(AggregationTemporality.DELTA);
     const seen: unknown[] = [];
     for (const [id, bytes] of [5n, 3n, 9n].entries()) {
@@ -43,7 +43,7 @@ describe('an agent that comes back after it was let go', () => {
     expect(seen).toEqual([5, 3, 9]);
   });
 
-  it('has each of its series from where that was: points and events', async () => {
+  it('continues each of its series: points and events', async () => {
     const { values } = started();
     const life = (id: number, failed: number, custom: bigint) =>
       agentSnapshot({ id, agent: 'a', restarts: id }, { 8: Array<bigint>(failed).fill(1n) }, [
@@ -57,7 +57,7 @@ describe('an agent that comes back after it was let go', () => {
     expect(await values('nixl.event.value')).toContain(110);
   });
 
-  it('begins at 0 in series of its own: under another name, in another directory', async () => {
+  it('begins at 0 in other series: under another name, in another directory', async () => {
     const { values } = started();
     opener.last.agents = [sent(1, 5n)];
     await values();
@@ -71,7 +71,7 @@ describe('an agent that comes back after it was let go', () => {
 });
 
 describe('a service that changes its provider and back', () => {
-  it('has agents that stayed no second time, and those that left meanwhile once', async () => {
+  it('gets each event once, of agents that stayed and of agents that left meanwhile', async () => {
     const { one, provider, values } = started();
     opener.last.agents = [sent(1, 5n), sent(2, 50n, { agent: 'b' })];
     expect(await values()).toEqual([5, 50]);
@@ -82,8 +82,8 @@ describe('a service that changes its provider and back', () => {
   });
 });
 
-describe('what became of durations', () => {
-  it('is counted on', async () => {
+describe('counts of durations by outcome', () => {
+  it('continue', async () => {
     const { one, values } = started();
     for (const again of [() => one.disable(), () => one.setConfig({ ...one.getConfig(), deadTtlMs: 1000 }), () => {}]) {
       one.enable();
@@ -95,7 +95,7 @@ describe('what became of durations', () => {
   });
 });
 
-it('the memory of earlier totals has a limit, and none for what is 0', () => {
+it('the memory of earlier totals has a limit, and keeps no totals of 0', () => {
   const totals = new EarlierTotals();
   for (let i = 0; i < 3000; i++) {
     totals.add(`nothing-${i}`, 'm', 'p', 0n);

@@ -32,7 +32,7 @@ afterEach(() => {
   diag.disable();
 });
 
-/** 24 series per instrument: with twelve error statuses that is room for two agents. */
+/** Starts with 24 series per instrument: with twelve error statuses there is room for two agents. */
 function start(seriesLimit = 24, config: NixlInstrumentationConfig = {}): InMemorySource {
   instrumentation = instrumentationWith(
     { openSource: opener.openSource, now: () => 0 },
@@ -52,7 +52,7 @@ async function values(name: string): Promise<Record<string, unknown>> {
 }
 
 describe('agents beyond the limit of series', () => {
-  it('are reported together as "other", and that is said once', async () => {
+  it('are reported together as "other", with one warning', async () => {
     start().agents = [1, 2, 3, 4].map((id) => sent(id, `agent-${id}`, BigInt(id)));
     expect(await values('agent_tx_bytes_total')).toEqual({ 'agent-1': 1, 'agent-2': 2, other: 7 });
     expect(await values('agent_tx_last_bytes')).toEqual({ 'agent-1': 1, 'agent-2': 2, other: 4 });
@@ -85,7 +85,7 @@ describe('agents beyond the limit of series', () => {
     expect(await values('agent_tx_bytes_total')).toMatchObject({ other: 2 ** 53 + 4 });
   });
 
-  it('keep the room that they had: the SDK forgets no series', async () => {
+  it('keep their series after their end: the SDK forgets no series', async () => {
     const source = start();
     source.agents = [1, 2].map((id) => sent(id, `agent-${id}`, 1n));
     await reader.metrics();
@@ -93,7 +93,7 @@ describe('agents beyond the limit of series', () => {
     expect(await values('agent_tx_bytes_total')).toEqual({ 'agent-1': 1, 'agent-2': 6, other: 1 });
   });
 
-  it('are those, too, that come back with other attributes: these are other series', async () => {
+  it('include agents that return with other attributes: these are other series', async () => {
     const source = start(24, { attributes: [{ name: 'pid', source: 'pid', type: 'integer' }] });
     for (const id of [1, 2, 3]) {
       source.agents = [sent(id, 'agent', 1n, { pid: 2 ** 30 + id })]; // no such process
@@ -133,7 +133,7 @@ describe('agents beyond the limit of series', () => {
     expect(Object.fromEntries(sums)).toEqual({ 'agent-1': 1, 'agent-2': 2, other: 7 });
   });
 
-  it('include one that is really called "other", from the start and without a warning', async () => {
+  it('include an agent with the name "other", from the start and without a warning', async () => {
     start().agents = [sent(1, 'other', 5n), sent(2, 'a', 1n)];
     expect(await values('agent_tx_bytes_total')).toEqual({ other: 5, a: 1 });
     expect(warnings).toEqual([]);
@@ -157,7 +157,7 @@ describe('agents beyond the limit of series', () => {
 });
 
 describe('events beyond the limit of series', () => {
-  it('go to "other" without their agent, which keeps the series that it has', async () => {
+  it('are reported as "other" without their agent, which keeps its series', async () => {
     const source = start();
     const keys = Array.from({ length: 30 }, (_, i) => eventTally({ category: 3, name: `event-${i}` }, [1n]));
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, keys.slice(0, 20))];
@@ -179,7 +179,7 @@ describe('events beyond the limit of series', () => {
 });
 
 describe('the series limit', () => {
-  it('lets known agents and events in again, and gives "other" a limited number of events', () => {
+  it('admits known agents and events again, and gives "other" a limited number of events', () => {
     const limit = new SeriesLimit(24, 12);
     expect(['a', 'b', 'c', 'a'].map((agent) => limit.admits(agent, 0))).toEqual([true, true, false, true]);
     expect(limit.admitsEvent('a', 'x')).toBe(true);
@@ -189,7 +189,7 @@ describe('the series limit', () => {
     expect(limit.admitsFoldedEvent('event-0')).toBe(true);
   });
 
-  it('does not let an agent in whose events have no room', () => {
+  it('does not admit an agent without room for its events', () => {
     expect(new SeriesLimit(24, 12).admits('a', 25)).toBe(false);
   });
 });

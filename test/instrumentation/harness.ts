@@ -1,5 +1,5 @@
 /**
- * A host for NixlInstrumentation: its log, its sources in memory, its clock. Importing this file sets it up before each
+ * A service for NixlInstrumentation: its log, its sources in memory, its clock. Importing this file sets it up before each
  * test, and checks after each one that disabled instrumentations left no open source and no timer.
  */
 import {
@@ -20,9 +20,9 @@ export const NOOP_PROVIDER: ApiMeterProvider = { getMeter: () => createNoopMeter
 
 export let opener: SourceOpener;
 let instrumentations: NixlInstrumentation[];
-/** How often it was said that instruments of the API are used. */
+/** Number of warnings that instruments of the API are used. */
 export let fallbacks: number;
-/** Without the warning that instruments of the API are used: most tests are about those. */
+/** Log without the warnings that instruments of the API are used, because most tests use these instruments. */
 export let log: { level: string; message: string }[];
 
 beforeEach(() => {
@@ -66,7 +66,7 @@ export function instrumentation(
   return one;
 }
 
-/** The batch callbacks that a provider holds: private to the SDK, and the only proof that none is left behind. */
+/** Returns the number of batch callbacks of a provider. The field is private, but no other check shows that none is left. */
 export function callbacksOf(provider: MeterProvider): number {
   interface Private {
     _sharedState: { meterSharedStates: Map<string, { observableRegistry: { _batchCallbacks: unknown[] } }> };

@@ -1,4 +1,4 @@
-/** A RingSource without rings: tests set what agents would have told. */
+/** A RingSource without rings: tests set the readings of agents. */
 import { tallyOptions } from '../../src/mapping/index.js';
 import type { SnapshotFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
 import type { EventTap, RingSource, SnapshotReader } from '../../src/shm-bridge/index.js';
@@ -37,7 +37,7 @@ function emptyTransfers(): TransferTally {
   };
 }
 
-/** One event key after these values. */
+/** Makes the tally of one event key after these values. */
 export function eventTally(key: Partial<EventTally> & { category: number }, values: readonly bigint[]): EventTally {
   return {
     known: false,
@@ -50,7 +50,7 @@ export function eventTally(key: Partial<EventTally> & { category: number }, valu
   };
 }
 
-/** An agent that told these values, by type number; `more` are keys that the table does not know. */
+/** Makes an agent with these values, by type number. `more`: keys that the table does not know. */
 export function agentSnapshot(
   about: Partial<AgentSnapshot> & { id: number; agent: string },
   values: Readonly<Record<number, readonly bigint[]>> = {},
@@ -192,7 +192,7 @@ export class InMemorySource implements RingSource {
   }
 }
 
-/** A feed of a source that is somebody else's. */
+/** Makes a feed on a source that other code owns. */
 export function feedOf(source: InMemorySource): SnapshotFeed {
   return {
     join: () => {},

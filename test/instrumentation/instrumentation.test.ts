@@ -11,7 +11,7 @@ function outcomes(points: readonly DataPoint<unknown>[]): Record<string, unknown
   );
 }
 
-describe('with a provider of another make, the instrumentation', () => {
+describe("with another vendor's provider, the instrumentation", () => {
   it('reports sums, last values and durations', async () => {
     opener.agents = [agentSnapshot({ id: 7, agent: 'a', memoryInUse: 5n }, { 0: [10n, 20n], 8: [1n] })];
     const reader = new ManualReader();
@@ -57,7 +57,7 @@ describe('with a provider of another make, the instrumentation', () => {
     expect(duration!.value.buckets.boundaries[0]).toBe(1e-5);
   });
 
-  it('gives single histograms the bounds that they were given', async () => {
+  it('gives single histograms their configured bounds', async () => {
     opener.agents = [agentSnapshot({ id: 7, agent: 'a' })];
     const reader = new ManualReader();
     const one = instrumentation({ naming: 'otel', histogramBounds: { agent_xfer_time: [50, 100, 500] } });
@@ -87,7 +87,7 @@ describe('with a provider of another make, the instrumentation', () => {
     expect(opener.last.drains).toBe(2);
   });
 
-  it('records durations between collects too, by its timer, of agents that came after the last one', async () => {
+  it('records durations between collects too, by its timer, also of agents that appeared after the last one', async () => {
     const reader = new ManualReader();
     instrumentation().setMeterProvider(ofAnotherMake(providerWith(reader)));
     await reader.metrics();
@@ -104,7 +104,7 @@ describe('with a provider of another make, the instrumentation', () => {
     });
   });
 
-  it('keeps the attributes of an agent when another one of its name turns up', async () => {
+  it('keeps the attributes of an agent when another one of its name appears', async () => {
     const reader = new ManualReader();
     opener.agents = [agentSnapshot({ id: 1, agent: 'a', directory: '/one' })];
     instrumentation().setMeterProvider(ofAnotherMake(providerWith(reader)));
@@ -114,7 +114,7 @@ describe('with a provider of another make, the instrumentation', () => {
     expect(points.map(({ attributes }) => attributes.ring_directory)).toEqual([undefined, '/two']);
   });
 
-  it('reports the share of each kind of duration since the collect before that reached the histograms', async () => {
+  it('reports the share of each kind of duration that reached the histograms since the previous collect', async () => {
     opener.agents = [agentSnapshot({ id: 7, agent: 'a' })];
     const reader = new ManualReader();
     instrumentation().setMeterProvider(ofAnotherMake(providerWith(reader)));
@@ -133,12 +133,12 @@ describe('with a provider of another make, the instrumentation', () => {
     tap!.setSampling(1);
     for (let i = 0; i < 50; i++) tap!.push(7, 6, 1);
     for (let i = 0; i < 10; i++) tap!.push(7, 7, 1);
-    // It samples no more, and yet half of these durations are missing.
+    // Sampling has ended, but half of these durations are missing.
     expect(await ratios()).toEqual({ agent_xfer_time: 0.5, agent_xfer_post_time: 1 });
     expect(await ratios()).toEqual({ agent_xfer_time: 1, agent_xfer_post_time: 1 });
   });
 
-  it('does not let an error of the source through to the reader, and says it once', async () => {
+  it('keeps errors of the source from the reader, and reports each once', async () => {
     const reader = new ManualReader();
     instrumentation().setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.failure = new Error('gone');
@@ -147,7 +147,7 @@ describe('with a provider of another make, the instrumentation', () => {
     expect(log).toEqual([{ level: 'error', message: 'collect failed: gone' }]);
   });
 
-  it('says once which rings cannot be read, and not how rings come and go', async () => {
+  it('reports each unreadable ring once, and not that rings appear and disappear', async () => {
     const reader = new ManualReader();
     instrumentation().setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.problems = [

@@ -1,4 +1,4 @@
-/** Readers with a joined producer: nothing twice and nothing missing, whatever is switched, set or added meanwhile. */
+/** Readers with a joined producer: every event once over disable(), enable(), setConfig(), and further producers. */
 import { AggregationTemporality, type DataPoint, type Histogram } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it, vi } from 'vitest';
 import type { NixlInstrumentation } from '../../src/index.js';
@@ -11,13 +11,13 @@ import { ManualReader, producerOn, providerWith } from './readers.js';
 const BYTES = 'agent_tx_bytes_total';
 const { CUMULATIVE, DELTA } = AggregationTemporality;
 
-/** An agent that sent this many bytes and as many transfers of 10 us. */
+/** Makes an agent that sent this many bytes and as many transfers of 10 us. */
 function sent(id: number, count: number, about: Partial<AgentSnapshot> = {}): AgentSnapshot {
   const events = Array<bigint>(count).fill(10n);
   return agentSnapshot({ id, agent: 'a', ...about }, { 0: Array<bigint>(count).fill(1n), 6: events });
 }
 
-/** Bytes and the count of transfer times, per agent. */
+/** Returns bytes and the count of transfer times, per agent. */
 async function seen(reader: ManualReader): Promise<number[][]> {
   const all = await reader.metrics();
   const points = (name: string) =>
@@ -33,7 +33,7 @@ function started(): { one: NixlInstrumentation; cumulative: ManualReader; delta:
   return { one, cumulative, delta };
 }
 
-describe('totals go on', () => {
+describe('totals continue', () => {
   let configs = 0;
   const SWITCHES: [string, (one: NixlInstrumentation) => void][] = [
     ['disable() and enable()', (one) => (one.disable(), one.enable())],
@@ -44,7 +44,7 @@ describe('totals go on', () => {
     ],
   ];
 
-  it.each(SWITCHES)('over %s, with what was drained and not reported', async (_, again) => {
+  it.each(SWITCHES)('over %s, with events that were drained and not reported', async (_, again) => {
     const { one, cumulative, delta } = started();
     opener.last.agents = [sent(1, 5)];
     expect([await seen(cumulative), await seen(delta)]).toEqual([[[5, 5]], [[5, 5]]]);
@@ -61,7 +61,7 @@ describe('totals go on', () => {
     }
   });
 
-  it('with an agent that does not restart: exports its last values once', async () => {
+  it('with an agent that is missing afterwards: exports its last values once', async () => {
     const { one, cumulative, delta } = started();
     opener.last.agents = [sent(1, 5)];
     await seen(delta);
@@ -75,7 +75,7 @@ describe('totals go on', () => {
     expect([await seen(cumulative), await seen(delta)]).toEqual([[[2, 2]], [[2, 2]]]);
   });
 
-  it('with an agent that is idle: its new tally has no event yet, and its process is not seen yet', async () => {
+  it('with an idle agent: its new tally has no event yet, and its process is not visible yet', async () => {
     const { one, cumulative, delta } = started();
     opener.last.agents = [sent(1, 5)];
     await seen(delta);
@@ -93,7 +93,7 @@ describe('totals go on', () => {
     expect([await seen(cumulative), await seen(delta)]).toEqual([[], []]);
   });
 
-  it('but not to a released agent whose name a new agent has', async () => {
+  it('but not from a released agent to a new agent of its name', async () => {
     const { one, cumulative, delta } = started();
     opener.last.agents = [sent(1, 5)];
     await seen(delta);
@@ -136,7 +136,7 @@ describe('totals go on', () => {
     expect([change, both]).toEqual([change, [[3, 3]]]);
   });
 
-  it('in buckets: the same ones, or those of other bounds that hold the upper bound of the old ones', async () => {
+  it('in buckets: the same ones, or, with other bounds, those that contain the upper bounds of the old ones', async () => {
     const { one, cumulative, delta } = started();
     opener.last.agents = [sent(1, 5)];
     for (const reader of [cumulative, delta]) await seen(reader);
@@ -155,7 +155,7 @@ describe('totals go on', () => {
 });
 
 describe('a reader that has another producer of this package', () => {
-  /** How often each metric is there. */
+  /** Returns the names of metrics that the reader gets twice. */
   async function twice(reader: ManualReader): Promise<string[]> {
     const names = (await reader.metrics()).map(({ descriptor }) => descriptor.name);
     return names.filter((name, i) => names.indexOf(name) !== i);
@@ -175,7 +175,7 @@ describe('a reader that has another producer of this package', () => {
     ]);
   });
 
-  it.each([CUMULATIVE, DELTA])('has it take over when the first one goes, temporality %s', async (temporality) => {
+  it.each([CUMULATIVE, DELTA])('gets rings from the other if one ends, temporality %s', async (temporality) => {
     const reader = new ManualReader(temporality);
     const provider = providerWith(reader);
     const [first, second] = [instrumentation(), instrumentation()];
@@ -198,14 +198,14 @@ describe('a reader that has another producer of this package', () => {
     rings([sent(1, 12)]);
     second.disable();
     expect([await seen(reader), await twice(reader)]).toEqual([shown(12, 1), []]);
-    const messages = new Set(log.map(({ message }) => message)); // one of each instrumentation, as each was the second
+    const messages = new Set(log.map(({ message }) => message)); // one from each instrumentation, because each was the second
     expect([...messages].join()).toBe(
       'ManualReader has two sources of NIXL metrics: NixlInstrumentation on /rings, and NixlInstrumentation on /rings; ' +
         'only the first exports the rings that both read: remove one of the two',
     );
   });
 
-  it('has one take over that came, or came back, and was not collected before the other went', async () => {
+  it('gets its rings from a new or returned producer that was not collected before the other one ended', async () => {
     const reader = new ManualReader(DELTA);
     const provider = providerWith(reader);
     const rings = (count: number) => opener.open.forEach((source) => (source.agents = [sent(1, count)]));
@@ -235,7 +235,7 @@ describe('a reader that has another producer of this package', () => {
     expect(gained).toEqual([5, 2, 1, 2, 3, 4].map((count) => [[count, count]]));
   });
 
-  it('has one take over from another that is collected first, and leaves the ring out by then', async () => {
+  it('gets a ring from one producer even if the other one, which is collected first, already omits it', async () => {
     const own = opener.openSource({ directories: ['/rings'] } as never);
     own.agents = [sent(1, 5)];
     const producer = producerOn(own, { temporality: 'delta' });
@@ -290,7 +290,7 @@ describe('a reader that has another producer of this package', () => {
     ]);
   });
 
-  it('knows one of another copy of the package by its symbol', async () => {
+  it('recognises a producer of another copy of the package by its symbol', async () => {
     const reporter: RingReporter = {
       name: 'another copy',
       places: '/rings',
@@ -311,7 +311,7 @@ describe('a reader that has another producer of this package', () => {
     expect(log).toHaveLength(1);
   });
 
-  it('has it at once when that one is closed, and from then on the metrics of the collector, too', async () => {
+  it('gets a ring at once when the other producer is closed, and then also the metrics of the collector', async () => {
     const own = opener.openSource({ directories: ['/rings'] } as never);
     own.agents = [sent(1, 5)];
     const producer = producerOn(own);
@@ -327,7 +327,7 @@ describe('a reader that has another producer of this package', () => {
   });
 });
 
-it('builders count on over disable(), enable() and setConfig(), for each reader in its own temporality', async () => {
+it('counts of builders continue over disable(), enable() and setConfig(), for each reader in its own temporality', async () => {
   const gains: number[] = [];
   const builder = {
     name: 'own',

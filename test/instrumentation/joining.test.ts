@@ -21,7 +21,7 @@ interface Fields {
 }
 const producersOf = (reader: ManualReader): MetricProducer[] => (reader as unknown as Fields)._metricProducers;
 
-/** All values of the metric; of histograms, their counts. */
+/** Returns all values of the metric; for histograms, their counts. */
 async function values(reader: ManualReader, name = BYTES): Promise<number[]> {
   const points = (await reader.points(name)) as DataPoint<number | Histogram>[];
   return points.map(({ value }) => (typeof value === 'number' ? value : value.count));
@@ -38,7 +38,7 @@ function deltaReader(): ManualReader {
 afterEach(() => expect(log.filter(({ level }) => level === 'error')).toEqual([]));
 
 describe("with an SDK's MeterProvider, the instrumentation", () => {
-  it('adds a producer to each reader, which reports everything that a producer does', async () => {
+  it('adds a producer to each reader, which reports the same as NixlMetricProducer', async () => {
     opener.agents = [sent(1, 5n)];
     const readers = [new ManualReader(), deltaReader()];
     const provider = providerWith(...readers);
@@ -66,7 +66,7 @@ describe("with an SDK's MeterProvider, the instrumentation", () => {
     expect([await values(cumulative), await values(delta)]).toEqual([[7], [0]]);
   });
 
-  it('leaves out the kinds that a reader drops, and says once which aggregations it cannot give', async () => {
+  it('omits the kinds that a reader drops, and reports each unsupported aggregation once', async () => {
     opener.agents = [sent(1, 5n)];
     const reader = new ManualReader();
     reader.selectAggregation = (type) => {
@@ -82,7 +82,7 @@ describe("with an SDK's MeterProvider, the instrumentation", () => {
     ]);
   });
 
-  it('never changes the array of the service, and takes out only its own producer', () => {
+  it('never changes the array of the service, and removes only its own producer', () => {
     const none: MetricProducer = { collect: () => Promise.reject(new Error('not asked')) };
     const shared = [none];
     const readers = [new ManualReader(undefined, shared), new ManualReader(undefined, shared)];
@@ -98,7 +98,7 @@ describe("with an SDK's MeterProvider, the instrumentation", () => {
     ]);
   });
 
-  it('puts its producer back where it was taken out', async () => {
+  it('adds its producer again if other code removed it', async () => {
     const reader = new ManualReader();
     opener.agents = [sent(1, 5n)];
     instrumentation().setMeterProvider(providerWith(reader));
@@ -107,7 +107,7 @@ describe("with an SDK's MeterProvider, the instrumentation", () => {
     expect(await values(reader)).toEqual([5]);
   });
 
-  it('lets the rings go when a reader refuses to give the producer back', () => {
+  it('releases the rings even if a reader refuses the removal of the producer', () => {
     const reader = new ManualReader();
     const one = instrumentation();
     one.setMeterProvider(providerWith(reader));
@@ -119,7 +119,7 @@ describe("with an SDK's MeterProvider, the instrumentation", () => {
     ]);
   });
 
-  it('leaves nothing behind, however often the provider is set and it is switched', () => {
+  it('leaves nothing behind over any number of providers, disable() and enable()', () => {
     const readers = Array.from({ length: 5 }, () => new ManualReader());
     const providers = readers.map((reader) => providerWith(reader));
     const one = instrumentation();
@@ -150,7 +150,7 @@ describe('a MeterProvider', () => {
     expect(await values(reader)).toEqual([5]);
   });
 
-  it('that is shut down lets the rings go after its last collect, and a later one takes over', async () => {
+  it('that is shut down releases the rings after its last collect, and a later provider continues', async () => {
     opener.agents = [sent(1, 5n)];
     const seen: number[] = [];
     class FlushingReader extends ManualReader {
@@ -178,7 +178,7 @@ describe('a MeterProvider', () => {
     expect(await values(second)).toEqual([1 + 20]);
   });
 
-  it('that shows no readers gets instruments of the API, with one warning', async () => {
+  it('that hides its readers gets instruments of the API, with one warning', async () => {
     opener.agents = [sent(1, 5n)];
     const reader = new ManualReader();
     const provider = ofAnotherMake(providerWith(reader));
@@ -193,7 +193,7 @@ describe('a MeterProvider', () => {
     expect(fallbacks).toBe(1);
   });
 
-  it('whose private fields throw gets instruments of the API', () => {
+  it('with private fields that throw gets instruments of the API', () => {
     const provider = providerWith(new ManualReader());
     const guarded = new Proxy(provider, {
       get(target, name) {
@@ -205,7 +205,7 @@ describe('a MeterProvider', () => {
     expect([fallbacks, callbacksOf(provider), log]).toEqual([1, 1, []]);
   });
 
-  it('that shows no readers has the instruments of one instrumentation; another one waits for its end', async () => {
+  it('that hides its readers has the instruments of one instrumentation; another one waits for its end', async () => {
     opener.agents = [sent(1, 5n)];
     const reader = new ManualReader();
     const provider = ofAnotherMake(providerWith(reader));
@@ -222,7 +222,7 @@ describe('a MeterProvider', () => {
     expect([opener.open.length, await values(reader)]).toEqual([1, [5]]);
   });
 
-  it('of one kind takes the place of one of the other', async () => {
+  it('that shows its readers can replace one that hides them, and vice versa', async () => {
     opener.agents = [sent(1, 5n)];
     const [plain, hidden] = [new ManualReader(), new ManualReader()];
     const one = instrumentation();

@@ -41,7 +41,7 @@ describe('the instrumentation leaves nothing behind', () => {
     expect(await reader.points('nixl.agent.up')).toHaveLength(1);
   });
 
-  it('when a no-op provider takes the place of a real one', () => {
+  it('when a no-op provider replaces a real one', () => {
     const provider = providerWith(new ManualReader());
     const one = instrumentation();
     one.setMeterProvider(ofAnotherMake(provider));
@@ -63,13 +63,13 @@ describe('the instrumentation leaves nothing behind', () => {
 });
 
 describe('without a real provider, the instrumentation', () => {
-  it('leaves the rings alone', () => {
+  it('does not drain the rings', () => {
     instrumentation();
     vi.advanceTimersByTime(10_000);
     expect(opener.opened).toEqual([]);
   });
 
-  it('looks the global one up again until there is one', async () => {
+  it('looks up the global provider repeatedly until it finds one', async () => {
     const one = instrumentation();
     one.setMeterProvider(NOOP_PROVIDER);
     const reader = new ManualReader();
@@ -80,7 +80,7 @@ describe('without a real provider, the instrumentation', () => {
     expect(await reader.points('nixl.agent.up')).toHaveLength(1);
   });
 
-  it('takes the global one at once if it was handed a no-op one in its place', () => {
+  it('uses the global provider at once if it gets a no-op one instead', () => {
     metrics.setGlobalMeterProvider(providerWith(new ManualReader()));
     const one = instrumentation();
     expect(opener.open).toHaveLength(1);
@@ -99,7 +99,7 @@ describe('enabling', () => {
     expect(instrumentation().getConfig()).toMatchObject({ enabled: true, directories: '/rings' });
   });
 
-  it('is not the doing of setConfig', () => {
+  it('does not happen in setConfig()', () => {
     metrics.setGlobalMeterProvider(providerWith(new ManualReader()));
     const one = instrumentation({ enabled: false });
     one.setConfig({ directories: '/other' });
@@ -131,12 +131,12 @@ describe('setConfig', () => {
     one.processor.addBuilder(builder('added'));
     one.setConfig({ directories: '/rings', builders: [kept] });
     expect(closed).toEqual(['replaced', 'added']);
-    one.metricProducer(); // keeps what it was made with
+    one.metricProducer(); // keeps its builders
     one.setConfig({ directories: '/rings' });
     expect(closed).toEqual(['replaced', 'added']);
   });
 
-  it('throws nothing into the host: a wrong option is reported, and what was in force stays', () => {
+  it('throws nothing into the service: a wrong option is reported, and the previous ones stay in force', () => {
     const one = instrumentation();
     one.setConfig({ naming: 'mine' } as never);
     expect(log).toEqual([{ level: 'error', message: expect.stringMatching(/setConfig.*naming is "mine"/) as string }]);
@@ -172,7 +172,7 @@ describe('a service must start without this telemetry:', () => {
 });
 
 describe('producers of the instrumentation', () => {
-  it('share its source and switch its own instruments off, so that nothing is reported twice', async () => {
+  it('share its source and disable its own instruments, so that nothing is reported twice', async () => {
     opener.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n], 6: [10n] })];
     const one = instrumentation();
     const readers = [
@@ -209,7 +209,7 @@ describe('producers of the instrumentation', () => {
     });
   });
 
-  it('are empty while it is disabled and leave its source to it', async () => {
+  it('are empty while the instrumentation is disabled, and do not close its source', async () => {
     opener.agents = [agentSnapshot({ id: 1, agent: 'a' })];
     const one = instrumentation();
     const producer = one.metricProducer();
@@ -227,7 +227,7 @@ describe('producers of the instrumentation', () => {
     expect(await producer.collect()).toMatchObject({ errors: [], resourceMetrics: { scopeMetrics: [] } });
   });
 
-  it('come with a warning when they are taken too late', () => {
+  it('cause a warning when they are taken too late', () => {
     const provider = providerWith(new ManualReader());
     const one = instrumentation();
     one.setMeterProvider(ofAnotherMake(provider));

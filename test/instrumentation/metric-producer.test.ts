@@ -32,7 +32,7 @@ describe('a producer', () => {
     });
   });
 
-  it('forgets agents that are gone, and passes over those that are not exported', async () => {
+  it('forgets released agents, and omits agents that are not exported', async () => {
     const producer = producerOn(source);
     source.agents = [
       agentSnapshot({ id: 1, agent: 'a' }),
@@ -47,12 +47,12 @@ describe('a producer', () => {
     expect(Object.keys(valuesOf(pointsIn(await producer.collect(), 'nixl.agent.up'), 'agent_name'))).toEqual(['b']);
   });
 
-  it('says nothing of families without samples', async () => {
+  it('omits metrics without points', async () => {
     const names = metricsIn(await producerOn(source).collect()).map(({ descriptor }) => descriptor.name);
     expect(names.filter((name) => !name.startsWith('nixl.collector.'))).toEqual([]);
   });
 
-  it('passes the histograms on as they are, without min and max', async () => {
+  it('exports the histograms unchanged, without min and max', async () => {
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 6: [10n, 11n, 99_999_999n] })];
     const { value } = pointsIn(await producerOn(source).collect(), 'agent_xfer_time_us')[0] as DataPoint<Histogram>;
     expect(value).toMatchObject({ count: 3, sum: 100_000_020 });
@@ -118,7 +118,7 @@ describe('a producer that cannot read', () => {
     expect((await producerOn(source, { temporality }).collect()).errors).toHaveLength(1);
   });
 
-  it('loses nothing of a delta over a collect that failed', async () => {
+  it('loses nothing of a delta over a failed collect', async () => {
     const producer = producerOn(source, { temporality: 'delta' });
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n] })];
     await producer.collect();

@@ -19,7 +19,7 @@ import {
 } from './readers.js';
 
 describe('the labels of prometheus_mp', () => {
-  it('are empty where the process cannot be seen', async () => {
+  it('are empty if the process cannot be seen', async () => {
     const source = new InMemorySource();
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n] })];
     const page = await scrape(producerOn(source, { nixlLabels: 'prometheus_mp' }));
@@ -69,7 +69,7 @@ describe('the labels of prometheus_mp', () => {
     expect(await reader.points('agent_tx_bytes_total')).toMatchObject([{ value: 5, attributes: { pid: '' } }]);
   });
 
-  it('are empty where agents are reported together', async () => {
+  it('are empty if agents are reported together', async () => {
     const reader = new ManualReader();
     const one = instrumentation({ nixlLabels: 'prometheus_mp', seriesLimit: 20 });
     one.setMeterProvider(ofAnotherMake(providerWith(reader)));
@@ -82,7 +82,7 @@ describe('the labels of prometheus_mp', () => {
 });
 
 describe('series of older releases', () => {
-  it('have no counter that the instruments would call one', async () => {
+  it('have no instrument of kind counter', async () => {
     const reader = new ManualReader();
     instrumentation({ nixlRelease: '1.0' }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [5n, 6n], 6: [9n], 11: [1n] })];
@@ -113,7 +113,7 @@ describe('sums of release 1.0, which are no counters', () => {
     expect(await bytesOf(reader)).toEqual({ a: 7 });
   });
 
-  it('lose nothing when an agent goes that is reported with others', async () => {
+  it('lose nothing when one of several agents that are reported together ends', async () => {
     const reader = new ManualReader();
     instrumentation({ nixlRelease: '1.0', seriesLimit: 20 }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     const agents = Array.from({ length: 50 }, (_, id) => agentSnapshot({ id, agent: `a${id}` }, { 0: [1n] }));
@@ -189,7 +189,7 @@ describe('errors of the configuration', () => {
     expect(log).toEqual([]);
   });
 
-  it('are in nixl.events alone where the release counts no errors, and that is reported', async () => {
+  it('are only in nixl.events if the release counts no errors, with a warning', async () => {
     const reader = new ManualReader();
     instrumentation({ customEvents, nixlRelease: '1.3' }).setMeterProvider(ofAnotherMake(providerWith(reader)));
     opener.last.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, [stalled(1n)])];
@@ -215,7 +215,7 @@ describe('options of naming nixl', () => {
     expect(log).toEqual([{ level: 'warn', message }]);
   });
 
-  it('are refused where they would do nothing, or give a series a label twice', () => {
+  it('are refused if they have no effect, or would give a series a label twice', () => {
     const error = { event: 77, kind: 'error', status: 'x' } as const;
     expect(() => instrumentation({ builders: ['custom'], customEvents: [error] })).toThrow(
       'customEvents needs the builder nixl, and builders has only custom',
@@ -239,7 +239,7 @@ describe('the instances of a process', () => {
   it('are numbered by the birth of the files, and no number is given twice', () => {
     const directory = temporaryDirectory();
     mkdirSync(path.join(directory, 'sub'));
-    // Some file systems give the inode of the first one to the third: inodes alone do not tell the order.
+    // Some file systems reuse the inode of the first file for the third: inodes alone do not determine the order.
     born(directory, 'first', 'c');
     rmSync(path.join(directory, 'first'));
     born(directory, 'sub/b', 'a', 'd');

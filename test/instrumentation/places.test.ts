@@ -1,4 +1,4 @@
-/** Directories and globs in which there are no rings: one line in the log, and an entry among the problems. */
+/** Directories and globs without rings: one line in the log, and an entry among the problems. */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { diag, DiagLogLevel } from '@opentelemetry/api';
@@ -31,7 +31,7 @@ afterEach(() => {
   diag.disable();
 });
 
-/** Two readers of the same service. */
+/** Ways to read the rings of a service. */
 const WAYS: readonly (readonly [string, (options: NixlOptions) => ManualReader])[] = [
   [
     'a producer',
@@ -68,7 +68,7 @@ function writeRing(directory: string): void {
 }
 
 describe.each(WAYS)('%s', (_, open) => {
-  it('reports a directory that is not there, once, until it is', async () => {
+  it('reports a missing directory once, until it exists', async () => {
     const directory = path.join(temporaryDirectory(), 'later');
     const reader = open({ directories: directory });
     expect(await problemsIn(reader)).toEqual({ absent: 1 });
@@ -86,7 +86,7 @@ describe.each(WAYS)('%s', (_, open) => {
     expect(await problemsIn(reader, 'nixl.ring.state')).toEqual({ absent: 1 });
   });
 
-  it('reports a relative directory, and where it was searched, until rings turn up there', async () => {
+  it('reports a relative directory, and its absolute path, until it has rings', async () => {
     const directory = temporaryDirectory();
     const relative = path.relative(process.cwd(), directory);
     const reader = open({ directories: relative });
@@ -97,7 +97,7 @@ describe.each(WAYS)('%s', (_, open) => {
     expect(lines).toHaveLength(1);
   });
 
-  it('reports one that is relative and not there in one line', async () => {
+  it('reports a relative, missing directory in one line', async () => {
     const reader = open({ directories: 'no/such/directory' });
     expect(await problemsIn(reader)).toEqual({ absent: 1 });
     expect(lines).toEqual([
@@ -116,14 +116,14 @@ describe.each(WAYS)('%s', (_, open) => {
     ]);
   });
 
-  it('reports the directory of a glob that is not there', async () => {
+  it('reports the missing directory of a glob', async () => {
     const reader = open({ globs: '/no/such/directory/agent-*' });
     expect(await problemsIn(reader)).toEqual({ absent: 1 });
     expect(lines).toHaveLength(1);
   });
 });
 
-/** A feed of a real source, with a clock of the test's. */
+/** Makes a feed of a real source, with a clock that the test sets. */
 function feedAt(options: Omit<SourceOptions, 'tally'>): { feed: SourceFeed; after: (ms: number) => void } {
   let now = 0;
   const logger = diag.createComponentLogger({ namespace: 'test' });
@@ -150,13 +150,13 @@ describe('a place without rings', () => {
     const writer = new RingWriter(path.join(directory, 'agent-1'), { wireVersion: 4, capacity: 64 });
     closers.push(() => writer.close());
     expect((await feed.collect({}))!.problems).toEqual([]);
-    // What was there once was the right place: agents may all have ended.
+    // A place that once had rings is the right one: all agents may have ended.
     rmSync(path.join(directory, 'agent-1'));
     expect((await feed.collect({}))!.problems).toEqual([]);
     expect(lines).toHaveLength(1);
   });
 
-  it('is reported beside files that are none', async () => {
+  it('is reported if its files are no rings', async () => {
     const directory = temporaryDirectory();
     for (const name of ['a', 'b']) writeFileSync(path.join(directory, name), 'this is no ring, but some other text');
     const { feed, after } = feedAt({ directories: [directory] });
@@ -183,7 +183,7 @@ it('serve reports each place once, and a directory without permission', { timeou
   expect(stderr.match(/is absent/g)).toHaveLength(1);
 });
 
-it('serve takes a relative flag as it is typed, but warns of a relative variable', async () => {
+it('serve accepts a relative flag, but warns of a relative variable', async () => {
   const byFlag = start(['serve', '--dir', 'no-such-rings', '--port', '0']);
   await byFlag.says(/no-such-rings is absent/);
   expect((await byFlag.stop()).stderr).not.toContain('relative');
@@ -191,7 +191,7 @@ it('serve takes a relative flag as it is typed, but warns of a relative variable
   await byVariable.says(/no-such-rings is absent: .*relative/);
 });
 
-it('a service that is only started with /register hears of it, without any collect', async () => {
+it('a service with /register gets the warning even without a collect', async () => {
   const service = `
     import { diag, DiagLogLevel, metrics } from '@opentelemetry/api';
     import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';

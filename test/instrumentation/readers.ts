@@ -1,4 +1,4 @@
-/** Small helpers around real readers. */
+/** Helpers for real readers. */
 import { diag, type MeterProvider as ApiMeterProvider } from '@opentelemetry/api';
 import { PrometheusExporter, PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import {
@@ -20,7 +20,7 @@ import type { Profile } from '../../src/settings/settings.js';
 import { feedOf, type InMemorySource } from './in-memory-source.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Collects when asked to, and on its own never. */
+/** Reader that collects only when a test calls it. */
 export class ManualReader extends MetricReader {
   constructor(temporality = AggregationTemporality.CUMULATIVE, metricProducers: MetricProducer[] = []) {
     super({ aggregationTemporalitySelector: () => temporality, metricProducers });
@@ -32,7 +32,7 @@ export class ManualReader extends MetricReader {
     return resourceMetrics.scopeMetrics.flatMap(({ metrics }) => metrics);
   }
 
-  /** The points of one metric; none if it is not there. */
+  /** Returns the points of one metric; none if the metric is missing. */
   async points(name: string): Promise<DataPoint<unknown>[]> {
     const metric = (await this.metrics()).find(({ descriptor }) => descriptor.name === name);
     return (metric?.dataPoints as DataPoint<unknown>[] | undefined) ?? [];
@@ -51,12 +51,12 @@ export function providerWith(...readers: IMetricReader[]): MeterProvider {
   return new MeterProvider({ readers });
 }
 
-/** The same provider, seen through an object of another make: without the fields of the SDK. */
+/** Returns the provider as another vendor's object, without the fields of the SDK. */
 export function ofAnotherMake(provider: ApiMeterProvider): ApiMeterProvider {
   return { getMeter: (name, version, options) => provider.getMeter(name, version, options) };
 }
 
-/** What a scrape would get from a real exporter over this producer. */
+/** Returns the exposition of a real exporter with this producer. */
 export async function scrape(producer: MetricProducer): Promise<string> {
   const exporter = new PrometheusExporter({
     preventServerStart: true,
@@ -79,7 +79,7 @@ export async function scrapeOf(reader: MetricReader): Promise<string> {
   return new PrometheusSerializer(undefined, false, undefined, true, true).serialize(resourceMetrics);
 }
 
-/** Value and attributes only, for comparisons. */
+/** Returns the values by this attribute, for comparisons. */
 export function valuesOf(points: readonly DataPoint<unknown>[], attribute: string): Record<string, unknown> {
   return Object.fromEntries(points.map(({ attributes, value }) => [String(attributes[attribute]), value]));
 }

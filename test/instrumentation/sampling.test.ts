@@ -10,13 +10,13 @@ describe('sampling control', () => {
     expect(new SamplingControl().update(window(7000))).toBe(1);
   });
 
-  it('passes over as many as the budget demands, at once', () => {
+  it('leaves out as many as the budget requires, at once', () => {
     const control = new SamplingControl();
     expect(control.update(window(70_000))).toBe(10);
     expect(control.update(window(2_500_000))).toBe(358);
   });
 
-  it('passes over fewer where the budget is larger', () => {
+  it('leaves out fewer if the budget is larger', () => {
     expect(new SamplingControl(100).update(window(70_000))).toBe(1);
     expect(new SamplingControl(1).update(window(70_000))).toBe(100);
   });
@@ -42,7 +42,7 @@ describe('time budget', () => {
 
 const NONE = { type: 0, seen: 0, recorded: 0, sampledOut: 0, lost: 0 };
 
-/** A machine on which recording one event takes `costMs` on the clock. */
+/** Simulates a machine: recording one event takes `costMs` on its clock. */
 class Machine {
   nowMs = 0;
   costMs = 0.001;
@@ -71,7 +71,7 @@ class Machine {
     for (let i = 0; i < count; i++) this.tap.push(1, 6, i);
   }
 
-  /** A second at this rate, as the timer would work through it. Returns the time that recording took. */
+  /** Simulates a second at this rate, with the slices of the timer. Returns the time that recording took. */
   second(perSecond: number): number {
     let spent = 0;
     const start = this.nowMs;
@@ -113,7 +113,7 @@ describe('the duration pump', () => {
     for (let second = 0; second < 5; second++) expect(machine.second(100_000)).toBeLessThanOrEqual(10.6);
   });
 
-  it('spends as much as it was given, and then samples less', () => {
+  it('spends a larger budget, and then samples less', () => {
     const machine = new Machine(30);
     let spent = 0;
     for (let second = 0; second < 5; second++) spent = machine.second(100_000);
@@ -134,21 +134,21 @@ describe('the duration pump', () => {
     expect(recorded + sampledOut).toBeLessThanOrEqual(machine.tap.stats().seen);
   });
 
-  it('works off what has queued up while it samples', () => {
+  it('records the queued events while it samples', () => {
     const machine = new Machine();
     for (let second = 0; second < 30; second++) machine.second(100_000);
     const { kept } = machine.tap.stats();
     expect(kept - machine.recorded.length).toBeLessThan(500);
   });
 
-  it('stops sampling when the load has gone', () => {
+  it('stops sampling when the load ends', () => {
     const machine = new Machine();
     for (let second = 0; second < 10; second++) machine.second(100_000);
     for (let second = 0; second < 10; second++) machine.second(100);
     expect(machine.tap.oneIn).toBe(1);
   });
 
-  it('uses what is left of the budget at a flush, so that a last collect holds all of an ordinary load', () => {
+  it('uses the rest of the budget at a flush, so that a last collect holds all of an ordinary load', () => {
     const machine = new Machine();
     machine.push(5000);
     expect(machine.pump.flush()).toBe(5000);
@@ -156,7 +156,7 @@ describe('the duration pump', () => {
     expect(machine.pump.flush()).toBeLessThan(6000);
   });
 
-  it('does not take one long pause for dear recordings', () => {
+  it('does not begin to sample because of one long pause', () => {
     const machine = new Machine();
     machine.push(64);
     machine.costMs = 5;

@@ -72,7 +72,7 @@ describe('metrics of the event table', () => {
     expect(value('agent_telemetry_events_dropped_total')).toBe(20_000);
   });
 
-  it('carry no unit in naming nixl, where a backend would append it to the name', () => {
+  it('have no unit in naming nixl, because a backend would append it to the name', () => {
     const own = metricsOf('nixl').filter(({ name }) => name.startsWith('agent_'));
     expect(own).toHaveLength(18);
     expect(new Set(own.map(({ unit }) => unit))).toEqual(new Set(['']));

@@ -49,7 +49,7 @@ describe('the time of today', () => {
     expect(today(agentWith(9_000_000n, 0n), midnight + 1000)).toBe(4);
   });
 
-  it('has nothing of days without a collection', () => {
+  it('omits days without a collection', () => {
     expect(reader('nixl.time.today')(agentWith(7_000_000n, 0n), NOON + DAY_MS)).toBe(0);
   });
 });

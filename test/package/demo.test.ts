@@ -1,4 +1,4 @@
-/** What the README tells first: install, `npx nixl-otel demo`, numbers. On each Node, without a compiler or scripts. */
+/** First steps of the README: install, `npx nixl-otel demo`, numbers. On each Node, without a compiler or scripts. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
@@ -26,7 +26,7 @@ test.each([
     return valueOf(text, 'agent_tx_bytes_total') > 0 && valueOf(text, 'agent_rx_bytes_total') > 0 && text;
   });
   expect(page).toContain('agent_name="agent-1"');
-  // Not to the whole group, like a terminal: the shell between npx and the demo would end, and hide the exit code.
+  // The signal must not reach the whole group: the shell between npx and the demo would end and hide the exit code.
   process.kill(commandUnder(demo.child.pid!), 'SIGINT');
   const { code, stdout } = await demo.ended;
   const [, written, counted] = /written by the agents: ([\d,]+), counted: ([\d,]+)/.exec(stdout)!;
@@ -34,7 +34,7 @@ test.each([
   expect(code).toBe(0);
 });
 
-/** Process of nixl-otel itself. npx starts a shell, which starts it or becomes it. */
+/** Returns the pid of nixl-otel. npx starts a shell, which starts nixl-otel or becomes it. */
 function commandUnder(npx: number): number {
   let pid = npx;
   do pid = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());

@@ -1,4 +1,4 @@
-/** The tarball as registries, type checkers and lawyers see it. */
+/** The tarball: its manifest, types and licences. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** A real Chromium, and what it must never say: a page that fails a script, a policy or a request fails its test. */
+/** A real Chromium. An error of a script, a policy or a request fails the test of the page. */
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { chromiumPath } from './chromium.js';
@@ -15,15 +15,15 @@ export const PHONE = { width: 390, height: 844 };
 
 export interface OpenPage {
   readonly page: Page;
-  /** What the browser complained about, and what the page asked of other servers. */
+  /** Errors of the browser, and requests of the page to other servers. */
   readonly complaints: string[];
 }
 
-/** Opens the page of a serve and waits for its first numbers. Complaints fail the test at its end, unless they are taken. */
+/** Opens the page of a serve and waits for its first numbers. Complaints fail the test at its end, unless the test removes them. */
 export async function openPage(metricsUrl: string, options: BrowserContextOptions = {}): Promise<OpenPage> {
   browser ??= chromium.launch({
     executablePath: chromiumPath()!,
-    // Containers and root have no sandbox of their own to give; there is nothing on this page but ours.
+    // In containers and as root Chromium has no sandbox. The page has no foreign content.
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
   const context = await (await browser).newContext({ viewport: DESKTOP, colorScheme: 'light', ...options });
@@ -50,12 +50,12 @@ export async function openPage(metricsUrl: string, options: BrowserContextOption
   return { page, complaints };
 }
 
-/** The exact number of an element that shows one in words. */
+/** Returns the exact number of an element that shows a rounded one. */
 export async function exact(number: Locator): Promise<number> {
   return Number(await number.getAttribute('value'));
 }
 
-/** Rows of a table by their first cell: exact numbers by the heading of their column. */
+/** Returns the rows of a table by their first cell: exact numbers by the heading of their column. */
 export async function numbersIn(table: Locator): Promise<Record<string, Record<string, number>>> {
   const headings = (await table.locator('thead th').allInnerTexts()).map((text) => text.replace(/ [▲▼]$/, '').trim());
   const rows = await table.locator('tbody tr').evaluateAll((lines: Cells[]) =>
@@ -69,7 +69,7 @@ export async function numbersIn(table: Locator): Promise<Record<string, Record<s
   );
 }
 
-/** As much of an element as the functions that run in the browser use: these files know no DOM. */
+/** Members of an element that functions in the browser use: these files have no types of the DOM. */
 interface Cells {
   querySelector(selector: string): { textContent: string } | null;
   querySelectorAll(selector: string): ArrayLike<{ value: string }>;

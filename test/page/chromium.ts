@@ -1,10 +1,10 @@
-/** Which browser the tests of the live page use. */
+/** Browser for the tests of the live page. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** CHROMIUM, or what is in PATH. */
+/** Returns CHROMIUM, or a Chromium in PATH. */
 export function chromiumPath(): string | undefined {
   const named = process.env['CHROMIUM'];
   if (named) return named;

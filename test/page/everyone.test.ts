@@ -1,4 +1,4 @@
-/** The page with a keyboard, in light and dark, and as axe judges it. */
+/** Accessibility of the page: the rules of axe, a keyboard, and light and dark colours. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
@@ -60,7 +60,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     expect(await colours(page)).toBe('rgb(18, 21, 26)');
   });
 
-  it('can be used with a keyboard alone: every control has its turn, and shows it', async () => {
+  it('can be used with a keyboard alone: every control gets the focus, and shows it', async () => {
     const { page } = await openPage(url);
     await rowsThere(page, 3);
     const stops: string[] = [];
@@ -71,7 +71,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
           document.activeElement, document.activeElement.getAttribute('aria-label'),
           getComputedStyle(document.activeElement))`,
       );
-      if (tag === 'BODY') break; // the last one is behind us
+      if (tag === 'BODY') break; // after the last control
       stops.push(name);
       expect({ name, outline }).toEqual({ name, outline: expect.not.stringMatching('none') as string });
     }
@@ -80,7 +80,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     );
   });
 
-  it('moves through a chart with arrow keys, and says what stands there', async () => {
+  it('moves through a chart with arrow keys, and shows the values there', async () => {
     const { page } = await openPage(url);
     const legend = page.locator('#requests .legend');
     await until(async () => /requests [1-9]/.test(await legend.innerText()));
@@ -109,7 +109,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     await page.getByRole('columnheader', { name: 'agent' }).getByRole('button').press('Space');
     expect(await rowsThere(page, 3)).toEqual(['agent-0', 'agent-1', 'agent-2']);
 
-    // By a number that changes at once, rows stay where they are while one of them has the focus.
+    // The tx rate changes at once, but rows keep their places while one of them has the focus.
     await page.getByRole('columnheader', { name: 'tx rate' }).getByRole('button').press('Enter');
     await page.getByRole('button', { name: 'agent-2' }).focus();
     const order = await rowsThere(page, 3);

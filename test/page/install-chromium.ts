@@ -1,4 +1,4 @@
-/** In CI a missing Chromium is installed, from Debian: a skipped test would say nothing there. */
+/** In CI, installs a missing Chromium from Debian: a skipped test would hide failures there. */
 import { spawnSync } from 'node:child_process';
 import { chromiumPath } from './chromium.js';
 

@@ -1,4 +1,4 @@
-/** What the page shows beside what a scrape of the same serve says. */
+/** Compares the numbers of the page with a scrape of the same serve. */
 import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +26,7 @@ function sumOf(samples: readonly Sample[], name: string, labels: Readonly<Record
   return samples.filter(isAsked).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** Counts per bucket over all agents, empty ones left out, by upper bound. */
+/** Returns counts per bucket over all agents, without empty buckets, in the order of upper bounds. */
 function bucketsOf(samples: readonly Sample[], name: string, labels: Readonly<Record<string, string>> = {}): number[] {
   const bounds = [
     ...new Set(samples.filter((one) => one.name === `${name}_bucket`).map(({ labels }) => labels['le']!)),
@@ -59,7 +59,7 @@ function written(events: Written['events']): Record<string, number> {
   };
 }
 
-/** Agents that have come to rest: what follows is compared number by number. */
+/** Serves agents that have ended their work, so that numbers can be compared. */
 async function serveQuietAgents(naming: string): Promise<string> {
   const dir = temporaryDirectory();
   const serve = start(['serve', '--dir', dir, '--port', '0', '--naming', naming, '--dead-ttl', '600000']);
@@ -91,7 +91,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
       );
       expect({ agent, ...numbers }).toMatchObject({ agent, ...expected });
     }
-    // It falls back within half a minute of the last event.
+    // The fill falls within half a minute after the last event.
     await until(async () => {
       const fill = (await numbersIn(page.locator('#agents')))['small']!['ring fill'];
       return fill === valueOf(await scrape(url), 'nixl_ring_utilization', '"small"');
@@ -145,7 +145,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     }
   });
 
-  it('agrees with what the agents say that they wrote, and with top', async () => {
+  it('agrees with the reports of the agents, and with top', async () => {
     const dir = temporaryDirectory();
     const serve = start(['serve', '--dir', dir, '--port', '0', '--dead-ttl', '600000']);
     const [, url] = await serve.says(/serves (http:\S+) from/);
@@ -176,11 +176,11 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     const dir = temporaryDirectory();
     const serve = start(['serve', '--dir', dir, '--port', '0']);
     const [, url] = await serve.says(/serves (http:\S+) from/);
-    // One size, one direction: 200 transfers of 64 KiB a second.
+    // 200 transfers per second of 64 KiB, in one direction.
     startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '200', '--sizes', '64k:1', '--reads', '0']);
     const { page } = await openPage(url!);
     const rate = async (heading: string) => (await numbersIn(page.locator('#agents')))['agent-0']?.[heading] ?? 0;
-    // A flush comes every 100 ms, so a second may hold one more or one less; a machine at work may hold several up.
+    // A flush comes every 100 ms, so a second may have one more or one less. A busy machine may delay several flushes.
     const near = (value: number, expected: number) => value > expected * 0.7 && value < expected * 1.3;
     await until(async () => near(await rate('requests'), 200) && near(await rate('tx rate'), 200 * 65_536));
     expect(await rate('rx rate')).toBe(0);

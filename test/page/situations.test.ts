@@ -1,4 +1,4 @@
-/** The page where there is nothing, too much, something broken or something hostile, and where serve goes away. */
+/** The page without agents, with very many, with broken files and hostile names, and after the end of serve. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -22,7 +22,7 @@ function writeAgent(dir: string, name: string, txBytes: bigint): void {
 }
 
 describe.skipIf(chromiumPath() === undefined)('the page', () => {
-  it('says where it looks when there are no rings, and shows the first one without a reload', async () => {
+  it('names its directories when there are no rings, and shows the first ring without a reload', async () => {
     const dir = temporaryDirectory();
     const { page } = await openPage((await startServe(dir)).url);
     expect(await page.locator('#none').innerText()).toContain(dir);
@@ -107,11 +107,11 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
         all.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ innerText }) => innerText),
       );
     expect(boxes).toEqual([]);
-    // Above the last bound of its histogram, a percentile is only known to be that.
+    // A percentile above the last bound of its histogram is only known to be above it.
     expect(await page.locator('#totals').innerText()).toContain('≥ 10 s');
   });
 
-  it('draws lines that can be seen', async () => {
+  it('draws visible lines', async () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--seconds', '0']);
     const { page } = await openPage((await startServe(dir)).url);
@@ -144,7 +144,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     await page.locator('html[data-state=stale]').waitFor();
     expect(await page.locator('#state').innerText()).toContain('No answer');
     expect(await bytes()).toBe(7);
-    complaints.length = 0; // connections refused are what this is about
+    complaints.length = 0; // refused connections are expected here
     writeAgent(dir, 'agent', 5n);
     await startServe(dir, new URL(url).port);
     await page.locator('html[data-state=live]').waitFor();
@@ -152,7 +152,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     complaints.length = 0;
   });
 
-  it('asks for nothing while it is paused, or cannot be seen', async () => {
+  it('sends no requests while it is paused or invisible', async () => {
     const dir = temporaryDirectory();
     const { page } = await openPage((await startServe(dir)).url);
     await page.clock.install();

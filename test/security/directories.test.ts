@@ -1,4 +1,4 @@
-/** Who may bring a ring: links lead nowhere, owners can be named, and a directory that is open to all is told. */
+/** Rings of other users: links are not followed, owners can be restricted, and a public directory causes a warning. */
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -78,7 +78,7 @@ test.each([
     openSource({ directories: [place], tally: tallyOptions(), ...(owners === undefined ? {} : { owners }) });
   const sources = [open(directory, first), open(parent, second)];
   onTestFinished(() => sources.forEach((source) => source.close()));
-  // Only now: both have a say when it is looked at first.
+  // Make the ring only now, so that both sources decide about it when it is found.
   const ring = ringIn(directory);
   const isJudged = ({ agents, problems }: Snapshot) =>
     agents.length > 0 || problems.some(({ state }) => state === 'denied');
@@ -110,7 +110,7 @@ test('warns once about a directory that every user may write to, unless owners a
   const warnings = async (...flags: string[]) => {
     const serve = start(['serve', '--dir', directory, '--port', '0', ...flags]);
     const [url] = await serve.says(/http:\S+metrics/);
-    // The first scan is over by then.
+    // By then the collector has searched the directory.
     await until(async () => valueOf(await scrape(url), 'nixl_collector_ticks_total') > 2);
     await scrape(url);
     return (await serve.stop()).stderr.match(/any user may create rings in \S+/g) ?? [];

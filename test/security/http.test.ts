@@ -1,4 +1,4 @@
-/** The HTTP server before clients that do not behave: each is cut off, and scrapes go on. */
+/** The HTTP server and faulty clients: it closes their connections, and scrapes continue. */
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { scrape, start, temporaryDirectory } from '../cli/command.js';
@@ -9,13 +9,13 @@ async function serving(): Promise<URL> {
   return new URL(url);
 }
 
-/** A connection, what it was answered, and when it was closed. */
+/** Opens a connection. Returns it with its answer so far and a promise of its close. */
 async function dial({ hostname, port }: URL): Promise<{ socket: Socket; answer: () => string; closed: Promise<void> }> {
   const socket = connect(Number(port), hostname);
   onTestFinished(() => void socket.destroy());
   let answer = '';
   socket.on('data', (text: Buffer) => (answer += text.toString()));
-  socket.on('error', () => {}); // closed under our hands, as it should be
+  socket.on('error', () => {}); // the server closes the connection, as it should
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
   await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
   return { socket, answer: () => answer, closed };

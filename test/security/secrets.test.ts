@@ -1,4 +1,4 @@
-/** What opens a collector's door stays out of every log line and page, at every level, also when exports fail. */
+/** Credentials of a collector appear in no log line and no page, at any level, also when exports fail. */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
@@ -6,7 +6,7 @@ import { scrape, start, temporaryDirectory } from '../cli/command.js';
 
 const SECRET = 'hunter2-of-the-collector';
 
-/** Takes requests and answers with this status. */
+/** Starts a collector that answers requests with this status. */
 async function collector(status: number): Promise<{ port: number; first: Promise<IncomingMessage> }> {
   let arrived = (_: IncomingMessage): void => {};
   const first = new Promise<IncomingMessage>((resolve) => (arrived = resolve));

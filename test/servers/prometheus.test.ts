@@ -40,7 +40,7 @@ it('answers to the unit, through restarts of serve, of Prometheus and of agents'
   await prometheus.server.stop('SIGKILL');
   for (let life = 1; life <= 2; life++) {
     await agents.run('--name', 'again', '--exact-name');
-    // A second life in the same file wipes the unread events of the first.
+    // A restart in the same file wipes unread events.
     await expect.poll(() => counted('again'), PATIENTLY).toBe(agents.transfersOf('again'));
   }
   await prometheus.server.startAgain();

@@ -34,7 +34,7 @@ describe("NIXL's variables", () => {
     );
   });
 
-  it('refuses an interval that is none', () => {
+  it('refuses an interval that is no number', () => {
     expect(() => optionsFromEnvironment({ NIXL_TELEMETRY_RUN_INTERVAL: 'often' })).toThrow(
       'NIXL_TELEMETRY_RUN_INTERVAL',
     );
@@ -44,7 +44,7 @@ describe("NIXL's variables", () => {
 describe('a producer', () => {
   afterEach(() => vi.unstubAllEnvs());
 
-  it('exports what the variables say, and an option goes before them', async () => {
+  it('uses the variables, and options before them', async () => {
     const directory = temporaryDirectory();
     const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 });
     for (const [type, value] of [

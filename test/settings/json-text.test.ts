@@ -35,7 +35,7 @@ const WRONG: [text: string, place: string, message: RegExp][] = [
 ];
 
 describe('JSON', () => {
-  it.each(RIGHT)('%j is what JSON.parse() makes of it', (text) => {
+  it.each(RIGHT)('%j has the value of JSON.parse()', (text) => {
     const { mistakes, value } = readJson(text);
     expect(mistakes).toEqual([]);
     const parsed: unknown = JSON.parse(text);
@@ -49,7 +49,7 @@ describe('JSON', () => {
     expect(lineAndColumn(text, mistakes[0]!.offset)).toBe(place);
   });
 
-  it('has the places of keys and list elements', () => {
+  it('has the offsets of keys and list elements', () => {
     const text = '{\n  "a": [1, {"b": 2}],\n  "c": 3\n}';
     const { offsetOf } = readJson(text);
     const place = (...path: (string | number)[]): string => lineAndColumn(text, offsetOf(path));

@@ -158,14 +158,14 @@ describe('globs of declared events', () => {
     return said;
   };
 
-  it("are warned of where they match NIXL's own events, which they do not count", () => {
+  it("cause a warning if they match NIXL's own events, which they do not count", () => {
     expect(warnings('agent_?x_bytes')).toEqual([
       "customEvents[0].event agent_?x_bytes does not count agent_tx_bytes, agent_rx_bytes: they are NIXL's own events",
     ]);
     expect(warnings('*_BACKEND')).toEqual([expect.stringContaining('NIXL_ERR_BACKEND')]);
   });
 
-  it('are not, where they can only match others', () => {
+  it('cause no warning if they match only other events', () => {
     expect([warnings('*'), warnings('retry_*'), warnings('*_bytes', 'BACKEND')]).toEqual([[], [], []]);
   });
 });
@@ -189,12 +189,12 @@ describe('settings', () => {
     });
   });
 
-  it('take undefined as not given', () => {
+  it('treat undefined as not given', () => {
     const { source } = producerSettings({ directories: '/d', deadTtlMs: undefined } as never);
     expect(source.deadTtlMs).toBe(30_000);
   });
 
-  it('take the directory from the environment unless an option says where the rings are', () => {
+  it('take the directory from the environment unless an option names a place of rings', () => {
     vi.stubEnv('NIXL_TELEMETRY_DIR', '/env');
     expect(producerSettings({}).source.directories).toEqual(['/env']);
     expect(producerSettings({ directories: '/own' }).source.directories).toEqual(['/own']);

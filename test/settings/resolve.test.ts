@@ -57,7 +57,7 @@ describe('places', () => {
   });
 });
 
-it('metrics that are not of agents are reserved under their kinds', () => {
+it('metrics that belong to no agent are reserved under their kinds', () => {
   const tables = [...SELF_METRICS, ...DURATION_METRICS].map(({ name, kind }) => [name, kind]);
   expect(OWN_METRICS).toEqual({ ...Object.fromEntries(tables), target_info: 'gauge' });
 });

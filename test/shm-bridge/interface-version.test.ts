@@ -1,4 +1,4 @@
-/** The version that both languages agree on: a binary or a stream of another version is an error, not a wrong number. */
+/** Interface version of C++ and TypeScript: a binary or a stream of another version is an error, not a wrong number. */
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ import { eventsFor, writeRing } from '../support/rings.js';
 const OTHER = INTERFACE_VERSION + 1;
 const TALLY = rawTally(tallyOptions());
 
-/** Compiles a native part whose interface version is another one. */
+/** Compiles a native part with another interface version. */
 function otherBuild(): string {
   const file = path.join(temporaryDirectory(), 'other.node');
   const source = fileURLToPath(new URL('../support/other-version.c', import.meta.url));
@@ -51,7 +51,7 @@ function rawTotals(): RawTotals {
 
 const mismatch = new RegExp(`interface version ${OTHER}, and this package needs ${INTERFACE_VERSION}: rebuild it`);
 
-test('a binary of another version is refused, and one that fits is found behind it', () => {
+test('a binary of another version is refused, and a later one that fits is found', () => {
   const other = otherBuild();
   expect(() => loadFirst([other])).toThrow(mismatch);
   expect(() => loadFirst([other])).toThrow(/other\.node: the native part has .*\n {2}build it with: /);
@@ -71,7 +71,7 @@ test.each([
 });
 
 /** If it fails: increment the version in native/addon/words.h and src/shm-bridge/addon.ts, then update this test. */
-test('what crosses the border has not changed without a new version', () => {
+test('the interface has not changed without a new version', () => {
   const raw = rawSnapshot();
   const kinds = TALLY.types.filter(({ bounds }) => bounds !== undefined).length;
   const buckets = (bounds: readonly number[]): number => bounds.length + 1;

@@ -22,7 +22,7 @@ describe('a writer', () => {
     expect(readFileSync(target, 'utf8')).toBe('something else');
   });
 
-  // In a separate process, which must survive it.
+  // The truncation happens in a separate process, which must survive it.
   it.each([
     ['to nothing', 0],
     ['inside its slots', 4096],
@@ -52,7 +52,7 @@ describe('a writer', () => {
     expect(JSON.parse(child.stdout)).toEqual(['none', 500, false, false, 0, lost, true, 1, 'none', 3]);
   });
 
-  it('survives it in a call of pending alone', () => {
+  it('survives a truncation in a call of pending alone', () => {
     const path = join(temporaryDirectory(), 'agent');
     const bridge = JSON.stringify(new URL('../../dist/shm-bridge/index.js', import.meta.url).href);
     const script = `

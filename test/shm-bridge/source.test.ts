@@ -62,7 +62,7 @@ test('a dead agent stays until every reader has its last values', async () => {
   const source = openTestSource([directory], { deadTtlMs: 0 });
   const [fast, slow] = [source.openReader(), source.openReader()];
   const agent = startTransferSource(['--dir', directory, '--agents', '1', '--seconds', '0']);
-  // The life of an agent stays unknown if its process ends before it was seen.
+  // The life of an agent stays unknown if its process ends before the collector sees it.
   await until(() => fast.snapshot().agents[0]?.life === 'alive');
   const { totals } = JSON.parse((await agent.stop()).stdout.trim().split('\n').at(-1)!) as Totals;
   await until(() => fast.snapshot().agents[0]?.life === 'dead');
@@ -76,7 +76,7 @@ test('a dead agent stays until every reader has its last values', async () => {
   slow.close();
 });
 
-test('the peak of a ring outlives the drain', async () => {
+test('the peak of a ring remains after the drain', async () => {
   const directory = temporaryDirectory();
   backlog(directory, new Array<bigint>(40).fill(1n));
   const source = openTestSource([directory]);
@@ -100,11 +100,11 @@ test('a thousand new rings are found and drained together', () => {
   expect(drained(source.snapshot())).toBe(1000);
 });
 
-test('an agent with an unlinked file and an invisible process is dropped after the dead TTL', async () => {
+test('an agent with an unlinked file and an invisible process is released after the dead TTL', async () => {
   const directory = temporaryDirectory();
   const file = path.join(directory, 'agent');
   const source = openTestSource([directory], { deadTtlMs: 100 });
-  // This process writes it: its own mappings do not count.
+  // The writer is this process, and the search for writers ignores its own mappings.
   const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });
   for (let i = 0; i < 5; i++) writer.push({ type: XFER_TIME, value: 1n });
   await until(() => drained(source.snapshot()) === 5);

@@ -22,7 +22,7 @@ export class CollectorStop {
     onTestFinished(() => closeSync(this.#fd));
   }
 
-  /** Stops the thread at its next call there. */
+  /** Stops the thread at its next call in this place. */
   hold(place: Place): void {
     writeSync(this.#fd, place, 0);
   }

@@ -2,7 +2,7 @@
 
 export const METHODS = 'export(m, done) { done({ code: 0 }) }, async forceFlush() {}, async shutdown() {}';
 
-/** Name and source of each. */
+/** Name and source of each module. */
 export const LATE_THROWS: readonly (readonly [string, string])[] = [
   ['a timer of the module', `setTimeout(() => { throw new Error('late') }, 20); export default { ${METHODS} };`],
   ['a promise of the module', `Promise.reject(new Error('late')); export default { ${METHODS} };`],

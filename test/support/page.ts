@@ -1,4 +1,4 @@
-/** A page in the Prometheus text format, taken apart. */
+/** Parses a page in the Prometheus text format. */
 
 export interface Sample {
   name: string;

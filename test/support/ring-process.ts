@@ -15,7 +15,7 @@ export interface RingOrder {
   }[];
 }
 
-/** Makes the rings in this order. Each later line on its stdin is one more order. */
+/** Program that makes rings: each line on its stdin names a ring and the events to write into it. */
 const PROGRAM = `
   import { createInterface } from 'node:readline';
   const { RingWriter } = await import(process.argv[1]);

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { EVENTS } from '../../src/mapping/index.js';
 import { openRing, type RingEvent, RingWriter, type WriteEvent } from '../../src/shm-bridge/index.js';
 
-/** All that the package knows; ring-writer.ts has the range, native/ring_layout.h the layouts. */
+/** All wire versions of the package. ring-writer.ts has the range, native/ring_layout.h the layouts. */
 export const WIRE_VERSIONS = [1, 2, 3, 4, 5];
 
 /** Edge values: equal as doubles, or beyond the usual number types. */
@@ -33,7 +33,7 @@ export function eventsFor(wireVersion: number): (WriteEvent & RingEvent)[] {
   return [...everyType, ...unknownTypes].map((e) => ({ ...e, category: EVENTS[e.type]?.category ?? 7 }));
 }
 
-/** Writes the events to a ring whose positions were `skipped` before: they wrap round. */
+/** Writes the events to a ring. Its positions are `skipped` before, so that the events wrap. */
 export function writeRing(file: string, wireVersion: number, events: readonly WriteEvent[], skipped = 0): void {
   const writer = new RingWriter(file, { wireVersion, capacity: 64 });
   const drain = openRing(file);

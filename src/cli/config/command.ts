@@ -37,7 +37,7 @@ function fileOf(given: string | undefined, environment: Environment): WrittenSet
 function check(given: string | undefined): void {
   const file = fileOf(given, process.env);
   if (file === undefined) throw new Failure('no file is given, and NIXL_OTEL_CONFIG is not set', ExitCode.USAGE);
-  // Modules and variables count as in a service. The place of the rings may be missing in both.
+  // Checks modules and variables as a service does. Sets a directory, because file and variables need not name one.
   warnOfNoEffect(producerSettings({ directories: '/' }, process.env, file), diag);
   const resolved = resolve(ALL_SERVE_ROWS, { givenBy: 'flag', environment: {}, file });
   unusedSettings(resolved, file);

@@ -72,7 +72,7 @@ async function demo(options: DemoOptions): Promise<void> {
   }
 }
 
-/** Prints rates until a request to stop, and totals then. */
+/** Prints rates until a stop is requested, and then totals. */
 async function printRates(pipeline: MetricsPipeline, source: TransferSource, stop: StopRequest, intervalMs: number) {
   let before = pipeline.read();
   const timer = setInterval(() => {

@@ -8,7 +8,7 @@ import { ratesOf, rateTexts, totalsOf } from '../figures/totals.js';
 export function rateLine(before: Snapshot | undefined, after: Snapshot): string {
   const now = withTotals(after);
   const interval = new Interval(before && withTotals(before), now);
-  // Losses are totals, not rates: one lost event is worth a note for longer than one line.
+  // Losses are totals, not rates: a lost event must stay visible in later lines.
   const lost = now.agents.reduce((all, { dropped }) => all + dropped, 0n);
   const full = after.agents.reduce((all, { foundFull }) => all + foundFull, 0);
   const fullText = full === 0 ? [] : [`rings found full ${amount(full)} times: more events may be lost`];

@@ -13,7 +13,7 @@ const FLAGS = [
   ['--seconds', '0'],
 ].flat();
 
-/** Totals on its last line. `written`: events that the rings accepted. */
+/** Totals on the last line of the child. `written`: events that the rings accepted. */
 export interface TransferTotals {
   written: number;
   transfersTx: number;
@@ -21,13 +21,13 @@ export interface TransferTotals {
 }
 
 export class TransferSource {
-  /** Settles when its rings exist. */
+  /** Settles when the child's rings exist. */
   readonly ready: Promise<void>;
-  /** Settles at its end, with its totals unless it failed. */
+  /** Settles at the child's end, with its totals unless it failed. */
   readonly ended: Promise<TransferTotals | undefined>;
   readonly #child: ChildProcess;
 
-  /** @throws Failure where this platform has no such program. */
+  /** Starts the child. @throws Failure if the package has no such program for this platform. */
   constructor(directory: string) {
     const program = findNativeFile('transfer-source');
     if (program === undefined) throw new Failure(`no transfer-source for ${platformName()}; ${howToBuild()}`);
@@ -53,13 +53,13 @@ export class TransferSource {
     this.ready.catch(() => {}); // without a listener a rejection would end the process
   }
 
-  /** Ends it after a last flush. */
+  /** Ends the child after a last flush. */
   stop(): Promise<TransferTotals | undefined> {
     this.#child.kill('SIGTERM');
     return this.ended;
   }
 
-  /** Ends it at once, with its children. */
+  /** Ends the child and its processes at once. */
   readonly kill = (): void => {
     process.off('exit', this.kill);
     this.#child.kill('SIGKILL');

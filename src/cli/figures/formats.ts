@@ -1,6 +1,6 @@
-/** Numbers and times as text for people. Pure, and without imports: the live page has it, too. */
+/** Numbers and times as text for people. Pure, and without imports: the live page uses this module, too. */
 
-/** Formats what is known. */
+/** Formats a value if it is known. */
 export function ifKnown<T>(value: T | null | undefined, format: (value: T) => string, unknown = '-'): string {
   return value === null || value === undefined ? unknown : format(value);
 }
@@ -98,7 +98,7 @@ function joined(value: number, unit: string): string {
   return `${rounded(value)}${unit}`;
 }
 
-/** Too small to be shown with one digit behind the point. */
+/** Returns true if a value is too small to be shown with one digit behind the point. */
 function isTiny(value: number): boolean {
   return value > 0 && value < 0.1;
 }

@@ -1,4 +1,4 @@
-/** Rates and distributions of the time between two samples. Pure; the live page has it, too. */
+/** Rates and distributions of the time between two samples. Pure; the live page uses this module, too. */
 import { type Exact, increase, sum } from '../../exact.js';
 import type { HistogramTally } from '../../tally.js';
 
@@ -9,24 +9,24 @@ export interface Sample<Agent> {
 }
 
 export interface Counted {
-  /** The same in every sample, and no other agent's. */
+  /** Identifies the agent in every sample. */
   readonly id: number | string;
-  /** When the counters were 0, in milliseconds since the epoch. Absent where that is unknown. */
+  /** Time at which the counters were 0, milliseconds since the epoch; absent if unknown. */
   readonly startTimeMs?: number;
 }
 
 /**
- * The time between two samples of agents. An agent that started in between counts from 0. One that appears later than it
- * started is left out, because not all of its value belongs to this interval. A counter that fell has restarted.
+ * The time between two samples of agents. An agent that started in between counts from 0. An agent that started earlier but
+ * is missing in the first sample is left out: only a part of its value belongs to this time. A counter that fell restarted.
  */
 export class Interval<Agent extends Counted> {
-  /** Undefined without an earlier sample, and where the clock was set back. */
+  /** Undefined without an earlier sample, and if the clock was set back. */
   readonly seconds: number | undefined;
   readonly #beforeMs: number;
   readonly #before: ReadonlyMap<Agent['id'], Agent>;
   readonly #isComparable: (now: Agent, before: Agent) => boolean;
 
-  /** `isComparable`: false for two states under one id that are not of one agent. */
+  /** `isComparable`: returns false if two states have the same id, but do not belong to the same agent. */
   constructor(
     before: Sample<Agent> | undefined,
     now: Sample<Agent>,
@@ -39,7 +39,7 @@ export class Interval<Agent extends Counted> {
       before !== undefined && now.takenMs > before.takenMs ? (now.takenMs - before.takenMs) / 1000 : undefined;
   }
 
-  /** Returns a counter's increase per second, summed over agents. Undefined where none of them can be compared. */
+  /** Returns a counter's increase per second, summed over agents; undefined if no agent can be compared. */
   rate(agents: readonly Agent[], counter: (agent: Agent) => Exact): number | undefined {
     const pairs = this.#pairs(agents);
     if (this.seconds === undefined || (pairs.length === 0 && agents.length > 0)) return undefined;
@@ -75,14 +75,14 @@ export function countsSince(before: readonly number[] | undefined, now: readonly
 
 export interface Quantile {
   readonly value: number;
-  /** The value lies above the last bound, which is `value`. */
+  /** True if the value lies above the last bound. `value` is then that bound. */
   readonly above: boolean;
 }
 
 /**
  * Estimates the value below which a share of all values lies, 0 < share <= 1. Values count as evenly spread within a bucket,
  * as in Prometheus's histogram_quantile().
- * @returns undefined when there are no values.
+ * @returns undefined without values.
  */
 export function quantile({ bounds, counts }: HistogramTally, share: number): Quantile | undefined {
   const total = counts.reduce((all, count) => all + count, 0);

@@ -4,7 +4,7 @@ import { oneLine } from '../../one-line.js';
 
 const ELLIPSIS = '…';
 const CHARACTERS = new Intl.Segmenter();
-/** Nearly every text is such, and its width a hundred times as cheap. */
+/** Nearly every text is printable ASCII. Its width then takes a hundredth of the time. */
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
 export type Side = 'left' | 'right';
@@ -42,7 +42,7 @@ export function cut(text: string, columns: number): string {
 /** Sets the first and the last column left, those between right. Each column is as wide as its widest text. */
 export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [headings, ...rows];
-  // Not as arguments of one Math.max(): a hundred thousand of them are more than the stack holds.
+  // Not one Math.max() over all rows: a hundred thousand arguments do not fit on the stack.
   const widths = headings.map((_, i) => all.reduce((most, row) => Math.max(most, widthOf(row[i]!)), 0));
   const last = headings.length - 1;
   const cell = (text: string, i: number): string =>

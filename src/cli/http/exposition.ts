@@ -8,14 +8,14 @@ import type { Handler } from './metrics-server.js';
 
 /** OpenTelemetry's exporter names only `text/plain`, which Prometheus 3 warns about. */
 const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
-/** Some hundred lines of a histogram: half a millisecond. */
+/** Points per call of the serialiser: for a histogram some hundred lines, which take half a millisecond. */
 const POINTS_PER_PART = 16;
 /** Time after which other work gets a turn. */
 const SLICE_MS = 2;
 
 /** Serves the metrics of a reader, collected per request. `onFailure` is called for each failed collection. */
 export function metricsHandler(reader: IMetricReader, onFailure: () => void): Handler {
-  // An exposition of many agents has megabytes: only one is made at a time, however many scrapers there are.
+  // An exposition of many agents has megabytes. Therefore only one is made at a time, for any number of scrapers.
   const collect = coalesce(async () => {
     const { resourceMetrics, errors } = await reader.collect();
     if (errors.length > 0) diag.error('collecting metrics for /metrics', ...errors);

@@ -2,7 +2,7 @@
 import { oneLine } from '../../one-line.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 
-/** Without a turn for this long, the collector thread counts as stuck. */
+/** Without a tick for this long, the collector thread counts as blocked. */
 const LATE_MS = 1000;
 const MAX_LISTED = 20;
 

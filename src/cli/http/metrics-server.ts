@@ -41,7 +41,7 @@ const KEEP_ALIVE_MS = 75_000;
 const STALLED_MS = 30_000;
 const CLOSE_DEADLINE_MS = 2_000;
 
-/** @throws Failure where the server cannot listen on the address. */
+/** Starts the server. @throws Failure if it cannot listen on the address. */
 export async function listenOn(
   host: string,
   port: number,

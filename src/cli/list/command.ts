@@ -1,4 +1,4 @@
-/** `nixl-otel list`: the rings of a directory and the fields of their headers. Takes and changes nothing. */
+/** `nixl-otel list`: the rings of a directory and the fields of their headers. Drains and changes nothing. */
 import path from 'node:path';
 import type { Command } from 'commander';
 import { findWriters, inspectRing } from '../../shm-bridge/index.js';
@@ -26,10 +26,10 @@ interface ListOptions {
 interface Row extends RingInspection {
   path: string;
   agent: string;
-  /** Absent where the file cannot be examined. */
+  /** User id; absent if the file cannot be examined. */
   owner?: number;
   pid?: number;
-  /** Milliseconds since the file was created. Absent where the file system does not record that. */
+  /** Milliseconds since the file was created; absent if the file system does not record that time. */
   ageMs?: number;
 }
 

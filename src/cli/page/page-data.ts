@@ -79,7 +79,7 @@ function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean
     dropped: Number(totals.dropped),
     /** Drains that found the ring full. */
     foundFull: agent.foundFull,
-    /** Highest share of the ring that was found filled lately, 0 to 1. */
+    /** Highest recent fill ratio of the ring, 0 to 1. */
     fill: utilization(agent),
     restarts: agent.restarts,
     suspect: agent.suspect || agent.foreignMoves > 0,
@@ -100,10 +100,10 @@ function boundsOf([first]: readonly AgentSnapshot[]) {
   };
 }
 
-/** `folded`: number of agents that the last entry sums up; 0 where it is one agent. */
+/** `folded`: number of agents that the last entry sums up; 0 if it is a single agent. */
 function fold(all: readonly AgentData[]): { agents: readonly AgentData[]; folded: number } {
   if (all.length <= MAX_LISTED_AGENTS) return { agents: all, folded: 0 };
-  // Lists the same active agents every time: a rate needs two answers with one agent.
+  // Lists the same active agents every time: a rate needs the same agent in two answers.
   const isIdle = ({ idleMs }: AgentData): number => (idleMs > LONG_IDLE_MS ? 1 : 0);
   const inOrder = [...all].sort((a, b) => isIdle(a) - isIdle(b) || a.id - b.id);
   const rest = inOrder.slice(MAX_LISTED_AGENTS);
@@ -111,7 +111,7 @@ function fold(all: readonly AgentData[]): { agents: readonly AgentData[]; folded
   return { agents: [...inOrder.slice(0, MAX_LISTED_AGENTS), others], folded: rest.length };
 }
 
-/** Adds numbers and counts; of flags and highest values, the higher one counts. */
+/** Adds numbers and counts. Of two flags or two highest values, the higher one counts. */
 function added(a: AgentData, b: AgentData): AgentData {
   const sums = Object.entries(a).map(([key, value]: [string, unknown]) => {
     const other: unknown = b[key as keyof AgentData];

@@ -38,7 +38,7 @@ const HEADERS = {
 };
 
 const TYPES: Readonly<Record<string, string>> = { '.js': SCRIPT, '.css': STYLE, '.svg': 'image/svg+xml' };
-/** Modules that the page shares with the command line. Below /page/ they have the paths of dist, for their imports. */
+/** Modules that the page shares with the command line. Below /page/ they have the paths of dist, so that imports work. */
 const SHARED_SCRIPTS = ['exact.js', 'cli/figures/formats.js', 'cli/figures/rates.js'];
 const BROWSER = 'cli/page/browser/';
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
@@ -46,7 +46,7 @@ const NEGOTIATED = { vary: 'accept, accept-encoding' };
 /** Limits snapshots of the rings, however many browsers are open. */
 const SAME_ANSWER_MS = 500;
 
-/** Returns the totals so far; undefined at the end. */
+/** Returns the totals so far; undefined after the source is closed. */
 type Peek = () => Snapshot | undefined;
 
 export function publishPage(

@@ -24,7 +24,7 @@ export class Failure extends Error {
   }
 }
 
-/** Runs the work and turns its errors into a Failure that begins with `what`. A Failure passes unchanged. */
+/** Runs the work and turns an error into a Failure with a message that begins with `what`. A Failure passes unchanged. */
 export async function orFailure<T>(what: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();

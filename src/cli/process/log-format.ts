@@ -7,7 +7,7 @@ import { LOG_FORMATS } from '../../settings/serve-rows.js';
 import { readYaml } from '../../settings/yaml-text.js';
 import type { LogFormat } from './output.js';
 
-/** Returns the format of the flag, undefined without a valid one. */
+/** Returns the format of the flag; undefined if the flag is absent or wrong. */
 export function formatInFlags(args: readonly string[]): LogFormat | undefined {
   return formatOf(flagIn(args, 'log-format'));
 }

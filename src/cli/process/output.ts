@@ -9,7 +9,7 @@ let isStdoutClosed = false;
 let isStdoutBroken = false;
 let isStdoutOptional = false;
 
-/** Sets the action for the time when stdout has no reader any more. */
+/** Sets the action that runs when stdout has no reader any more. */
 export function onStdoutClosed(action: () => void): void {
   stdoutClosed = action;
 }
@@ -37,13 +37,13 @@ function isReaderGone({ code }: NodeJS.ErrnoException): boolean {
   return code === 'EPIPE' || (code === 'EIO' && process.stdout.isTTY);
 }
 
-/** Resolves to true where stdout broke and is not optional. A reader that left early loses nothing. */
+/** Resolves to true if stdout broke and is not optional. A reader that left early loses nothing. */
 export async function isOutputLost(): Promise<boolean> {
   await allWritten();
   return isStdoutBroken && !isStdoutOptional;
 }
 
-/** Resolves to true where the whole output reached its reader. */
+/** Resolves to true if the whole output reached its reader. */
 export async function isOutputComplete(): Promise<boolean> {
   await allWritten();
   return !isStdoutClosed;
@@ -58,7 +58,7 @@ export function print(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-/** Returns a promise that waits for a slow reader of stdout; undefined where there is nothing to wait for. */
+/** Writes text to stdout. Returns a promise that waits for a slow reader; undefined if no wait is necessary. */
 export function printChunk(text: string | Uint8Array): Promise<void> | undefined {
   if (text.length === 0 || process.stdout.write(text) || process.stdout.destroyed) return undefined;
   return new Promise((resolve) => {
@@ -100,7 +100,7 @@ export function ensureNoteFormat(fallback: () => LogFormat): LogFormat {
   return format;
 }
 
-/** Makes notes of Node's own warnings, which are text otherwise. */
+/** Turns Node's own warnings into notes. Otherwise they are text, even with format JSON. */
 function noteNodeWarnings(): void {
   const [nodes] = process.listeners('warning').filter(({ name }) => name === 'onWarning');
   if (nodes === undefined) return; // --no-warnings, or replaced already
@@ -108,7 +108,7 @@ function noteNodeWarnings(): void {
   process.on('warning', ({ name, message }) => note(`${name}: ${message}`, 'warning'));
 }
 
-/** Writes one line to stderr. Control characters in it, of file names perhaps, stay text. */
+/** Writes one line to stderr. Escapes control characters, which names of files may contain. */
 export function note(message: string, level: NoteLevel = 'info'): void {
   if (buffered !== undefined) return void buffered.push([message, level]);
   const line =

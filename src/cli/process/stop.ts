@@ -5,12 +5,12 @@ import { isatty } from 'node:tty';
 
 /**
  * SIGHUP reports that the terminal was closed. A process under nohup has to survive it, but Node resets ignored signals to
- * their default before any code runs. Under nohup, though, no stream is a terminal.
+ * their default before any code runs. Therefore the streams decide: under nohup none of them is a terminal.
  */
 const HAS_TERMINAL = [0, 1, 2].some((fd) => isatty(fd));
 const SIGNALS: readonly NodeJS.Signals[] = HAS_TERMINAL ? ['SIGINT', 'SIGTERM', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
-/** Ignores SIGHUP where there is no terminal. With one, it requests a stop. */
+/** Ignores SIGHUP without a terminal. With a terminal, SIGHUP requests a stop. */
 export function ignoreHangup(): void {
   if (!HAS_TERMINAL) process.on('SIGHUP', () => {});
 }

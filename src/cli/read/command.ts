@@ -1,4 +1,4 @@
-/** `nixl-otel read`: prints the events of rings. Observes by default, and takes nothing. */
+/** `nixl-otel read`: prints the events of rings. Observes them by default, and drains nothing. */
 import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { list, notEmpty, wholeNumber } from '../../settings/shape.js';
@@ -87,7 +87,7 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
     while (!isDone()) {
       const before = counts.seen;
       for (const reading of readings.open) if (!isDone()) await print(reading);
-      // Signals arrive between two turns of the event loop. Without this, a fast agent would leave none.
+      // Signals arrive between turns of the event loop. Without this pause, a fast agent would keep the loop in one turn.
       await setImmediate();
       if (counts.seen > before) continue;
       if (options.follow !== true) break;
@@ -101,7 +101,7 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
   }
 }
 
-/** @throws Failure when not all files could be read. */
+/** Writes a summary. @throws Failure if not all files could be read. */
 async function noteEnd(
   { files, unreadable, exitCode }: Readings,
   counts: Readonly<Record<'printed' | 'seen', number>>,

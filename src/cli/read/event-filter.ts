@@ -20,14 +20,14 @@ export function categoryName(kind: Kind): string {
 }
 
 export interface FilterOptions {
-  /** Alternatives, with * and ?. */
+  /** Globs with * and ?. One of them must match the name. */
   event?: readonly string[];
   errors?: boolean;
   /** Microseconds. */
   slow?: number;
 }
 
-/** Returns the least value for which events of a kind are shown; undefined where none is shown. */
+/** Returns the least value of the events of a kind that are shown; undefined if none is shown. */
 export type EventFilter = (kind: RingEventKind) => bigint | undefined;
 
 const TIMES: ReadonlySet<string> = new Set(['agent_xfer_time', 'agent_xfer_post_time']);

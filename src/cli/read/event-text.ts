@@ -12,8 +12,8 @@ export function headerOf(format: ReadFormat): string {
 }
 
 /**
- * Returns the text around the time and the value, equal for all events of a kind. Without a time, `before` and `between`
- * join.
+ * Returns the text around the time and the value, equal for all events of a kind. Without a time, `between` follows `before`
+ * directly.
  */
 export function eventFrame(format: ReadFormat, agent: string, kind: RingEventKind) {
   const name = nameOf(kind);
@@ -33,7 +33,7 @@ export function eventFrame(format: ReadFormat, agent: string, kind: RingEventKin
         between: ` ${oneLine(agent)} ${category} ${oneLine(name)} `,
         after: '\n',
       };
-    // All digits of the value: exact, even if a parser makes a double of them.
+    // The value has all its digits: they are exact, even if a parser makes a double of them.
     case 'json':
       return {
         before: `{"agent":${printableJson(agent)},${timed ? '"timestamp":"' : ''}`,

@@ -1,4 +1,4 @@
-/** A ring that is followed by name: into the next file of that name, and over times without a readable one. */
+/** Ring that is followed by its name: read continues with the next file of that name, even if none is readable for a time. */
 import path from 'node:path';
 import type { RingEventColumns } from '../../shm-bridge/types.js';
 import { ExitCode, type ExitCodeNumber, exitCodeOf, unavailability } from '../process/failure.js';
@@ -10,7 +10,7 @@ import { lossExitCode, OpenedRing, type Reading } from './opened-ring.js';
 const MOMENT_MS = 500;
 
 interface Problem {
-  /** Identifies the problem: one kind is reported once, even if numbers in its text change. */
+  /** Identifies the problem: a kind is reported once, even if numbers in its text change. */
   readonly kind: string;
   readonly text: string;
 }
@@ -30,7 +30,7 @@ export class FollowedRing implements Reading {
   #wasOpen = false;
 
   /**
-   * Opens the file now, or later if `unopened` is its state and already reported.
+   * Opens the file now. `unopened`: reported state of a file that could not be opened; take() opens it later.
    * @throws NixlTelemetryError RING_UNAVAILABLE
    */
   constructor(file: string, consume: boolean, unopened?: string) {
@@ -75,7 +75,7 @@ export class FollowedRing implements Reading {
   #open(): void {
     const { inode } = this.#currentFile();
     const ring = new OpenedRing(this.#file, this.#consume, this.#warn);
-    // The name may have changed its file while it was opened: the next take() tries again.
+    // Another file may have got the name during the opening: the next take() tries again.
     if (this.#currentFile().inode !== inode) return ring.close();
     this.#ring = ring;
     this.#inode = inode;

@@ -7,17 +7,17 @@ import { warnOnce } from '../process/output.js';
 
 export const BATCH_EVENTS = 16_384;
 
-/** One file to print the events of. */
+/** Access to the events of one file. */
 export interface Reading {
   readonly agent: string;
   /**
-   * Returns some of the events since the last call; undefined without a readable file. A consumer takes at most `most`, for
-   * they leave the ring.
+   * Returns some of the events since the last call; undefined without a readable file. A consumer takes at most `most`,
+   * because these events leave the ring.
    */
   take(most: number): RingEventColumns | undefined;
   /** Exit code for its state; 0 while it can be read. */
   readonly exitCode: ExitCodeNumber;
-  /** Writes a note if the ring was lost and has none yet. Absent where take() reports losses. */
+  /** Writes a note if the ring was lost and has no note yet. Absent if take() reports losses. */
   reportLoss?(): void;
   close(): void;
 }
@@ -47,7 +47,7 @@ export class OpenedRing implements Reading {
     return events;
   }
 
-  /** State at the last read. Undefined where the ring was readable. */
+  /** State at the last read; undefined if the ring was readable. */
   get problem(): RingStatus | undefined {
     return this.#last === undefined || this.#last.state === 'ready' ? undefined : this.#last;
   }
@@ -60,7 +60,7 @@ export class OpenedRing implements Reading {
     if (this.problem !== undefined) this.#warn(`${this.#file} is ${this.problem.state}: ${this.problem.reason}`);
   }
 
-  /** True where the ring is full and no consumer drains it. */
+  /** True if the ring is full and no consumer drains it. */
   get stalled(): boolean {
     return this.#last?.stalled === true;
   }
@@ -70,7 +70,7 @@ export class OpenedRing implements Reading {
   }
 }
 
-/** Returns the exit code for a file that was a ring before. Unlike exitCodeOf(), it treats an empty file as cut. */
+/** Returns the exit code for a file that was a ring before. Unlike exitCodeOf(), it treats an empty file as truncated. */
 export function lossExitCode(state: string): ExitCodeNumber {
   return state === 'denied' || state === 'busy' ? ExitCode.DENIED : ExitCode.INCOMPATIBLE;
 }

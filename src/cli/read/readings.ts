@@ -1,4 +1,4 @@
-/** All files of one `read`. An unreadable one costs a note and the exit code; reading of the others continues. */
+/** All files of one `read`. An unreadable file causes a note and an exit code; read continues with the others. */
 import path from 'node:path';
 import { ExitCode, type ExitCodeNumber, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { note } from '../process/output.js';
@@ -15,7 +15,7 @@ export class Readings {
   /** Exit codes of files that were never opened. */
   readonly #codes: ExitCodeNumber[] = [];
 
-  /** @throws Failure when none of the files can be read; NixlTelemetryError ADDON_MISSING, CONFIG_INVALID */
+  /** Opens the files. @throws Failure if none can be read; NixlTelemetryError ADDON_MISSING, CONFIG_INVALID */
   constructor(given: readonly string[], { follow = false, consume = false }) {
     const resolved = given.map((file) => path.resolve(file));
     this.files = given.filter((_, i) => resolved.indexOf(resolved[i]!) === i);
@@ -38,7 +38,7 @@ export class Readings {
       throw error;
     }
     if (this.open.length === 0) throw new Failure('none of these files is a ring that can be read', this.exitCode);
-    if (awaited.length > 0) this.#codes.length = 0; // followed files report their own, and may become rings
+    if (awaited.length > 0) this.#codes.length = 0; // followed files have their own codes, and may become rings
     this.open.push(...awaited);
   }
 
@@ -47,13 +47,13 @@ export class Readings {
     return this.#allCodes().filter((code) => code !== ExitCode.OK).length;
   }
 
-  /** 4 if a file is no ring or was cut, else 5 if one may not be opened, else 3 if one does not exist. */
+  /** 4 if a file is no ring or was truncated, else 5 if one cannot be opened, else 3 if one does not exist. */
   get exitCode(): ExitCodeNumber {
     const codes = this.#allCodes();
     return GRAVEST_FIRST.find((code) => codes.includes(code)) ?? ExitCode.OK;
   }
 
-  /** Writes a note for each lost ring that has none yet. */
+  /** Writes a note for each lost ring that has no note yet. */
   reportLoss(): void {
     for (const reading of this.open) reading.reportLoss?.();
   }

@@ -1,4 +1,4 @@
-/** `nixl-otel serve`: rings in, any exporters out, until a signal. */
+/** `nixl-otel serve`: drains rings and exports their metrics through any exporters, until a signal. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { PACKAGE_VERSION } from '../../package.js';
 import { namedFile, resolve } from '../../settings/resolve.js';
@@ -59,7 +59,7 @@ async function serve(flags: Partial<ServeSettings>, command: Command): Promise<v
   let stop: StopRequest | undefined;
   try {
     await whileServing(settings, rings, listens(resolved), async ({ url }) => {
-      // Only now: no event was taken from a ring yet, and a signal must be able to end a module that hangs.
+      // Signals are handled only from now on: before, a signal must be able to end a module that hangs.
       stop = new StopRequest();
       note(startLine(settings, url));
       await Promise.race([stop.requested, lateErrors.unknown]);

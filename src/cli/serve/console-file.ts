@@ -7,7 +7,7 @@ import { orFailure } from '../process/failure.js';
 /** Unlike on a terminal, no series is left out. */
 const WHOLE = { depth: null, maxArrayLength: null, maxStringLength: null };
 
-/** @throws Failure when the file cannot be written. */
+/** Opens the file. @throws Failure if it cannot be written. */
 export async function consoleFileExporter(path: string): Promise<PushMetricExporter> {
   const file = await orFailure('the file of the exporter console cannot be written', () => open(path, 'a'));
   return {

@@ -1,4 +1,4 @@
-/** Custom exporters: modules that are found, loaded and checked before anything starts. See docs/write-an-exporter.md. */
+/** Custom exporters: modules that are found, loaded and checked before the source opens. See docs/write-an-exporter.md. */
 import { fileURLToPath } from 'node:url';
 import type { Resource } from '@opentelemetry/resources';
 import type { IMetricReader, MetricProducer, PushMetricExporter } from '@opentelemetry/sdk-metrics';
@@ -25,12 +25,12 @@ interface ExporterContext {
 export type CustomReader = Omit<IMetricReader, 'selectAggregationTemporality'> &
   Partial<Pick<IMetricReader, 'selectAggregationTemporality'>>;
 
-/** Limit of loading a module, and again of making its exporter. */
+/** Time limit for loading a module, and again for making its exporter. */
 const LOAD_LIMIT_MS = 10_000;
 const ALLOWED =
   'export default (or as "exporter") a PushMetricExporter, a MetricReader, or a function that returns one of them';
 
-/** @throws Failure when the module is missing, cannot be loaded, or exports no exporter. */
+/** Loads an exporter. @throws Failure if the module is missing, cannot be loaded, or exports no exporter. */
 export async function loadExporter(context: ExporterContext, owner: Owner): Promise<PushMetricExporter | CustomReader> {
   const { name, settings } = context;
   const file = locateExporter(name, settings.exporterDir);

@@ -10,7 +10,7 @@ type ExportResult = Parameters<Parameters<PushMetricExporter['export']>[1]>[0];
 
 /** ExportResultCode.SUCCESS of @opentelemetry/core, which is internal to the SDK. */
 const SUCCESS: number = 0;
-/** Follows an export that timed out, which was reported. */
+/** Problem of an export that begins before the previous one has ended. The previous one timed out, which was reported. */
 const BUSY: ExportProblem = { kind: 'busy', text: 'an earlier export has not ended' };
 /** Most lines of one outage: one for its beginning, and one for each further kind of failure. */
 const MAX_LINES = 5;
@@ -140,7 +140,7 @@ interface KnownError {
   readonly errors?: readonly unknown[];
 }
 
-/** `httpStatus`: of the last response. The SDK reports no status that it would have retried. */
+/** `httpStatus`: of the last response. The SDK does not report a status that it would have retried. */
 function exportProblem(error: unknown, httpStatus?: string): ExportProblem {
   const { name, code, details, errors } = (typeof error === 'object' && error !== null ? error : {}) as KnownError;
   const reason = reasonOf(error);

@@ -1,7 +1,7 @@
 /**
- * Variables that hold `name=value` pairs with commas between them. The SDK silently drops a malformed entry of headers, and
- * for one malformed entry all resource attributes. Here they are refused. Messages repeat no value and no entry without a
- * name: these may be secrets.
+ * Variables that hold `name=value` pairs with commas between them. The SDK silently drops a malformed header, and drops
+ * all resource attributes if one of them is malformed. serve refuses malformed entries. Messages repeat no value and no
+ * entry without a name: these may be secrets.
  */
 import { invalid } from '../../arguments.js';
 

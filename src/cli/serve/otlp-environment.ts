@@ -1,6 +1,6 @@
 /**
  * Checks of OTEL_EXPORTER_OTLP_*, which the SDK reads itself. The SDK would ignore a wrong value with a warning, and export
- * to another collector or without the certificate. Here a wrong value is refused at start.
+ * to another collector or without the certificate. serve refuses a wrong value at its start.
  */
 import { accessSync, constants } from 'node:fs';
 import { invalid } from '../../arguments.js';

@@ -27,7 +27,7 @@ import { Owner } from './owners.js';
 
 export interface Output {
   readonly name: string;
-  /** Handles requests for the exposition; only of an exporter that is scraped. */
+  /** Handles requests for the exposition; present only if the exporter is scraped. */
   readonly exposition?: Handler;
   /** Collects and exports once more. */
   close(): Promise<void>;
@@ -134,11 +134,11 @@ async function customOutput(opening: Opening): Promise<Output> {
     { temporality: (type) => reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE },
     shared,
   );
-  const { given, set } = twoFacesOf(producer, resource);
+  const { given, set } = pairOf(producer, resource);
   const context = { name, settings, resource, metricProducer: given, ...(outputPath ? { outputPath } : {}) };
   const custom = await loadExporter(context, owner);
   if (isExporter(custom)) {
-    producer.close(); // dead agents would wait for it, as for a reader that never reads
+    producer.close(); // otherwise dead agents would be kept for it, as for a reader that never reads
     return pushOutput(custom, opening);
   }
   reader = custom;
@@ -147,10 +147,10 @@ async function customOutput(opening: Opening): Promise<Output> {
 }
 
 /**
- * Returns the producer twice: for the constructor of a reader, and for setMetricProducer(). Once the first was collected,
+ * Returns the producer twice: for the constructor of a reader, and for setMetricProducer(). After a collect of the first,
  * the second is empty. Both report the resource, which a reader without a provider takes from its collect.
  */
-function twoFacesOf(producer: NixlMetricProducer, resource: Resource): { given: MetricProducer; set: MetricProducer } {
+function pairOf(producer: NixlMetricProducer, resource: Resource): { given: MetricProducer; set: MetricProducer } {
   let isGivenUsed = false;
   const collect = async (): Promise<CollectionResult> => {
     const { resourceMetrics, errors } = await producer.collect();

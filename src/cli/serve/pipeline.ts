@@ -20,7 +20,7 @@ import type { ServeSettings } from '../../settings/serve-rows.js';
 export type MetricsPipeline = Awaited<ReturnType<typeof openPipeline>>;
 
 /**
- * Opens the exporters before the source: without one of them, no event is taken out of a ring.
+ * Opens the exporters before the source: if one of them cannot be opened, no event is taken out of a ring.
  * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
  */
 export async function openPipeline({ source: sourceOptions, ...profile }: ProducerSettings, settings: ServeSettings) {

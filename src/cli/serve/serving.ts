@@ -14,8 +14,8 @@ interface Serving {
 }
 
 /**
- * Serves while `work` runs. The server starts first: without its address, no event is taken out of a ring.
- * @throws Failure when the address or an exporter is not available; NixlTelemetryError; errors of `work`.
+ * Serves while `work` runs. The server starts first: if it cannot listen, no event is taken out of a ring.
+ * @throws Failure if the address or an exporter is not available; NixlTelemetryError; errors of `work`.
  */
 export async function whileServing(
   settings: ServeSettings,
@@ -38,7 +38,7 @@ export async function whileServing(
     }
     await work({ pipeline, url: server?.url });
   } finally {
-    // Load balancers turn away while the last export runs.
+    // Load balancers stop sending requests while the last export runs.
     server?.route('/readyz', (_, answer) => answer(503, 'stopping'));
     await pipeline?.close();
     await server?.close();

@@ -8,7 +8,7 @@ import { BUILT_IN_EXPORTERS } from '../exporter-settings.js';
 import { OTLP_VARIABLES } from './otlp-environment.js';
 
 /**
- * Returns the reason why serve has nothing to do; undefined when it has.
+ * Returns the reason why serve exports nothing; undefined if it exports.
  * @throws NixlTelemetryError CONFIG_INVALID
  */
 export function switchedOff(environment: Environment): string | undefined {
@@ -41,7 +41,7 @@ const READ: ReadonlySet<string> = new Set([
   'OTEL_SERVICE_NAME',
 ]);
 
-/** Meant for agents, other signals, instrumentations, injectors, SDKs in other languages; or parts of OTEL_RESOURCE_ATTRIBUTES. */
+/** Variables meant for agents, other signals, instrumentations, injectors, SDKs in other languages; or parts of OTEL_RESOURCE_ATTRIBUTES. */
 const OF_OTHERS = [
   /^NIXL_TELEMETRY_BUFFER_SIZE$/,
   /^OTEL_(EXPORTER_OTLP_)?(TRACES?|LOGS?|PROFILES?)_/,
@@ -51,7 +51,7 @@ const OF_OTHERS = [
   /^OTEL_(RESOURCE_ATTRIBUTES_|K8S_|POD_IP$|NODE_IP$)/,
 ];
 
-/** Returns each variable that serve does not use, with what it would need where that is known. */
+/** Returns each variable that serve does not use, with its need if that is known. */
 export function unusedVariables({ exporter, otlpProtocol }: ServeSettings, environment: Environment): string[] {
   const hasCustom = exporter.some((name) => !BUILT_IN_EXPORTERS.includes(name));
   const hasOtlp = exporter.includes('otlp') || hasCustom;

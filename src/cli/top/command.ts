@@ -1,4 +1,4 @@
-/** `nixl-otel top`: agents at work, on a screen or line by line. Takes nothing out of a ring. */
+/** `nixl-otel top`: live rates of agents, on a screen or line by line. Drains nothing. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { notEmpty, wholeNumber } from '../../settings/shape.js';
 import { parserOf } from '../flags.js';
@@ -83,7 +83,7 @@ async function top(options: TopOptions, command: Command): Promise<void> {
     await output.show(view);
     for (let shown = 1; shown <= most; shown++) {
       await stop.pause(nextMs - performance.now());
-      // Without drift. A turn that is late by an interval is left out.
+      // Frames keep their schedule without drift. A frame that would be late by an interval is left out.
       nextMs = Math.max(nextMs + options.interval, performance.now());
       const next = await nextView();
       if (next === undefined) break;

@@ -6,7 +6,7 @@ type Sum = 'txBytes' | 'rxBytes' | 'requests' | 'errors' | 'lost' | 'foundFull';
 type Last = 'up' | 'idleSeconds' | 'fill' | 'suspect';
 type Time = 'transferTimes' | 'postTimes';
 
-/** What a metric tells of an agent. `us`: microseconds per unit. `directions`: a sum for each value of the label. */
+/** Meaning of a metric for its agent. `us`: microseconds per unit. `directions`: a sum for each value of the label. */
 type Meaning =
   | { readonly sum: Sum }
   | { readonly directions: Readonly<Record<string, Sum>> }
@@ -111,7 +111,7 @@ function totalsOf(id: string, { labels, sums, lasts, times }: Gathered, withHost
     id,
     agent: labels['agent_name'] ?? labels['nixl_agent_name'] ?? '?',
     ...(place === '' ? {} : { place }),
-    // 1 also where life cannot be seen.
+    // nixl_agent_up is 1 also for unknown life.
     life: up === 0 ? 'dead' : 'unknown',
     txBytes: sums.txBytes ?? 0,
     rxBytes: sums.rxBytes ?? 0,

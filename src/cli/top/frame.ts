@@ -21,7 +21,7 @@ export interface Surroundings {
   readonly rows: number;
   /** Origin of the numbers: directories, or an address. */
   readonly origin: string;
-  /** False: bars are made of ASCII. */
+  /** False if bars are made of ASCII. */
   readonly unicode: boolean;
 }
 
@@ -117,7 +117,10 @@ const MIN_NAME = 8;
 const MIN_SPARK = 8;
 const MAX_SPARK = 40;
 
-/** Gives names the width of the longest one, or at least 60 % of what the numbers leave. `sparkWidth`: 0 if it does not fit. */
+/**
+ * Gives names the width of the longest one. Its limit is 60 % of the columns beside the numbers, or more if the sparkline
+ * has its largest width. `sparkWidth`: 0 if a sparkline does not fit.
+ */
 function layoutFor(width: number, rows: readonly Row[], totals: boolean) {
   const columns = shownColumns(totals);
   const gap = width >= WIDE ? '  ' : ' ';

@@ -87,7 +87,7 @@ export function textOf(view: View, options: TopOptions): string[] {
   return [[fit('TIME', TIME_WIDTH), fit('AGENT', NAME_WIDTH), ...headings].join(' '), ...lines];
 }
 
-/** Returns one object: bytes and events per second, microseconds, null for what is unknown. */
+/** Returns one object: bytes and events per second, microseconds, null for unknown values. */
 function jsonLine(view: View, rows: readonly Row[], origin: string): string {
   const { tx, rx, requests, errors, lost, lostMore } = overall(rows);
   return printableJson({

@@ -18,7 +18,7 @@ export class RingTotals {
   readonly inode: number;
   /** True while the ring is full and no consumer drains it. */
   stalled = false;
-  /** Problem of a file that is a ring no longer. */
+  /** Problem of a file that is no longer a ring. */
   problem: string | undefined;
   readonly #id = `ring ${opened++}`;
   readonly #name: Pick<AgentTotals, 'agent' | 'place'>;
@@ -40,7 +40,7 @@ export class RingTotals {
     this.#observer = observeTally(path, TALLY);
   }
 
-  /** Reads new events. Frequent calls miss nothing: of a ring that wraps between two calls only a part is seen. */
+  /** Reads new events. If the ring wraps between two calls, events are missed. */
   observe(nowMs: number): void {
     const seen = this.#observer.observe();
     this.#lapped ||= seen.lapped;
@@ -56,7 +56,7 @@ export class RingTotals {
     }
   }
 
-  /** `pid`: the process that has the ring open for writing, where one was found. */
+  /** `pid`: the process that has the ring open for writing; undefined if none was found. */
   setWriter(pid: number | undefined, nowMs: number): void {
     if (pid !== undefined) this.#diedMs = undefined;
     else if (this.#pid !== undefined) this.#diedMs ??= nowMs;

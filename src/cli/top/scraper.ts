@@ -25,7 +25,7 @@ export class Scraper implements Sampler {
     this.name = address.href;
   }
 
-  /** After a first answer, a missing one is a note beside the old numbers: the server may return. */
+  /** After a first answer, a failed request gives the old numbers with a note: the server may return. */
   async sample(): Promise<Sample> {
     try {
       const agents = agentsIn(await this.#fetch());
@@ -53,8 +53,8 @@ export class Scraper implements Sampler {
 }
 
 /**
- * Returns `user:password`, where the address has one of them.
- * @throws URIError where they are not percent-encoded UTF-8
+ * Returns `user:password` if the address has one of them.
+ * @throws URIError if they are not percent-encoded UTF-8
  */
 export function credentialsIn({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;

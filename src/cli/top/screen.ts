@@ -93,7 +93,7 @@ export class Screen {
     process.stdout.write(ENTER);
   }
 
-  /** Restores the terminal. Runs also while the process ends: it must not wait, nor throw where the terminal was closed. */
+  /** Restores the terminal. Runs also while the process ends: it must not wait, and must not throw if the terminal was closed. */
   readonly #leave = (): void => {
     if (!this.#entered) return;
     this.#entered = false;
@@ -132,7 +132,7 @@ export class Screen {
   };
 }
 
-/** Returns false where the locale rules out bars of eight heights. */
+/** Returns false if the locale has no Unicode, which has bars of eight heights. */
 function supportsUnicode(): boolean {
   const { env } = process;
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'UTF-8';

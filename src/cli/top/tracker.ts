@@ -1,4 +1,4 @@
-/** From samples of agents to rows: rates and percentiles of the time between two samples, and their history. Pure. */
+/** Makes rows from samples of agents: rates and percentiles of the time between two samples, and their history. Pure. */
 import type { Exact } from '../../exact.js';
 import type { AgentLife, HistogramTally } from '../../tally.js';
 import { Interval, type Quantile, quantile, type Sample as Samples } from '../figures/rates.js';
@@ -11,10 +11,10 @@ const HISTORY_LENGTH = 60;
 
 /** Running totals of one agent, up to the time of the sample. */
 export interface AgentTotals {
-  /** The same in every sample, and no other agent's. */
+  /** Identifies the agent in every sample. */
   readonly id: string;
   readonly agent: string;
-  /** Directory of its ring, or host, where the name alone is not unique. */
+  /** Directory of its ring, or host, if the name alone is not unique. */
   readonly place?: string;
   readonly life: AgentLife;
   readonly pid?: number;
@@ -25,18 +25,18 @@ export interface AgentTotals {
   readonly errors: number;
   /** Events that the agent reports as dropped. */
   readonly lost: number;
-  /** True when more may be lost: its ring was found full, and a ring counts nothing. */
+  /** True if more events may be lost: the ring was found full, and a ring does not count dropped events. */
   readonly lostMore: boolean;
-  /** True when these numbers are known to be too low. */
+  /** True if these numbers are known to be too low. */
   readonly missed: boolean;
   /** Microseconds. */
   readonly transferTimes?: HistogramTally | undefined;
   readonly postTimes?: HistogramTally | undefined;
-  /** Highest share of the ring that was found filled lately, 0 to 1. */
+  /** Highest recent fill ratio of the ring, 0 to 1. */
   readonly fill?: number;
-  /** Milliseconds since its last event, or since it is observed. */
+  /** Milliseconds since its last event, or since the beginning of the observation. */
   readonly idleMs?: number;
-  /** An old file, probably: empty, or left by a process that ended, and without new events. */
+  /** True if the file is probably old: no writer and no new event was seen, or its writer ended some time ago. */
   readonly unused: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface Sample extends Samples<AgentTotals> {
 export interface Sampler {
   /** Origin of the numbers, for the header: directories, or an address. */
   readonly name: string;
-  /** @throws Failure when there is nothing to read at all. */
+  /** Takes a sample. @throws Failure if there is nothing to read at all. */
   sample(): Promise<Sample>;
   /** Failure for a command that ends without having found an agent. */
   noAgents(): Error;
@@ -62,7 +62,7 @@ type AgentState = 'live' | 'idle' | 'dead';
 export interface Row extends Rates {
   readonly totals: AgentTotals;
   readonly state: AgentState;
-  /** Microseconds. Undefined where no transfer ended. */
+  /** Microseconds; undefined if no transfer ended. */
   readonly p50: Quantile | undefined;
   readonly p99: Quantile | undefined;
   readonly post99: Quantile | undefined;
@@ -72,7 +72,7 @@ export interface Row extends Rates {
 
 export interface View {
   readonly takenMs: number;
-  /** Time between the two samples. Undefined at the first, and where the clock was set back. */
+  /** Time between the two samples; undefined at the first, and if the clock was set back. */
   readonly seconds: number | undefined;
   readonly rows: readonly Row[];
   readonly notes: readonly string[];

@@ -11,7 +11,7 @@ import type { AgentTotals, Sample, Sampler } from './tracker.js';
 const OBSERVE_INTERVAL_MS = 50;
 const SEARCH_INTERVAL_MS = 500;
 const WRITERS_INTERVAL_MS = 1_000;
-/** Limits the time spent on searches: among many files or processes they take long, so they become rare. */
+/** Largest share of the time for searches. If many files or processes make them slow, searches become rare. */
 const SHARE_OF_TIME = 0.05;
 
 export class WatchedRings implements Sampler {

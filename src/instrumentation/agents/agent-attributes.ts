@@ -3,7 +3,7 @@ import { type AgentSnapshot, AttributeRegistry, type Attributes, type ProcessFac
 import { readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
 import { AgentInstances } from './agent-instances.js';
 
-/** Longest wait for an agent's process, before attributes that can never change are set without it. */
+/** Longest wait for an agent's process. After this time its attributes, which cannot change, are set without the process. */
 const SETTLE_MS = 2000;
 
 interface AgentAttributesOptions {
@@ -113,7 +113,7 @@ export class AgentAttributes {
     return { attributes: registry.resolve(subject), nixlLabels: this.#nixlLabels.resolve(subject) };
   }
 
-  /** The pid may be known where the rest of a process is not readable. */
+  /** Returns facts about a process. If the process is not readable, they have only its pid. */
   #factsOf(id: number, pid: number): ProcessFacts | undefined {
     const { registry, rankVariable } = this.#options;
     if (!this.#needsProcess) return undefined;

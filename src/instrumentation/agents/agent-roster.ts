@@ -1,4 +1,4 @@
-/** Agents that the instrumentation reports: their attributes, and the ones folded into agent `other`. */
+/** Agents that the instrumentation reports, with their attributes: separately, or folded into agent `other`. */
 import type { AgentSnapshot, Attributes, EventTally } from '../../mapping/index.js';
 import type { AgentAttributes } from './agent-attributes.js';
 import { AgentSeries, AgentSeriesCache, type EventSeries, type SeriesContext } from './agent-series.js';
@@ -51,7 +51,7 @@ export class AgentRoster {
 
   /**
    * Replaces the agents by those of a fresh snapshot. Earlier agents have the first claim on series. An agent is left out
-   * until its attributes are settled: its sums wait and lose nothing.
+   * until its attributes are settled. Its sums continue to grow, so nothing is lost.
    */
   refresh({ agents, takenMs }: { readonly agents: readonly AgentSnapshot[]; readonly takenMs: number }): void {
     const exported: AgentSnapshot[] = [];
@@ -74,7 +74,7 @@ export class AgentRoster {
     return this.#unsettled.has(id);
   }
 
-  /** Returns the event's series, and folds it when its agent can have no further one. */
+  /** Returns the event's series, and folds it if its agent can have no further series. */
   event({ series, folded }: RosterEntry, index: number, event: EventTally): EventSeries {
     const one = series.event(index, event);
     one.folded ??= folded || !this.limit.admitsEvent(series.key, one.key);
@@ -82,7 +82,7 @@ export class AgentRoster {
   }
 
   #mustFold({ agent, events }: AgentSnapshot, { key }: AgentSeries): boolean {
-    // An agent that is named "other" shares the series of the folded ones: it must not appear twice.
+    // An agent with the name "other" shares the series of the folded agents: no series must appear twice.
     if (agent === FOLDED_AGENT) return true;
     let seen = 0;
     for (const { count } of events) if (count > 0) seen++;
@@ -124,7 +124,7 @@ export class SeriesLimit {
     return true;
   }
 
-  /** Returns false without room for the event: it goes to `other`, without its agent. */
+  /** Returns false if there is no room for the event: `other` then reports it, without its agent. */
   admitsEvent(agent: string, event: string): boolean {
     const events = this.#admitted.get(agent);
     if (events === undefined) return false;

@@ -46,7 +46,7 @@ export class AgentSeries {
   readonly #naming: Naming;
   readonly #base: Attributes;
   readonly #events: KeyedSeries[] = [];
-  /** Parallel to the last agent.events. Keys are only appended there, so this is nearly always right. */
+  /** Parallel to the last agent.events. Keys are only appended there, so an index nearly always has the same key. */
   readonly #byIndex: KeyedSeries[] = [];
   readonly #eventKeys = new Set<string>();
 

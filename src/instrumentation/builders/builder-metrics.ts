@@ -1,4 +1,4 @@
-/** Instruments of builders without a MeterProvider of the service: a private provider, read by each producer. */
+/** Instruments of builders on a private MeterProvider, which each producer reads. */
 import {
   type AggregationTemporality,
   type InstrumentType,
@@ -37,7 +37,7 @@ export class BuilderMetrics {
   readonly #readers: Map<object, ProducerReader> = new Map();
   #provider: MeterProvider | undefined;
 
-  /** `before`: predecessor, whose instruments and producers the builders keep. */
+  /** `before`: predecessor. The builders keep its instruments and producers. */
   constructor(options: BuilderRunOptions, before?: BuilderMetrics) {
     this.#options = { ...options, earlier: before === undefined ? new EarlierTotals() : before.#options.earlier };
     this.processor = options.processor;
@@ -72,7 +72,7 @@ export class BuilderMetrics {
     return this.processor.takesEvents ? { eventTap: {} } : {};
   }
 
-  /** Requires: before start(), as the SDK's provider takes no further readers. `producer`: any object that identifies it. */
+  /** Adds a producer, before start(): later the SDK's provider takes no reader. `producer`: any object that identifies it. */
   join(producer: object, temporalityOf: TemporalityOf): void {
     if (this.#readers.has(producer)) return;
     if (this.#provider === undefined) {
@@ -83,12 +83,12 @@ export class BuilderMetrics {
     this.#options.log.warn('builders', 'late', message);
   }
 
-  /** Lets builders count from now on, once all producers have joined. Otherwise the first collect does it. */
+  /** Lets builders count from now on. All producers must have joined. Without this call the first collect does it. */
   begin(): void {
     if (this.processor.needsMeter) this.start();
   }
 
-  /** Called at the first collect or record at the latest. */
+  /** Creates the provider. The first collect or record calls this at the latest. */
   start(): void {
     if (this.#provider !== undefined || this.#readers.size === 0) return;
     this.#provider = new MeterProvider({ readers: [...this.#readers.values()] });
@@ -100,13 +100,13 @@ export class BuilderMetrics {
     this.#run.attach(source);
   }
 
-  /** Requires: before the source closes. */
+  /** Must be called before the source closes. */
   detach(): void {
     this.agentAttributes.unwatch();
     this.#run.detach();
   }
 
-  /** Hands builders everything that the snapshot holds. */
+  /** Hands all numbers of the snapshot to the builders. */
   handOver(snapshot: Snapshot): void {
     this.#run.collect(snapshot);
   }

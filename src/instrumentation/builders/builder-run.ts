@@ -35,7 +35,7 @@ export class BuilderRun {
   /** Open while builders take single events. */
   #tap: EventTap | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** Events of the tap that builders got, and those whose agent was gone. */
+  /** Numbers of the tap's events that builders got, and of those without an agent, because it was gone. */
   #delivered = 0;
   #orphaned = 0;
   #meter: Meter | undefined;
@@ -65,7 +65,7 @@ export class BuilderRun {
     this.#openTap();
   }
 
-  /** Hands builders everything that the snapshot holds. Called at a collect. */
+  /** Hands all numbers of the snapshot to the builders. Called at a collect. */
   collect(snapshot: Snapshot): void {
     const processor = this.#processor;
     if (!processor.takesEvents && !processor.observes) return;
@@ -115,7 +115,7 @@ export class BuilderRun {
     }
   };
 
-  /** Queue full, or of an agent that was gone. */
+  /** Number of events that no builder got: the queue was full, or their agent was gone. */
   get #lost(): number {
     return (this.#tap?.stats().overflowed ?? 0) + this.#orphaned;
   }

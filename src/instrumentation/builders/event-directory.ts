@@ -1,4 +1,4 @@
-/** Agents and names of queued events: the queue has numbers only. */
+/** Agents and names of queued events, because the queue has only numbers. */
 import { madeOnce } from '../../maps.js';
 import { type AgentSnapshot, type EventLabels, eventLabels } from '../../mapping/index.js';
 import type { AgentEvent, EventGain } from '../../settings/metric-builder.js';
@@ -8,7 +8,7 @@ type NamedEvent = Omit<AgentEvent, 'value' | 'exact' | 'timeMs'>;
 
 export class EventDirectory {
   readonly #attributes: AgentAttributes;
-  /** Agents of the last snapshot, and of the previous one, whose events may still be queued. */
+  /** Agents of the last snapshot, and of the previous one: events of both may still be queued. */
   #agents: ReadonlyMap<number, AgentSnapshot> = new Map();
   #before: ReadonlyMap<number, AgentSnapshot> = new Map();
   #labels = new Map<number, EventLabels[]>();
@@ -26,7 +26,7 @@ export class EventDirectory {
     for (const id of this.#labels.keys()) if (this.#reading(id) === undefined) this.#labels.delete(id);
   }
 
-  /** Returns undefined when the last snapshot did not have it. */
+  /** Returns undefined if the last two snapshots lack the agent, or the later one of them with it lacks the key. */
   of(id: number, key: number): NamedEvent | undefined {
     const agent = this.#reading(id);
     return agent && this.#named(agent, key);

@@ -36,7 +36,7 @@ const COUNTING_BUILDERS = {
   records: () => new RecordsBuilder(),
 } satisfies Record<Exclude<BuilderName, TallyBuilderName>, () => MetricBuilder>;
 
-/** Returns the metrics that builders read off the tally. For one reader, as metricsOf(). */
+/** Returns the metrics that builders read from the tally. Several readers must not share them: see metricsOf(). */
 export function tallyMetrics({ naming, events, customEvents, builders, nixlRelease: release }: Profile): Metric[] {
   const chosen = builders.filter((one): one is TallyBuilderName => TALLY_BUILDERS.includes(one as never));
   return metricsOf(naming, { events, customEvents, builders: chosen, release });
@@ -93,7 +93,7 @@ export class MetricProcessor {
     if (this.#meter !== undefined) this.#create(builder, this.#meter);
   }
 
-  /** @internal Without a meter events stay queued. */
+  /** @internal False before the first meter: until then events stay queued. */
   get hasMeter(): boolean {
     return this.#meter !== undefined;
   }
@@ -103,7 +103,7 @@ export class MetricProcessor {
     return this.#builders.some((builder) => builder.take !== undefined);
   }
 
-  /** @internal Builder `records` needs no meter before the first record. */
+  /** @internal True if a builder needs a meter now. Builder `records` needs none before the first record. */
   get needsMeter(): boolean {
     return this.#builders.some((builder) => !(builder instanceof RecordsBuilder));
   }
@@ -125,7 +125,7 @@ export class MetricProcessor {
 
   /**
    * Counts a record of the service. The configured attributes are read from its fields. Up to 1024 records wait for the
-   * first meter. Returns false for further ones, and when the record is no object.
+   * first meter. Returns false for further ones, and if the record is no object.
    */
   process(record: EventRecord): boolean {
     if (typeof record !== 'object' || record === null) return false;
@@ -171,7 +171,7 @@ export class MetricProcessor {
     }
   }
 
-  /** Catches rejections, too: that of an asynchronous method would end the process. */
+  /** Catches rejections, too: the rejection of an asynchronous method would end the process. */
   #guarded(builder: MetricBuilder, call: string, work: () => unknown): void {
     const failed = (error: unknown): void => {
       if (call === 'create') this.#broken.add(builder);

@@ -55,7 +55,7 @@ export class RecordsBuilder implements MetricBuilder {
   }
 }
 
-/** Returns the names of GPU models; undefined when the field is no array. */
+/** Returns the names of GPU models; undefined if the field is no array. */
 export function gpusIn(record: EventRecord): string[] | undefined {
   const { gpu } = record;
   return Array.isArray(gpu) ? gpu.filter((name): name is string => typeof name === 'string') : undefined;

@@ -1,4 +1,4 @@
-/** Limits diag to one line per (subject, code): a broken ring must not fill the host's log at every collect. */
+/** Limits diag to one line per (subject, code): a broken ring must not fill the service's log at every collect. */
 import type { DiagLogger } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
 
@@ -38,7 +38,7 @@ export class DiagOnce {
     }
   }
 
-  /** Remembers at most 1000 subjects, so that short-lived files cost no memory. Later subjects are not logged. */
+  /** Remembers at most 1000 pairs, so that short-lived files cost no memory. Later pairs are not logged. */
   #isNew(subject: string, code: string): boolean {
     const key = `${code}\0${subject}`;
     if (this.#logged.has(key) || this.#logged.size > MAX_REMEMBERED) return false;

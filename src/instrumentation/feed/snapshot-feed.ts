@@ -13,7 +13,7 @@ export interface FeedSnapshot extends Snapshot {
 }
 
 /**
- * Source of the numbers of a collect. Any object can be a reader: it is only an identity. The last values of a dead agent
+ * Source of the numbers of a collect. Any object can be a reader: it serves only as identity. The last values of a dead agent
  * are kept until all readers that joined have read them.
  */
 export interface SnapshotFeed {
@@ -32,7 +32,7 @@ export interface ReaderSnapshot extends FeedSnapshot {
   readonly withoutSelf?: boolean;
 }
 
-/** States to log, with their levels. The others are how rings appear and disappear. */
+/** States to log, with their levels. The other states are normal while rings appear and disappear. */
 const LOGGED: Readonly<Partial<Record<RingProblem['state'], 'warn' | 'debug'>>> = {
   incompatible: 'warn',
   denied: 'warn',
@@ -40,9 +40,9 @@ const LOGGED: Readonly<Partial<Record<RingProblem['state'], 'warn' | 'debug'>>> 
   corrupt: 'debug',
 };
 
-/** Longest time that read() blocks the event loop while the collector's thread is held up. */
+/** Longest time for which read() blocks the event loop while the collector thread is blocked. */
 const READ_LIMIT_MS = 100;
-/** By then every present ring has been tried. */
+/** By then the collector has tried to open every ring that existed at the start. */
 const FIRST_CHECK_MS = 1000;
 /** Rare, because each check creates garbage. */
 const CHECK_INTERVAL_MS = 30_000;
@@ -54,7 +54,7 @@ export class SourceFeed implements SnapshotFeed {
   readonly #readers = new Map<object, SnapshotReader>();
   readonly #now: () => number;
   readonly #sinceMs: number;
-  /** Logs problems also while no reader collects. */
+  /** Timer that logs problems even while no reader collects. */
   #check: NodeJS.Timeout;
 
   /** `failures`: count of failed exports by exporter. `now`: milliseconds of a monotonic clock. */
@@ -155,7 +155,7 @@ export class SourceFeed implements SnapshotFeed {
   }
 }
 
-/** A feed for readers that are made before the source and may outlive it. */
+/** Feed for readers that are made before the source and may outlive it. */
 export class LateFeed implements SnapshotFeed {
   readonly #readers = new Set<object>();
   #feed: SourceFeed | undefined;

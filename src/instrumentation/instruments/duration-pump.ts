@@ -1,12 +1,12 @@
 /**
- * Moves durations from a tap into synchronous histograms, because the metrics API has no observable one. This costs
+ * Moves durations from a tap into synchronous histograms, because the metrics API has no observable ones. This costs
  * main-thread time per event, so the pump works within a time budget, in slices of at most a millisecond.
  */
 import { DEFAULT_DURATION_BUDGET_MS } from '../../settings/option-rows.js';
 import type { EventTap, TypeBatch } from '../../shm-bridge/index.js';
 import { SamplingControl, TimeBudget } from './sampling.js';
 
-/** Slices of the timer: a 33rd of the budget each, at most this long, milliseconds. */
+/** Slices of the timer: each takes a 33rd of the budget, at most LONGEST_SLICE_MS. */
 const SLICES_PER_SECOND = 33;
 const LONGEST_SLICE_MS = 1;
 const IDLE_DELAY_MS = 240;
@@ -20,7 +20,7 @@ const COST_SMOOTHING = 0.2;
 /** Limits the effect of a garbage collection in a slice on the measured cost. */
 const MAX_COST_RISE = 4;
 
-/** Outcome of one value: `unknown` when its agent is unknown (by now), `later` when its attributes are not settled yet. */
+/** Outcome of one value: `unknown` if its agent is unknown or gone, `later` if its attributes are not settled yet. */
 export type Recorded = 'recorded' | 'unknown' | 'later';
 
 interface DurationPumpOptions {
@@ -39,11 +39,11 @@ interface DurationPumpOptions {
 /** Counts of the durations of one type, by outcome. */
 export interface DurationCounts {
   readonly type: number;
-  /** All that the rings held, queued ones included. */
+  /** All durations in the rings, including queued ones. */
   readonly seen: number;
   readonly recorded: number;
   readonly sampledOut: number;
-  /** Queue full, or of an agent that was gone. */
+  /** Durations that no histogram got: the queue was full, or their agent was gone. */
   readonly lost: number;
 }
 
@@ -90,7 +90,7 @@ export class DurationPump {
     this.#timer = undefined;
   }
 
-  /** Works for at most a millisecond and the rest of the budget. Returns the number of events that it took. */
+  /** Works for at most a millisecond, within the rest of the budget. Returns the number of events that it took. */
   slice(): number {
     this.#adjustSampling();
     return this.#work(this.#sliceMs);
@@ -137,7 +137,7 @@ export class DurationPump {
       const some = this.#recordSome(EVENTS_PER_CLOCK_CHECK);
       taken += some;
       now = this.#now();
-      if (some === 0) break; // the first one has no settled attributes yet, and the queue keeps its order
+      if (some === 0) break; // the attributes of the first event are not settled yet, and the queue keeps its order
     }
     this.#budget.spend(now - start);
     if (taken >= EVENTS_PER_CLOCK_CHECK) this.#learnCost((now - start) / taken);
@@ -148,7 +148,7 @@ export class DurationPump {
     this.#costMs += COST_SMOOTHING * (Math.min(measuredMs, MAX_COST_RISE * this.#costMs) - this.#costMs);
   }
 
-  /** Returns false when the tap is empty. */
+  /** Returns false if the tap is empty. */
   #refill(): boolean {
     if (this.#batch !== undefined && this.#next < this.#batch.length) return true;
     this.#batch = this.#options.tap.take(BATCH_EVENTS);

@@ -26,7 +26,7 @@ export function createInstruments(meter: Meter, metrics: readonly Metric[], tall
 }
 
 /**
- * Detects a no-op meter: it returns the same object for every name. A check of its class would fail where the host has
+ * Detects a no-op meter: it returns the same object for every name. A check of its class would fail if the service has
  * another copy of the API.
  */
 export function isNoop({ observables }: InstrumentSet): boolean {

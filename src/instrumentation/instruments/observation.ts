@@ -39,7 +39,7 @@ interface Numbers extends KeyedMetric {
   readonly index: number;
 }
 
-/** Collects within this time belong to several readers: the callback cannot know which reader collects. */
+/** Collects within this time share an interval: they come from several readers, which the callback cannot distinguish. */
 const SAME_INTERVAL_MS = 1000;
 
 const NO_RESULT: BatchObservableResult = { observe: () => {} };
@@ -91,7 +91,7 @@ export class Observation {
     if (durations !== undefined) this.#observeDurations(result, snapshot.takenMs, durations);
   }
 
-  /** Keeps what counters reached since the last collect. Called once before these tallies may be gone. */
+  /** Keeps the last values of the counters. Called once, before the tallies may be gone. */
   end(snapshot: Snapshot, durations: DurationStats | undefined): void {
     this.observe(NO_RESULT, snapshot, durations);
     if (durations === undefined) return;
@@ -112,7 +112,7 @@ export class Observation {
   ): void {
     const { agent, folded } = entry;
     const { points, divisor } = metric;
-    // Only totals need the previous reading, and a point that computes a rate must be read once.
+    // Only totals need the previous reading. A point that computes a rate must be read only once per collect.
     const previous = folded && isTotal(metric) ? this.#previous.get(agent.id) : undefined;
     for (let p = 0; p < points.length; p++) {
       const value = points[p]!.read(agent, takenMs);

@@ -21,7 +21,7 @@ interface RegistrationOptions extends Omit<BuilderRunOptions, 'earlier'> {
   readonly meter: Meter;
   readonly settings: Settings;
   readonly now: (() => number) | undefined;
-  /** One for all registrations of the meter. */
+  /** Memory that all registrations of the meter share. */
   readonly memory: MeterMemory;
 }
 
@@ -43,7 +43,7 @@ export class Registration {
   #feed: SourceFeed | undefined;
   #tap: EventTap<TypeBatch> | undefined;
   #pump: DurationPump | undefined;
-  /** Agents that a fresh snapshot did not have. */
+  /** Ids of agents that a fresh snapshot did not have. */
   readonly #unknownIds = new Set<number>();
 
   constructor(options: RegistrationOptions) {
@@ -80,11 +80,11 @@ export class Registration {
   }
 
   /**
-   * Leaves no callback, tap or timer behind. Events in the rings count at the next collect, if there is one. Returns the
-   * work that remains after the source has closed: events drained between the last snapshot and the close are lost.
+   * Stops, and leaves no callback, tap or timer behind. Events in the rings count at the next collect, if there is one.
+   * Returns the work for the time after the source has closed. Events drained between snapshot and close are lost.
    */
   stop(): () => void {
-    // With the same meter and observables that added it: others would leave it in place.
+    // The SDK removes a callback only with the meter and observables with which it was added.
     this.#instruments.meter.removeBatchObservableCallback(this.#callback, this.#instruments.observables);
     this.#log.guard(SUBJECT, 'collect', () => this.#collect());
     this.#log.guard(SUBJECT, 'builders', () => this.#builders.detach());
@@ -153,7 +153,7 @@ export class Registration {
     return 'recorded';
   }
 
-  /** Finds an agent that came after the last collect, by one snapshot per new agent. */
+  /** Finds an agent that appeared after the last collect, by one snapshot per new agent. */
   #lookUp(agentId: number): RosterEntry | 'later' | undefined {
     const source = this.#feed?.source;
     if (source === undefined || this.#unknownIds.has(agentId)) return undefined;

@@ -1,7 +1,7 @@
 /** Sampling that keeps the recording of events within a budget of main-thread time. */
 import { DEFAULT_DURATION_BUDGET_MS } from '../../settings/option-rows.js';
 
-/** The rest of the budget works off the backlog. */
+/** Share of the budget for new events. The rest is for queued events. */
 const USABLE_SHARE = 0.7;
 /** Sampling is loosened only after this many quiet windows in a row, because rates come in bursts. */
 const QUIET_WINDOWS = 8;

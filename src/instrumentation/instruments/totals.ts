@@ -1,4 +1,4 @@
-/** Totals that outlive the tallies they come from. */
+/** Totals that outlive their tallies. */
 import { increase, sum } from '../../exact.js';
 import { type Attributes, type Exact, isTotal, type NumberMetric } from '../../mapping/index.js';
 import { madeOnce } from '../../maps.js';
@@ -7,7 +7,7 @@ import type { AgentRoster, RosterEntry } from '../agents/agent-roster.js';
 /** By metric name, then by key of the point. */
 export type Totals = ReadonlyMap<string, ReadonlyMap<string, Exact>>;
 
-/** The SDK keeps no more series per instrument, so a total beyond them continues none. */
+/** The SDK keeps no more series per instrument, so a total beyond them would continue no series. */
 const MAX_OWNERS = 2000;
 
 /**
@@ -23,7 +23,7 @@ export class EarlierTotals {
   }
 
   add(owner: string, metric: string, point: string, total: Exact): void {
-    if (Number(total) === 0) return; // most counters of most agents, such as errors
+    if (Number(total) === 0) return; // as most counters are, such as those of errors
     if (this.#byOwner.size >= MAX_OWNERS && !this.#byOwner.has(owner)) return;
     const points = madeOnce(
       madeOnce(this.#byOwner, owner, () => new Map<string, Map<string, Exact>>()),

@@ -30,7 +30,7 @@ export function addedReadings<Reading extends AgentSnapshot>(earlier: AgentSnaps
   };
 }
 
-/** Returns the counts over the bounds of another reading of this agent: exact where the bounds are the same. */
+/** Returns the counts over the bounds of another reading of this agent: exact if the bounds are the same. */
 export function inBoundsOf<Reading extends AgentSnapshot>(like: AgentSnapshot, reading: Reading): Reading {
   const transfers = (own: TransferTally, other: TransferTally): TransferTally => ({
     ...own,
@@ -85,7 +85,7 @@ function addedBuckets(earlier: HistogramTally, later: HistogramTally): Histogram
   return { bounds: later.bounds, counts: later.counts.map((count, i) => count + counts[i]!) };
 }
 
-/** Moves each bucket by its upper bound: no value is lost, and each is at most one old bucket off. */
+/** Moves the count of each bucket by its upper bound: no value is lost, and each is at most one old bucket off. */
 function rebucketed({ bounds, counts }: HistogramTally, wanted: readonly number[]): HistogramTally {
   if (bounds === wanted || (bounds.length === wanted.length && bounds.every((bound, i) => bound === wanted[i]))) {
     return { bounds: wanted, counts };

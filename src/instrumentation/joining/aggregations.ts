@@ -1,4 +1,4 @@
-/** Aggregations that a reader selects. Tallies honour `drop` and their own. */
+/** Aggregations that a reader selects. A tally supports `drop` and its own aggregation. */
 import { DataPointType, InstrumentType, type MetricData } from '@opentelemetry/sdk-metrics';
 import type { SdkReader } from './sdk-provider.js';
 
@@ -17,7 +17,7 @@ const INSTRUMENTS = {
 type Kind = keyof typeof INSTRUMENTS;
 const KINDS = Object.keys(INSTRUMENTS) as Kind[];
 
-/** Calls `onOther` with kind and aggregation where the reader selects an unsupported one. */
+/** Returns the kinds that the reader drops. Calls `onOther` for each kind with an unsupported aggregation. */
 export function droppedKinds(reader: SdkReader, onOther: (kind: Kind, wanted: string) => void): ReadonlySet<Kind> {
   const dropped = new Set<Kind>();
   for (const kind of KINDS) {

@@ -24,7 +24,7 @@ export class JoinedProducer implements MetricProducer {
   readonly #memory: ReaderMemory;
   readonly #producer: NixlMetricProducer;
   #entered = false;
-  /** True when the last snapshot left nothing to report. */
+  /** True if the last snapshot left nothing to report. */
   #omitsAll = false;
 
   constructor(options: JoiningOptions, reader: SdkReader, memory: ReaderMemory) {
@@ -34,14 +34,14 @@ export class JoinedProducer implements MetricProducer {
     this.#memory = memory;
     const temporality = (type: InstrumentType) => reader.selectAggregationTemporality(type);
     const rings = () => (this.#entered ? options.feed.rings() : undefined);
-    // A producer outside of a reader takes no part: see join().
+    // The producer joins the feed when it enters its reader: see join().
     const feed = { join: () => {}, leave: () => {}, collect: () => this.#snapshot(), rings };
     this.#producer = sharedProducer({ temporality }, { ...profile, feed, builderMetrics, memory });
     const reported = () => memory.reported();
     this[RING_REPORTER] = { name, places, joined: true, copy: THIS_COPY, rings, reported };
   }
 
-  /** Does nothing when it is in the reader already; returns there when other code removed it. */
+  /** Adds the producer to its reader. Does nothing if it is there; adds it again if other code removed it. */
   join(): void {
     addProducer(this.#reader, this);
     if (this.#entered) return;
@@ -73,10 +73,10 @@ export class JoinedProducer implements MetricProducer {
   /** Returns the whole source without the rings that others report to the reader. */
   async #snapshot(): Promise<ReaderSnapshot | undefined> {
     const reporters = this.#otherReporters();
-    // Before and after the snapshot: a ring found in either is reported by the other producer.
+    // Lists the others' rings before and after the snapshot: the other producer reports a ring in either list.
     const before = ringsOf(reporters);
     const snapshot = await this.#options.feed.collect(this.#memory);
-    // The reader of another provider may have the memory by now, and then reports the later events.
+    // Meanwhile the memory may have passed to the reader of another provider, which then reports the later events.
     if (snapshot === undefined || !this.#entered) return undefined;
     const others = new Set([...before.paths, ...ringsOf(reporters).paths]);
     const shown = this.#memory.show(snapshot, others, reporters);
@@ -88,11 +88,11 @@ export class JoinedProducer implements MetricProducer {
 
   #otherReporters(): RingReporter[] {
     const reporters = reportersBefore(this, this.#reader._metricProducers);
-    for (const reporter of reporters) reporter.reported(); // makes it keep them beyond its end
+    for (const reporter of reporters) reporter.reported(); // from this call on it keeps its readings, even beyond its end
     return reporters;
   }
 
-  /** Warns once per pair. */
+  /** Warns once per pair of reader and producer. */
   #warnOfTwo(isDouble: (other: RingReporter) => boolean = () => true): void {
     const { name, places, log } = this.#options;
     const reader = nameOf(this.#reader);

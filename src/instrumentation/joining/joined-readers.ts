@@ -1,4 +1,4 @@
-/** Readers that one instrumentation reports to, over all providers and settings that it gets one after the other. */
+/** Readers that one instrumentation reports to, with all the providers and settings that it gets over time. */
 import { madeOnce } from '../../maps.js';
 import type { Settings } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
@@ -61,7 +61,7 @@ export class JoinedReaders {
     this.#check = setInterval(this.#options.onCheck, CHECK_INTERVAL_MS).unref();
   }
 
-  /** `isClosing`: the source closes next. The readers get what it holds by now when they are joined again. */
+  /** `isClosing`: the source closes next. When the readers are joined again, they get its last totals. */
   leave(isClosing = false): void {
     if (this.#current === undefined) return;
     const { joining, feed } = this.#current;
@@ -103,7 +103,7 @@ export class JoinedReaders {
     options.builderMetrics.start();
   }
 
-  /** Guarded: a reader that refuses, because it is frozen for instance, must not keep the rings attached. */
+  /** Guarded: a reader may refuse, for instance because it is frozen. It must not keep the rings attached. */
   #remove(producer: JoinedProducer): void {
     this.#options.log.guard(SUBJECT, 'removing a producer from its reader', () => producer.leave());
   }

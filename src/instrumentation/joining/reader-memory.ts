@@ -8,7 +8,7 @@ import type { FeedSnapshot } from '../feed/snapshot-feed.js';
 import { addedReadings, inBoundsOf } from './added-readings.js';
 import { type RingReporter, THIS_COPY } from './ring-reporter.js';
 
-/** Readings of the last collect, where the next delta begins. */
+/** Readings of the last collect: the next delta begins there. */
 export interface LastCollect {
   readonly snapshot: FeedSnapshot;
   /** By id. */
@@ -55,7 +55,7 @@ export class ReaderMemory {
     return reported;
   }
 
-  /** For a reader that replaces another one. */
+  /** Continues the memory of a reader that this reader replaces. */
   replace(other: ReaderMemory): void {
     const { previous } = other;
     this.previous = previous && { ...previous, agents: new Map(previous.agents) };
@@ -92,7 +92,7 @@ export class ReaderMemory {
       if (this.#leftOut.has(agent.id)) this.#continue(agent.id);
       carried.set(agent.path, { reading, continuedBy: undefined });
     }
-    // Not seen again since the previous source closed: still to be reported.
+    // An agent that has not reappeared since the previous source closed is still to be reported.
     for (const [path, one] of this.#carried) {
       if (one.continuedBy === undefined && !carried.has(path)) carried.set(path, one);
     }
@@ -104,7 +104,7 @@ export class ReaderMemory {
     const carried = this.#carried.get(agent.path);
     if (carried === undefined) return agent;
     const { reading, continuedBy } = carried;
-    // Nothing to add when another source kept the tally alive, or the tally is of a later life of the agent.
+    // Adds nothing if another source kept the tally alive, or if an earlier tally has continued the reading.
     if (reading.id === agent.id || (continuedBy !== undefined && continuedBy !== agent.id)) {
       this.#carried.delete(agent.path);
       return agent;

@@ -8,14 +8,14 @@ export const THIS_COPY: object = {};
 
 /** Other versions of this package read it, too: fields may be added, but never removed or redefined. */
 export interface RingReporter {
-  /** For messages. */
+  /** Name for messages. */
   readonly name: string;
   /** Directories and globs that it reads, as one text. */
   readonly places: string;
   /** True when an instrumentation added it to the reader. Such a producer omits the rings that others in the reader report. */
   readonly joined: boolean;
   readonly copy: object;
-  /** Returns paths of the currently reported rings. Undefined when the producer is closed or has no source. */
+  /** Returns paths of the currently reported rings. Undefined if the producer is closed or has no source. */
   rings(): ReadonlySet<string> | undefined;
   /** Returns the last readings of its reader by id. From the first call on they are kept, also after its end. */
   reported(): ReadonlyMap<number, unknown>;

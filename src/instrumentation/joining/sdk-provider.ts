@@ -1,20 +1,20 @@
 /**
  * Access to the readers of an SDK's MeterProvider. The SDK has no public access after construction. The fields used here are
- * plain ones, the same in sdk-metrics 1.30, 2.0, 2.12 and 3.1. The service may have another copy of the SDK, so no class of
- * ours is compared.
+ * plain ones, the same in sdk-metrics 1.30, 2.0, 2.12 and 3.1. The service may have another copy of the SDK, so classes
+ * cannot be compared.
  */
 import type { AggregationTemporality, InstrumentType, MetricProducer } from '@opentelemetry/sdk-metrics';
 
 /** A MetricReader of any copy and version of the SDK. */
 export interface SdkReader {
-  /** Several readers may share this array of the service: it is replaced, never changed. */
+  /** Several readers may share this array of the service. Replace it, but never change it. */
   _metricProducers: readonly MetricProducer[];
   readonly _shutdown?: unknown;
   selectAggregationTemporality(instrumentType: InstrumentType): AggregationTemporality;
   selectAggregation?(instrumentType: InstrumentType): unknown;
 }
 
-/** Returns undefined when the provider or one of its readers has another shape: a no-op, or not of the SDK. */
+/** Returns undefined if the provider or one of its readers has another shape: a no-op, or not of the SDK. */
 export function readersOf(provider: unknown): SdkReader[] | undefined {
   const collectors = field(field(provider, '_sharedState'), 'metricCollectors');
   if (!Array.isArray(collectors)) return undefined;
@@ -22,12 +22,12 @@ export function readersOf(provider: unknown): SdkReader[] | undefined {
   return readers.every(isReader) ? readers : undefined;
 }
 
-/** Returns true when a reader of this provider is not shut down. */
+/** Returns true if a reader of this provider is not shut down. */
 export function hasReaders(provider: unknown): boolean {
   return readersOf(provider)?.some((reader) => !isShutDown(reader)) === true;
 }
 
-/** Providers of 1.x take readers after construction. */
+/** Returns true if the provider may get readers: providers of 1.x take readers after construction. */
 export function mayGetReaders(provider: unknown): boolean {
   return readersOf(provider) !== undefined && field(provider, '_shutdown') !== true;
 }

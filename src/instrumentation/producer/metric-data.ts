@@ -27,7 +27,7 @@ type OtelHistogram = HistogramMetricData['dataPoints'][number]['value'];
 /** One agent at this collect. */
 export interface AgentView {
   readonly agent: AgentSnapshot;
-  /** The same agent at the previous collect; undefined when it is new, and for cumulative data. */
+  /** The same agent at the previous collect; undefined if it is new, and for cumulative data. */
   readonly previous: AgentSnapshot | undefined;
   readonly series: AgentSeries;
   readonly startTime: HrTime;
@@ -55,7 +55,7 @@ export function numberData(about: Descriptor, delta: boolean, dataPoints: DataPo
   return { descriptor, aggregationTemporality, dataPointType: DataPointType.SUM, isMonotonic, dataPoints };
 }
 
-/** Returns undefined when no agent has a point: a metric without points is left out. */
+/** Returns the data of a metric; undefined if no agent has a point: a metric without points is left out. */
 export function metricData(
   metric: Metric,
   index: number,
@@ -91,8 +91,8 @@ function temporalityOf(delta: boolean): AggregationTemporality {
 }
 
 /**
- * Returns each point of one metric over all agents. `valueOf`: of its reading and, for deltas, the previous one. Deltas of 0
- * are included: a series that disappears would look like an agent that disappears.
+ * Returns each point of one metric over all agents. `valueOf`: makes a value from a reading and, for deltas, the previous
+ * one. Deltas of 0 are included: a series that disappears would look like an agent that disappears.
  */
 function pointsOf<Reading, Value>(
   { points, perEvent }: { readonly points: readonly Point<Reading>[]; readonly perEvent?: EventPoint<Reading> },
@@ -127,7 +127,7 @@ function pointsOf<Reading, Value>(
   return dataPoints;
 }
 
-/** Explicit bounds, no min and max: a tally does not know them. */
+/** Returns explicit buckets without min and max, which a tally does not have. */
 function histogramOf(
   current: Distribution,
   previous: Distribution | undefined,

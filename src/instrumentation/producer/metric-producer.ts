@@ -1,4 +1,4 @@
-/** Metrics straight from the tallies of the rings, for services that build their own MetricReader. */
+/** Producer of metrics from the tallies of the rings, for services that build their own MetricReader. */
 import { diag, type HrTime } from '@opentelemetry/api';
 import { emptyResource } from '@opentelemetry/resources';
 import {
@@ -29,7 +29,7 @@ import { type AgentView, hrTimeOf, metricData, type Moment, numberData } from '.
 export interface SharedFeed extends Profile {
   readonly feed: SnapshotFeed;
   readonly builderMetrics: BuilderMetrics;
-  /** Memory of the reader, where it outlives the producer. Default: a new one. */
+  /** Memory of the reader, if it outlives the producer. Default: a new one. */
   readonly memory?: ReaderMemory;
   /** Name of the producer and the places that it reads, for messages. */
   readonly name?: string;
@@ -40,13 +40,13 @@ interface Context extends SharedFeed {
   readonly close: () => void;
 }
 
-/** A delta of a sum that also falls is meaningless without its beginning. */
+/** The delta of a sum that can also fall has no meaning without the sum at its beginning. */
 const NEVER_DELTA: readonly InstrumentType[] = [
   InstrumentType.UP_DOWN_COUNTER,
   InstrumentType.OBSERVABLE_UP_DOWN_COUNTER,
 ];
 
-/** The collector thread is no older than this process: before it, its counts were 0. */
+/** Start of the collector's counts: the thread is no older than this process. */
 const PROCESS_START = hrTimeOf(performance.timeOrigin);
 
 /** Feeds of producers that sharedProducer() makes, by their options. */
@@ -62,7 +62,7 @@ export function sharedProducer(options: NixlMetricProducerOptions, shared: Share
 /**
  * Reports the metrics of all rings to one MetricReader:
  * `new PrometheusExporter({ metricProducers: [new NixlMetricProducer()] })`. Histograms are exact, agents that are gone
- * disappear, start times are those of the agents, and no event costs JavaScript. A producer keeps the state of deltas: use
+ * disappear, start times are those of the agents, and no event costs main-thread time. A producer keeps the state of deltas: use
  * one producer per reader. Views and cardinality limits of the SDK do not apply.
  */
 export class NixlMetricProducer implements MetricProducer {
@@ -73,13 +73,13 @@ export class NixlMetricProducer implements MetricProducer {
   readonly #metrics: readonly Metric[];
   readonly #series: AgentSeriesCache;
   readonly #memory: ReaderMemory;
-  /** Keeps the last readings also where no delta needs them. */
+  /** True if the last readings are kept even when no delta needs them. */
   #keepsLast: boolean;
   #closed = false;
 
   /**
-   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option, or when neither options nor environment name a place with
-   * rings; ADDON_MISSING when the native part cannot be loaded.
+   * @throws NixlTelemetryError CONFIG_INVALID for a wrong option, or if no setting names a place with rings; ADDON_MISSING
+   * if the native part cannot be loaded.
    */
   constructor(options: NixlMetricProducerOptions = {}) {
     const shared = SHARED_FEEDS.get(options);
@@ -107,7 +107,7 @@ export class NixlMetricProducer implements MetricProducer {
     feed.join(this);
   }
 
-  /** Runs the builders; accepts records and further builders. */
+  /** Processor that runs the builders. It accepts records and further builders. */
   get processor(): MetricProcessor {
     return this.#context.builderMetrics.processor;
   }
@@ -156,7 +156,7 @@ export class NixlMetricProducer implements MetricProducer {
       if (one !== undefined) data.push(one);
     });
     if (snapshot.withoutSelf !== true) data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
-    // Last: had anything above thrown, the next delta would still begin where the last one ended.
+    // Set last: if the code above throws, the next delta still begins where the previous one ended.
     const keep = deltas.counters || deltas.histograms || this.#keepsLast;
     const agents = new Map(views.map(({ agent }) => [agent.id, agent]));
     this.#memory.previous = keep ? { snapshot, agents } : undefined;
@@ -194,7 +194,7 @@ export class NixlMetricProducer implements MetricProducer {
     });
   }
 
-  /** Tallies are sums that are read, so the SDK's temporality of observable counters applies. */
+  /** Tallies are read at each collect, so the SDK's temporality of observable counters applies. */
   #deltas(): { readonly counters: boolean; readonly histograms: boolean } {
     const isDelta = (type: InstrumentType) => this.#temporalityOf(type) === AggregationTemporality.DELTA;
     return { counters: isDelta(InstrumentType.OBSERVABLE_COUNTER), histograms: isDelta(InstrumentType.HISTOGRAM) };

@@ -49,7 +49,7 @@ it.each([
   [5.863e18, '5.9e18'],
 ])('%d is %s', (value, text) => expect(count(value)).toBe(text));
 
-it('has units for the largest sums that there are', () => {
+it('has units for the largest possible sums', () => {
   expect(bytes(2 ** 64)).toBe('18 EB');
   expect(bytes(5e23)).toBe('500 ZB');
 });
@@ -113,7 +113,7 @@ it.each([
   expect(shortDuration(us)).toBe(text);
 });
 
-it('knows of a percentile beyond the last bound only that', () => {
+it('formats a percentile above the last bound as that bound', () => {
   expect([percentile(840, [10, 1_000]), percentile(1_000, [10, 1_000]), percentile(5, [])]).toEqual([
     '840 us',
     '≥ 1 ms',
@@ -133,6 +133,6 @@ it('writes local time, two digits each', () => {
   expect(dateAndTime(new Date(2026, 0, 2, 3, 4, 5))).toBe('2026-01-02 03:04:05');
 });
 
-it('formats what is known', () => {
+it('formats only known values', () => {
   expect([ifKnown(0, String), ifKnown(undefined, String), ifKnown(null, String, '–')]).toEqual(['0', '-', '–']);
 });

@@ -5,7 +5,7 @@ describe('quantile', () => {
   const bounds = [10, 20, 40];
 
   it.each([
-    // What Prometheus's histogram_quantile() answers for the same buckets.
+    // Results of Prometheus's histogram_quantile() for the same buckets.
     [[0, 4, 0, 0], 0.5, 15],
     [[0, 4, 0, 0], 1, 20],
     [[2, 2, 4, 0], 0.5, 20],

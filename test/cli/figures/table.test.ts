@@ -21,12 +21,12 @@ it('aligns names of any script by the columns that they take', () => {
   expect(new Set(begins)).toEqual(new Set([11]));
 });
 
-it('has room for more rows than a call has arguments', () => {
+it('accepts more rows than a call can have arguments', () => {
   const rows = Array.from({ length: 300_000 }, () => ['a', '1', 'x']);
   expect(table(['N', 'NUM', 'S'], rows)).toHaveLength('N  NUM  S'.length + rows.length * '\na    1  x'.length);
 });
 
-it('fits names of any script, and of no good will, into their columns', () => {
+it('fits names of any script, and hostile names, into their columns', () => {
   const names = [
     'agent',
     'a-name-that-is-much-too-long',

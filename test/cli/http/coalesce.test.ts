@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { coalesce } from '../../../src/cli/http/exposition.js';
 
-it('does the work once for all who ask while it is being done, after they asked', async () => {
+it('runs the work once more for all calls during a run, after these calls', async () => {
   const ends: ((fails: boolean) => void)[] = [];
   const ask = coalesce(
     () =>
@@ -17,7 +17,7 @@ it('does the work once for all who ask while it is being done, after they asked'
   expect(await first).toBe(0);
   await expect.poll(() => ends.length).toBe(2);
   const later = [ask(), ask()];
-  ends[1]!(true); // whose failure is nobody else's
+  ends[1]!(true); // its failure must not reach the later calls
   expect(await Promise.allSettled(waiting)).toMatchObject(Array(3).fill({ reason: new Error('turn 1') }));
   await expect.poll(() => ends.length).toBe(3);
   ends[2]!(false);

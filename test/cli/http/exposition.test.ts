@@ -44,7 +44,7 @@ const anyHistogram: fc.Arbitrary<Histogram> = fc
     return { buckets: { boundaries, counts }, count, ...(sum === undefined ? {} : { sum }) };
   });
 
-/** Up to three kinds, each some hundred times: more than are written at a time. */
+/** Up to three kinds, each some hundred times: more than one slice writes. */
 function manyOf<T>(value: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
   return fc
     .tuple(fc.array(value, { maxLength: 3 }), fc.constantFrom(1, 50, 100))
@@ -97,7 +97,7 @@ describe('exposition', () => {
     );
   });
 
-  it('lets others have a turn between metrics that take long', async () => {
+  it('lets other work run between slow metrics', async () => {
     const attributes: Attributes = {
       get slow() {
         const untilMs = performance.now() + 5;

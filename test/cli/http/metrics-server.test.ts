@@ -2,7 +2,7 @@ import { connect, Server } from 'node:net';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { listenOn } from '../../../src/cli/http/metrics-server.js';
 
-it('outlives a page that throws, and says so', async () => {
+it('survives a handler that throws, and reports it', async () => {
   const server = await listenOn('127.0.0.1', 0);
   onTestFinished(() => server.close());
   server.route('/broken', () => {
@@ -13,7 +13,7 @@ it('outlives a page that throws, and says so', async () => {
   expect((await fetch(new URL('/livez', server.url))).status).toBe(200);
 });
 
-it('outlives connections that cannot be taken, of which not every version of Node tells', async () => {
+it('survives connections that cannot be accepted, which only some versions of Node report', async () => {
   const listen = vi.spyOn(Server.prototype, 'listen');
   onTestFinished(() => listen.mockRestore());
   const server = await listenOn('127.0.0.1', 0);
@@ -34,11 +34,11 @@ it('closes a connection that does not read its response', async () => {
   const { hostname, port } = new URL(server.url);
   const client = connect(Number(port), hostname);
   onTestFinished(() => void client.destroy());
-  client.on('error', () => {}); // what it still asks for meets a closed connection
+  client.on('error', () => {}); // its further requests meet a closed connection
   client.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n');
   const connections = () =>
     new Promise<number>((resolve) => (listen.mock.contexts[0] as Server).getConnections((_, count) => resolve(count)));
-  await new Promise((resolve) => client.once('readable', resolve)); // the answer has begun; none of it is taken
+  await new Promise((resolve) => client.once('readable', resolve)); // the answer has begun; the client reads none of it
   await expect.poll(connections).toBe(0);
   let bytes = 0;
   client.on('data', (part: Buffer) => (bytes += part.length));
@@ -47,7 +47,7 @@ it('closes a connection that does not read its response', async () => {
   expect(bytes).toBeLessThan(length);
 });
 
-it('waits for an answer that is under way when it closes, but not for ever', async () => {
+it('waits for a pending answer when it closes, but not for ever', async () => {
   const server = await listenOn('127.0.0.1', 0, { stalledMs: 0 });
   const asked: string[] = [];
   server.route('/quick', (_, answer) => {

@@ -61,7 +61,7 @@ describe('history', () => {
     expect(history.now(2)).toBeUndefined();
   });
 
-  it('counts what a new agent did, and not what one did that only came into sight', () => {
+  it('counts the work of a new agent, but not the work of an agent that was only missing before', () => {
     const first = at(1000, [{ txBytes: 0 }]);
     const isNew = after(first, at(2000, [{}, { id: 2, txBytes: 70, startTimeMs: 1500 }]));
     expect(isNew.now(undefined)!.tx).toBe(70);
@@ -83,7 +83,7 @@ describe('history', () => {
     expect(history.columns(undefined, 60_000, ['tx'])).toEqual([[2], [null]]);
   });
 
-  it('ignores an answer that it has had', () => {
+  it('ignores a repeated answer', () => {
     const answer = at(1000, [{}]);
     expect(after(answer, answer).columns(undefined, 60_000, ['tx'])[0]).toHaveLength(1);
   });
@@ -99,7 +99,7 @@ describe('history', () => {
     expect(history.buckets(undefined, 'durations', false)).toEqual([100, 19, 0]);
   });
 
-  it('keeps ten minutes and no more', () => {
+  it('keeps ten minutes', () => {
     const history = after(...Array.from({ length: 2000 }, (_, second) => at(second * 1000, [{}])));
     expect(history.columns(undefined, 1e9, ['tx'])[0]).toHaveLength(601);
   });

@@ -29,7 +29,7 @@ describe('page data', () => {
     expect(counts).toMatchObject({ backend: 1, canceled: 0, xfer_stalled: 2 });
   });
 
-  it('leaves out what is not exported, and tells agents of one name apart by their paths', () => {
+  it('omits agents that are not exported, and distinguishes agents of one name by their paths', () => {
     const { agents } = dataOf([
       agentSnapshot({ id: 1, agent: 'a', path: '/x/a' }),
       agentSnapshot({ id: 2, agent: 'a', path: '/y/a' }),
@@ -46,7 +46,7 @@ describe('page data', () => {
     expect(data.problems[0]!.path).toBe('/dir/\\x0a\\x00');
   });
 
-  it('adds up agents beyond the listed ones: nothing is missing from the whole, and an answer stays small', () => {
+  it('adds up agents beyond the listed ones: the totals are complete, and an answer stays small', () => {
     const idle = (id: number) => (id <= 10 ? { lastEventMs: START_MS - 3_600_000 } : { lastEventMs: START_MS });
     const agents = Array.from({ length: 2000 }, (_, i) =>
       agentSnapshot({ id: i + 1, agent: `agent-${i + 1}`, ...idle(i + 1) }, { 0: [10n], 6: [5n] }),
@@ -64,7 +64,7 @@ describe('page data', () => {
     expect(JSON.stringify(data).length).toBeLessThan(1e6);
   });
 
-  it('lists at most fifty problems, and says how many there are', () => {
+  it('lists at most fifty problems, and gives their number', () => {
     const problems = Array.from({ length: 1000 }, (_, i) => ({ path: `/${i}`, state: 'corrupt', reason: '' }) as const);
     const data = dataOf([], { problems, problemCount: 5000 });
     expect([data.problems.length, data.problemCount]).toEqual([50, 5000]);

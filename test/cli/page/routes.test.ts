@@ -1,4 +1,4 @@
-/** The live page as a server of HTTP answers it; what a browser makes of it is tested in test/page. */
+/** Responses with the live page over HTTP. test/page tests the page in a browser. */
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { PageData } from '../../../src/cli/page/page-data.js';
@@ -14,7 +14,7 @@ async function serve(dir: string, ...flags: string[]): Promise<{ at: (path: stri
   return { at: (path) => new URL(path, url), serve: running };
 }
 
-it('gives a browser the page, all of its files and nothing from elsewhere; anyone else gets a line', async () => {
+it('gives a browser the page with all of its files from this server, and other clients one line', async () => {
   const { at } = await serve(temporaryDirectory());
   const page = await fetch(at('/'), BROWSER);
   const policy = page.headers.get('content-security-policy')!;
@@ -38,7 +38,7 @@ it('gives a browser the page, all of its files and nothing from elsewhere; anyon
   for (const [, name] of text.matchAll(/(?:href|src)="([^"]+)"/g)) await follow(at(name!));
   const scripts = ['exact.js', 'cli/figures/formats.js', 'cli/figures/rates.js', 'cli/page/browser/uplot.js'];
   expect([...seen]).toEqual(expect.arrayContaining(['/metrics', ...scripts.map((name) => `/page/${name}`)]));
-  // A proxy may serve the page below a path of its own.
+  // A proxy may serve the page below another path.
   for (const pathname of seen) expect(pathname).toMatch(/^\/(metrics$|page\/)/);
   expect(await (await fetch(at('/'))).text()).toContain('They are at /metrics');
 });
@@ -55,7 +55,7 @@ it('is off with --page off', async () => {
   }
 });
 
-it('is there beside exporters that push, when an address is given', async () => {
+it('is served beside exporters that push, if an address is given', async () => {
   const { at } = await serve(temporaryDirectory(), '--exporter', 'console');
   expect((await fetch(at('/'), BROWSER)).headers.get('content-type')).toContain('text/html');
 });
@@ -65,7 +65,7 @@ it('drains no ring', async () => {
   const file = path.join(dir, 'agent');
   const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });
   writer.push({ type: 0, value: 5n });
-  // After the first drain, which comes at once, the next one is far away.
+  // The first drain is immediate, and the next one ten seconds later.
   const { at } = await serve(dir, '--drain-interval', '10000');
   const data = async () => (await (await fetch(at('/page/data.json'))).json()) as PageData;
   await until(async () => (await data()).agents[0]?.txBytes === 5);

@@ -1,4 +1,4 @@
-/** Columns as text: numbers and times of any size, beside what bigints and dates say. */
+/** Columns as text: numbers and times of any size, compared with bigints and dates. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { eventFilter } from '../../../src/cli/read/event-filter.js';
@@ -25,7 +25,7 @@ function textOf(writer: EventWriter): string {
 }
 
 describe('TextBuffer', () => {
-  it('writes every number as a bigint does, however small it began', () => {
+  it('writes every number as a bigint does, from a buffer of any first size', () => {
     fc.assert(
       fc.property(fc.array(anyWord), (values) => {
         const text = new TextBuffer(1);
@@ -38,7 +38,7 @@ describe('TextBuffer', () => {
     );
   });
 
-  it('does not touch what was taken', () => {
+  it('does not change bytes that were taken', () => {
     const text = new TextBuffer(4);
     text.put(utf8('one'));
     const taken = text.take();

@@ -1,4 +1,4 @@
-/** `read --follow` where the ring is lost, found again, or another: said once each, and nothing of the new one is missed. */
+/** `read --follow` when the ring is lost, returns or is replaced: one note each, and no event of a new ring is missed. */
 import { rmSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -46,7 +46,7 @@ describe.each([[[]], [['--consume']]])('nixl-otel read --follow %j', (flags) => 
     expect(code).toBe(0);
   });
 
-  it('says that its file was deleted, shows what still comes into it, and goes on with the next', async () => {
+  it('reports that its file was deleted, shows its further events, and continues with the next file', async () => {
     const { file, reading } = followed();
     await shows(reading, [1, 2, 3]);
     const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });
@@ -65,7 +65,7 @@ describe.each([[[]], [['--consume']]])('nixl-otel read --follow %j', (flags) => 
     expect(code).toBe(0);
   });
 
-  it('says that its ring was truncated, and when it is one again', async () => {
+  it('reports that its ring was truncated, and that it is a ring again', async () => {
     const { file, reading } = followed();
     await shows(reading, [1, 2, 3]);
     truncateSync(file);
@@ -78,7 +78,7 @@ describe.each([[[]], [['--consume']]])('nixl-otel read --follow %j', (flags) => 
     expect(code).toBe(0);
   });
 
-  it('says that its agent started again in its file', async () => {
+  it('reports that its agent restarted in its file', async () => {
     const { file, reading } = followed();
     await shows(reading, [1, 2, 3]);
     write(file, [4]);

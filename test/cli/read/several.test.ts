@@ -1,4 +1,4 @@
-/** `read` of several files, some of which cannot be read: each costs one note and the exit code, and the others are read. */
+/** `read` of several files. Each unreadable file causes a note and an exit code, and read continues with the others. */
 import { chmodSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +14,7 @@ function write(file: string, values: readonly number[]): string {
   return file;
 }
 
-/** Rings `a` and `z`, and between them what `make` makes, whose path it returns. */
+/** Makes rings `a` and `z`. `make` makes a file between them and returns its path. */
 function filesWith(make: (directory: string) => string): string[] {
   const directory = temporaryDirectory();
   return [write(path.join(directory, 'a'), [1, 2]), make(directory), write(path.join(directory, 'z'), [3])];
@@ -89,7 +89,7 @@ describe.each([
     expect(ended.code).toBe(code);
   });
 
-  it('reads what becomes a ring while it follows, and ends with 0', async () => {
+  it('reads a file that becomes a ring later, and ends with 0', async () => {
     const files = filesWith(make);
     const reading = start(['read', '--follow', '--format', 'json', ...files]);
     await shows(reading, [1, 2, 3]);
@@ -102,7 +102,7 @@ describe.each([
 });
 
 describe('nixl-otel read', () => {
-  it('ends with 5 where a ring cannot be opened, and with 4 where another is none', async () => {
+  it('ends with 5 if a ring cannot be opened, and with 4 if another file is no ring', async () => {
     const held: { close(): void }[] = [];
     const files = filesWith((directory) => {
       const file = write(path.join(directory, 'm'), [9]);
@@ -122,7 +122,7 @@ describe('nixl-otel read', () => {
     for (const ring of held) ring.close();
   });
 
-  it('ends with 4, 5 or 3 where it can read none, and prints nothing', async () => {
+  it('ends with 4, 5 or 3 if it can read no file, and prints nothing', async () => {
     const directory = temporaryDirectory();
     const [text, missing] = [noRing(directory), path.join(directory, 'missing')];
     for (const more of [[], ['--follow'], ['--consume'], ['--format', 'csv']]) {
@@ -149,7 +149,7 @@ describe('nixl-otel read', () => {
     }
   });
 
-  it.each([[[]], [['--consume']]])('ends with 4 where a followed ring is cut and stays so: %j', async (flags) => {
+  it.each([[[]], [['--consume']]])('ends with 4 if a followed ring stays truncated: %j', async (flags) => {
     const files = filesWith((directory) => write(path.join(directory, 'm'), [9]));
     const reading = start(['read', '--follow', '--format', 'json', ...flags, ...files]);
     await shows(reading, [1, 2, 9, 3]);
@@ -164,7 +164,7 @@ describe('nixl-otel read', () => {
     expect(ended.code).toBe(4);
   });
 
-  it('ends with 0 where a followed ring is gone: it was read to its end', async () => {
+  it('ends with 0 if a followed ring was deleted, because it was read to its end', async () => {
     const files = filesWith((directory) => write(path.join(directory, 'm'), [9]));
     const reading = start(['read', '--follow', '--format', 'json', ...files]);
     await shows(reading, [1, 2, 9, 3]);
@@ -173,15 +173,15 @@ describe('nixl-otel read', () => {
     expect((await reading.stop('SIGINT')).code).toBe(0);
   });
 
-  it('refuses to look for errors that are slow', async () => {
+  it('refuses --errors together with --slow', async () => {
     const { code, stderr } = await run(['read', '--errors', '--slow', '1ms', '/none']);
     expect(stderr).toContain('--errors and --slow exclude each other');
     expect(code).toBe(2);
   });
 });
 
-describe.skipIf(process.getuid!() === 0)('as a user who may not', () => {
-  it('ends with 5 where a ring may not be opened', async () => {
+describe.skipIf(process.getuid!() === 0)('without permission', () => {
+  it('ends with 5 if a ring must not be opened', async () => {
     const files = filesWith((directory) => {
       const file = write(path.join(directory, 'm'), [9]);
       chmodSync(file, 0);

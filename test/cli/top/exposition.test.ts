@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { agentsIn } from '../../../src/cli/top/exposition.js';
 
-/** As NIXL's own exporter prints it: no ring behind it. */
+/** Exposition of NIXL's own exporter, which uses no ring. */
 const NIXL_PAGE = `# HELP agent_tx_bytes_total Number of bytes sent by the agent
 # TYPE agent_tx_bytes_total counter
 agent_tx_bytes_total{agent_name="agent-0",hostname="vm"} 1638533071000
@@ -35,7 +35,7 @@ describe('agentsOn', () => {
     ]);
   });
 
-  it('tells agents of one name apart by directory, and by host where there are several', () => {
+  it('distinguishes agents of one name by directory, and by host if there are several', () => {
     const line = (labels: string): string => `nixl_agent_up{agent_name="a",${labels}} 1\n`;
     const page = line('hostname="h",ring_directory="/x"') + line('hostname="h",ring_directory="/y"');
     expect(agentsIn(page).map(({ place }) => place)).toEqual(['/x', '/y']);
@@ -60,7 +60,7 @@ describe('agentsOn', () => {
     expect(agentsIn(agents.join('\n'))).toHaveLength(2);
   });
 
-  it('tells agents of one name in several processes apart, as NIXL does', () => {
+  it('distinguishes agents of one name in several processes, as NIXL does', () => {
     const page = ['1', '2'].map((pid) => `agent_tx_bytes_total{agent_name="a",hostname="h",pid="${pid}"} ${pid}`);
     expect(agentsIn(page.join('\n')).map(({ txBytes }) => txBytes)).toEqual([1, 2]);
   });
@@ -81,12 +81,12 @@ describe('agentsOn', () => {
     expect(agentsIn(`nixl_agent_up{agent_name="a${char}b"} 1\n`)).toMatchObject([{ agent: `a${char}b` }]);
   });
 
-  it('takes an agent for dead only where the page says so', () => {
+  it('regards an agent as dead only if nixl_agent_up is 0', () => {
     const life = (up: number) => agentsIn(`nixl_agent_up{nixl_agent_name="a"} ${up}\n`)[0]!.life;
     expect([life(0), life(1)]).toEqual(['dead', 'unknown']);
   });
 
-  it('finds nothing on a page of something else, and in nothing', () => {
+  it('finds no agents in another text or in an empty one', () => {
     expect(agentsIn('<html>agent_tx_bytes_total</html>\nup 1\nagent_tx_bytes_totals{agent_name="x"} 1\n')).toEqual([]);
     expect(agentsIn('')).toEqual([]);
   });

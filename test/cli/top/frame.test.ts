@@ -9,7 +9,7 @@ import { sample, times, totals, viewOf } from './samples.js';
 const AT = new Date(2026, 10, 21, 8, 12, 31).getTime();
 const MB = 1_000_000;
 
-/** Something of everything: busy, slow, silent, dead, losing, crowded, and a name that is too long. */
+/** One agent of each kind: busy, slow, idle, dead, losing events, with a full ring, with a name that is too long. */
 function busyView(): View {
   const at = (second: number): ReturnType<typeof sample> =>
     sample(AT + second * 1000, [
@@ -75,7 +75,7 @@ describe('a frame', () => {
     await expect(textOf(view)).toMatchFileSnapshot(golden('nothing'));
   });
 
-  it('with more agents than rows scrolls, and says where it is', () => {
+  it('with more agents than rows scrolls, and shows its position', () => {
     const agents = Array.from({ length: 64 }, (_, i) => totals(`agent-${String(i).padStart(2, '0')}`));
     const view = viewOf(sample(AT, agents));
     const state = { ...INITIAL, sort: 'agent' as const, offset: 1_000 };
@@ -93,7 +93,7 @@ describe('a frame', () => {
     textOf(busyView(), {}, { columns, rows });
   });
 
-  it('tells what is bad by colour, and dims who is silent', () => {
+  it('marks bad values by colour, and dims idle agents', () => {
     const { lines } = frame(busyView(), INITIAL, { columns: 120, rows: 14, origin: 'x', unicode: true });
     const styles = lines
       .slice(4, 9)
@@ -105,7 +105,7 @@ describe('a frame', () => {
   });
 });
 
-it('draws the last values against the largest of them, and never something as nothing', () => {
+it('draws the last values relative to the largest of them, and only 0 as a blank', () => {
   expect(sparkline([100, 0, 1, 400, 800], 6, true)).toBe(' ▁ ▁▄█');
   expect(sparkline([100, 0, 1, 400, 800], 3, true)).toBe('▁▄█');
   expect(sparkline([0, 0], 3, true)).toBe('   ');

@@ -4,7 +4,7 @@ import { HELP, INITIAL, pressed, type UiState } from '../../../src/cli/top/keys.
 
 const SCROLLING = { height: 10, most: 54 };
 
-/** The state after these keys; undefined when they end it. */
+/** Returns the state after these keys; undefined if they end top. */
 function after(keys: (string | Key)[], from: UiState = INITIAL): UiState | undefined {
   return keys.reduce<UiState | undefined>((state, key) => {
     const pressedKey = typeof key === 'string' ? { sequence: key, name: key } : key;
@@ -20,20 +20,20 @@ describe('help', () => {
 });
 
 describe('keys', () => {
-  it('end it', () => {
+  it('end top', () => {
     expect(after(['q'])).toBeUndefined();
     expect(after([{ ctrl: true, name: 'c' }])).toBeUndefined();
     expect(after(['/', { ctrl: true, name: 'c' }])).toBeUndefined();
   });
 
-  it('go through the columns in both directions, and round', () => {
+  it('select the columns in both directions, and wrap', () => {
     expect(after(['s'])!.sort).toBe('agent');
     expect(after(['s', 's'])!.sort).toBe('tx');
     expect(after(['s', { name: 'left' }, { name: 'left' }])!.sort).toBe('idle');
     expect(after(['r'])!.reverse).toBe(true);
   });
 
-  it('type a filter, of which no key is a command, until Enter or Esc', () => {
+  it('type a filter until Enter or Esc: meanwhile no key is a command', () => {
     const typing = ['/', 'q', 's', 'x', { name: 'backspace' }, '模'];
     expect(after(typing)).toMatchObject({ filter: 'qs模', typing: true, sort: INITIAL.sort });
     expect(after([...typing, { name: 'return', sequence: '\r' }])).toMatchObject({ filter: 'qs模', typing: false });
@@ -41,7 +41,7 @@ describe('keys', () => {
     expect(after(['/', { name: 'up', sequence: '\x1b[A' }, { sequence: '\u202e' }])!.filter).toBe('');
   });
 
-  it('scroll no further than there is something to see', () => {
+  it('scroll no further than the last row', () => {
     const [up, down, pageDown, end] = ['up', 'down', 'pagedown', 'end'].map((name) => ({ name }));
     expect(after([up!])!.offset).toBe(0);
     expect(after([down!, pageDown!])!.offset).toBe(11);
@@ -55,7 +55,7 @@ describe('keys', () => {
     expect(after([' ', '?', 't', 'a'], on)).toEqual(INITIAL);
   });
 
-  it('do nothing that they are not said to', () => {
+  it('do nothing if they have no meaning', () => {
     expect(after(['x', { name: 'f5', sequence: '\x1b[15~' }, {}])).toEqual(INITIAL);
   });
 });

@@ -1,4 +1,4 @@
-/** Agents' totals for tests of what top makes of them. */
+/** Agents' totals for tests of top. */
 import type { HistogramTally } from '../../../src/tally.js';
 import { type AgentTotals, type Sample, Tracker, type View } from '../../../src/cli/top/tracker.js';
 
@@ -31,7 +31,7 @@ export function sample(takenMs: number, agents: AgentTotals[], notes: string[] =
   return { takenMs, agents, notes };
 }
 
-/** What is seen after the last of these samples. */
+/** Returns the view after the last of these samples. */
 export function viewOf(...samples: Sample[]): View {
   const tracker = new Tracker();
   return samples.map((one) => tracker.add(one)).at(-1)!;

@@ -1,4 +1,4 @@
-/** top on a real terminal, which \`script\` makes: what it draws, and that the terminal is as before on every way out. */
+/** top on a real terminal, which `script` makes: its frames, and the restored terminal after every kind of end. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -39,7 +39,7 @@ class Terminal {
     this.child.stdin!.write(keys);
   }
 
-  /** Waits for the end; what the shell and the terminal said after it. */
+  /** Waits for the end. Returns the later output of the shell and the terminal. */
   async after(): Promise<{ code: number; restored: boolean; text: string }> {
     await this.#ended;
     const text = this.text.slice(Math.max(0, this.text.lastIndexOf(LEAVE)));
@@ -63,19 +63,19 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   it.each([
     ['q', 'q', 0],
     ['Ctrl-C', '\x03', 0],
-  ])('%s ends it and gives the terminal back', async (_, key, code) => {
+  ])('%s ends top and restores the terminal', async (_, key, code) => {
     const terminal = await onRings();
     terminal.type(key);
     expect(await terminal.after()).toMatchObject({ code, restored: true });
   });
 
-  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s, too', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s does so, too', async (signal) => {
     const terminal = await onRings();
     process.kill(await terminal.pid(), signal);
     expect(await terminal.after()).toMatchObject({ code: 0, restored: true });
   });
 
-  it('so does an error that nobody caught, and it can be read', async () => {
+  it('so does an uncaught error, and its message is readable', async () => {
     const throwing = 'process.on(`SIGUSR2`,()=>{throw(new(Error)(`boom`))})';
     const terminal = await onRings('', {
       NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(throwing)}`,
@@ -86,14 +86,14 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(text).toContain('Error: boom');
   });
 
-  it('ends when its terminal is gone', async () => {
+  it('ends when its terminal is closed', async () => {
     const terminal = await onRings();
     const pid = await terminal.pid();
     terminal.child.kill('SIGKILL');
     await until(() => Promise.resolve(!existsSync(`/proc/${pid}`)));
   });
 
-  it('leaves the last numbers after --count, and says so when nothing was there', async () => {
+  it('leaves the last numbers after --count, and reports if there were no agents', async () => {
     const counted = await onRings('--count 10');
     const { code, restored, text } = await counted.after();
     expect({ code, restored }).toEqual({ code: 0, restored: true });

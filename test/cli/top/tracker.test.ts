@@ -12,7 +12,7 @@ describe('rates', () => {
     const { seconds, rows } = viewOf(before, after);
     expect(seconds).toBe(2);
     expect(rows[0]).toMatchObject({ tx: 1_000, rx: 45, requests: 3, errors: 0.5, history: [1_045] });
-    // Only the six that came since, all of them from 10 to 100 us.
+    // Only the six new transfers count, all of them from 10 to 100 us.
     expect(rows[0]!.p50!.value).toBeCloseTo(55);
     expect(rows[0]!.p99!.value).toBeCloseTo(99.1);
   });
@@ -25,7 +25,7 @@ describe('rates', () => {
     }
   });
 
-  it('are unknown of an agent that came, and start at 0 for counters that began again', () => {
+  it('are unknown for a new agent, and count from 0 for counters that restarted', () => {
     const before = sample(0, [totals('a', { rxBytes: 1_000_000, requests: 50 })]);
     const { rows } = viewOf(
       before,
@@ -69,7 +69,7 @@ describe('quantile', () => {
     expect(quantile(buckets, 1)).toEqual({ value: 10_000_000, above: false });
   });
 
-  it('is known only as above the last bound there, and not at all of nothing', () => {
+  it('is the last bound for values above it, and undefined without values', () => {
     expect(quantile(times(0, 0, 0, 0, 0, 1), 0.5)).toEqual({ value: 10_000_000, above: true });
     expect(quantile(times(), 0.5)).toBeUndefined();
   });

@@ -13,7 +13,7 @@ interface Row {
 
 interface Column {
   readonly heading: string;
-  /** NaN where the value is unknown. */
+  /** Returns the value of a row; NaN if it is unknown. */
   readonly value: (row: Row) => number;
   readonly format: (value: number, row: Row) => string;
   readonly isBad?: (value: number) => boolean;

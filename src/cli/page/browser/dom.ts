@@ -3,7 +3,7 @@
 /** Text in place of an unknown value. */
 export const UNKNOWN = '–';
 
-/** @throws where the page lacks the element. */
+/** Returns an element of the page. @throws Error if the page lacks it. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no #${id}`);
@@ -30,7 +30,7 @@ export function mark(classes: string, colour: string): HTMLElement {
   return made;
 }
 
-/** Changes a text only where it differs: a screen reader or a selection may be on it. */
+/** Changes a text only if it differs: a screen reader or a selection may be on it. */
 export function setText(node: Element, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }

@@ -1,4 +1,4 @@
-/** History of the page: rates between answers for ten minutes, and whole answers for one. Pure. */
+/** History of the page: rates between answers for ten minutes, and whole answers for one minute. Pure. */
 import { Interval, quantile } from '../../figures/rates.js';
 import type { AgentData, PageData } from '../page-data.js';
 
@@ -12,7 +12,7 @@ const PERCENTILE_SPAN_MS = 10_000;
 /**
  * Measures of an agent or of all. tx and rx: bytes per second; memory: bytes; p50, p90, p99: microseconds, over the last ten
  * seconds; fill: 0 to 1; full: drains per second that found a ring full; the others: per second. Null: unknown, because
- * nothing happened or no earlier answer is there.
+ * nothing happened or there is no earlier answer.
  */
 export type Measures = Readonly<Record<Measure, number | null>>;
 export type Measure = keyof typeof COUNTERS | 'p50' | 'p90' | 'p99' | 'memory' | 'fill';
@@ -89,7 +89,7 @@ export function agentsOf({ agents }: PageData, agent: number | undefined): reado
   return agent === undefined ? agents : agents.filter(({ id }) => id === agent);
 }
 
-/** The sum of unlisted agents can be compared while it is of the same agents: their number and the listed ones are known. */
+/** Returns the time between two answers. Sums of unlisted agents can be compared only if both answers list the same agents. */
 function intervalOf(before: PageData | undefined, data: PageData): Interval<AgentData> {
   const isSameListing = before !== undefined && listing(before) === listing(data);
   return new Interval(before, data, (now, then) => {

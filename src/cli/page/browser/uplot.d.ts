@@ -1,2 +1,2 @@
-/** Types of uPlot for the page. A browser has no packages: the server has uPlot's file under this name. */
+/** Types of uPlot for the page. A browser finds no packages: the server serves uPlot's file under this name. */
 export { default } from 'uplot';
