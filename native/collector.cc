@@ -53,6 +53,8 @@ std::shared_ptr<Source> Collector::open(SourceOptions options, std::vector<std::
 
 void Collector::addSource(const std::shared_ptr<Source>& source) {
   sources_.push_back(source);
+  // The thread may be about to end. It must not release the rings that it finds for this source before it ends.
+  stopping_ = false;
   updateInterval();
   scanAll_ = true;
   wake_.notify_all();

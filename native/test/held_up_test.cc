@@ -102,6 +102,22 @@ TEST(forgetsSourceClosedBeforeItsDeferredOpening) {
   CHECK_EQ(source.use_count(), 1);
 }
 
+// The thread makes both calls at one step. It must keep the rings that it then finds for the new source.
+TEST(drainsRingsOfSourceOpenedAfterDeferredClosingOfLastOne) {
+  TwoRings rings;
+  const TemporaryDirectory elsewhere;
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(elsewhere / "later", 4, 64), std::string());
+  push(ring, 1, 3);
+  rings.holdAt(HoldPoint::kDirectory);
+  Collector::instance().close(rings.source.handle);
+  TestSource source(elsewhere.path);
+  holdPoint = HoldPoint::kNone;
+  waitUntil([&] { return source.counted() == 3; });
+  push(ring, 1, 2);
+  waitUntil([&] { return source.counted() == 5; });
+}
+
 TEST(forgetsTapClosedBeforeItsDeferredOpening) {
   TwoRings rings;
   Collector& collector = Collector::instance();
