@@ -114,7 +114,6 @@ void Collector::run() {
     releaseAll();
     // A source may have been opened while the thread was about to end.
     while (sources_.empty() && !deferred_.close()) makeDeferredCalls();
-    stopping_ = false;
   } while (!sources_.empty());
   running_ = false;
   tickedAt_ = 0;

@@ -142,7 +142,7 @@ class Collector {
   std::condition_variable_any wake_;
   std::condition_variable_any ticked_;
   bool running_ GUARDED_BY(collectorMutex) = false;  // the thread has not ended yet
-  // Tells the thread to release all rings, and to end unless a source was opened meanwhile.
+  // True from the closing of the last source to the opening of the next one: the thread releases all rings and ends.
   //
   // Invariant: changes only with collectorMutex held.
   std::atomic<bool> stopping_{false};
