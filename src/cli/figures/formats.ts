@@ -85,7 +85,7 @@ function withUnit(units: readonly string[], text: (value: number, unit: string) 
 }
 
 function spaced(value: number, unit: string): string {
-  return `${amount(value)} ${unit}`;
+  return `${count(value)} ${unit}`;
 }
 
 function joined(value: number, unit: string): string {
