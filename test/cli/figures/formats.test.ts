@@ -10,6 +10,8 @@ import {
   ifKnown,
   percent,
   percentile,
+  preciseBytes,
+  preciseDuration,
   short,
   shortDuration,
 } from '../../../src/cli/figures/formats.js';
@@ -25,6 +27,23 @@ it.each([
   [1_500_000, '1.5 s'],
   [86_400_000_000, '86,400 s'],
 ])('%d us is %s', (us, text) => expect(duration(us)).toBe(text));
+
+it.each([
+  [0, '0 us'],
+  [0.5, '0.5 us'],
+  [12, '12 us'],
+  [1_070, '1.07 ms'],
+  [1_200, '1.2 ms'],
+  [41_249, '41.2 ms'],
+  [999_600, '1 s'],
+  [86_400_000_000, '86,400 s'],
+])('%d us with three digits is %s', (us, text) => expect(preciseDuration(us)).toBe(text));
+
+it.each([
+  [4_096, '4.1 kB'],
+  [5_363_000, '5.36 MB'],
+  [2 ** 64, '18.4 EB'],
+])('%d bytes with three digits are %s', (size, text) => expect(preciseBytes(size)).toBe(text));
 
 it.each([
   [0, '0%'],
