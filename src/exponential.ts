@@ -102,9 +102,6 @@ function trimmed(scale: number, zeroCount: number, offset: number, counts: Float
   return { scale, zeroCount, offset: offset + first, counts: counts.subarray(first, end) };
 }
 
-/** Scale of the histograms that this package counts itself: sixteen buckets for each power of two. */
-export const TALLY_SCALE = 4;
-
 /** 2^(n/16) as native code has it: the nearest doubles. JavaScript's ** gives a neighbour of two of them. */
 // prettier-ignore
 const ROOTS = [
