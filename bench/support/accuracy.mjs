@@ -1,5 +1,5 @@
 /** Percentiles of the page, top, read and PromQL, beside those of the events themselves. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { History } from '../../dist/cli/page/browser/history.js';
 import { Command } from './command.mjs';
 import { DistributedAgent, FIGURES } from './distributions.mjs';
@@ -35,19 +35,14 @@ export async function accuracyIn(directory, { transfers, intervalMs, prometheus 
     };
     for (const top of Object.values(tops)) await top.until(() => linesOf(top).at(-1)?.agents.length === agents.length);
     const scraping = prometheus && started(await PrometheusServer.start(prometheus, url, directory));
-    let written = transfers;
-    const writeAll = async () => {
-      agents.forEach((agent) => agent.write());
-      written += transfers;
-      await page.untilDrained(agents, written);
-    };
-    await writeAll();
+    const load = new Load(agents, transfers, page);
+    await load.write();
     seen.page = agents.map(({ name }) => page.figures(name));
-    for (const [name, top] of Object.entries(tops)) {
-      seen[name] = [];
-      for (const agent of agents) seen[name].push(await topFigures(top, agent.name, transfers, writeAll));
+    for (const [by, top] of Object.entries(tops)) {
+      seen[by] = [];
+      for (const { name } of agents) seen[by].push(await topFigures(top, name, load));
     }
-    if (scraping) seen.PromQL = await scraping.figures(agents, () => written);
+    if (scraping) seen.PromQL = await scraping.figures(agents, transfers + load.written);
     seen['explicit buckets'] = await explicitFigures(url, agents);
     return agents.flatMap(({ name, exact }, i) =>
       FIGURES.map((figure) => ({
@@ -60,5 +55,111 @@ export async function accuracyIn(directory, { transfers, intervalMs, prometheus 
   } finally {
     for (const command of running) await command.stop();
     agents.forEach((agent) => agent.close());
+  }
+}
+
+/** The same transfers of all agents, written again and again. */
+class Load {
+  /** Of each agent, and since the start. */
+  transfers;
+  written = 0;
+  #agents;
+  #page;
+
+  /** The agents have written once before. */
+  constructor(agents, transfers, page) {
+    this.#agents = agents;
+    this.transfers = transfers;
+    this.#page = page;
+  }
+
+  /** Writes all transfers, and waits until serve has counted them. */
+  async write() {
+    this.#agents.forEach((agent) => agent.write());
+    this.written += this.transfers;
+    await this.#page.untilDrained(this.#agents, this.transfers + this.written);
+  }
+}
+
+/** Texts about figures beyond their limits. */
+export function violations(rows) {
+  return rows.flatMap(({ distribution, figure, exact, seen }) =>
+    Object.entries(LIMITS).flatMap(([by, limit]) => {
+      if (!(by in seen)) return [];
+      const error = errorOf(seen[by], exact);
+      if (error !== undefined && Math.abs(error) <= limit) return [];
+      return [`${figure} of ${distribution} is ${seen[by]} us for ${by}, but exactly ${exact} us`];
+    }),
+  );
+}
+
+/** Share of the exact value; undefined for an unknown value. */
+export function errorOf(value, exact) {
+  return typeof value === 'number' ? (value - exact) / exact : undefined;
+}
+
+/** The figures in the table that `read --summary` prints. */
+function readFigures(file) {
+  const args = [MAIN, 'read', '--summary', '--event', 'agent_xfer_time', file];
+  const { stderr } = spawnSync(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' });
+  const row = stderr.split('\n').find((line) => line.startsWith('agent_xfer_time '));
+  if (row === undefined) throw new Error(`read printed no times of ${file}: ${stderr}`);
+  const [, , , ...texts] = row.split(/ {2,}/);
+  return Object.fromEntries(FIGURES.map((figure, i) => [figure, microseconds(texts[i])]));
+}
+
+const UNITS_US = { us: 1, ms: 1e3, s: 1e6 };
+
+function microseconds(text) {
+  const [, number, unit] = /^([\d.,]+) (us|ms|s)$/.exec(text);
+  return Number(number.replaceAll(',', '')) * UNITS_US[unit];
+}
+
+/** Figures of the live page, by its own code from the address that it asks. */
+class Page {
+  #address;
+  #serve;
+  #history = new History();
+
+  constructor(url, serve) {
+    this.#address = `${url}/api/v1/agents`;
+    this.#serve = serve;
+  }
+
+  /** Waits until serve has counted so many transfers of each agent. Agents that it has not yet found have none. */
+  async untilDrained(agents, transfers) {
+    const answer = await this.#serve.until(async () => {
+      const answer = await (await fetch(this.#address)).json();
+      const isComplete = agents.every(({ name }) => dataOf(answer, name)?.txRequests === transfers);
+      return isComplete && answer;
+    });
+    this.#history.add(answer);
+  }
+
+  /** Returns the figures of the time between the first two answers that untilDrained() waited for. */
+  figures(name) {
+    return this.#history.now(dataOf(this.#history.latest, name).id);
+  }
+}
+
+function dataOf({ agents }, name) {
+  return agents.find((one) => one.agent === name);
+}
+
+function linesOf(top) {
+  return top.lines.map((line) => JSON.parse(line));
+}
+
+/** Figures of a line that has all transfers of one write(). If two lines share them, they are written again. */
+async function topFigures(top, name, load) {
+  const requestsIn = (line) => line?.totals.requests ?? NaN;
+  for (;;) {
+    const lines = await top.until(() => {
+      const found = linesOf(top).flatMap(({ agents }) => agents.filter(({ agent }) => agent === name));
+      return requestsIn(found.at(-1)) - requestsIn(found[0]) === load.written && found;
+    });
+    const whole = lines.find((line, i) => requestsIn(line) - requestsIn(lines[i - 1]) === load.transfers);
+    if (whole !== undefined) return whole.transferTimeUs;
+    await load.write();
   }
 }

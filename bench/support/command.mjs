@@ -30,7 +30,8 @@ export class Command {
     for (;;) {
       const answer = await ask();
       if (answer !== undefined && answer !== false) return answer;
-      if (this.#end !== undefined) throw new Error(`${this.#child.spawnargs.join(' ')}: ${this.#end}: ${this.errorText}`);
+      if (this.#end !== undefined)
+        throw new Error(`${this.#child.spawnargs.join(' ')}: ${this.#end}: ${this.errorText}`);
       await sleep(20);
     }
   }
