@@ -1,5 +1,8 @@
 /** Arithmetic on base-2 exponential histograms, as OpenTelemetry defines them. Pure. */
 
+/** Scale of the histograms that native code keeps, as in native/histogram.h: sixteen buckets for each power of two. */
+export const TALLY_SCALE = 4;
+
 /** Bucket i holds values in (base^i, base^(i+1)], with base = 2^(2^-scale): bucket -1 ends with the value 1. */
 export interface ExponentialTally {
   readonly scale: number;
