@@ -65,7 +65,7 @@ function agentData(agent: AgentSnapshot, takenMs: number, isAmbiguous: boolean):
     life: agent.life,
     ...(agent.pid === undefined ? {} : { pid: agent.pid }),
     startTimeMs: agent.startTimeMs,
-    idleMs: Math.max(0, takenMs - (agent.lastEventMs ?? agent.startTimeMs)),
+    idleMs: Math.max(0, Math.round(takenMs - (agent.lastEventMs ?? agent.startTimeMs))),
     txBytes: Number(totals.txBytes),
     rxBytes: Number(totals.rxBytes),
     txRequests: Number(totals.txRequests),

@@ -93,7 +93,7 @@ function withUnit(units: readonly string[], text: (value: number, unit: string) 
 }
 
 function spaced(value: number, unit: string): string {
-  return `${amount(value)} ${unit}`;
+  return `${count(value)} ${unit}`;
 }
 
 function precise(value: number, unit: string): string {
