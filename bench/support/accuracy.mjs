@@ -1,5 +1,6 @@
 /** Percentiles of the page, top, read and PromQL, beside those of the events themselves. */
 import { spawnSync } from 'node:child_process';
+import { duration } from '../../dist/cli/figures/formats.js';
 import { History } from '../../dist/cli/page/browser/history.js';
 import { Command } from './command.mjs';
 import { DistributedAgent, FIGURES } from './distributions.mjs';
@@ -136,9 +137,10 @@ class Page {
     this.#history.add(answer);
   }
 
-  /** Returns the figures of the time between the first two answers that untilDrained() waited for. */
+  /** Returns the figures that the page shows after the first two answers that untilDrained() waited for. */
   figures(name) {
-    return this.#history.now(dataOf(this.#history.latest, name).id);
+    const measures = this.#history.now(dataOf(this.#history.latest, name).id);
+    return Object.fromEntries(FIGURES.map((figure) => [figure, microseconds(duration(measures[figure]))]));
   }
 }
 

@@ -2,7 +2,7 @@
 import { bucketOf, type ExponentialTally, TALLY_SCALE } from '../../exponential.js';
 import { oneLine } from '../../one-line.js';
 import type { RingEventKind } from '../../shm-bridge/types.js';
-import { amount, count, preciseBytes, preciseDuration } from '../figures/formats.js';
+import { amount, count, duration, preciseBytes } from '../figures/formats.js';
 import { percentilesOf } from '../figures/percentiles.js';
 import { table } from '../figures/table.js';
 import { categoryName, nameOf, unitOf } from './event-filter.js';
@@ -55,7 +55,7 @@ function cellsOf({ event, category, format, totals }: Row): string[] {
 
 function formatOf(kind: RingEventKind): (value: number) => string {
   const unit = unitOf(kind);
-  if (unit === 'us') return preciseDuration;
+  if (unit === 'us') return duration;
   return unit === 'By' ? preciseBytes : count;
 }
 
