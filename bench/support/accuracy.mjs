@@ -22,7 +22,7 @@ export async function accuracyIn(directory, { transfers, intervalMs, prometheus 
   const started = (command) => (running.push(command), command);
   try {
     agents.forEach((agent) => agent.write());
-    const seen = { 'read --summary': agents.map(({ file }) => readFigures(file)) };
+    const read = agents.map(({ file }) => readFigures(file)); // while the rings have no consumer
 
     const serve = started(Command.nixlOtel('serve', '--dir', directory, '--port', '0'));
     const [, url] = await serve.until(() => /serves (http:\S+)\/metrics from/.exec(serve.errorText) ?? undefined);
@@ -38,11 +38,12 @@ export async function accuracyIn(directory, { transfers, intervalMs, prometheus 
     const scraping = prometheus && started(await PrometheusServer.start(prometheus, url, directory));
     const load = new Load(agents, transfers, page);
     await load.write();
-    seen.page = agents.map(({ name }) => page.figures(name));
+    const seen = { page: agents.map(({ name }) => page.figures(name)) };
     for (const [by, top] of Object.entries(tops)) {
       seen[by] = [];
       for (const { name } of agents) seen[by].push(await topFigures(top, name, load));
     }
+    seen['read --summary'] = read;
     if (scraping) seen.PromQL = await scraping.figures(agents, transfers + load.written);
     seen['explicit buckets'] = await explicitFigures(url, agents);
     return agents.flatMap(({ name, exact }, i) =>
