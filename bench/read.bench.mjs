@@ -25,13 +25,18 @@ export function run({ quick }) {
       const small = path.join(directory, `small${wireVersion}`);
       fullRing(small, wireVersion, 8);
       for (const format of quick ? ['json'] : FORMATS) {
-        const read = (ring) => nodeMs([MAIN, 'read', '--format', format, ring], ['ignore', nothing, 'ignore']);
-        // In pairs: the other load of the machine changes from second to second.
-        const pairs = [];
-        for (let run = 0; run <= runs; run++) pairs.push({ startMs: read(small), wholeMs: read(file) });
-        const startMs = quantile(pairs.slice(1).map((pair) => pair.startMs));
-        const readMs = quantile(pairs.slice(1).map((pair) => pair.wholeMs - pair.startMs));
-        rows.push({ wireVersion, format, events, readMs, startMs, emptyNodeMs, catMs });
+        const read = (...args) => nodeMs([MAIN, 'read', '--format', format, ...args], ['ignore', nothing, 'ignore']);
+        // In rounds: the other load of the machine changes from second to second.
+        const rounds = [];
+        for (let run = 0; run <= runs; run++) {
+          const startMs = read(small);
+          rounds.push({ startMs, readMs: read(file) - startMs, summaryMs: read('--summary', file) - startMs });
+        }
+        const median = (ms) => quantile(rounds.slice(1).map(ms));
+        const startMs = median((round) => round.startMs);
+        const readMs = median((round) => round.readMs);
+        const timesSummary = median((round) => round.summaryMs / round.readMs);
+        rows.push({ wireVersion, format, events, readMs, timesSummary, startMs, emptyNodeMs, catMs });
       }
     }
     closeSync(nothing);
@@ -43,10 +48,11 @@ export function caseOf({ wireVersion, format, events }) {
   return `v${wireVersion}, ${format}, ${events} events`;
 }
 
-export function columnsOf({ events, readMs, startMs, emptyNodeMs, catMs }) {
+export function columnsOf({ events, readMs, timesSummary, startMs, emptyNodeMs, catMs }) {
   return {
     'million events/s': round(events / readMs / 1000),
     'ms to read': round(readMs, 0),
+    'times, --summary': round(timesSummary),
     'ms to start': round(startMs, 0),
     'ms, empty Node': round(emptyNodeMs, 0),
     'ms, cat of the ring': round(catMs, 0),

@@ -46,6 +46,10 @@ for (const name of positionals.length > 0 ? positionals : benches) {
     console.log(`${name}: ${bench.title}`);
     console.table(Object.fromEntries(table));
   }
+  for (const text of bench.violations?.(rows) ?? []) {
+    console.error(`${name}: ${text}`);
+    process.exitCode = 1;
+  }
   if (values.update) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), name, markdownTable(table)));
 }
 

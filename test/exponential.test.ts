@@ -3,11 +3,13 @@ import { describe, expect, it } from 'vitest';
 import {
   atScale,
   bucketMiddle,
+  bucketOf,
   exponentialCount,
   exponentialSince,
   exponentialSum,
   highestValue,
   lowestValue,
+  TALLY_SCALE,
 } from '../src/exponential.js';
 import { exponentialTally } from './support/exponential.js';
 
@@ -49,6 +51,32 @@ describe('the value of a bucket', () => {
     expect([lowestValue(exponentialTally([0, 7])), highestValue(exponentialTally([0, 7]))]).toEqual([0, 7]);
     expect([lowestValue(exponentialTally([0])), highestValue(exponentialTally([0]))]).toEqual([0, 0]);
     expect([lowestValue(exponentialTally([])), highestValue(exponentialTally([]))]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('the bucket of a whole number', () => {
+  const bucket = (value: bigint): number => bucketOf(Number(value >> 32n), Number(value & 0xffff_ffffn));
+
+  it('has the number between its bounds', () => {
+    // 2^i < value^16 <= 2^(i + 1)
+    const exact = (value: bigint): number => (value === 1n ? -1 : (value ** 16n - 1n).toString(2).length - 1);
+    for (let i = 0n; i < 64n; i++) expect(bucket(2n ** i)).toBe(exact(2n ** i));
+    for (let n = 1n; n < 70_000n; n++) expect(bucket(n)).toBe(exact(n));
+    fc.assert(
+      fc.property(fc.bigInt(1n, 2n ** 52n), (n) => {
+        expect(bucket(n)).toBe(exact(n));
+      }),
+    );
+  });
+
+  it('has a middle within 2.3 % of every number', () => {
+    fc.assert(
+      fc.property(fc.bigInt(1n, 2n ** 64n - 1n), (n) => {
+        const middle = bucketMiddle({ scale: TALLY_SCALE }, bucket(n));
+        expect(Math.abs(middle - Number(n)) / Number(n)).toBeLessThan(0.023);
+      }),
+    );
+    expect(bucket(2n ** 64n - 1n)).toBe(64 * 16 - 1);
   });
 });
 

@@ -14,8 +14,8 @@ const EVENTS = [
 ];
 const STARTED_US = 1_700_000_000_000_000;
 
-/** Generator of the same numbers in each run, from 0 to 1. */
-function randomNumbers(state = 1) {
+/** Generator of the same numbers in each run, above 0 and up to 1. */
+export function randomNumbers(state = 1) {
   return () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return (state + 1) / 2 ** 32;
@@ -23,7 +23,7 @@ function randomNumbers(state = 1) {
 }
 
 /** Log-normal number, like sizes and times of transfers. */
-function spread(random, median, sigma) {
+export function spread(random, median, sigma) {
   const normal = Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
   return Math.ceil(median * Math.exp(sigma * normal));
 }

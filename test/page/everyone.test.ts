@@ -85,7 +85,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     const legend = page.locator('#requests .legend');
     await until(async () => /requests [1-9]/.test(await legend.innerText()));
     await until(async () => Number(await page.evaluate(`document.querySelectorAll('#agents-body tr').length`)) === 3);
-    await page.waitForResponse(/data\.json/);
+    await page.waitForResponse(/api\/v1\/agents/);
     await page.locator('#requests .chart').focus();
     expect(await legend.innerText()).toContain('now');
     await page.keyboard.press('ArrowLeft');
@@ -114,7 +114,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     await page.getByRole('button', { name: 'agent-2' }).focus();
     const order = await rowsThere(page, 3);
     for (let i = 0; i < 5; i++) {
-      await page.waitForResponse(/data\.json/);
+      await page.waitForResponse(/api\/v1\/agents/);
       expect(await rowsThere(page, 3)).toEqual(order);
     }
     await page.getByRole('button', { name: 'agent-2' }).press('Enter');

@@ -65,7 +65,7 @@ function agentData(agent: AgentSnapshot, takenMs: number, isAmbiguous: boolean):
     life: agent.life,
     ...(agent.pid === undefined ? {} : { pid: agent.pid }),
     startTimeMs: agent.startTimeMs,
-    idleMs: Math.max(0, takenMs - (agent.lastEventMs ?? agent.startTimeMs)),
+    idleMs: Math.max(0, Math.round(takenMs - (agent.lastEventMs ?? agent.startTimeMs))),
     txBytes: Number(totals.txBytes),
     rxBytes: Number(totals.rxBytes),
     txRequests: Number(totals.txRequests),
@@ -107,7 +107,7 @@ function fold(all: readonly AgentData[], mostAgents: number): Pick<AgentsAnswer,
 
 /** Returns one entry for several agents. */
 function others(agents: readonly AgentData[]): AgentData {
-  const { pid: _, ...sum } = agents.reduce(added);
+  const sum = agents.map(({ pid: _pid, ...agent }): AgentData => agent).reduce(added);
   return { ...sum, id: OTHERS, agent: '', directory: '', name: `${agents.length} others` };
 }
 

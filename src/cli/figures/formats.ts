@@ -24,14 +24,19 @@ export function short(value: number): string {
 
 const inShortUnits = withUnit(['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z'], joined);
 
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'];
+const TIME_UNITS = ['us', 'ms', 's'];
+
 /** In powers of 1000: `0 B`, `999 B`, `1.2 kB`, `412 MB`. */
-export const bytes = withUnit(['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'], spaced);
+export const bytes = withUnit(BYTE_UNITS, spaced);
+/** Three digits: `3 B`, `1.07 MB`, `412 MB`. */
+export const preciseBytes = withUnit(BYTE_UNITS, withThreeDigits);
 /** In powers of 1024, for bounds that are powers of two: `64 KiB`. */
 export const binaryBytes = withUnit(['B', 'KiB', 'MiB', 'GiB', 'TiB'], spaced, 1024);
-/** Microseconds: `840 us`, `2.1 ms`, `1.5 s`. */
-export const duration = withUnit(['us', 'ms', 's'], spaced);
-/** Microseconds, for narrow columns: `12us`, `1.2ms`. */
-export const shortDuration = withUnit(['us', 'ms', 's'], joined);
+/** Microseconds: `840 us`, `1.07 ms`, `41.2 s`. Two digits might be off by a twentieth. */
+export const duration = withUnit(TIME_UNITS, withThreeDigits);
+/** Microseconds, for narrow columns: `12us`, `1.07ms`. */
+export const shortDuration = withUnit(TIME_UNITS, (value, unit) => `${threeDigits(value)}${unit}`);
 
 /** `12 B/s` */
 export function perSecond(format: (value: number) => string): (value: number) => string {
@@ -85,7 +90,15 @@ function withUnit(units: readonly string[], text: (value: number, unit: string) 
 }
 
 function spaced(value: number, unit: string): string {
-  return `${amount(value)} ${unit}`;
+  return `${count(value)} ${unit}`;
+}
+
+function withThreeDigits(value: number, unit: string): string {
+  return `${threeDigits(value)} ${unit}`;
+}
+
+function threeDigits(value: number): string {
+  return value < 1000 ? String(Number(value.toPrecision(3))) : count(value);
 }
 
 function joined(value: number, unit: string): string {

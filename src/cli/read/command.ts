@@ -12,6 +12,7 @@ import { headerOf, READ_FORMATS, type ReadFormat } from './event-text.js';
 import { EventWriter } from './event-writer.js';
 import { BATCH_EVENTS, type Reading } from './opened-ring.js';
 import { Readings } from './readings.js';
+import { Summary } from './summary.js';
 
 interface ReadOptions extends FilterOptions {
   format: ReadFormat;
@@ -19,6 +20,7 @@ interface ReadOptions extends FilterOptions {
   consume?: boolean;
   follow?: boolean;
   maxEvents?: number;
+  summary?: boolean;
 }
 
 /** Half of the time in which the fastest agent fills a ring of 4096 events. */
@@ -34,11 +36,15 @@ If a file is no ring, was truncated or cannot be opened, read prints a note and 
 file is no ring or was truncated, else 5 if a file cannot be opened, else 3 if a file does not exist. With --follow, the
 states of the files at the end decide, because a file may become a ring later.
 
+With --summary, read ends with a table on stderr: count, sum, p50, p90, p99 and max of the printed events by name. --format does
+not change the table. Percentiles are within 3 % of a value that occurred; whole numbers up to 20 are exact.
+
 JSON has exact values, also above 2^53. Only rings of NIXL 0.5.1 to 1.0.1 contain times.
 
 Examples:
   nixl-otel read /dev/shm/nixl/agent-0
   nixl-otel read --follow --errors --format line /dev/shm/nixl/*
+  nixl-otel read --follow --summary /dev/shm/nixl/* > /dev/null
   nixl-otel read --slow 10ms --format json /dev/shm/nixl/agent-0 | jq .value`;
 
 export function addRead(program: Command): void {
@@ -58,6 +64,7 @@ export function addRead(program: Command): void {
     .option('--errors', 'print only errors')
     .option('--slow <time>', 'print only transfer and post times of at least this time, such as 10ms', parseTime)
     .option('--max-events <n>', 'end after this many events', parserOf(wholeNumber(1)))
+    .option('--summary', 'at the end, print counts, sums and percentiles of the printed events to stderr')
     .addHelpText('after', HELP)
     .action(read);
 }
@@ -74,7 +81,8 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
     const counts = { printed: 0, seen: 0 };
     const most = options.maxEvents ?? Infinity;
     const isDone = (): boolean => stop.isRequested || counts.printed >= most;
-    const writer = new EventWriter(options.format, options.utc ?? false, eventFilter(options));
+    const summary = options.summary === true ? new Summary() : undefined;
+    const writer = new EventWriter(options.format, options.utc ?? false, eventFilter(options), summary);
     const print = async (reading: Reading): Promise<void> => {
       const rest = most - counts.printed;
       const events = reading.take(Math.min(BATCH_EVENTS, rest));
@@ -94,6 +102,8 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
       await stop.pause(FOLLOW_INTERVAL_MS);
     }
     readings.reportLoss();
+    const table = summary?.table();
+    if (table !== undefined) process.stderr.write(`${table}\n`);
     await noteEnd(readings, counts, stop.isRequested);
   } finally {
     readings?.close();

@@ -1,9 +1,11 @@
 /** Names, categories and filters of events. Pure. */
 import { InvalidArgumentError } from 'commander';
-import { CATEGORIES, Category, eventName, EVENTS, globPattern } from '../../mapping/index.js';
+import { CATEGORIES, Category, eventName, type EventRow, EVENTS, globPattern } from '../../mapping/index.js';
 import type { RingEventKind } from '../../shm-bridge/types.js';
 
 type Kind = Omit<RingEventKind, 'timestamped'>;
+
+const UNITS = new Map(EVENTS.map(({ event, unit }) => [event, unit]));
 
 export function nameOf(kind: Kind): string {
   return eventName({ ...kind, known: true });
@@ -11,6 +13,11 @@ export function nameOf(kind: Kind): string {
 
 function categoryOf({ type, category }: Kind): number {
   return category ?? (type === undefined ? undefined : EVENTS[type]?.category) ?? Category.CUSTOM;
+}
+
+/** Returns the UCUM unit of the values; undefined if it is unknown. */
+export function unitOf(kind: Kind): EventRow['unit'] | undefined {
+  return UNITS.get(nameOf(kind)) ?? (categoryOf(kind) === Category.PERFORMANCE ? 'us' : undefined);
 }
 
 /** Returns NIXL's name of the category without the prefix that all categories have. */

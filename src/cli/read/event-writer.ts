@@ -3,6 +3,7 @@ import type { RingEventColumns, RingEventKind } from '../../shm-bridge/types.js'
 import { dateAndTime } from '../figures/formats.js';
 import type { EventFilter } from './event-filter.js';
 import { eventFrame, type ReadFormat } from './event-text.js';
+import type { EventTotals, Summary } from './summary.js';
 import { TextBuffer, utf8 } from './text-buffer.js';
 
 /** Text of one kind of event. `least`: events of a smaller value are left out. */
@@ -12,20 +13,25 @@ interface WrittenKind {
   readonly before: Uint8Array;
   readonly between: Uint8Array;
   readonly after: Uint8Array;
+  /** Present for a summary. */
+  readonly totals: EventTotals | undefined;
 }
 
 export class EventWriter {
   readonly #format: ReadFormat;
   readonly #filter: EventFilter;
   readonly #writeTime: ReturnType<typeof timeWriter>;
+  readonly #summary: Summary | undefined;
   readonly #text = new TextBuffer(1 << 20);
   /** Keyed by agent and kind. Bounded, because a hostile ring may hold very many kinds. */
   readonly #known = new Map<string, WrittenKind | undefined>();
 
-  constructor(format: ReadFormat, utc: boolean, filter: EventFilter) {
+  /** `summary` gets the written events. */
+  constructor(format: ReadFormat, utc: boolean, filter: EventFilter, summary?: Summary) {
     this.#format = format;
     this.#filter = filter;
     this.#writeTime = timeWriter(utc);
+    this.#summary = summary;
   }
 
   /** Writes the events that the filter shows, at most `most`. Returns their number. */
@@ -46,6 +52,7 @@ export class EventWriter {
         text.put(kind.between);
       }
       text.putDecimal(values[2 * i + high]!, values[2 * i + low]!);
+      kind.totals?.add(values[2 * i + high]!, values[2 * i + low]!);
       text.put(kind.after);
     }
     return written;
@@ -76,6 +83,7 @@ export class EventWriter {
       before: utf8(timestamped ? before : before + between),
       between: utf8(between),
       after: utf8(after),
+      totals: this.#summary?.totalsOf(kind),
     };
   }
 }

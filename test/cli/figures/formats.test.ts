@@ -9,21 +9,31 @@ import {
   duration,
   ifKnown,
   percent,
+  preciseBytes,
   short,
   shortDuration,
 } from '../../../src/cli/figures/formats.js';
 
 it.each([
   [0, '0 us'],
-  [0.04, '<0.1 us'],
-  [9.94, '9.9 us'],
+  [0.04, '0.04 us'],
+  [9.94, '9.94 us'],
+  [12, '12 us'],
   [999.4, '999 us'],
   [999.6, '1 ms'],
-  [2_140, '2.1 ms'],
-  [999_400, '999 ms'],
+  [1_070, '1.07 ms'],
+  [1_200, '1.2 ms'],
+  [41_249, '41.2 ms'],
   [1_500_000, '1.5 s'],
   [86_400_000_000, '86,400 s'],
+  [2 ** 64, '18.4T s'],
 ])('%d us is %s', (us, text) => expect(duration(us)).toBe(text));
+
+it.each([
+  [4_096, '4.1 kB'],
+  [5_363_000, '5.36 MB'],
+  [2 ** 64, '18.4 EB'],
+])('%d bytes with three digits are %s', (size, text) => expect(preciseBytes(size)).toBe(text));
 
 it.each([
   [0, '0%'],
@@ -104,10 +114,12 @@ it.each([
   [0.4, '0.4us'],
   [999.4, '999us'],
   [999.5, '1ms'],
-  [1_234, '1.2ms'],
+  [1_234, '1.23ms'],
+  [12.345, '12.3us'],
   [999_499, '999ms'],
   [999_500, '1s'],
   [10_000_000, '10s'],
+  [1.8e19, '18Ts'],
 ])('shortDuration(%d) is %s', (us, text) => {
   expect(shortDuration(us)).toBe(text);
 });

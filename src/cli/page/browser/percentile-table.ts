@@ -26,7 +26,7 @@ export function percentileTable(
     );
     return { spanMs, cells, line };
   });
-  const headings = ['', ...COLUMNS].map((text) => element('th', { scope: 'col' }, text));
+  const headings = ['span', ...COLUMNS].map((text) => element('th', { scope: 'col' }, text));
   place.append(
     element(
       'table',

@@ -67,7 +67,7 @@ export function makeTotals(): (history: History, agent: number | undefined, agen
     list.append(group);
     return { ...tile, nowText: now, number, group };
   });
-  const latency = element('div', {}, element('dt', {}, 'Transfer time p50 · p99 · max'), latencyNow, latencyTotal);
+  const latency = element('div', {}, element('dt', {}, 'Transfer time p50 · p99'), latencyNow, latencyTotal);
   list.insertBefore(latency, list.children[LATENCY_PLACE] ?? null);
   return (history, agent, agents) => {
     const measures = history.now(agent);
@@ -83,6 +83,6 @@ export function makeTotals(): (history: History, agent: number | undefined, agen
   };
 }
 
-function latencyText(times: Partial<Record<'p50' | 'p99' | 'max', number | null>> = {}): string {
-  return [times.p50, times.p99, times.max].map((us) => ifKnown(us, duration, UNKNOWN)).join(' · ');
+function latencyText(times: Partial<Record<'p50' | 'p99', number | null>> = {}): string {
+  return [times.p50, times.p99].map((us) => ifKnown(us, duration, UNKNOWN)).join(' · ');
 }

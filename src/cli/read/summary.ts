@@ -1,0 +1,107 @@
+/** Counts, sums and percentiles of events by name, as a table. Pure. */
+import { bucketOf, type ExponentialTally, TALLY_SCALE } from '../../exponential.js';
+import { oneLine } from '../../one-line.js';
+import type { RingEventKind } from '../../shm-bridge/types.js';
+import { amount, count, duration, preciseBytes } from '../figures/formats.js';
+import { percentilesOf } from '../figures/percentiles.js';
+import { table } from '../figures/table.js';
+import { categoryName, nameOf, unitOf } from './event-filter.js';
+
+const HEADINGS = ['EVENT', 'COUNT', 'SUM', 'P50', 'P90', 'P99', 'MAX', 'CATEGORY'];
+
+/** Bounded, because a hostile ring may hold very many names. */
+const MAX_ROWS = 1_000;
+
+const UNKNOWN = '-';
+
+interface Row {
+  readonly event: string;
+  readonly category: string;
+  /** Undefined for a sum of events of any unit. */
+  readonly format: ((value: number) => string) | undefined;
+  readonly totals: EventTotals;
+}
+
+export class Summary {
+  readonly #rows = new Map<string, Row>();
+  readonly #others: Row = { event: '(other names)', category: '', format: undefined, totals: new EventTotals() };
+
+  /** Returns the totals to which events of this kind are added. */
+  totalsOf(kind: RingEventKind): EventTotals {
+    const event = nameOf(kind);
+    const category = categoryName(kind);
+    const key = `${event}\0${category}`;
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known.totals;
+    if (this.#rows.size >= MAX_ROWS) return this.#others.totals;
+    const row = { event, category, format: formatOf(kind), totals: new EventTotals() };
+    this.#rows.set(key, row);
+    return row.totals;
+  }
+
+  /** Returns undefined without events. */
+  table(): string | undefined {
+    const rows = [...this.#rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+    const filled = [...rows, this.#others].filter(({ totals }) => totals.count > 0);
+    return filled.length === 0 ? undefined : table(HEADINGS, filled.map(cellsOf));
+  }
+}
+
+function cellsOf({ event, category, format, totals }: Row): string[] {
+  const { p50, p90, p99, max } = percentilesOf(totals.exponential)!;
+  const values = [Number(totals.sum), p50, p90, p99, max].map((value) => format?.(value) ?? UNKNOWN);
+  return [oneLine(event), amount(totals.count), ...values, category];
+}
+
+function formatOf(kind: RingEventKind): (value: number) => string {
+  const unit = unitOf(kind);
+  if (unit === 'us') return duration;
+  return unit === 'By' ? preciseBytes : count;
+}
+
+/** Values up to this number of events add up to less than 2^53 in each half. */
+const EXACT_EVENTS = 2 ** 20;
+const LOWEST_BUCKET = -1;
+const BUCKETS = 64 * 2 ** TALLY_SCALE - LOWEST_BUCKET;
+
+/** Totals of the events of one name. Millions of events per second are added. */
+export class EventTotals {
+  count = 0;
+  #zeroCount = 0;
+  readonly #counts = new Float64Array(BUCKETS);
+  /** Sum without the last events, which have their own sums: of the upper and lower halves of their values. */
+  #sum = 0n;
+  #high = 0;
+  #low = 0;
+
+  /** Adds an event with an unsigned 64-bit value, given as two halves. */
+  add(high: number, low: number): void {
+    this.count++;
+    if (high === 0 && low === 0) this.#zeroCount++;
+    else this.#counts[bucketOf(high, low) - LOWEST_BUCKET]!++;
+    this.#high += high;
+    this.#low += low;
+    if (this.count % EXACT_EVENTS === 0) this.#carry();
+  }
+
+  get sum(): bigint {
+    this.#carry();
+    return this.#sum;
+  }
+
+  get exponential(): ExponentialTally {
+    const first = this.#counts.findIndex((count) => count > 0);
+    const last = this.#counts.findLastIndex((count) => count > 0);
+    return {
+      scale: TALLY_SCALE,
+      zeroCount: this.#zeroCount,
+      offset: Math.max(0, first) + LOWEST_BUCKET,
+      counts: this.#counts.subarray(Math.max(0, first), last + 1),
+    };
+  }
+
+  #carry(): void {
+    this.#sum += (BigInt(this.#high) << 32n) + BigInt(this.#low);
+    this.#high = this.#low = 0;
+  }
+}
