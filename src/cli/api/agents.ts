@@ -107,7 +107,7 @@ function fold(all: readonly AgentData[], mostAgents: number): Pick<AgentsAnswer,
 
 /** Returns one entry for several agents. */
 function others(agents: readonly AgentData[]): AgentData {
-  const { pid: _, ...sum } = agents.reduce(added);
+  const sum = agents.map(({ pid: _pid, ...agent }): AgentData => agent).reduce(added);
   return { ...sum, id: OTHERS, agent: '', directory: '', name: `${agents.length} others` };
 }
 

@@ -15,7 +15,8 @@ import { WatchedRings } from './watched-rings.js';
 const HELP = `
 top observes rings: it removes no events and does not disturb a ring's consumer. Totals begin at the start of top. If a ring
 wraps between two reads (20 per second), the numbers are too low, and top prints a note. With --url, top takes the numbers
-from a running serve, which counts every event, or from NIXL's own Prometheus exporter.
+from a running serve, which counts every event, or from NIXL's own Prometheus exporter. That exporter has only buckets: a
+percentile in the first one shows as its bound, as in <10us.
 
 On a terminal, h shows the keys. Elsewhere, and with --once or --json, top prints a line per agent and interval.
 

@@ -128,7 +128,7 @@ describe('a scraper', () => {
   it.each([
     ['nothing', {}],
     ['a page', { '/api/v1/agents': () => '<html></html>' }],
-    ['JSON of another server', { '/api/v1/agents': () => '{"agents":[],"takenMs":1}' }],
+    ['JSON of another server', { '/api/v1/agents': () => '{"api":"other/v1","agents":[],"takenMs":1}' }],
   ])('keeps to the exposition where it finds %s in place of its JSON', async (_, others) => {
     const { asked, url } = await serve({ ...others, '/metrics': () => TEXT });
     const scraper = scraperOf(url);
