@@ -20,6 +20,7 @@ import {
 } from '../../mapping/index.js';
 import { increase } from '../../exact.js';
 import type { AgentSeries } from '../agents/agent-series.js';
+import { type ExponentialForm, exponentialHistogramOf } from './exponential.js';
 
 type Descriptor = Pick<NumberMetric, 'name' | 'description' | 'unit' | 'kind'>;
 type OtelHistogram = HistogramMetricData['dataPoints'][number]['value'];
@@ -38,6 +39,13 @@ export interface AgentView {
 export interface Moment {
   readonly takenMs: number;
   readonly endTime: HrTime;
+}
+
+/** Form of the data points, which each reader chooses. */
+export interface PointForm {
+  readonly delta: boolean;
+  /** Undefined for histograms with explicit buckets. */
+  readonly exponential: ExponentialForm | undefined;
 }
 
 /** Returns the API's time: seconds and nanoseconds. */
@@ -61,7 +69,7 @@ export function metricData(
   index: number,
   views: readonly AgentView[],
   moment: Moment,
-  delta: boolean,
+  { delta, exponential }: PointForm,
 ): MetricData | undefined {
   const { divisor } = metric;
   if (metric.kind !== 'histogram') {
@@ -69,17 +77,19 @@ export function metricData(
     const dataPoints = pointsOf(metric, index, views, moment, delta && metric.kind === 'counter', valueOf);
     return dataPoints.length === 0 ? undefined : numberData(metric, delta, dataPoints);
   }
+  const about = { descriptor: descriptorOf(metric), aggregationTemporality: temporalityOf(delta) };
+  if (exponential !== undefined) {
+    const dataPoints = pointsOf(metric, index, views, moment, delta, (current: Distribution, previous?: Distribution) =>
+      exponentialHistogramOf(current, previous, divisor, exponential),
+    );
+    if (dataPoints.length === 0) return undefined;
+    return { ...about, dataPointType: DataPointType.EXPONENTIAL_HISTOGRAM, dataPoints };
+  }
   const boundaries = scaledBounds(divisor);
-  const valueOf = (current: Distribution, previous?: Distribution): OtelHistogram =>
-    histogramOf(current, previous, divisor, boundaries(current.bounds));
-  const dataPoints = pointsOf(metric, index, views, moment, delta, valueOf);
-  if (dataPoints.length === 0) return undefined;
-  return {
-    descriptor: descriptorOf(metric),
-    aggregationTemporality: temporalityOf(delta),
-    dataPointType: DataPointType.HISTOGRAM,
-    dataPoints,
-  };
+  const dataPoints = pointsOf(metric, index, views, moment, delta, (current: Distribution, previous?: Distribution) =>
+    histogramOf(current, previous, divisor, boundaries(current.bounds)),
+  );
+  return dataPoints.length === 0 ? undefined : { ...about, dataPointType: DataPointType.HISTOGRAM, dataPoints };
 }
 
 function descriptorOf({ name, description, unit }: Omit<Descriptor, 'kind'>): MetricData['descriptor'] {
