@@ -1,6 +1,5 @@
 /** A RingSource without rings: tests set the readings of agents. */
 import { tallyOptions } from '../../src/mapping/index.js';
-import { exponentialTally } from '../support/exponential.js';
 import type { SnapshotFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
 import type { EventTap, RingSource, SnapshotReader } from '../../src/shm-bridge/index.js';
 import type {
@@ -15,6 +14,7 @@ import type {
   TapStats,
   TransferTally,
 } from '../../src/shm-bridge/types.js';
+import { exponentialTally } from '../support/exponential.js';
 
 const TABLE = tallyOptions();
 export const START_MS = 1_700_000_000_000;
