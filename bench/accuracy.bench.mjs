@@ -1,4 +1,4 @@
-/** Percentiles of durations, by everyone who shows them, beside those of the events themselves. */
+/** Percentiles of durations on the page, in top, in read and by PromQL, beside those of the events themselves. */
 import { accuracyIn, errorOf, violations } from './support/accuracy.mjs';
 import { inDirectory, round } from './support/measure.mjs';
 import { prometheusProgram } from './support/prometheus.mjs';

@@ -95,7 +95,8 @@ export function exponentialSum(tallies: readonly ExponentialTally[]): Exponentia
   return { scale, zeroCount, offset, counts: sums };
 }
 
-function trimmed(scale: number, zeroCount: number, offset: number, counts: Float64Array): ExponentialTally {
+/** Returns a tally without the empty buckets at both ends of `counts`, which begins with the bucket `offset`. */
+export function trimmed(scale: number, zeroCount: number, offset: number, counts: Float64Array): ExponentialTally {
   const first = counts.findIndex((count) => count > 0);
   if (first === -1) return { scale, zeroCount, offset: 0, counts: NO_COUNTS };
   const end = counts.findLastIndex((count) => count > 0) + 1;

@@ -21,7 +21,10 @@ export type {
 } from './mapping/index.js';
 export * from './mapping/semconv.js';
 export type { AgentEvent, BuilderName, EventGain, EventRecord, MetricBuilder } from './settings/metric-builder.js';
+export type { HistogramKind } from './settings/histograms.js';
 export type {
+  AggregationSelector,
+  Histograms,
   NixlInstrumentationConfig,
   NixlMetricProducerOptions,
   NixlOptions,

@@ -125,7 +125,7 @@ const METHOD_ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
   addBuilder: () => [{ name: 'own', create() {}, observe() {} }],
   setMeterProvider: () => [metrics.getMeterProvider()],
   setConfig: () => [{ directories: directory, naming: 'otel' }],
-  metricProducer: () => [{ temporality: 'delta', naming: 'otel', hostname: 'h' }],
+  metricProducer: () => [{ temporality: 'delta', histograms: 'exponential', naming: 'otel', hostname: 'h' }],
   openTypeTap: () => [{ types: [6], capacity: 1 }],
   openEventTap: () => [{ capacity: 1 }],
 };

@@ -11,7 +11,7 @@ import { explicitFigures, PrometheusServer } from './prometheus.mjs';
 export const LIMITS = { page: 0.05, 'top --dir': 0.05, 'top --url': 0.05, 'read --summary': 0.05, PromQL: 0.1 };
 
 /**
- * Writes the transfers of five agents below the directory and asks everyone.
+ * Writes the transfers of five agents below the directory, and asks page, top, read and PromQL.
  *
  * @param prometheus path of the program; undefined to leave it out
  * @returns a row for each figure of each distribution: exact and seen values in microseconds
@@ -131,9 +131,8 @@ class Page {
   /** Waits until serve has counted so many transfers of each agent. Agents that it has not yet found have none. */
   async untilDrained(agents, transfers) {
     const answer = await this.#serve.until(async () => {
-      const answer = await (await fetch(this.#address)).json();
-      const isComplete = agents.every(({ name }) => dataOf(answer, name)?.txRequests === transfers);
-      return isComplete && answer;
+      const found = await (await fetch(this.#address)).json();
+      return agents.every(({ name }) => dataOf(found, name)?.txRequests === transfers) && found;
     });
     this.#history.add(answer);
   }

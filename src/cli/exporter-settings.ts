@@ -69,6 +69,10 @@ const NEEDS: Readonly<Record<Need, { readonly isMet: (context: Context) => boole
     isMet: ({ exporters, hasCustom }) => hasCustom || exporters.includes('console'),
     what: 'the exporter console',
   },
+  histograms: {
+    isMet: ({ exporters, hasCustom }) => hasCustom || exporters.includes('otlp') || exporters.includes('console'),
+    what: 'the exporter otlp or console',
+  },
   otlp: {
     isMet: ({ exporters, hasCustom }) => hasCustom || exporters.includes('otlp'),
     what: 'the exporter otlp',

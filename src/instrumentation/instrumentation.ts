@@ -11,7 +11,10 @@ import { hasReaders, mayGetReaders } from './joining/sdk-provider.js';
 import { type NixlMetricProducer, sharedProducer } from './producer/metric-producer.js';
 import { type Internals, Reporting } from './reporting.js';
 
-export type SharedProducerOptions = Pick<NixlMetricProducerOptions, 'temporality' | 'naming' | 'hostname'>;
+export type SharedProducerOptions = Pick<
+  NixlMetricProducerOptions,
+  'temporality' | 'histograms' | 'naming' | 'hostname'
+>;
 
 /** Internals of instrumentations that instrumentationWith() makes, by their configuration. */
 const INTERNALS = new WeakMap<NixlInstrumentationConfig, Internals>();

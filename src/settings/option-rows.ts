@@ -11,6 +11,7 @@ import {
 } from '../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
+import { HISTOGRAM_KINDS } from './histograms.js';
 import type { BuilderName } from './metric-builder.js';
 import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor, exporterVariable, outputPathOf } from './nixl-variables.js';
 import type { OptionRows } from './row.js';
@@ -279,5 +280,18 @@ export const OPTION_ROWS = {
     inFile: false,
     default: 'cumulative',
     description: 'temporality of counters and histograms; gauges and up-down counters are always cumulative',
+  },
+  histograms: {
+    shape: value(
+      '"explicit", "exponential" or a function from instrument type to aggregation',
+      undefined,
+      (given) => HISTOGRAM_KINDS.some((kind) => kind === given) || typeof given === 'function',
+    ),
+    only: 'producer',
+    type: 'Histograms',
+    inFile: false,
+    default: 'explicit',
+    description: 'histograms with `explicit` buckets, or `exponential` ones with at most 160 buckets',
+    details: 'A reader that is a `PrometheusExporter` prints nothing for an exponential histogram.',
   },
 } as const satisfies OptionRows;

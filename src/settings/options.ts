@@ -2,8 +2,9 @@
  * Options of the instrumentation and the producer. The properties are generated from option-rows.ts: `npm run schema`.
  */
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
-import type { AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
+import type { AggregationOption, AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
 import type { AttributeSpec, CustomEvent, Naming, NixlLabels, NixlRelease } from '../mapping/index.js';
+import type { HistogramKind } from './histograms.js';
 import type { BuilderName, MetricBuilder } from './metric-builder.js';
 
 export interface NixlOptions {
@@ -93,9 +94,18 @@ export interface NixlInstrumentationConfig extends InstrumentationConfig, NixlOp
 export type TemporalitySelector = (instrumentType: InstrumentType) => AggregationTemporality;
 export type Temporality = 'cumulative' | 'delta' | TemporalitySelector;
 
+/** Type of a reader's `selectAggregation`. The metric producer calls it at each collect, for histograms only. */
+export type AggregationSelector = (instrumentType: InstrumentType) => AggregationOption;
+export type Histograms = HistogramKind | AggregationSelector;
+
 export interface NixlMetricProducerOptions extends NixlOptions {
   /**
    * Temporality of counters and histograms; gauges and up-down counters are always cumulative. Default: `cumulative`.
    */
   temporality?: Temporality;
+  /**
+   * Histograms with `explicit` buckets, or `exponential` ones with at most 160 buckets. A reader that is a
+   * `PrometheusExporter` prints nothing for an exponential histogram. Default: `explicit`.
+   */
+  histograms?: Histograms;
 }

@@ -20,8 +20,11 @@ export interface Variable {
 /** `profile`: all readers of a source. */
 export type Part = 'source' | 'tally' | 'profile' | 'instruments';
 
-/** `push`: an exporter that pushes. `search`: an exporter that is found by its name. `server`: the HTTP server. */
-export type Need = 'console' | 'otlp' | 'push' | 'search' | 'server';
+/**
+ * `histograms`: an exporter that can export exponential histograms. `push`: an exporter that pushes. `search`: an exporter
+ * that is found by its name. `server`: the HTTP server.
+ */
+export type Need = 'console' | 'histograms' | 'otlp' | 'push' | 'search' | 'server';
 
 /**
  * Everything about one option. Its flag, variables, JSON Schema, line in `config print`, TypeScript property and rows in

@@ -1,4 +1,5 @@
 /** Settings of `nixl-otel serve` alone, one row each: the section `serve` of a file. */
+import { HISTOGRAM_KINDS, histogramVariable } from './histograms.js';
 import {
   addressIn,
   collectorIn,
@@ -138,6 +139,15 @@ export const SERVE_ROWS = {
     variables: [{ name: 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE' }],
     default: 'cumulative',
     description: 'temporality of OTLP: `cumulative`, `delta` or `lowmemory`',
+  },
+  histograms: {
+    shape: word(HISTOGRAM_KINDS),
+    needs: 'histograms',
+    flag: { name: 'histograms', takes: '<kind>' },
+    variables: [histogramVariable],
+    default: 'explicit',
+    description: 'histograms of the exporters `otlp` and `console`: `explicit` buckets, or `exponential`',
+    details: '`prometheus` keeps explicit buckets. A custom exporter selects by its `selectAggregation()`.',
   },
   page: {
     shape: word(['on', 'off']),

@@ -17,12 +17,14 @@ import {
 } from '../mapping/index.js';
 import type { SourceOptions } from '../shm-bridge/types.js';
 import { buildersOf, type WrittenSettings } from './file.js';
+import type { HistogramKind } from './histograms.js';
 import type { BuilderName } from './metric-builder.js';
 import { OPTION_ROWS } from './option-rows.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './options.js';
 import { passedOver } from './reserved-names.js';
-import { isVariable, namedFile, resolve } from './resolve.js';
+import { isVariable, namedFile, resolve, resolveRow } from './resolve.js';
 import { type Environment, isDefault, type OptionRow, type OptionRows, type Part, type Resolution } from './row.js';
+import { SERVE_ROWS } from './serve-rows.js';
 import { type Path, pathText } from './shape.js';
 
 type Config = Required<Omit<NixlInstrumentationConfig, 'configFile'>>;
@@ -83,7 +85,15 @@ export function withSource({ source, ...settings }: Settings): ProducerSettings 
 
 /** Checks the options of `instrumentation.metricProducer()`, which uses the source of the instrumentation. */
 export function checkReaderOptions(options: object): void {
-  checkOptions(options, ['temporality', 'naming', 'hostname']);
+  checkOptions(options, ['temporality', 'histograms', 'naming', 'hostname']);
+}
+
+/**
+ * Returns the histograms of OTLP exporters that select no aggregation, as OpenTelemetry's variable sets them.
+ * @throws NixlTelemetryError CONFIG_INVALID
+ */
+export function otlpHistograms(environment: Environment = process.env): HistogramKind {
+  return resolveRow(SERVE_ROWS, 'histograms', { givenBy: 'option', environment })!.value as HistogramKind;
 }
 
 /** Compares settings. Custom builders are equal only if they are the same object. */

@@ -1,4 +1,4 @@
-/** Figures that people see, beside the exact ones of the events: `npm run bench -- accuracy` has more events, and PromQL. */
+/** Percentiles that people see, beside those of the events: `npm run bench -- accuracy` has more events, and PromQL. */
 import { expect, it } from 'vitest';
 import { accuracyIn, violations } from '../../bench/support/accuracy.mjs';
 import { temporaryDirectory } from './command.js';

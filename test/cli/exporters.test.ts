@@ -3,12 +3,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { AggregationTemporality } from '@opentelemetry/sdk-metrics';
+import { AggregationTemporality, DataPointType } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Totals } from '../support/live.js';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { allDrained, type Totals } from '../support/live.js';
 import { startOtlpReceiver } from '../support/otlp-receiver.js';
 import { samplesOf } from '../support/page.js';
-import { run, scrape, start, startTransferSource, temporaryDirectory, until } from './command.js';
+import { run, scrape, start, startTransferSource, temporaryDirectory, until, valueOf } from './command.js';
 
 /** Exporter that writes its last push into a file, agent by agent. */
 const FILE_EXPORTER = `
@@ -305,6 +306,77 @@ describe('a custom reader without a temporality', () => {
     await serve.says(/exports from/);
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
     expect(JSON.parse(readFileSync(output, 'utf8'))).toEqual([AggregationTemporality.CUMULATIVE, []]);
+  });
+});
+
+describe('exponential histograms', () => {
+  it('reach the exporters that can show them, and no others', async () => {
+    const directory = temporaryDirectory();
+    const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 });
+    for (const value of [3n, 3n, 100n]) writer.push({ type: 6, value });
+    writer.close();
+    const out = temporaryDirectory();
+    const exporter = (name: string, selector: string): string =>
+      moduleOf(
+        `import { writeFileSync } from 'node:fs';
+        export default {
+          export({ scopeMetrics }, done) {
+            const metrics = scopeMetrics.flatMap((scope) => scope.metrics);
+            const found = metrics.find(({ descriptor }) => descriptor.name === 'agent_xfer_time_us');
+            writeFileSync(${JSON.stringify(path.join(out, name))}, JSON.stringify(found));
+            done({ code: 0 });
+          },
+          async forceFlush() {},
+          async shutdown() {},
+          ${selector}
+        };`,
+        `${name}.mjs`,
+      );
+    const selecting = exporter('selecting', 'selectAggregation: () => ({ type: 5, options: { maxSize: 2 } }),');
+    const plain = exporter('plain', '');
+    const file = path.join(out, 'console');
+    const flags = ['--exporter', `prometheus,console,${selecting},${plain}`, '--console-file', file, '--port', '0'];
+    const serve = start(['serve', '--dir', directory, ...flags, '--histograms', 'exponential']);
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    await allDrained(directory);
+    expect(valueOf(await scrape(url!), 'agent_xfer_time_us_bucket', 'le="10"')).toBe(2);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+
+    const exported = (name: string): unknown => JSON.parse(readFileSync(path.join(out, name), 'utf8'));
+    expect(exported('selecting')).toMatchObject({
+      dataPointType: DataPointType.EXPONENTIAL_HISTOGRAM,
+      dataPoints: [{ value: { count: 3, positive: { bucketCounts: [2, 1] } } }],
+    });
+    expect(exported('plain')).toMatchObject({ dataPointType: DataPointType.HISTOGRAM });
+    expect(readFileSync(file, 'utf8')).toMatch(/name: 'agent_xfer_time_us'[^]*?dataPointType: 1,[^]*?zeroCount: 0/);
+  });
+
+  it('reach a custom reader that selects them', async () => {
+    const output = path.join(temporaryDirectory(), 'out');
+    const file = moduleOf(`
+      import { writeFileSync } from 'node:fs';
+      let producer;
+      export default {
+        setMetricProducer(given) { producer = given },
+        collect: () => producer.collect(),
+        selectAggregation: () => ({ type: 5 }),
+        async forceFlush() {},
+        async shutdown() {
+          const { resourceMetrics } = await this.collect();
+          const metrics = resourceMetrics.scopeMetrics.flatMap((scope) => scope.metrics);
+          const { dataPointType } = metrics.find((m) => m.descriptor.name === 'agent_xfer_time_us');
+          writeFileSync(${JSON.stringify(output)}, String(dataPointType));
+        },
+      };`);
+    const directory = temporaryDirectory();
+    const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 });
+    writer.push({ type: 6, value: 3n });
+    writer.close();
+    const serve = start(['serve', '--dir', directory, '--exporter', file]);
+    await serve.says(/exports from/);
+    await allDrained(directory);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+    expect(readFileSync(output, 'utf8')).toBe(String(DataPointType.EXPONENTIAL_HISTOGRAM));
   });
 });
 

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { allDrained } from '../support/live.js';
+import type { ExponentialPoint } from '../support/otlp-points.js';
 import { type OtlpReceiver, startGrpcReceiver, startOtlpReceiver, TLS } from '../support/otlp-receiver.js';
 import { run, scrape, start, temporaryDirectory, valueOf } from './command.js';
 
@@ -27,9 +28,14 @@ beforeEach(() => {
 });
 
 /** Runs serve until its last push, at its end. */
-async function push(protocol: string, receiver: OtlpReceiver, environment: NodeJS.ProcessEnv = {}): Promise<string> {
+async function push(
+  protocol: string,
+  receiver: OtlpReceiver,
+  environment: NodeJS.ProcessEnv = {},
+  more: readonly string[] = [],
+): Promise<string> {
   const flags = ['--exporter', 'otlp', '--export-interval', '60000', '--otlp-protocol', protocol];
-  const serve = start(['serve', '--dir', directory, ...flags], {
+  const serve = start(['serve', '--dir', directory, ...flags, ...more], {
     OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: receiver.url,
     ...environment,
   });
@@ -54,12 +60,47 @@ function expectAll(receiver: OtlpReceiver): void {
   expect(buckets).toEqual([1, 1, ...Array<number>(bounds.length - 2).fill(0), 1]);
 }
 
+function exponentialOf(receiver: OtlpReceiver, metric: string): ExponentialPoint {
+  return receiver.points().find((point) => point.metric === metric)!.exponential!;
+}
+
 describe.each(PROTOCOLS)('%s', (protocol, startReceiver) => {
   it('arrives exactly, with the headers of the environment', async () => {
     const receiver = await startReceiver();
     expect(await push(protocol, receiver, { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=secret' })).not.toContain('secret');
     expectAll(receiver);
     expect(receiver.headers.at(-1)).toMatchObject({ 'x-key': 'secret' });
+  });
+
+  // From 7 us to 30 s there are 354 buckets of scale 4. Merged by fours they are 89, of which 3 have a value.
+  const buckets = Array<number>(89).fill(0).fill(1, 0, 1).fill(1, 3, 4).fill(1, 88);
+
+  it('arrives as exponential histograms: cumulative, in microseconds', async () => {
+    const receiver = await startReceiver();
+    await push(protocol, receiver, {}, ['--histograms', 'exponential']);
+    const { max, ...point } = exponentialOf(receiver, 'agent_xfer_time_us');
+    expect(point).toEqual({
+      ...{ temporality: 2, count: 3, sum: 30_000_019, min: 7 },
+      ...{ scale: 2, zeroCount: 0, offset: 11, buckets },
+    });
+    expect(Math.abs(max! / 30_000_000 - 1)).toBeLessThan(0.023);
+    const bytes = receiver.points().find(({ metric }) => metric === 'agent_tx_bytes_total');
+    expect(bytes!.value).toBe(4096 + 2 ** 40 + 1);
+  });
+
+  it("arrives as exponential histograms by OpenTelemetry's variable: deltas, in seconds", async () => {
+    const receiver = await startReceiver();
+    const environment = {
+      OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: 'base2_exponential_bucket_histogram',
+      OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'delta',
+    };
+    await push(protocol, receiver, environment, ['--naming', 'otel']);
+    const { max, ...point } = exponentialOf(receiver, 'nixl.transfer.duration');
+    expect(point).toEqual({
+      ...{ temporality: 1, count: 3, sum: 30.000019, min: 0.000007 },
+      ...{ scale: 2, zeroCount: 0, offset: -69, buckets },
+    });
+    expect(Math.abs(max! / 30 - 1)).toBeLessThan(0.023);
   });
 
   it('is compressed with OTEL_EXPORTER_OTLP_COMPRESSION=gzip', async () => {

@@ -3,6 +3,8 @@ import { switchedOff } from '../../src/cli/serve/variables.js';
 import { nixlExporter } from '../../src/settings/nixl-variables.js';
 import { settingsOf } from './serve-settings.js';
 
+const HISTOGRAMS = 'OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION';
+
 describe('settings of serve', () => {
   it('are the defaults if no other value is given', () => {
     expect(settingsOf({}, {})).toEqual({
@@ -19,6 +21,7 @@ describe('settings of serve', () => {
       shutdownTimeout: 10_000,
       otlpProtocol: 'http/protobuf',
       temporality: 'cumulative',
+      histograms: 'explicit',
       page: 'on',
       logFormat: 'text',
     });
@@ -51,6 +54,8 @@ describe('settings of serve', () => {
       { otlpProtocol: 'http/json' },
     ],
     [{ OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: 'Delta' }, { temporality: 'delta' }],
+    [{ [HISTOGRAMS]: 'Base2_Exponential_Bucket_Histogram' }, { histograms: 'exponential' }],
+    [{ [HISTOGRAMS]: 'explicit_bucket_histogram' }, { histograms: 'explicit' }],
     [
       { OTEL_METRIC_EXPORT_INTERVAL: '5000', OTEL_METRIC_EXPORT_TIMEOUT: '400' },
       { exportInterval: 5000, exportTimeout: 400 },
@@ -92,6 +97,10 @@ describe('settings of serve', () => {
     [
       { OTEL_EXPORTER_OTLP_PROTOCOL: 'http' },
       'OTEL_EXPORTER_OTLP_PROTOCOL is "http"; allowed: http/protobuf, http/json, grpc',
+    ],
+    [
+      { [HISTOGRAMS]: 'exponential' },
+      `${HISTOGRAMS} is "exponential"; allowed: explicit_bucket_histogram, base2_exponential_bucket_histogram`,
     ],
     [{ OTEL_METRIC_EXPORT_INTERVAL: '0' }, 'OTEL_METRIC_EXPORT_INTERVAL'],
     [{ OTEL_METRICS_EXPORTER: 'otlp,,console' }, 'OTEL_METRICS_EXPORTER'],

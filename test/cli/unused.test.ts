@@ -20,6 +20,7 @@ describe('a flag without effect is refused:', () => {
     [['--otlp-endpoint', 'http://c:4318'], '--otlp-endpoint needs the exporter otlp'],
     [['--otlp-protocol', 'grpc'], '--otlp-protocol needs the exporter otlp'],
     [['--temporality', 'delta', '--exporter', 'console'], '--temporality needs the exporter otlp'],
+    [['--histograms', 'exponential'], '--histograms needs the exporter otlp or console; the exporters are prometheus'],
     [['--export-interval', '1000'], '--export-interval needs an exporter that pushes'],
     [['--export-timeout', '1000'], '--export-timeout needs an exporter that pushes'],
     [['--exporter-dir', '/x', '--exporter', 'otlp,./own.mjs'], '--exporter-dir needs an exporter NAME that is neither'],
@@ -111,8 +112,8 @@ describe('variables', () => {
     [{ OTEL_EXPORTER_OTLP_ENDPONT: 'http://c' }, ['OTEL_EXPORTER_OTLP_ENDPONT']],
     [{ NIXL_TELEMETRY_DIRECTORY: '/x', NIXL_OTEL_CONF: '/x' }, ['NIXL_OTEL_CONF', 'NIXL_TELEMETRY_DIRECTORY']],
     [
-      { OTEL_METRICS_EXPORTER: 'otlp', OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: 'x' },
-      ['OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION'],
+      { OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: 'base2_exponential_bucket_histogram' },
+      ['OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION (needs the exporter otlp or console)'],
     ],
     [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c' }, ['OTEL_EXPORTER_OTLP_ENDPOINT (needs the exporter otlp)']],
     [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, ['OTEL_EXPORTER_OTLP_PROTOCOL (needs the exporter otlp)']],
@@ -189,6 +190,7 @@ describe('variables', () => {
         OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'a=b',
         OTEL_EXPORTER_OTLP_TIMEOUT: '1',
         OTEL_METRIC_EXPORT_TIMEOUT: '1',
+        OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: 'base2_exponential_bucket_histogram',
       },
     ],
     [

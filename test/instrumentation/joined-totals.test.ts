@@ -1,5 +1,12 @@
 /** Readers with a joined producer: every event once over disable(), enable(), setConfig(), and further producers. */
-import { AggregationTemporality, type DataPoint, type Histogram } from '@opentelemetry/sdk-metrics';
+import {
+  AggregationTemporality,
+  AggregationType,
+  type DataPoint,
+  type ExponentialHistogram,
+  type Histogram,
+  InstrumentType,
+} from '@opentelemetry/sdk-metrics';
 import { describe, expect, it, vi } from 'vitest';
 import type { NixlInstrumentation } from '../../src/index.js';
 import { RING_REPORTER, type RingReporter } from '../../src/instrumentation/joining/ring-reporter.js';
@@ -10,6 +17,7 @@ import { ManualReader, producerOn, providerWith } from './readers.js';
 
 const BYTES = 'agent_tx_bytes_total';
 const { CUMULATIVE, DELTA } = AggregationTemporality;
+const { DEFAULT } = AggregationType;
 
 /** Makes an agent that sent this many bytes and as many transfers of 10 us. */
 function sent(id: number, count: number, about: Partial<AgentSnapshot> = {}): AgentSnapshot {
@@ -17,17 +25,35 @@ function sent(id: number, count: number, about: Partial<AgentSnapshot> = {}): Ag
   return agentSnapshot({ id, agent: 'a', ...about }, { 0: Array<bigint>(count).fill(1n), 6: events });
 }
 
+/** Returns the number of values in all buckets. */
+function countOf(value: Histogram | ExponentialHistogram): number {
+  const counts = 'buckets' in value ? value.buckets.counts : [value.zeroCount, ...value.positive.bucketCounts];
+  const count = counts.reduce((sum, inBucket) => sum + inBucket, 0);
+  expect(value.count).toBe(count);
+  return count;
+}
+
 /** Returns bytes and the count of transfer times, per agent. */
 async function seen(reader: ManualReader): Promise<number[][]> {
   const all = await reader.metrics();
   const points = (name: string) =>
-    (all.find(({ descriptor }) => descriptor.name === name)?.dataPoints ?? []) as DataPoint<number | Histogram>[];
+    (all.find(({ descriptor }) => descriptor.name === name)?.dataPoints ?? []) as DataPoint<unknown>[];
   const times = points('agent_xfer_time_us');
-  return points(BYTES).map(({ value }, i) => [value as number, (times[i]!.value as Histogram).count]);
+  return points(BYTES).map(({ value }, i) => [
+    value as number,
+    countOf(times[i]!.value as Histogram | ExponentialHistogram),
+  ]);
 }
 
-function started(): { one: NixlInstrumentation; cumulative: ManualReader; delta: ManualReader } {
+function started(histograms: AggregationType = DEFAULT): {
+  one: NixlInstrumentation;
+  cumulative: ManualReader;
+  delta: ManualReader;
+} {
   const [cumulative, delta] = [new ManualReader(CUMULATIVE), new ManualReader(DELTA)];
+  for (const reader of [cumulative, delta]) {
+    reader.selectAggregation = (type) => ({ type: type === InstrumentType.HISTOGRAM ? histograms : DEFAULT });
+  }
   const one = instrumentation();
   one.setMeterProvider(providerWith(cumulative, delta));
   return { one, cumulative, delta };
@@ -44,8 +70,13 @@ describe('totals continue', () => {
     ],
   ];
 
-  it.each(SWITCHES)('over %s, with events that were drained and not reported', async (_, again) => {
-    const { one, cumulative, delta } = started();
+  const EVERY_KIND = SWITCHES.flatMap(([name, again]) => [
+    [name, again, DEFAULT] as const,
+    [`${name} in exponential histograms`, again, AggregationType.EXPONENTIAL_HISTOGRAM] as const,
+  ]);
+
+  it.each(EVERY_KIND)('over %s, with events that were drained and not reported', async (_, again, histograms) => {
+    const { one, cumulative, delta } = started(histograms);
     opener.last.agents = [sent(1, 5)];
     expect([await seen(cumulative), await seen(delta)]).toEqual([[[5, 5]], [[5, 5]]]);
     for (const round of [1, 2, 3]) {

@@ -70,7 +70,7 @@ describe("with an SDK's MeterProvider, the instrumentation", () => {
     opener.agents = [sent(1, 5n)];
     const reader = new ManualReader();
     reader.selectAggregation = (type) => {
-      if (type === InstrumentType.HISTOGRAM) return { type: AggregationType.EXPONENTIAL_HISTOGRAM };
+      if (type === InstrumentType.HISTOGRAM) return { type: AggregationType.SUM };
       return { type: type === InstrumentType.OBSERVABLE_GAUGE ? AggregationType.DROP : AggregationType.DEFAULT };
     };
     instrumentation().setMeterProvider(providerWith(reader));
@@ -78,7 +78,7 @@ describe("with an SDK's MeterProvider, the instrumentation", () => {
     expect(await values(reader)).toEqual([5]);
     expect(await values(reader, 'agent_xfer_time_us')).toEqual([1]);
     expect(log).toEqual([
-      { level: 'warn', message: expect.stringMatching(/exponential histogram.*each histogram/) as string },
+      { level: 'warn', message: expect.stringMatching(/selects sum for each histogram/) as string },
     ]);
   });
 

@@ -133,6 +133,10 @@ describe('a wrong option', () => {
   it('may be a name that does not exist', () => {
     expect(wrong({ directory: '/d' }).message).toMatch(/unknown option "directory"; there are .*directories/);
     expect(wrong({ temporality: 'delta' }).message).toMatch(/unknown option "temporality"/);
+    expect(wrong({ histograms: 'explicit' }).message).toMatch(/unknown option "histograms"/);
+    expect(() => checkReaderOptions({ histograms: 'summary' })).toThrow(
+      'histograms is "summary"; allowed: "explicit", "exponential" or a function from instrument type to aggregation',
+    );
     expect(() => checkReaderOptions({ directories: '/d' })).toThrow(/unknown option "directories"/);
     expect(wrong([]).message).toMatch(/options must be an object/);
   });

@@ -7,6 +7,25 @@ export interface OtlpPoint {
   value?: number;
   /** For histograms. */
   histogram?: { count: number; sum: number; bounds: number[]; buckets: number[] };
+  exponential?: ExponentialPoint;
+}
+
+export interface ExponentialPoint {
+  /** 1: delta. 2: cumulative. */
+  temporality: number;
+  count: number;
+  sum: number;
+  min: number | undefined;
+  max: number | undefined;
+  scale: number;
+  zeroCount: number;
+  offset: number;
+  buckets: number[];
+}
+
+interface JsonBuckets {
+  offset?: number;
+  bucketCounts?: (string | number)[];
 }
 
 interface JsonPoint {
@@ -17,9 +36,21 @@ interface JsonPoint {
   sum?: number;
   explicitBounds?: number[];
   bucketCounts?: (string | number)[];
+  scale?: number;
+  zeroCount?: string | number;
+  positive?: JsonBuckets;
+  negative?: JsonBuckets;
+  min?: number;
+  max?: number;
 }
 
-type JsonMetric = { name: string } & Partial<Record<'sum' | 'gauge' | 'histogram', { dataPoints: JsonPoint[] }>>;
+interface JsonData {
+  dataPoints: JsonPoint[];
+  aggregationTemporality?: number;
+}
+
+type Kind = 'sum' | 'gauge' | 'histogram' | 'exponentialHistogram';
+type JsonMetric = { name: string } & Partial<Record<Kind, JsonData>>;
 
 export interface JsonPush {
   resourceMetrics: { scopeMetrics: { metrics: JsonMetric[] }[] }[];
@@ -27,17 +58,27 @@ export interface JsonPush {
 
 export function pointsIn(push: JsonPush | undefined): OtlpPoint[] {
   const scopes = push?.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics) ?? [];
-  return scopes.flatMap(({ metrics }) =>
-    metrics.flatMap((metric) =>
-      (metric.sum ?? metric.gauge ?? metric.histogram!).dataPoints.map((point) => toPoint(metric.name, point)),
-    ),
-  );
+  return scopes.flatMap(({ metrics }) => metrics.flatMap(pointsOf));
 }
 
-function toPoint(metric: string, point: JsonPoint): OtlpPoint {
-  const attributes = Object.fromEntries((point.attributes ?? []).map(({ key, value }) => [key, value.stringValue]));
-  if (point.bucketCounts === undefined) return { metric, attributes, value: point.asDouble ?? Number(point.asInt) };
-  const { count, sum, explicitBounds, bucketCounts } = point;
-  const buckets = bucketCounts.map(Number);
-  return { metric, attributes, histogram: { count: Number(count), sum: sum!, bounds: explicitBounds!, buckets } };
+function pointsOf({ name, sum, gauge, histogram, exponentialHistogram }: JsonMetric): OtlpPoint[] {
+  const { dataPoints, aggregationTemporality = 0 } = (sum ?? gauge ?? histogram ?? exponentialHistogram)!;
+  return dataPoints.map((point) => {
+    const attributes = Object.fromEntries((point.attributes ?? []).map(({ key, value }) => [key, value.stringValue]));
+    return { metric: name, attributes, ...numbersOf(point, aggregationTemporality) };
+  });
+}
+
+function numbersOf(point: JsonPoint, temporality: number): Omit<OtlpPoint, 'metric' | 'attributes'> {
+  const { bucketCounts, explicitBounds, positive, negative, min, max } = point;
+  const [count, sum] = [Number(point.count), point.sum!];
+  if (positive !== undefined) {
+    if ((negative?.bucketCounts ?? []).length > 0) throw new Error('a tally has no negative values');
+    const { scale = 0, zeroCount = 0 } = point;
+    const { offset = 0, bucketCounts: counts = [] } = positive;
+    const about = { temporality, count, sum, min, max, scale, zeroCount: Number(zeroCount) };
+    return { exponential: { ...about, offset, buckets: counts.map(Number) } };
+  }
+  if (bucketCounts === undefined) return { value: point.asDouble ?? Number(point.asInt) };
+  return { histogram: { count, sum, bounds: explicitBounds!, buckets: bucketCounts.map(Number) } };
 }

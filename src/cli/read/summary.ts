@@ -1,5 +1,5 @@
 /** Counts, sums and percentiles of events by name, as a table. Pure. */
-import { bucketOf, type ExponentialTally, TALLY_SCALE } from '../../exponential.js';
+import { bucketOf, type ExponentialTally, TALLY_SCALE, trimmed } from '../../exponential.js';
 import { oneLine } from '../../one-line.js';
 import type { RingEventKind } from '../../shm-bridge/types.js';
 import { amount, count, duration, preciseBytes } from '../figures/formats.js';
@@ -90,14 +90,7 @@ export class EventTotals {
   }
 
   get exponential(): ExponentialTally {
-    const first = this.#counts.findIndex((count) => count > 0);
-    const last = this.#counts.findLastIndex((count) => count > 0);
-    return {
-      scale: TALLY_SCALE,
-      zeroCount: this.#zeroCount,
-      offset: Math.max(0, first) + LOWEST_BUCKET,
-      counts: this.#counts.subarray(Math.max(0, first), last + 1),
-    };
+    return trimmed(TALLY_SCALE, this.#zeroCount, LOWEST_BUCKET, this.#counts);
   }
 
   #carry(): void {

@@ -21,9 +21,10 @@ interface ExporterContext {
   readonly outputPath?: string;
 }
 
-/** Readers that do not extend the SDK's class may lack a selector of temporality. */
-export type CustomReader = Omit<IMetricReader, 'selectAggregationTemporality'> &
-  Partial<Pick<IMetricReader, 'selectAggregationTemporality'>>;
+type Selector = 'selectAggregation' | 'selectAggregationTemporality';
+
+/** Readers that do not extend the SDK's class may lack selectors. */
+export type CustomReader = Omit<IMetricReader, Selector> & Partial<Pick<IMetricReader, Selector>>;
 
 /** Time limit for loading a module, and again for making its exporter. */
 const LOAD_LIMIT_MS = 10_000;

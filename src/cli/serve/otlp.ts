@@ -1,6 +1,7 @@
 /** OTLP exporter of a protocol. The SDK reads further settings from OTEL_EXPORTER_OTLP_* itself. */
 import type { PushMetricExporter } from '@opentelemetry/sdk-metrics';
 import { Failure } from '../process/failure.js';
+import { aggregationSelector } from './aggregation.js';
 import { isTimeoutSet } from './otlp-environment.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
@@ -17,10 +18,14 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  * @throws Failure when gRPC is chosen and its package is not installed.
  */
 export async function otlpExporter(settings: ServeSettings, limitMs: number): Promise<PushMetricExporter> {
-  const { otlpEndpoint, otlpProtocol, temporality } = settings;
+  const { otlpEndpoint, otlpProtocol, temporality, histograms } = settings;
   // The exporter knows the cause of a failure only after its own time for retries, which must end before the limit.
   const timeout = isTimeoutSet(process.env) ? {} : { timeoutMillis: Math.min(DEFAULT_TIMEOUT_MS, limitMs * 0.9) };
-  const options = { temporalityPreference: PREFERENCES[temporality], ...timeout };
+  const options = {
+    temporalityPreference: PREFERENCES[temporality],
+    aggregationPreference: aggregationSelector(histograms),
+    ...timeout,
+  };
   const isGrpc = otlpProtocol === 'grpc';
   const url = otlpEndpoint === undefined || isGrpc ? otlpEndpoint : metricsUrl(otlpEndpoint);
   const { OTLPMetricExporter } = isGrpc

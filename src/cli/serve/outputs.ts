@@ -10,6 +10,7 @@ import {
   PeriodicExportingMetricReader,
   type PushMetricExporter,
 } from '@opentelemetry/sdk-metrics';
+import { histogramsFor } from '../../instrumentation/joining/aggregations.js';
 import {
   type NixlMetricProducer,
   type SharedFeed,
@@ -20,6 +21,7 @@ import { MODULE_PATH } from '../../settings/user-module.js';
 import { BUILT_IN_EXPORTERS } from '../exporter-settings.js';
 import type { Handler } from '../http/metrics-server.js';
 import { orFailure } from '../process/failure.js';
+import { aggregationSelector } from './aggregation.js';
 import { type CustomReader, isExporter, loadExporter } from './custom-exporter.js';
 import { GuardedExporter } from './guarded-exporter.js';
 import { collectorUrl } from './otlp-environment.js';
@@ -96,10 +98,12 @@ function exportLimit({ exportTimeout, exportInterval }: ServeSettings): number {
   return Math.min(exportTimeout, Math.ceil(exportInterval * 0.9));
 }
 
-async function consoleExporter({ consoleFile }: ServeSettings): Promise<PushMetricExporter> {
-  if (consoleFile === undefined) return new ConsoleMetricExporter(); // a part of sdk-metrics, which is loaded anyway
+async function consoleExporter({ consoleFile, histograms }: ServeSettings): Promise<PushMetricExporter> {
+  const selectAggregation = aggregationSelector(histograms);
+  // The SDK's exporter is a part of sdk-metrics, which is loaded anyway.
+  if (consoleFile === undefined) return Object.assign(new ConsoleMetricExporter(), { selectAggregation });
   const { consoleFileExporter } = await import('./console-file.js');
-  return consoleFileExporter(consoleFile);
+  return { ...(await consoleFileExporter(consoleFile)), selectAggregation };
 }
 
 async function prometheusOutput({ name, resource, shared, owner }: Opening): Promise<Output> {
@@ -120,7 +124,15 @@ function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: str
     exporter: new GuardedExporter(exporter, owner, exportLimit(settings), target),
     exportIntervalMillis: exportInterval,
     exportTimeoutMillis: exportInterval,
-    metricProducers: [sharedProducer({ temporality: (type) => reader.selectAggregationTemporality(type) }, shared)],
+    metricProducers: [
+      sharedProducer(
+        {
+          temporality: (type) => reader.selectAggregationTemporality(type),
+          histograms: (type) => reader.selectAggregation(type),
+        },
+        shared,
+      ),
+    ],
   });
   const provider = new MeterProvider({ resource, readers: [reader] });
   return { name, close: () => provider.shutdown() };
@@ -131,7 +143,10 @@ async function customOutput(opening: Opening): Promise<Output> {
   const outputPath = process.env['NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH'];
   let reader: CustomReader | undefined = undefined;
   const producer = sharedProducer(
-    { temporality: (type) => reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE },
+    {
+      temporality: (type) => reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE,
+      histograms: () => histogramsFor(reader ?? {}, 'explicit'),
+    },
     shared,
   );
   const { given, set } = pairOf(producer, resource);

@@ -1,5 +1,6 @@
 /** Instruments of builders on a private MeterProvider, which each producer reads. */
 import {
+  type AggregationOption,
   type AggregationTemporality,
   type InstrumentType,
   MeterProvider,
@@ -17,12 +18,16 @@ import { EarlierTotals } from '../instruments/totals.js';
 import { MetricProcessor } from './metric-processor.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 
-type TemporalityOf = (type: InstrumentType) => AggregationTemporality;
+/** Selectors of the reader that a producer reports to. */
+interface Selectors {
+  readonly temporality: (type: InstrumentType) => AggregationTemporality;
+  readonly aggregation: (type: InstrumentType) => AggregationOption;
+}
 
 /** Collects when its producer is collected. */
 class ProducerReader extends MetricReader {
-  constructor(aggregationTemporalitySelector: TemporalityOf) {
-    super({ aggregationTemporalitySelector });
+  constructor({ temporality, aggregation }: Selectors) {
+    super({ aggregationTemporalitySelector: temporality, aggregationSelector: aggregation });
   }
   protected override async onForceFlush(): Promise<void> {}
   protected override async onShutdown(): Promise<void> {}
@@ -73,10 +78,10 @@ export class BuilderMetrics {
   }
 
   /** Adds a producer, before start(): later the SDK's provider takes no reader. `producer`: any object that identifies it. */
-  join(producer: object, temporalityOf: TemporalityOf): void {
+  join(producer: object, selectors: Selectors): void {
     if (this.#readers.has(producer)) return;
     if (this.#provider === undefined) {
-      this.#readers.set(producer, new ProducerReader(temporalityOf));
+      this.#readers.set(producer, new ProducerReader(selectors));
       return;
     }
     const message = 'a producer that was constructed after the first collect has no metrics of builders';

@@ -1,11 +1,22 @@
-/** Aggregations that a reader selects. A tally supports `drop` and its own aggregation. */
-import { DataPointType, InstrumentType, type MetricData } from '@opentelemetry/sdk-metrics';
-import type { SdkReader } from './sdk-provider.js';
+/**
+ * Aggregations that a reader selects. A tally supports `drop` and its own aggregation; for histograms these are explicit
+ * buckets with its own bounds, and exponential ones.
+ */
+import { type AggregationOption, DataPointType, InstrumentType, type MetricData } from '@opentelemetry/sdk-metrics';
+import type { HistogramKind } from '../../settings/histograms.js';
+import { DEFAULT_FORM, type ExponentialForm } from '../producer/exponential.js';
+import { exportsByOtlp, isPrometheusExporter, type SdkReader } from './sdk-provider.js';
 
 /** Values of sdk-metrics' AggregationType, which 1.x does not export. */
 const DEFAULT = 0;
 const DROP = 1;
-const OWN: Readonly<Record<Kind, number>> = { counter: 2, updowncounter: 2, gauge: 3, histogram: 4 };
+const EXPONENTIAL = 5;
+const OWN: Readonly<Record<Kind, readonly number[]>> = {
+  counter: [2],
+  updowncounter: [2],
+  gauge: [3],
+  histogram: [4, EXPONENTIAL],
+};
 const NAMES = ['default', 'drop', 'sum', 'last value', 'explicit bucket histogram', 'exponential histogram'];
 
 const INSTRUMENTS = {
@@ -17,16 +28,48 @@ const INSTRUMENTS = {
 type Kind = keyof typeof INSTRUMENTS;
 const KINDS = Object.keys(INSTRUMENTS) as Kind[];
 
+/** The reader of a custom exporter may lack the selector. */
+type SelectingReader = Pick<SdkReader, 'selectAggregation'>;
+
 /** Returns the kinds that the reader drops. Calls `onOther` for each kind with an unsupported aggregation. */
-export function droppedKinds(reader: SdkReader, onOther: (kind: Kind, wanted: string) => void): ReadonlySet<Kind> {
+export function droppedKinds(
+  reader: SelectingReader,
+  onOther: (kind: Kind, wanted: string) => void,
+): ReadonlySet<Kind> {
   const dropped = new Set<Kind>();
   for (const kind of KINDS) {
     const { type, bounds } = selected(reader.selectAggregation?.(INSTRUMENTS[kind]));
+    const isOwn = OWN[kind].includes(type) && !(type === EXPONENTIAL && isPrometheusExporter(reader));
     if (type === DROP) dropped.add(kind);
-    else if (type !== DEFAULT && type !== OWN[kind]) onOther(kind, NAMES[type] ?? `aggregation ${type}`);
+    else if (type !== DEFAULT && !isOwn) onOther(kind, NAMES[type] ?? `aggregation ${type}`);
     else if (bounds) onOther(kind, 'explicit bucket histogram with other bounds');
   }
   return dropped;
+}
+
+/** Returns the aggregation of histograms for a reader. `ofOtlp`: for a reader that exports by OTLP and selects none. */
+export function histogramsFor(reader: SelectingReader, ofOtlp: HistogramKind): AggregationOption {
+  if (isPrometheusExporter(reader)) return { type: DEFAULT };
+  const aggregation = reader.selectAggregation?.(InstrumentType.HISTOGRAM);
+  if (selected(aggregation).type !== DEFAULT) return aggregation as AggregationOption;
+  return ofOtlp === 'exponential' && exportsByOtlp(reader) ? { type: EXPONENTIAL } : { type: DEFAULT };
+}
+
+/** Returns the options of an exponential histogram; undefined for any other aggregation. */
+export function exponentialForm(aggregation: unknown): ExponentialForm | undefined {
+  const { type, maxSize, recordMinMax } = selected(aggregation);
+  if (type !== EXPONENTIAL) return undefined;
+  return {
+    // The SDK as well takes 2 for any number below.
+    maxSize: typeof maxSize === 'number' ? Math.max(2, maxSize) : DEFAULT_FORM.maxSize,
+    hasMinMax: recordMinMax !== false,
+  };
+}
+
+/** Returns the aggregation that the SDK's own instruments take for this form. */
+export function aggregationOf(form: ExponentialForm | undefined): AggregationOption {
+  if (form === undefined) return { type: DEFAULT };
+  return { type: EXPONENTIAL, options: { maxSize: form.maxSize, recordMinMax: form.hasMinMax } };
 }
 
 export function kindOf(metric: MetricData): Kind {
@@ -35,12 +78,21 @@ export function kindOf(metric: MetricData): Kind {
   return metric.isMonotonic ? 'counter' : 'updowncounter';
 }
 
+interface Selected {
+  readonly type: number;
+  readonly bounds?: boolean;
+  readonly maxSize?: unknown;
+  readonly recordMinMax?: unknown;
+}
+
 /** sdk-metrics 2 and 3 select by `{ type, options }`; 1.x by an instance of a class. */
-function selected(aggregation: unknown): { type: number; bounds: boolean } {
-  if (typeof aggregation !== 'object' || aggregation === null) return { type: DEFAULT, bounds: false };
-  const { type, options } = aggregation as { type?: unknown; options?: { boundaries?: unknown } };
-  if (typeof type === 'number') return { type, bounds: Array.isArray(options?.boundaries) };
+function selected(aggregation: unknown): Selected {
+  if (typeof aggregation !== 'object' || aggregation === null) return { type: DEFAULT };
+  const { type, options } = aggregation as { type?: unknown; options?: Readonly<Record<string, unknown>> };
+  if (typeof type === 'number') return { type, ...options, bounds: Array.isArray(options?.['boundaries']) };
   const { name } = aggregation.constructor;
-  if (name === 'DropAggregation') return { type: DROP, bounds: false };
-  return { type: name === 'ExponentialHistogramAggregation' ? 5 : DEFAULT, bounds: false };
+  if (name === 'DropAggregation') return { type: DROP };
+  if (name !== 'ExponentialHistogramAggregation') return { type: DEFAULT };
+  const { _maxSize: maxSize, _recordMinMax: recordMinMax } = aggregation as Readonly<Record<string, unknown>>;
+  return { type: EXPONENTIAL, maxSize, recordMinMax };
 }

@@ -1,12 +1,19 @@
 /** Producer that the instrumentation adds to a MetricReader: honours the reader's selectors, and omits rings that others report. */
-import type { CollectionResult, InstrumentType, MetricData, MetricProducer } from '@opentelemetry/sdk-metrics';
+import type {
+  AggregationOption,
+  CollectionResult,
+  InstrumentType,
+  MetricData,
+  MetricProducer,
+} from '@opentelemetry/sdk-metrics';
 import { METRIC_NIXL_RECORDS } from '../../mapping/semconv.js';
 import { PACKAGE_NAME } from '../../package.js';
+import type { HistogramKind } from '../../settings/histograms.js';
 import type { Profile } from '../../settings/settings.js';
 import type { DiagOnce } from '../feed/diag-once.js';
 import type { ReaderSnapshot } from '../feed/snapshot-feed.js';
 import { type NixlMetricProducer, type SharedFeed, sharedProducer } from '../producer/metric-producer.js';
-import { droppedKinds, kindOf } from './aggregations.js';
+import { aggregationOf, droppedKinds, histogramsFor, kindOf } from './aggregations.js';
 import type { ReaderMemory } from './reader-memory.js';
 import { reportersBefore, RING_REPORTER, type RingReporter, THIS_COPY, twoSources } from './ring-reporter.js';
 import { addProducer, removeProducer, type SdkReader } from './sdk-provider.js';
@@ -15,7 +22,11 @@ import { addProducer, removeProducer, type SdkReader } from './sdk-provider.js';
 export interface JoiningOptions extends Required<Omit<SharedFeed, keyof Profile | 'memory' | 'bothBuckets'>> {
   readonly profile: Profile;
   readonly log: DiagOnce;
+  /** For readers that export by OTLP and select no aggregation. */
+  readonly otlpHistograms: HistogramKind;
 }
+
+const READING_SELECTORS = "the reader's choice of aggregations";
 
 export class JoinedProducer implements MetricProducer {
   readonly [RING_REPORTER]: RingReporter;
@@ -34,9 +45,10 @@ export class JoinedProducer implements MetricProducer {
     this.#memory = memory;
     const temporality = (type: InstrumentType) => reader.selectAggregationTemporality(type);
     const rings = () => (this.#entered ? options.feed.rings() : undefined);
+    const histograms = () => this.#histograms();
     // The producer joins the feed when it enters its reader: see join().
     const feed = { join: () => {}, leave: () => {}, collect: () => this.#snapshot(), rings };
-    this.#producer = sharedProducer({ temporality }, { ...profile, feed, builderMetrics, memory });
+    this.#producer = sharedProducer({ temporality, histograms }, { ...profile, feed, builderMetrics, memory });
     const reported = () => memory.reported();
     this[RING_REPORTER] = { name, places, joined: true, copy: THIS_COPY, rings, reported };
   }
@@ -101,6 +113,16 @@ export class JoinedProducer implements MetricProducer {
     }
   }
 
+  #histograms(): AggregationOption {
+    const { log, otlpHistograms } = this.#options;
+    try {
+      return histogramsFor(this.#reader, otlpHistograms);
+    } catch (error) {
+      log.failure('aggregation', READING_SELECTORS, error);
+      return aggregationOf(undefined);
+    }
+  }
+
   #droppedKinds(): ReadonlySet<string> {
     const { log } = this.#options;
     try {
@@ -109,7 +131,7 @@ export class JoinedProducer implements MetricProducer {
         log.warn(`${nameOf(this.#reader)} ${kind}`, 'aggregation', message);
       });
     } catch (error) {
-      log.failure('aggregation', "the reader's choice of aggregations", error);
+      log.failure('aggregation', READING_SELECTORS, error);
       return new Set();
     }
   }

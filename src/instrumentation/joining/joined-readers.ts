@@ -1,6 +1,8 @@
 /** Readers that one instrumentation reports to, with all the providers and settings that it gets over time. */
 import { madeOnce } from '../../maps.js';
-import type { Settings } from '../../settings/settings.js';
+import { reasonOf } from '../../errors.js';
+import type { HistogramKind } from '../../settings/histograms.js';
+import { otlpHistograms, type Settings } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
 import type { BuilderMetrics } from '../builders/builder-metrics.js';
 import type { SourceFeed } from '../feed/snapshot-feed.js';
@@ -89,8 +91,27 @@ export class JoinedReaders {
       const builderMetrics = shared.forReaders(this.#builders.get(provider));
       this.#builders.set(provider, builderMetrics);
       const places = placesText(settings.source!);
-      return { options: { profile: settings, places, name, feed, builderMetrics, log }, producers: new Map() };
+      const options = {
+        profile: settings,
+        places,
+        name,
+        feed,
+        builderMetrics,
+        log,
+        otlpHistograms: this.#otlpHistograms(),
+      };
+      return { options, producers: new Map() };
     });
+  }
+
+  /** A library only warns of a wrong value, as OpenTelemetry's specification says. */
+  #otlpHistograms(): HistogramKind {
+    try {
+      return otlpHistograms();
+    } catch (error) {
+      this.#options.log.warn(SUBJECT, 'aggregation', `${reasonOf(error)}; histograms keep explicit buckets`);
+      return 'explicit';
+    }
   }
 
   /** Gives exactly these readers a producer. */

@@ -37,6 +37,23 @@ export function isShutDown({ _shutdown }: SdkReader): boolean {
   return _shutdown === true;
 }
 
+/** A PrometheusExporter of any version has this method for HTTP servers of a service. */
+export function isPrometheusExporter(reader: unknown): boolean {
+  return typeof field(reader, 'getMetricsRequestHandler') === 'function';
+}
+
+/**
+ * Returns true if the reader has an OTLP metric exporter of any protocol: no other exporter has both a delegate that sends
+ * and a field for its selector of aggregations. A wrapper around such an exporter is not recognised.
+ */
+export function exportsByOtlp(reader: unknown): boolean {
+  const exporter = field(reader, '_exporter');
+  return (
+    typeof field(exporter, '_aggregationSelector') === 'function' &&
+    typeof field(field(exporter, '_delegate'), 'export') === 'function'
+  );
+}
+
 export function addProducer(reader: SdkReader, producer: MetricProducer): void {
   if (!reader._metricProducers.includes(producer)) reader._metricProducers = [...reader._metricProducers, producer];
 }

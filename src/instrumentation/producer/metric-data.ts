@@ -21,7 +21,7 @@ import {
 import { increase } from '../../exact.js';
 import type { ExponentialTally } from '../../exponential.js';
 import type { AgentSeries } from '../agents/agent-series.js';
-import { divided } from './exponential.js';
+import { divided, type ExponentialForm, exponentialHistogramOf } from './exponential.js';
 
 type Descriptor = Pick<NumberMetric, 'name' | 'description' | 'unit' | 'kind'>;
 type OtelHistogram = HistogramMetricData['dataPoints'][number]['value'];
@@ -45,9 +45,12 @@ export interface Moment {
   readonly endTime: HrTime;
 }
 
-/** Form of the points, which depends on the reader. */
+/** Form of the data points, which each reader chooses. */
 export interface PointForm {
   readonly delta: boolean;
+  /** Undefined for histograms with explicit buckets. */
+  readonly exponential: ExponentialForm | undefined;
+  /** True for cumulative exponential buckets beside explicit ones. */
   readonly bothBuckets: boolean;
 }
 
@@ -66,16 +69,13 @@ export function numberData(about: Descriptor, delta: boolean, dataPoints: DataPo
   return { descriptor, aggregationTemporality, dataPointType: DataPointType.SUM, isMonotonic, dataPoints };
 }
 
-/**
- * Returns the data of a metric; undefined if no agent has a point: a metric without points is left out. `bothBuckets`:
- * cumulative histograms have exponential buckets beside the explicit ones.
- */
+/** Returns the data of a metric; undefined if no agent has a point: a metric without points is left out. */
 export function metricData(
   metric: Metric,
   index: number,
   views: readonly AgentView[],
   moment: Moment,
-  { delta, bothBuckets }: PointForm,
+  { delta, exponential, bothBuckets }: PointForm,
 ): MetricData | undefined {
   const { divisor } = metric;
   if (metric.kind !== 'histogram') {
@@ -83,19 +83,21 @@ export function metricData(
     const dataPoints = pointsOf(metric, index, views, moment, delta && metric.kind === 'counter', valueOf);
     return dataPoints.length === 0 ? undefined : numberData(metric, delta, dataPoints);
   }
+  const about = { descriptor: descriptorOf(metric), aggregationTemporality: temporalityOf(delta) };
+  if (exponential !== undefined) {
+    const dataPoints = pointsOf(metric, index, views, moment, delta, (current: Distribution, previous?: Distribution) =>
+      exponentialHistogramOf(current, previous, divisor, exponential),
+    );
+    if (dataPoints.length === 0) return undefined;
+    return { ...about, dataPointType: DataPointType.EXPONENTIAL_HISTOGRAM, dataPoints };
+  }
   const boundaries = scaledBounds(divisor);
   const valueOf = (current: Distribution, previous?: Distribution): PageHistogram => {
     const histogram = histogramOf(current, previous, divisor, boundaries(current.bounds));
     return bothBuckets ? { ...histogram, exponential: divided(current.exponential, divisor) } : histogram;
   };
   const dataPoints = pointsOf(metric, index, views, moment, delta, valueOf);
-  if (dataPoints.length === 0) return undefined;
-  return {
-    descriptor: descriptorOf(metric),
-    aggregationTemporality: temporalityOf(delta),
-    dataPointType: DataPointType.HISTOGRAM,
-    dataPoints,
-  };
+  return dataPoints.length === 0 ? undefined : { ...about, dataPointType: DataPointType.HISTOGRAM, dataPoints };
 }
 
 function descriptorOf({ name, description, unit }: Omit<Descriptor, 'kind'>): MetricData['descriptor'] {

@@ -2,6 +2,7 @@
 import { diag, type HrTime } from '@opentelemetry/api';
 import { emptyResource } from '@opentelemetry/resources';
 import {
+  type AggregationOption,
   AggregationTemporality,
   type CollectionResult,
   InstrumentType,
@@ -14,15 +15,17 @@ import { hostAttributes, type Metric, withLabels } from '../../mapping/index.js'
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { producerSettings, type Profile, warnOfNoEffect } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
-import type { NixlMetricProducerOptions, Temporality } from '../../settings/options.js';
+import type { Histograms, NixlMetricProducerOptions, Temporality } from '../../settings/options.js';
 import { openSource } from '../../shm-bridge/index.js';
 import { AgentSeriesCache } from '../agents/agent-series.js';
 import { BuilderMetrics } from '../builders/builder-metrics.js';
 import { type MetricProcessor, tallyMetrics } from '../builders/metric-processor.js';
 import { type FeedSnapshot, type ReaderSnapshot, type SnapshotFeed, SourceFeed } from '../feed/snapshot-feed.js';
+import { aggregationOf, exponentialForm } from '../joining/aggregations.js';
 import { ReaderMemory } from '../joining/reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from '../joining/ring-reporter.js';
 import { SELF_METRICS } from '../self-metrics.js';
+import { DEFAULT_FORM, type ExponentialForm } from './exponential.js';
 import { type AgentView, hrTimeOf, metricData, type Moment, numberData } from './metric-data.js';
 
 /** Feed and settings of a producer that shares the source of an instrumentation or of serve. */
@@ -72,6 +75,7 @@ export class NixlMetricProducer implements MetricProducer {
   readonly [RING_REPORTER]: RingReporter;
   readonly #context: Context;
   readonly #temporality: Temporality;
+  readonly #histograms: Histograms;
   readonly #metrics: readonly Metric[];
   readonly #series: AgentSeriesCache;
   readonly #memory: ReaderMemory;
@@ -88,6 +92,7 @@ export class NixlMetricProducer implements MetricProducer {
     const context = (this.#context = shared === undefined ? ownContext(options) : sharedContext(options, shared));
     const { feed, naming, hostname, builderMetrics, memory } = context;
     this.#temporality = options.temporality ?? 'cumulative';
+    this.#histograms = options.histograms ?? 'explicit';
     const metrics = (this.#metrics = tallyMetrics(context));
     const { agentAttributes } = builderMetrics;
     this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
@@ -104,7 +109,10 @@ export class NixlMetricProducer implements MetricProducer {
         return this.#memory.previous?.agents ?? new Map();
       },
     };
-    builderMetrics.join(this.#memory, (type) => this.#temporalityOf(type));
+    builderMetrics.join(this.#memory, {
+      temporality: (type) => this.#temporalityOf(type),
+      aggregation: (type) => this.#aggregationOf(type),
+    });
     if (shared === undefined) builderMetrics.begin(); // further producers may still join a shared feed
     feed.join(this);
   }
@@ -149,13 +157,14 @@ export class NixlMetricProducer implements MetricProducer {
 
   #metricsFrom(snapshot: ReaderSnapshot): MetricData[] {
     const deltas = this.#deltas();
+    const exponential = this.#exponentialForm();
     const { bothBuckets = false } = this.#context;
     const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
     const views = this.#views(snapshot);
     const data: MetricData[] = [];
     this.#metrics.forEach((metric, index) => {
       const delta = metric.kind === 'histogram' ? deltas.histograms : deltas.counters;
-      const one = metricData(metric, index, views, moment, { delta, bothBuckets });
+      const one = metricData(metric, index, views, moment, { delta, exponential, bothBuckets });
       if (one !== undefined) data.push(one);
     });
     if (snapshot.withoutSelf !== true) data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
@@ -209,6 +218,17 @@ export class NixlMetricProducer implements MetricProducer {
     return temporality === 'delta' && !NEVER_DELTA.includes(type)
       ? AggregationTemporality.DELTA
       : AggregationTemporality.CUMULATIVE;
+  }
+
+  /** Returns undefined for histograms with explicit buckets. */
+  #exponentialForm(): ExponentialForm | undefined {
+    const histograms = this.#histograms;
+    if (typeof histograms === 'function') return exponentialForm(histograms(InstrumentType.HISTOGRAM));
+    return histograms === 'exponential' ? DEFAULT_FORM : undefined;
+  }
+
+  #aggregationOf(type: InstrumentType): AggregationOption {
+    return aggregationOf(type === InstrumentType.HISTOGRAM ? this.#exponentialForm() : undefined);
   }
 }
 

@@ -1,0 +1,11 @@
+/** Aggregation that the exporters otlp and console select. */
+import { AggregationType, InstrumentType } from '@opentelemetry/sdk-metrics';
+import type { HistogramKind } from '../../settings/histograms.js';
+import type { AggregationSelector } from '../../settings/options.js';
+
+export function aggregationSelector(histograms: HistogramKind): AggregationSelector {
+  return (instrumentType) =>
+    histograms === 'exponential' && instrumentType === InstrumentType.HISTOGRAM
+      ? { type: AggregationType.EXPONENTIAL_HISTOGRAM }
+      : { type: AggregationType.DEFAULT };
+}
