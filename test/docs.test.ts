@@ -5,7 +5,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DURATION_METRICS, SELF_METRICS } from '../src/instrumentation/self-metrics.js';
 import * as api from '../src/index.js';
-import { metricsOf, RELEASES } from '../src/mapping/index.js';
+import { metricsOf, PRESETS, RELEASES } from '../src/mapping/index.js';
 import * as rings from '../src/rings.js';
 import { generated } from '../packaging/generate.mjs';
 import * as file from '../src/settings/file.js';
@@ -22,8 +22,8 @@ const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 /** The metrics of both namings, of the collector, of `serve`, of instruments of the API and of custom builders. */
 const METRICS = [
   { name: 'nixl.builders.events', kind: 'counter' },
-  ...metricsOf('nixl'),
-  ...metricsOf('otel'),
+  ...metricsOf('nixl', { builders: PRESETS.full.builders }),
+  ...metricsOf('otel', { builders: PRESETS.full.builders }),
   ...SELF_METRICS,
   ...DURATION_METRICS,
 ];
