@@ -45,7 +45,11 @@ describe('a preset of series', () => {
   it.each(SERIES_PRESETS.filter((series) => series !== 'nixl'))(
     'leaves the bounds to the options that set them: %s',
     (series) => {
-      expect(boundsOf({ series, sizeBounds: [1], throughputBounds: [2], durationBoundsUs: [3] })).toEqual([[1], [2], [3]]);
+      expect(boundsOf({ series, sizeBounds: [1], throughputBounds: [2], durationBoundsUs: [3] })).toEqual([
+        [1],
+        [2],
+        [3],
+      ]);
     },
   );
 });
