@@ -14,6 +14,7 @@ import type {
   TapStats,
   TransferTally,
 } from '../../src/shm-bridge/types.js';
+import { exponentialTally } from '../support/exponential.js';
 
 const TABLE = tallyOptions();
 export const START_MS = 1_700_000_000_000;
@@ -25,7 +26,7 @@ export function histogramOf(bounds: readonly number[], values: readonly number[]
     const index = bucket === -1 ? bounds.length : bucket;
     counts[index] = counts[index]! + 1;
   }
-  return { bounds, counts };
+  return { bounds, counts, exponential: exponentialTally(values) };
 }
 
 function emptyTransfers(): TransferTally {
