@@ -206,7 +206,8 @@ describe('several readers of one instrumentation', () => {
   it('all have the builders, each in its own temporality', async () => {
     const { directory, writer } = ring(4);
     const failures = new Failures();
-    const one = new NixlInstrumentation({ directories: directory, builders: ['nixl', failures] });
+    const builders = ['nixl' as const, failures, 'records' as const];
+    const one = new NixlInstrumentation({ directories: directory, builders });
     onTestFinished(() => one.disable());
     const [cumulative, delta] = [one.metricProducer(), one.metricProducer({ temporality: 'delta' })];
     const values = async (producer: NixlMetricProducer): Promise<unknown[]> => {
@@ -439,6 +440,7 @@ describe('records', () => {
     expect(processor.process({ ...train, success: false, user_error: true })).toBe(true);
     expect(processor.process({ action: 'eval', success: true })).toBe(true);
     expect(processor.process(null as never)).toBe(false);
+    expect(new MetricProcessor({ builders: ['nixl'] }).process({ action: 'eval' })).toBe(false);
     const page = await scrape(producer);
     const gpus = 'gpus="3_NVIDIA_A100_2_NVIDIA_V100_1"';
     for (const outcome of ['pass', 'fail', 'user_error']) {
