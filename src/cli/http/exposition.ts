@@ -7,13 +7,19 @@ import { TimeSlices } from './time-slices.js';
 const POINTS_PER_PART = 16;
 
 // Without labels of the scope: NIXL's series have NIXL's labels and no others.
-const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+const serializerWith = (hasTargetInfo: boolean) =>
+  new PrometheusSerializer(undefined, false, undefined, !hasTargetInfo, true);
+const serializers = { withTarget: serializerWith(true), withoutTarget: serializerWith(false) };
 
 /**
  * Returns the same text as one call of the serialiser. That call takes tens of milliseconds for the histograms of many agents,
  * so it gets a few points at a time, and other work has its turn in between.
  */
-export async function exposition({ resource, scopeMetrics }: ResourceMetrics): Promise<string> {
+export async function exposition(
+  { resource, scopeMetrics }: ResourceMetrics,
+  hasTargetInfo = true,
+): Promise<string> {
+  const serializer = hasTargetInfo ? serializers.withTarget : serializers.withoutTarget;
   const empty = serializer.serialize({ resource, scopeMetrics: [] });
   // The serialiser repeats the resource before each part. Without metrics a comment follows it.
   const head = empty.slice(0, empty.lastIndexOf('#'));

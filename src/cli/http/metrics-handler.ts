@@ -6,19 +6,24 @@ import { prefersProtobuf, PROMETHEUS_PROTOBUF, PROMETHEUS_TEXT } from './accept.
 import { exposition } from './exposition.js';
 import type { Handler } from './metrics-server.js';
 
+type Encode = (metrics: ResourceMetrics, hasTargetInfo: boolean) => Promise<string | Uint8Array>;
+
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
 
-/** Serves the metrics of a reader, collected per request. `onFailure` is called for each failed collection. */
-export function metricsHandler(reader: IMetricReader, onFailure: () => void): Handler {
+/**
+ * Serves the metrics of a reader, collected per request. `onFailure` is called for each failed collection.
+ * `hasTargetInfo`: with the metric `target_info`, made of the resource.
+ */
+export function metricsHandler(reader: IMetricReader, hasTargetInfo: boolean, onFailure: () => void): Handler {
   // An exposition of many agents has megabytes. Therefore only one of a format is made at a time, for any number of scrapers.
-  const collectAs = <Body>(encode: (metrics: ResourceMetrics) => Promise<Body>) =>
+  const collectAs = (encode: Encode) =>
     coalesce(async () => {
       const { resourceMetrics, errors } = await reader.collect();
       if (errors.length > 0) diag.error('collecting metrics for /metrics', ...errors);
-      return encode(resourceMetrics);
+      return encode(resourceMetrics, hasTargetInfo);
     });
-  const text = { type: PROMETHEUS_TEXT, collect: collectAs<string | Uint8Array>(exposition) };
-  const protobuf = { type: PROMETHEUS_PROTOBUF, collect: collectAs<string | Uint8Array>(protobufExposition) };
+  const text = { type: PROMETHEUS_TEXT, collect: collectAs(exposition) };
+  const protobuf = { type: PROMETHEUS_PROTOBUF, collect: collectAs(protobufExposition) };
   return ({ headers }, answer) => {
     const { type, collect } = prefersProtobuf(headers.accept) ? protobuf : text;
     collect().then(
@@ -32,9 +37,9 @@ export function metricsHandler(reader: IMetricReader, onFailure: () => void): Ha
 }
 
 /** Loads the encoder with the first request for it: most scrapers ask for text. */
-async function protobufExposition(metrics: ResourceMetrics): Promise<Uint8Array> {
+async function protobufExposition(metrics: ResourceMetrics, hasTargetInfo: boolean): Promise<Uint8Array> {
   const { protobufExposition: encode } = await import('./protobuf-exposition.js');
-  return encode(metrics);
+  return encode(metrics, hasTargetInfo);
 }
 
 /** Coalesces concurrent calls: all calls during a run share the next run, which begins after it. */

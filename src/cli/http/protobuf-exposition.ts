@@ -6,10 +6,13 @@ import { COUNTER, type FamilyType, GAUGE, HISTOGRAM, metricWriter, writeFamilyHe
 import { TimeSlices } from './time-slices.js';
 
 /** Returns the families of the text, in its order, each after its length. */
-export async function protobufExposition({ resource, scopeMetrics }: ResourceMetrics): Promise<Uint8Array> {
+export async function protobufExposition(
+  { resource, scopeMetrics }: ResourceMetrics,
+  hasTargetInfo = true,
+): Promise<Uint8Array> {
   const exposition = new Exposition();
   const target = { attributes: resource.attributes, value: 1, ...NO_TIMES };
-  await exposition.add('target_info', 'Target metadata', GAUGE, [target]);
+  if (hasTargetInfo) await exposition.add('target_info', 'Target metadata', GAUGE, [target]);
   for (const metric of scopeMetrics.flatMap(({ metrics }) => metrics)) {
     const head = headOf(metric);
     if (head === undefined) continue;

@@ -125,10 +125,11 @@ export class MetricProcessor {
 
   /**
    * Counts a record of the service. The configured attributes are read from its fields. Up to 1024 records wait for the
-   * first meter. Returns false for further ones, and if the record is no object.
+   * first meter. Returns false for further ones, if the record is no object, and if no builder takes records, as with the series
+   * of NIXL alone.
    */
   process(record: EventRecord): boolean {
-    if (typeof record !== 'object' || record === null) return false;
+    if (typeof record !== 'object' || record === null || !this.#takesRecords) return false;
     if (this.#meter === undefined) this.onMeterNeeded?.();
     if (this.#meter === undefined) return this.#waiting.length < MAX_WAITING && this.#waiting.push(record) > 0;
     const attributes = this.#attributesOf(record);
@@ -152,6 +153,10 @@ export class MetricProcessor {
     check(isRight, 'successor', successor, 'a MetricProcessor');
     const kept = successor === undefined ? [] : successor.#builders;
     this.#each('close', (builder) => (kept.includes(builder) ? undefined : builder.close?.()));
+  }
+
+  get #takesRecords(): boolean {
+    return this.#builders.some((builder) => builder.process !== undefined);
   }
 
   #attributesOf(record: EventRecord): Attributes {

@@ -36,7 +36,7 @@ async function serverOf(options: { points?: number; error?: Error; holds?: boole
   const reader = { collect } as Partial<IMetricReader> as IMetricReader;
   const server = await listenOn('127.0.0.1', 0);
   onTestFinished(() => server.close());
-  const handler = metricsHandler(reader, () => failures++);
+  const handler = metricsHandler(reader, true, () => failures++);
   server.route('/metrics', (request, answer) => {
     asked++;
     handler(request, answer);
