@@ -18,6 +18,7 @@ export type {
   NixlLabels,
   NixlRelease,
   PlainSource,
+  SeriesPreset,
 } from './mapping/index.js';
 export * from './mapping/semconv.js';
 export type { AgentEvent, BuilderName, EventGain, EventRecord, MetricBuilder } from './settings/metric-builder.js';

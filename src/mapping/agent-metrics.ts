@@ -9,6 +9,10 @@ import * as semconv from './semconv.js';
 const MILLISECONDS_PER_SECOND = 1000;
 
 type Read = (agent: AgentSnapshot, takenMs: number) => Exact;
+/**
+ * A flag counts what it is about, `{agent}` or `{ring}`, so that its sum is a number of them. With the unit 1 a backend that
+ * translates units would name it a ratio.
+ */
 type Row = readonly [name: string, kind: NumberMetric['kind'], unit: string, description: string, read: Read];
 
 /** Returns the fill ratio of a ring, of which one slot stays empty. The peak may come from a larger, replaced ring. */
@@ -28,7 +32,7 @@ function unknownEvents({ events }: AgentSnapshot): number {
 const MEMORY: readonly Row[] = [
   [semconv.METRIC_NIXL_MEMORY_USAGE, 'updowncounter', 'By', 'Memory registered and not yet deregistered.',
     (agent) => agent.memoryInUse],
-  [semconv.METRIC_NIXL_MEMORY_APPROXIMATE, 'gauge', '1',
+  [semconv.METRIC_NIXL_MEMORY_APPROXIMATE, 'gauge', '{agent}',
     '1 if memory events were missed, so that the memory usage may be wrong.',
     (agent) => (agent.memoryApproximate ? 1 : 0)],
 ];
@@ -38,7 +42,7 @@ const LIFE_AND_RING: readonly Row[] = [
   [semconv.METRIC_NIXL_EVENTS_UNKNOWN, 'counter', '{event}', 'Events of types that are not in the event table.',
     unknownEvents],
   // 1 also for unknown life: an alert on 0 must fire only if a process is known to have ended.
-  [semconv.METRIC_NIXL_AGENT_UP, 'gauge', '1', "0 if the agent's process is known to have ended, otherwise 1.",
+  [semconv.METRIC_NIXL_AGENT_UP, 'gauge', '{agent}', "0 if the agent's process is known to have ended, otherwise 1.",
     (agent) => (agent.life === 'dead' ? 0 : 1)],
   [semconv.METRIC_NIXL_AGENT_IDLE, 'gauge', 's', "Time since the agent's last event.", idleSeconds],
   [semconv.METRIC_NIXL_AGENT_RESTARTS, 'counter', '{restart}', 'Restarts of the agent under the same name.',
@@ -53,7 +57,7 @@ const LIFE_AND_RING: readonly Row[] = [
     'Read position resynchronisations (restart, corruption, other consumer).', (agent) => agent.resyncs],
   [semconv.METRIC_NIXL_RING_FOREIGN_MOVES, 'counter', '{move}', 'Read position changes by other consumers.',
     (agent) => agent.foreignMoves],
-  [semconv.METRIC_NIXL_RING_SUSPECT, 'gauge', '1', "1 if the agent's metrics may be wrong.",
+  [semconv.METRIC_NIXL_RING_SUSPECT, 'gauge', '{ring}', "1 if the agent's metrics may be wrong.",
     (agent) => (agent.suspect ? 1 : 0)],
 ];
 

@@ -17,12 +17,12 @@ import {
 import { type EventMatch, eventName } from './event-keys.js';
 import { eventMetrics } from './event-metrics.js';
 import { type EventRow, EVENTS } from './events.js';
-import { keyMetrics } from './key-metrics.js';
+import { categoryMetrics, keyMetrics } from './key-metrics.js';
 import type { Metric } from './metric.js';
 import { type Naming, NAMINGS } from './naming.js';
 import { DEFAULT_NIXL_RELEASE, NIXL_RELEASES, type NixlRelease } from './releases.js';
 import { timeMetrics } from './time-metrics.js';
-import { transferMetrics } from './transfer-metrics.js';
+import { durationMetrics, transferMetrics } from './transfer-metrics.js';
 
 interface Context {
   readonly naming: Naming;
@@ -38,13 +38,14 @@ interface Context {
 const BUILDERS = {
   /** NIXL's own series. */
   nixl: ({ naming, release, rows, errors }) => eventMetrics({ naming, release, rows, errors }),
-  /** Size, duration and throughput by direction. */
+  /** Size and throughput by direction. */
   transfers: ({ rows }) => (hasTransfers(rows) ? transferMetrics() : []),
+  /** Duration by direction. */
+  durations: ({ rows }) => (hasTransfers(rows) ? durationMetrics() : []),
   /** One series per category and event. */
-  events: ({ selects, customMetrics }) => {
-    const declared = customMetrics.filter(({ kind }) => kind === 'histogram').map(matcherOf);
-    return keyMetrics(selects, (event) => declared.some((matches) => matches(event)));
-  },
+  events: ({ selects, customMetrics }) => keyMetrics(selects, declaredHistogram(customMetrics)),
+  /** One series per category for the events of the table, and one per category and event for all others. */
+  categories: ({ rows, selects, customMetrics }) => categoryMetrics(rows, selects, declaredHistogram(customMetrics)),
   /** Metrics of the option `customEvents`. */
   custom: ({ naming, selects, customMetrics: declared }) => customMetrics(naming, declared, selects),
   /** Life, memory in use, ring. */
@@ -54,12 +55,11 @@ const BUILDERS = {
 
 export type TallyBuilderName = keyof typeof BUILDERS;
 export const TALLY_BUILDERS = Object.keys(BUILDERS) as TallyBuilderName[];
-export const DEFAULT_BUILDERS: readonly TallyBuilderName[] = ['nixl', 'transfers', 'events', 'custom', 'agents'];
 
 export interface MetricsOptions {
   /** Default: all events. */
   readonly events?: Allowlist;
-  readonly builders?: readonly TallyBuilderName[];
+  readonly builders: readonly TallyBuilderName[];
   readonly customEvents?: readonly CustomEvent[];
   /** NIXL release with the names and labels of NIXL's own series in naming `nixl`. Default: `main`. */
   readonly release?: NixlRelease;
@@ -72,9 +72,9 @@ const OPTIONS = ['events', 'builders', 'customEvents', 'release'] as const;
  * remember the previous collection.
  * @throws NixlTelemetryError CONFIG_INVALID
  */
-export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[] {
+export function metricsOf(naming: Naming, options: MetricsOptions): Metric[] {
   checkArguments(naming, options);
-  const { events = EVERYTHING, builders = DEFAULT_BUILDERS, customEvents = [] } = options;
+  const { events = EVERYTHING, builders, customEvents = [] } = options;
   const { release = DEFAULT_NIXL_RELEASE } = options;
   const errors = customEvents.filter(isCustomError);
   const nameOf = baseName(errors);
@@ -92,7 +92,7 @@ export function metricsOf(naming: Naming, options: MetricsOptions = {}): Metric[
 function checkArguments(naming: Naming, options: MetricsOptions): void {
   check(NAMINGS.includes(naming), 'naming', naming, NAMINGS.join(', '));
   const given = optionsObject('options', options, OPTIONS);
-  const { events = EVERYTHING, builders = [], customEvents = [], release = DEFAULT_NIXL_RELEASE } = given;
+  const { events = EVERYTHING, builders, customEvents = [], release = DEFAULT_NIXL_RELEASE } = given;
   check(isObject(events) && typeof events.selects === 'function', 'events', events, 'an object with selects()');
   listOf('builders', builders, (name, one) =>
     check(TALLY_BUILDERS.includes(one), name, one, TALLY_BUILDERS.join(', ')),
@@ -105,6 +105,12 @@ function checkArguments(naming: Naming, options: MetricsOptions): void {
 function baseName(errors: readonly CustomError[]): (event: EventTally) => string {
   const declared = errors.map((error) => ({ name: errorName(error), matches: errorMatcher(error) }));
   return (event) => declared.find(({ matches }) => matches(event))?.name ?? eventName(event);
+}
+
+/** Returns a function that matches the events that the options declare with a histogram. */
+function declaredHistogram(customMetrics: readonly CustomMetric[]): EventMatch {
+  const declared = customMetrics.filter(({ kind }) => kind === 'histogram').map(matcherOf);
+  return (event) => declared.some((matches) => matches(event));
 }
 
 /** Returns whether transfers can be assembled, which needs the events of their times and bytes. */

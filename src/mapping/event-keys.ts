@@ -17,6 +17,11 @@ export interface EventLabels {
   readonly event: string;
 }
 
+/** Labels of the table's categories. One object per category: attributes are merged once per object. */
+export const CATEGORY_LABELS = new Map<number, { readonly category: string }>(
+  EVENTS.map(({ category }) => [category, { category: categoryName(category) }]),
+);
+
 export const OVERFLOW_LABELS: EventLabels = { category: 'overflow', event: 'overflow' };
 
 export function eventLabels(event: EventTally): EventLabels {

@@ -1,18 +1,14 @@
 /** Metrics of the event table: separate series for each known event type. */
 import type { Exact } from '../exact.js';
 import type { AgentSnapshot } from '../tally.js';
-import { categoryName } from './categories.js';
 import { type CustomError, errorSum } from './custom-events.js';
-import { eventOfType } from './event-keys.js';
-import { errorRow, type EventMetricRefs, EVENTS, type EventRow, type MetricRef } from './events.js';
+import { CATEGORY_LABELS, eventOfType } from './event-keys.js';
+import { errorRow, type EventMetricRefs, type EventRow, type MetricRef } from './events.js';
 import { type Distribution, distributionOf, type Metric, type NumberMetric } from './metric.js';
 import { type Labels, type Naming, NO_LABELS } from './naming.js';
 import { hasErrors, type NixlRelease, RELEASES, seriesInRelease } from './releases.js';
 
 const MICROSECONDS_PER_SECOND = 1e6;
-/** One object per category: attributes are then merged once per object. */
-const categoryLabels = new Map(EVENTS.map(({ category }) => [category, { category: categoryName(category) }]));
-
 interface Dialect {
   readonly naming: Naming;
   /** NIXL release with the names and labels of naming `nixl`. */
@@ -85,7 +81,7 @@ function unitOf(row: EventRow, { naming }: Dialect): Pick<Metric, 'unit' | 'divi
 
 function labelsOf(row: EventRow, { labels = NO_LABELS }: MetricRef, { naming, release }: Dialect): Labels {
   if (naming === 'otel' || !RELEASES[release].hasCategory) return labels;
-  const category = categoryLabels.get(row.category)!;
+  const category = CATEGORY_LABELS.get(row.category)!;
   return labels === NO_LABELS ? category : { ...category, ...labels };
 }
 

@@ -12,5 +12,6 @@ export * from './event-keys.js';
 export * from './events.js';
 export * from './metric.js';
 export * from './naming.js';
+export * from './presets.js';
 export * from './releases.js';
 export * from './tally-options.js';

@@ -1,8 +1,12 @@
-/** Metrics with one series per category and event that an agent has sent, in the event table or not. */
+/** Metrics of the events that an agent has sent, in the event table or not: by category and event, or by category. */
 import type { Exact } from '../exact.js';
-import { eventKind, type EventMatch } from './event-keys.js';
-import { distributionOf, type EventPoint, type Metric, type NumberMetric } from './metric.js';
+import type { AgentSnapshot } from '../tally.js';
+import { CATEGORY_LABELS, eventKind, type EventMatch, eventOfType } from './event-keys.js';
+import type { EventRow } from './events.js';
+import { distributionOf, type EventPoint, type HistogramMetric, type NumberMetric, type Point } from './metric.js';
 import * as semconv from './semconv.js';
+
+type KeyMetrics = [events: NumberMetric, ...others: (NumberMetric | HistogramMetric)[]];
 
 function numbers(
   name: string,
@@ -15,11 +19,11 @@ function numbers(
 }
 
 /**
- * Returns the metrics. nixl.event.value and nixl.event.last have no unit, because the unit of an unknown event is unknown.
+ * Returns the metrics, with one series per category and event. nixl.event.value and nixl.event.last have no unit, because the unit of an unknown event is unknown.
  * `selects` is not called for the overflow key, which is always exported. `hasOwnHistogram`: true for events that the
  * options declare with a histogram.
  */
-export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): Metric[] {
+export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): KeyMetrics {
   const applies: EventMatch = (event) => event.count > 0 && (event.overflow || selects(event));
   return [
     numbers(semconv.METRIC_NIXL_EVENTS, 'Events read from the ring.', '{event}', 'counter', {
@@ -52,4 +56,27 @@ export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): Me
       },
     },
   ];
+}
+
+/**
+ * Returns the same metrics with fewer series. The events of the table are counted by category only, without the label
+ * `event`: their values are in NIXL's own series. All other events keep both labels. Each event counts in one series, so
+ * that sum() and sum by (category) are those of keyMetrics(). A placeholder in `event` would look like an event's name.
+ */
+export function categoryMetrics(
+  rows: readonly EventRow[],
+  selects: EventMatch,
+  hasOwnHistogram: EventMatch,
+): KeyMetrics {
+  const [events, ...others] = keyMetrics((event) => !event.known && selects(event), hasOwnHistogram);
+  return [{ ...events, points: countsByCategory(rows) }, ...others];
+}
+
+function countsByCategory(rows: readonly EventRow[]): Point<number>[] {
+  return [...CATEGORY_LABELS].flatMap(([category, labels]) => {
+    const types = rows.filter((row) => row.category === category).map(({ type }) => type);
+    const read = (agent: AgentSnapshot): number =>
+      types.reduce((count, type) => count + (eventOfType(agent, type)?.count ?? 0), 0);
+    return types.length === 0 ? [] : [{ labels, read }];
+  });
 }

@@ -16,10 +16,6 @@ function histogram(name: string, description: string, unit: string, measure: Mea
   return { name, description, unit, divisor, kind: 'histogram', points };
 }
 
-/**
- * The directed duration is a separate metric. A duration has no direction if a filter or a full ring removed its bytes:
- * its counts can be below those of the plain duration.
- */
 export function transferMetrics(): HistogramMetric[] {
   return [
     histogram(semconv.METRIC_NIXL_TRANSFER_SIZE, 'Size of each finished transfer.', 'By', 'size'),
@@ -29,6 +25,15 @@ export function transferMetrics(): HistogramMetric[] {
       'By/s',
       'throughput',
     ),
+  ];
+}
+
+/**
+ * The directed duration is a separate metric. A duration has no direction if a filter or a full ring removed its bytes:
+ * its counts can be below those of the plain duration.
+ */
+export function durationMetrics(): HistogramMetric[] {
+  return [
     histogram(
       semconv.METRIC_NIXL_TRANSFER_DIRECTED_DURATION,
       'Duration of transfers of known direction, from start to completion.',

@@ -206,6 +206,9 @@ const builder: Shape<BuilderName | MetricBuilder> = {
   },
 };
 
+/** Builders that count the same events in one metric. */
+const COUNT_ALIKE: readonly BuilderName[] = ['events', 'categories'];
+
 export const BUILDERS = withoutRepetition(builder);
 
 /** In a file, paths of modules take the places of custom builders. */
@@ -214,10 +217,15 @@ export const BUILDERS_IN_FILE = withoutRepetition(
 );
 
 function withoutRepetition<T extends string | MetricBuilder>(one: Shape<T>): Shape<T[]> {
+  const alike: readonly unknown[] = COUNT_ALIKE;
   return also(list(one, { minItems: 1 }), (builders: T[]): readonly Problem[] =>
     builders.flatMap((given, i) => {
-      if (builders.indexOf(given) === i) return [];
-      return [{ path: [i], text: `is ${typeof given === 'string' ? given : given.name}, which is listed twice` }];
+      const name = typeof given === 'string' ? given : given.name;
+      if (builders.indexOf(given) !== i) return [{ path: [i], text: `is ${name}, which is listed twice` }];
+      const other = alike.includes(given) ? builders.slice(0, i).find((before) => alike.includes(before)) : undefined;
+      if (other === undefined) return [];
+      const text = `is ${name}, which counts the same events as ${other as string}: name one of the two`;
+      return [{ path: [i], text }];
     }),
   );
 }

@@ -2,16 +2,16 @@
 import os from 'node:os';
 import {
   DEFAULT_BOUNDS,
-  DEFAULT_BUILDERS,
   DEFAULT_NIXL_LABELS,
   DEFAULT_NIXL_RELEASE,
+  DEFAULT_SERIES_PRESET,
   NAMINGS,
   NIXL_LABELS,
   NIXL_RELEASES,
+  SERIES_PRESETS,
 } from '../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
-import type { BuilderName } from './metric-builder.js';
 import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor, exporterVariable, outputPathOf } from './nixl-variables.js';
 import type { OptionRows } from './row.js';
 import {
@@ -36,7 +36,6 @@ import {
 const LONGEST_MS = 2 ** 40;
 const SECONDS = wholeNumber(0, Math.floor(LONGEST_MS / 1000));
 export const DEFAULT_DURATION_BUDGET_MS = 10;
-const DEFAULT_OF_BUILDERS: readonly BuilderName[] = [...DEFAULT_BUILDERS, 'records'];
 
 const glob = pattern('a path with * and ? in its last part only', /^([^*?[]*\/)?[^/]*\/*$/);
 
@@ -122,6 +121,15 @@ export const OPTION_ROWS = {
     default: DEFAULT_NIXL_LABELS,
     description:
       'labels of the series `agent_*`: `prometheus`, or `prometheus_mp`, which adds pid, agent_instance and local_rank of the agent; for naming `nixl`',
+  },
+  series: {
+    shape: word(SERIES_PRESETS),
+    type: 'SeriesPreset',
+    flag: { name: 'series', takes: '<preset>' },
+    default: DEFAULT_SERIES_PRESET,
+    description:
+      "series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: at most 125; `full`: all that there are",
+    details: 'Not together with `builders`.',
   },
   hostname: {
     shape: text,
@@ -210,24 +218,22 @@ export const OPTION_ROWS = {
   },
   builders: {
     shape: BUILDERS,
-    passedTo: 'profile',
     type: 'readonly (BuilderName | MetricBuilder)[]',
-    default: DEFAULT_OF_BUILDERS,
-    defaultText: DEFAULT_OF_BUILDERS.map((name) => `\`${name}\``).join(', '),
+    defaultText: 'those of `series`',
     description: 'builders that make the metrics, in this order: names of built-in builders, and custom builders',
     details: 'In a file a custom builder is the path of its module.',
   },
   histogramBounds: {
     shape: HISTOGRAM_BOUNDS,
     passedTo: 'tally',
-    usedBy: ['nixl', 'transfers'],
+    usedBy: ['nixl', 'durations'],
     type: 'Readonly<Record<string, readonly number[]>>',
     description: "upper bounds of single events' histograms, by base event name and in the unit of the event",
   },
   durationBoundsUs: {
     shape: BOUNDS,
     passedTo: 'tally',
-    usedBy: ['nixl', 'transfers', 'events', 'custom'],
+    usedBy: ['nixl', 'durations', 'events', 'categories', 'custom'],
     variables: [{ name: 'NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US' }],
     default: DEFAULT_BOUNDS.durationBoundsUs,
     defaultText: "NIXL's own, 10 us to 10 s",
@@ -237,16 +243,15 @@ export const OPTION_ROWS = {
     shape: BOUNDS,
     passedTo: 'tally',
     usedBy: ['transfers'],
-    default: DEFAULT_BOUNDS.sizeBounds,
-    defaultText: 'powers of 4 from 256 B to 4 GiB',
+    defaultText: 'powers of 4 from 256 B to 4 GiB; with `series` `standard` powers of 16 from 4 KiB',
     description: 'upper bounds of transfer sizes, bytes',
   },
   throughputBounds: {
     shape: BOUNDS,
     passedTo: 'tally',
     usedBy: ['transfers'],
-    default: DEFAULT_BOUNDS.throughputBounds,
-    defaultText: '1, 2.5 and 5 of each decade from 1 MB/s to 1 TB/s',
+    defaultText:
+      '1, 2.5 and 5 of each decade from 1 MB/s to 1 TB/s; with `series` `standard` six from 100 MB/s to 500 GB/s',
     description: 'upper bounds of throughput, bytes per second',
   },
   seriesLimit: {

@@ -3,7 +3,7 @@
  */
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
 import type { AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
-import type { AttributeSpec, CustomEvent, Naming, NixlLabels, NixlRelease } from '../mapping/index.js';
+import type { AttributeSpec, CustomEvent, Naming, NixlLabels, NixlRelease, SeriesPreset } from '../mapping/index.js';
 import type { BuilderName, MetricBuilder } from './metric-builder.js';
 
 export interface NixlOptions {
@@ -25,6 +25,11 @@ export interface NixlOptions {
    * the agent; for naming `nixl`. Default: `prometheus`.
    */
   nixlLabels?: NixlLabels;
+  /**
+   * Series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: at most 125; `full`: all that
+   * there are. Not together with `builders`. Default: `standard`.
+   */
+  series?: SeriesPreset;
   /** Value of the label `hostname` in naming `nixl`. Default: os.hostname(). */
   hostname?: string;
   /**
@@ -59,7 +64,7 @@ export interface NixlOptions {
   customEvents?: readonly CustomEvent[];
   /**
    * Builders that make the metrics, in this order: names of built-in builders, and custom builders. In a file a custom
-   * builder is the path of its module. Default: `nixl`, `transfers`, `events`, `custom`, `agents`, `records`.
+   * builder is the path of its module. Default: those of `series`.
    */
   builders?: readonly (BuilderName | MetricBuilder)[];
   /** Upper bounds of single events' histograms, by base event name and in the unit of the event. */
@@ -69,9 +74,15 @@ export interface NixlOptions {
    * NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US, else NIXL's own, 10 us to 10 s.
    */
   durationBoundsUs?: readonly number[];
-  /** Upper bounds of transfer sizes, bytes. Default: powers of 4 from 256 B to 4 GiB. */
+  /**
+   * Upper bounds of transfer sizes, bytes. Default: powers of 4 from 256 B to 4 GiB; with `series` `standard` powers
+   * of 16 from 4 KiB.
+   */
   sizeBounds?: readonly number[];
-  /** Upper bounds of throughput, bytes per second. Default: 1, 2.5 and 5 of each decade from 1 MB/s to 1 TB/s. */
+  /**
+   * Upper bounds of throughput, bytes per second. Default: 1, 2.5 and 5 of each decade from 1 MB/s to 1 TB/s; with
+   * `series` `standard` six from 100 MB/s to 500 GB/s.
+   */
   throughputBounds?: readonly number[];
 }
 

@@ -35,6 +35,8 @@ export function resolve(rows: OptionRows, layers: Layers): Resolution {
     if (one !== undefined) resolved.set(key, one);
   }
   keepFirstPlaces(resolved);
+  // A list of builders replaces the default preset. A preset that is set beside it is refused: seriesOf() in settings.ts.
+  if (resolved.has('builders') && resolved.get('series')?.origin === 'default') resolved.delete('series');
   if (areLabelsIncidental(resolved)) {
     resolved.set('nixlLabels', resolveRow(rows, 'nixlLabels', { ...layers, environment: {} })!);
   }
@@ -104,6 +106,6 @@ function keepFirstPlaces(resolved: Map<string, Resolved>): void {
 function areLabelsIncidental(resolved: Resolution): boolean {
   const labels = resolved.get('nixlLabels');
   if (labels === undefined || !isVariable(labels)) return false;
-  const builders = resolved.get('builders')!.value as readonly unknown[];
-  return resolved.get('naming')!.value !== 'nixl' || !builders.includes('nixl');
+  const builders = resolved.get('builders')?.value as readonly unknown[] | undefined; // undefined: those of a preset
+  return resolved.get('naming')!.value !== 'nixl' || builders?.includes('nixl') === false;
 }

@@ -6,18 +6,20 @@ import {
   type Allowlist,
   allowlist,
   AttributeRegistry,
+  type Bounds,
   type CustomEvent,
   DEFAULT_NIXL_LABELS,
   DEFAULT_NIXL_RELEASE,
   errorName,
   hasErrors,
   isCustomError,
+  PRESETS,
   takenNixlLabel,
   tallyOptions,
 } from '../mapping/index.js';
 import type { SourceOptions } from '../shm-bridge/types.js';
 import { buildersOf, type WrittenSettings } from './file.js';
-import type { BuilderName } from './metric-builder.js';
+import type { BuilderName, MetricBuilder } from './metric-builder.js';
 import { OPTION_ROWS } from './option-rows.js';
 import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from './options.js';
 import { passedOver } from './reserved-names.js';
@@ -38,6 +40,9 @@ type PassedTo<P extends Part> = {
 
 /** Choice of exported metrics, names and attributes, shared by all readers of one source. */
 export interface Profile extends Pick<Options, PassedTo<'profile'>> {
+  readonly builders: readonly (BuilderName | MetricBuilder)[];
+  /** False if the package exports no metrics of its own: of the collector, of exporters, of sampled durations. */
+  readonly hasOwnMetrics: boolean;
   readonly events: Allowlist;
   readonly attributes: AttributeRegistry;
   readonly customEvents: readonly CustomEvent[];
@@ -124,10 +129,12 @@ function resolvedSettings(given: object, environment: Environment, named?: Writt
  */
 export function settingsFrom(resolved: Resolution, file: WrittenSettings | undefined): Settings {
   const values = Object.fromEntries([...resolved].map(([key, { value }]) => [key, value])) as unknown as Options;
-  const options = resolved.get('builders')?.origin === 'file' ? { ...values, builders: buildersOf(file!)! } : values;
   const where = (at: Path): string =>
     resolved.get(at[0] as string)!.origin === 'file' ? file!.where(at) : pathText(at);
-  refuseWithoutBuilder(options, resolved, where, file);
+  refuseTwoChoices(resolved, where);
+  const options = resolved.get('builders')?.origin === 'file' ? { ...values, builders: buildersOf(file!)! } : values;
+  const { builders, hasOwnMetrics, bounds } = seriesOf(options);
+  refuseWithoutBuilder(options, builders, resolved, where, file);
   refuseTakenLabels(options, where);
   const { customEvents = [], enabledMetrics = [], attributes } = options;
   const declared = customEvents.map((one) => {
@@ -138,11 +145,33 @@ export function settingsFrom(resolved: Resolution, file: WrittenSettings | undef
   return {
     ...passedTo(options, 'profile'),
     ...passedTo(options, 'instruments'),
+    builders,
+    hasOwnMetrics,
     events: allowlist(entries, declared),
     attributes: new AttributeRegistry(attributes),
     customEvents,
-    source: sourceOptions(options, resolved),
+    source: sourceOptions({ ...bounds, ...options }, resolved),
   };
+}
+
+/** Refuses a preset beside a list of builders: each of them chooses all metrics. */
+function refuseTwoChoices(resolved: Resolution, where: (at: Path) => string): void {
+  const series = resolved.get('series');
+  if (series === undefined || !resolved.has('builders')) return;
+  throw invalid(
+    `${where(['series'])} is ${shown(series.value)}, but ${where(['builders'])} is set as well, and each of them chooses all metrics: set only one of the two`,
+  );
+}
+
+interface Series extends Pick<Profile, 'builders' | 'hasOwnMetrics'> {
+  readonly bounds: Partial<Bounds>;
+}
+
+/** Returns what the preset stands for. A list of builders has the bounds of the preset full. */
+function seriesOf({ builders, series }: Options): Series {
+  if (builders !== undefined) return { builders, hasOwnMetrics: true, bounds: PRESETS.full.bounds };
+  const { hasOwnMetrics, bounds, builders: ofTally } = PRESETS[series];
+  return { builders: hasOwnMetrics ? [...ofTally, 'records'] : ofTally, hasOwnMetrics, bounds };
 }
 
 function sourceOptions(options: Options, resolved: Resolution): SourceOptions | undefined {
@@ -167,18 +196,19 @@ function refuseTakenLabels({ naming, nixlLabels, attributes = [] }: Options, whe
 
 /** Refuses options without effect because none of the builders that use them runs. */
 function refuseWithoutBuilder(
-  options: Options,
+  { customEvents = [], series }: Options,
+  builders: Profile['builders'],
   resolved: Resolution,
   where: (at: Path) => string,
   file: WrittenSettings | undefined,
 ): void {
-  const { builders, customEvents = [] } = options;
   const needs: { option: string; usedBy?: readonly BuilderName[] }[] = [
     ...(customEvents.every(isCustomError) ? [] : [{ option: 'customEvents', usedBy: ['custom' as const] }]),
     ...(customEvents.some(isCustomError) ? [{ option: 'customEvents', usedBy: ['nixl' as const] }] : []),
     ...Object.entries<OptionRow>(OPTION_ROWS).map(([option, row]) => ({ option, ...row })),
   ];
-  const names = builders.map((one) => (typeof one === 'string' ? one : one.name));
+  const names = builders.map((one) => (typeof one === 'string' ? one : one.name)).join(', ');
+  const chosen = resolved.has('builders') ? 'builders has' : `series ${series} has`;
   for (const { option, usedBy } of needs) {
     if (usedBy === undefined) continue;
     const { value, origin } = resolved.get(option) ?? { value: {}, origin: 'default' };
@@ -187,9 +217,7 @@ function refuseWithoutBuilder(
       Object.keys(value as object).length === 0 || isDefault((OPTION_ROWS as OptionRows)[option]!, value);
     const isFromVariable = isVariable({ value, origin }) && file?.written[option] === undefined;
     if (isNothing || isFromVariable || usedBy.some((builder) => builders.includes(builder))) continue;
-    throw invalid(
-      `${where([option])} needs the builder ${usedBy.join(' or ')}, and builders has only ${names.join(', ')}`,
-    );
+    throw invalid(`${where([option])} needs the builder ${usedBy.join(' or ')}, and ${chosen} only ${names}`);
   }
 }
 

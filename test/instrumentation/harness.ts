@@ -53,6 +53,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
+/** Makes an instrumentation with the series of preset full, unless the configuration chooses others. */
 export function instrumentation(
   config: NixlInstrumentationConfig = {},
   internals: Internals = {},
@@ -60,7 +61,7 @@ export function instrumentation(
   const { openSource } = opener;
   const one = instrumentationWith(
     { openSource, now: () => 0, ...internals },
-    { directories: '/rings', hostname: 'h', ...config },
+    { directories: '/rings', hostname: 'h', ...(config.builders === undefined && { series: 'full' }), ...config },
   );
   instrumentations.push(one);
   return one;

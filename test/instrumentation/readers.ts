@@ -112,7 +112,8 @@ export function producerOn(
     attributes: new AttributeRegistry(attributes),
     rankVariable: 'LOCAL_RANK',
     customEvents: options.customEvents ?? [],
-    builders: OPTION_ROWS.builders.default,
+    builders: options.builders ?? [...PRESETS[options.series ?? 'full'].builders, 'records'],
+    hasOwnMetrics: PRESETS[options.series ?? 'full'].hasOwnMetrics,
   };
   const builderMetrics = BuilderMetrics.of(profile, diag);
   return sharedProducer(options, { ...profile, feed: feedOf(source), builderMetrics });

@@ -13,13 +13,17 @@ const POINTS_PER_PART = 16;
 /** Time after which other work gets a turn. */
 const SLICE_MS = 2;
 
-/** Serves the metrics of a reader, collected per request. `onFailure` is called for each failed collection. */
-export function metricsHandler(reader: IMetricReader, onFailure: () => void): Handler {
+/**
+ * Serves the metrics of a reader, collected per request. `onFailure` is called for each failed collection.
+ * `hasTargetInfo`: with the metric `target_info`, made of the resource.
+ */
+export function metricsHandler(reader: IMetricReader, hasTargetInfo: boolean, onFailure: () => void): Handler {
+  const serializer = serializerOf(hasTargetInfo);
   // An exposition of many agents has megabytes. Therefore only one is made at a time, for any number of scrapers.
   const collect = coalesce(async () => {
     const { resourceMetrics, errors } = await reader.collect();
     if (errors.length > 0) diag.error('collecting metrics for /metrics', ...errors);
-    return exposition(resourceMetrics);
+    return exposition(resourceMetrics, serializer);
   });
   return (_, answer) => {
     collect().then(
@@ -46,14 +50,19 @@ export function coalesce<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
-// Without labels of the scope: NIXL's series have NIXL's labels and no others.
-const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+/** Without labels of the scope: NIXL's series have NIXL's labels and no others. */
+function serializerOf(hasTargetInfo: boolean): PrometheusSerializer {
+  return new PrometheusSerializer(undefined, false, undefined, !hasTargetInfo, true);
+}
 
 /**
  * Returns the same text as one call of the serialiser. That call takes tens of milliseconds for the histograms of many agents,
  * so it gets a few points at a time, and other work has its turn in between.
  */
-export async function exposition({ resource, scopeMetrics }: ResourceMetrics): Promise<string> {
+export async function exposition(
+  { resource, scopeMetrics }: ResourceMetrics,
+  serializer = serializerOf(true),
+): Promise<string> {
   const empty = serializer.serialize({ resource, scopeMetrics: [] });
   // The serialiser repeats the resource before each part. Without metrics a comment follows it.
   const head = empty.slice(0, empty.lastIndexOf('#'));

@@ -1,5 +1,5 @@
 /** Agents that the instrumentation reports, with their attributes: separately, or folded into agent `other`. */
-import type { AgentSnapshot, Attributes, EventTally } from '../../mapping/index.js';
+import type { AgentSnapshot, Attributes, EventTally, Metric } from '../../mapping/index.js';
 import type { AgentAttributes } from './agent-attributes.js';
 import { AgentSeries, AgentSeriesCache, type EventSeries, type SeriesContext } from './agent-series.js';
 
@@ -28,6 +28,8 @@ export class AgentRoster {
   readonly #cache: AgentSeriesCache;
   readonly #onFold: (agent: string) => void;
   readonly #agentAttributes: AgentAttributes;
+  /** Metrics with series per event. */
+  readonly #ofEvents: readonly Metric[];
   #entries: readonly RosterEntry[] = [];
   #byId: ReadonlyMap<number, RosterEntry> = new Map();
   readonly #unsettled = new Set<number>();
@@ -36,7 +38,13 @@ export class AgentRoster {
   constructor({ naming, hostname, metrics, seriesLimit, agentAttributes, onFold }: AgentRosterOptions) {
     this.#cache = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: true });
     this.other = new AgentSeries(naming, metrics, { agent: FOLDED_AGENT, hostname, ...agentAttributes.shared() });
-    this.limit = new SeriesLimit(seriesLimit, Math.max(1, ...metrics.map(({ points }) => points.length)));
+    const mostPoints = (some: readonly Metric[]): number => Math.max(0, ...some.map(({ points }) => points.length));
+    this.#ofEvents = metrics.filter(({ perEvent }) => perEvent !== undefined);
+    this.limit = new SeriesLimit({
+      limit: seriesLimit,
+      widest: Math.max(1, mostPoints(metrics)),
+      besideEvents: mostPoints(this.#ofEvents),
+    });
     this.#onFold = onFold;
     this.#agentAttributes = agentAttributes;
   }
@@ -84,9 +92,8 @@ export class AgentRoster {
   #mustFold({ agent, events }: AgentSnapshot, { key }: AgentSeries): boolean {
     // An agent with the name "other" shares the series of the folded agents: no series must appear twice.
     if (agent === FOLDED_AGENT) return true;
-    let seen = 0;
-    for (const { count } of events) if (count > 0) seen++;
-    if (this.limit.admits(key, seen)) return false;
+    const withSeries = events.filter((event) => this.#ofEvents.some(({ perEvent }) => perEvent!.applies(event)));
+    if (this.limit.admits(key, withSeries.length)) return false;
     if (!this.#foldReported) this.#onFold(agent);
     this.#foldReported = true;
     return true;
@@ -105,21 +112,27 @@ export function pointAttributes(roster: AgentRoster, entry: RosterEntry, metric:
 export class SeriesLimit {
   readonly #limit: number;
   readonly #maxAgents: number;
+  readonly #besideEvents: number;
   /** Events with a series, by admitted agent. Never shrinks, because the SDK's memory does not. */
   readonly #admitted = new Map<string, Set<string>>();
   readonly #foldedEvents = new Set<string>();
   #eventSeries = 0;
 
-  /** `widest`: the most series of one agent in one instrument, without events. */
-  constructor(limit: number, widest: number) {
+  /**
+   * `widest`: the most series of one agent in one instrument, without events. `besideEvents`: the most of them in an
+   * instrument that has events, too.
+   */
+  constructor({ limit, widest, besideEvents }: Readonly<Record<'limit' | 'widest' | 'besideEvents', number>>) {
     this.#limit = limit;
     this.#maxAgents = Math.floor(limit / widest);
+    this.#besideEvents = besideEvents;
   }
 
   /** `agent`: key of its series. `events`: number of event series that it needs at once. */
   admits(agent: string, events: number): boolean {
     if (this.#admitted.has(agent)) return true;
-    if (this.#admitted.size >= this.#maxAgents || this.#eventSeries + events > this.#limit) return false;
+    if (this.#admitted.size >= this.#maxAgents) return false;
+    if (this.#usedBeside(this.#admitted.size + 1) + events > this.#limit) return false;
     this.#admitted.set(agent, new Set());
     return true;
   }
@@ -129,10 +142,15 @@ export class SeriesLimit {
     const events = this.#admitted.get(agent);
     if (events === undefined) return false;
     if (events.has(event)) return true;
-    if (this.#eventSeries >= this.#limit) return false;
+    if (this.#usedBeside(this.#admitted.size) >= this.#limit) return false;
     events.add(event);
     this.#eventSeries++;
     return true;
+  }
+
+  /** Returns the number of series in an instrument with events. */
+  #usedBeside(agents: number): number {
+    return agents * this.#besideEvents + this.#eventSeries;
   }
 
   /** Returns false when `other` has so many events that this one must share the overflow key. */

@@ -25,6 +25,8 @@ const OVERFLOW_KEY = eventKey(OVERFLOW_LABELS);
 
 export interface ObservationOptions extends SeriesContext {
   readonly instruments: InstrumentSet;
+  /** False if only the metrics of agents are observed. */
+  readonly hasOwnMetrics: boolean;
   readonly roster: AgentRoster;
   readonly memory: MeterMemory;
 }
@@ -87,6 +89,7 @@ export class Observation {
       folded.each((value, attributes) => result.observe(observable, toDouble(value, metric.divisor), attributes));
     }
     this.#previous = withFolded;
+    if (!this.#options.hasOwnMetrics) return;
     this.#observeSelf(result, snapshot);
     if (durations !== undefined) this.#observeDurations(result, snapshot.takenMs, durations);
   }

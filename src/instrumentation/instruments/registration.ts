@@ -48,7 +48,7 @@ export class Registration {
 
   constructor(options: RegistrationOptions) {
     const { meter, settings, processor, agentAttributes, log, memory } = options;
-    const { naming, hostname, seriesLimit, source } = settings;
+    const { naming, hostname, hasOwnMetrics, seriesLimit, source } = settings;
     this.#log = log;
     this.#now = options.now;
     this.#budgetMs = settings.durationBudgetMs;
@@ -65,7 +65,7 @@ export class Registration {
     const common = { naming, hostname, metrics };
     const roster = (this.#roster = new AgentRoster({ ...common, seriesLimit, agentAttributes, onFold }));
     this.#builders = new BuilderRun({ processor, agentAttributes, log, earlier: memory.earlier });
-    this.#observation = new Observation({ ...common, instruments, roster, memory });
+    this.#observation = new Observation({ ...common, instruments, hasOwnMetrics, roster, memory });
   }
 
   start(feed: SourceFeed): void {
