@@ -19,18 +19,25 @@ interface JsonPoint {
   bucketCounts?: (string | number)[];
 }
 
-type JsonMetric = { name: string } & Partial<Record<'sum' | 'gauge' | 'histogram', { dataPoints: JsonPoint[] }>>;
+interface JsonData {
+  dataPoints: JsonPoint[];
+  isMonotonic?: boolean;
+}
+
+export type JsonMetric = { name: string; unit?: string } & Partial<Record<'sum' | 'gauge' | 'histogram', JsonData>>;
 
 export interface JsonPush {
   resourceMetrics: { scopeMetrics: { metrics: JsonMetric[] }[] }[];
 }
 
-export function pointsIn(push: JsonPush | undefined): OtlpPoint[] {
+export function metricsIn(push: JsonPush | undefined): JsonMetric[] {
   const scopes = push?.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics) ?? [];
-  return scopes.flatMap(({ metrics }) =>
-    metrics.flatMap((metric) =>
-      (metric.sum ?? metric.gauge ?? metric.histogram!).dataPoints.map((point) => toPoint(metric.name, point)),
-    ),
+  return scopes.flatMap(({ metrics }) => metrics);
+}
+
+export function pointsIn(push: JsonPush | undefined): OtlpPoint[] {
+  return metricsIn(push).flatMap((metric) =>
+    (metric.sum ?? metric.gauge ?? metric.histogram!).dataPoints.map((point) => toPoint(metric.name, point)),
   );
 }
 
