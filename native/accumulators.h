@@ -11,9 +11,6 @@
 
 namespace nixl_otel {
 
-// Number of values in each bucket.
-using BucketCounts = std::vector<uint64_t>;
-
 struct EventTally {
   static constexpr uint32_t kNoType = UINT32_MAX;
   uint32_t type = kNoType;
@@ -26,7 +23,7 @@ struct EventTally {
   uint64_t last = 0;
   uint32_t bounds = TallyOptions::kNoBounds;  // index into TallyOptions::bounds
   const IntegerBuckets* buckets = nullptr;    // owned by the plan; nullptr without a histogram
-  BucketCounts counts;                        // one per bucket
+  BucketCounts counts;
 
   void add(uint64_t events, uint64_t values, uint64_t lastValue) {
     count += events;

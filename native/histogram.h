@@ -1,15 +1,20 @@
-// Buckets over given upper bounds: bucket i counts values <= bounds[i], the last bucket counts values above all bounds.
+// Histograms of a tally: one division of the values into buckets, and two views of the counts.
+//
+// The thresholds of the division are the union of two lists: the configured bounds, and the bounds of a base-2
+// exponential histogram. Therefore one increment per value keeps both histograms exact.
 //
 // The search for buckets is most of a tally's work, and branch predictors fail on it. Therefore a table maps the
-// leading bits of a value to a first bucket, and one comparison without a branch decides between this bucket and the
-// next. If a cell of the table has several bounds, the search needs a loop.
+// leading bits of a value to a first bucket, and two comparisons without a branch decide between this bucket and the
+// next two. If a cell of the table has more bounds, the search needs a loop.
 
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace nixl_otel {
@@ -17,53 +22,91 @@ namespace nixl_otel {
 // A sum of u64 readings. It cannot wrap: 2^64 readings of the largest value fit.
 using WideSum = unsigned __int128;
 
-// Cell of a value. The bits of non-negative doubles have the order of the values. The exponent and the three bits after
-// it divide the range between two powers of two into eight cells.
-inline constexpr uint32_t kCellShift = 49;
-inline uint64_t cellOf(double value) { return std::bit_cast<uint64_t>(value) >> kCellShift; }
+// Buckets of the exponential view, as OpenTelemetry defines them: bucket i holds the values above 2^(i / 16) up to
+// 2^((i + 1) / 16). Zero has a count of its own. Values from 0 to 1 are in the bucket of 1, values above 2^64 in the
+// last bucket.
+struct Exponential {
+  static constexpr int kScale = 4;
+  static constexpr int kPerOctave = 1 << kScale;
+  static constexpr int kBuckets = 64 * kPerOctave + 1;  // indices -1 to 1023
+  static constexpr int kZero = -2;                      // in place of an index
+  // Returns 2^(i / 16), the upper bound of bucket i - 1. i >= 0.
+  static double bound(int i) { return std::ldexp(kRoots[i % kPerOctave], i / kPerOctave); }
 
-// Finds buckets by keys that have the order of the values.
-class BucketTable {
+ private:
+  // The doubles nearest to 2^(i / 16). Not computed: src/exponential.ts needs the same ones, and exp2() may differ.
+  static constexpr double kRoots[kPerOctave] = {
+      1,
+      1.0442737824274138,
+      1.0905077326652577,
+      1.1387886347566916,
+      1.189207115002721,
+      1.241857812073484,
+      1.2968395546510096,
+      1.3542555469368927,
+      1.4142135623730951,
+      1.4768261459394993,
+      1.5422108254079407,
+      1.6104903319492543,
+      1.681792830507429,
+      1.7562521603732995,
+      1.8340080864093424,
+      1.9152065613971474,
+  };
+};
+
+// Division of values into buckets. Bucket i holds the values above the i-th threshold up to the next one.
+class Buckets {
  public:
-  // `smallestOf[c]` is the smallest key in cell c.
-  BucketTable(std::vector<uint64_t> thresholds, const std::vector<uint64_t>& smallestOf)
-      : thresholds_(std::move(thresholds)) {
-    thresholds_.push_back(UINT64_MAX);  // no key exceeds it: every search ends at the last bucket
-    cells_.reserve(smallestOf.size() + 1);
-    for (const uint64_t smallest : smallestOf) {
-      const auto at = std::lower_bound(thresholds_.begin(), thresholds_.end(), smallest);
-      cells_.push_back({*at, static_cast<uint64_t>(at - thresholds_.begin())});
-    }
-    cells_.push_back({UINT64_MAX, thresholds_.size() - 1});  // sentinel
-    for (size_t c = 0; c + 1 < cells_.size(); ++c) hasSharedCells_ |= cells_[c + 1].first > cells_[c].first + 1;
+  // Number of buckets.
+  size_t count() const { return thresholds_.size() - 1; }
+  // Number of buckets of the view by bounds: one per bound, and one for the values above all of them.
+  size_t boundBuckets() const { return boundBuckets_; }
+  // Bucket of the view by bounds: i counts values <= bounds[i].
+  size_t byBound(size_t bucket) const { return byBound_[bucket]; }
+  // Index of the exponential view, or Exponential::kZero.
+  int exponential(size_t bucket) const { return exponential_[bucket]; }
+
+ protected:
+  // Keys have the order of the values. `bounds`: keys of the configured bounds; `exponentialBounds`: keys of
+  // Exponential::bound(0) to bound(1024). `smallestOf[c]`: smallest key in cell c.
+  Buckets(const std::vector<uint64_t>& bounds, const std::vector<uint64_t>& exponentialBounds,
+          const std::vector<uint64_t>& smallestOf);
+
+  // Cell of a value from 1 on. Smaller values belong to the first cell. The bits of non-negative doubles have the order
+  // of the values: the exponent and the five bits after it divide the range between two powers of two into 32 cells.
+  static constexpr int kCellShift = 47;
+  static constexpr uint64_t kFirstCell = std::bit_cast<uint64_t>(1.0) >> kCellShift;
+  static uint64_t cellOf(double value) {
+    const uint64_t cell = std::bit_cast<uint64_t>(value) >> kCellShift;
+    return cell < kFirstCell ? 0 : cell - kFirstCell;
+  }
+  // Returns the smallest double of a cell.
+  static double cellBegin(uint64_t cell) {
+    return cell == 0 ? 0 : std::bit_cast<double>((cell + kFirstCell) << kCellShift);
   }
 
   size_t find(uint64_t key, uint64_t cell) const {
-    const Cell& begin = cells_[cell];
-    size_t i = begin.first + (key > begin.threshold);
-    if (hasSharedCells_) [[unlikely]]
-      while (key > thresholds_[i]) ++i;
-    return i;
+    const size_t first = firstOf_[cell];
+    size_t bucket = first + (key > thresholds_[first]) + (key > thresholds_[first + 1]);
+    if (hasCrowdedCells_) [[unlikely]]
+      while (key > thresholds_[bucket]) ++bucket;
+    return bucket;
   }
 
-  size_t buckets() const { return thresholds_.size(); }
-
  private:
-  // The first threshold that a key of the cell may exceed, and its index. In one struct, because each search reads
-  // both.
-  struct Cell {
-    uint64_t threshold;
-    uint64_t first;
-  };
-  std::vector<Cell> cells_;
-  std::vector<uint64_t> thresholds_;
-  bool hasSharedCells_ = false;  // a cell has more than one threshold
+  std::vector<uint16_t> firstOf_;     // by cell: the first bucket that a value of the cell may belong to
+  std::vector<uint64_t> thresholds_;  // the greatest key of each bucket, and one more entry: find() reads two at once
+  bool hasCrowdedCells_ = false;      // a cell has more than two thresholds
+  size_t boundBuckets_;
+  std::vector<uint32_t> byBound_;
+  std::vector<int16_t> exponential_;
 };
 
 // Buckets of integers. Compares with the floors of the bounds: an integer is <= a bound if it is <= the bound's floor.
-class IntegerBuckets {
+class IntegerBuckets : public Buckets {
  public:
-  explicit IntegerBuckets(const std::vector<double>& bounds) : table_(floors(bounds), smallestOf()) {}
+  explicit IntegerBuckets(const std::vector<double>& bounds);
 
   size_t find(uint64_t value) const {
     if (value < kExact) [[likely]]
@@ -72,54 +115,47 @@ class IntegerBuckets {
     return find(value, static_cast<double>(value & ~uint64_t{0x7FF}));
   }
   // `same` is the value as a double.
-  size_t find(uint64_t value, double same) const { return table_.find(value, cellOf(same)); }
-
-  size_t count() const { return table_.buckets(); }
+  size_t find(uint64_t value, double same) const { return Buckets::find(value, cellOf(same)); }
 
  private:
   static constexpr uint64_t kExact = uint64_t{1} << 53;  // doubles represent all smaller integers exactly
-
-  static std::vector<uint64_t> smallestOf() {
-    std::vector<uint64_t> smallest;
-    for (uint64_t cell = 0; cell < cellOf(0x1p64); ++cell) {
-      smallest.push_back(static_cast<uint64_t>(std::ceil(std::bit_cast<double>(cell << kCellShift))));
-    }
-    return smallest;
-  }
-
-  static std::vector<uint64_t> floors(const std::vector<double>& bounds) {
-    std::vector<uint64_t> floors;
-    for (const double bound : bounds) {
-      floors.push_back(bound >= 0x1p64 ? UINT64_MAX : static_cast<uint64_t>(std::floor(bound)));
-    }
-    return floors;
-  }
-
-  BucketTable table_;
 };
 
-// Buckets of non-negative real numbers, such as rates.
-class RealBuckets {
+// Buckets of non-negative real numbers below 2^84, such as rates: bytes of 64 bits by microseconds are below.
+class RealBuckets : public Buckets {
  public:
-  explicit RealBuckets(const std::vector<double>& bounds) : table_(bitsOf(bounds), smallestOf()) {}
+  explicit RealBuckets(const std::vector<double>& bounds);
 
-  size_t find(double value) const { return table_.find(std::bit_cast<uint64_t>(value), cellOf(value)); }
-  size_t count() const { return table_.buckets(); }
+  size_t find(double value) const { return Buckets::find(std::bit_cast<uint64_t>(value), cellOf(value)); }
+};
+
+// Number of values in each bucket. Memory is allocated for the buckets between the lowest and the highest value: those of
+// an agent are in a few octaves of 64.
+class BucketCounts {
+ public:
+  void add(size_t bucket) {
+    if (bucket - first_ >= size_) [[unlikely]]
+      widen(bucket);
+    ++counts_[bucket - first_];
+  }
+
+  // Calls use(bucket, count) for each count above 0, in the order of the buckets.
+  template <typename Use>
+  void each(Use&& use) const {
+    for (size_t i = 0; i < size_; ++i) {
+      if (counts_[i] != 0) use(first_ + i, counts_[i]);
+    }
+  }
+
+  bool operator==(const BucketCounts& other) const;
 
  private:
-  static std::vector<uint64_t> smallestOf() {
-    std::vector<uint64_t> smallest;
-    for (uint64_t cell = 0; cell < uint64_t{1} << (63 - kCellShift); ++cell) smallest.push_back(cell << kCellShift);
-    return smallest;
-  }
+  void widen(size_t bucket);
 
-  static std::vector<uint64_t> bitsOf(const std::vector<double>& bounds) {
-    std::vector<uint64_t> bits;
-    for (const double bound : bounds) bits.push_back(std::bit_cast<uint64_t>(bound));
-    return bits;
-  }
-
-  BucketTable table_;
+  // Not of the type of the counts: the compiler then knows that no count is one of them.
+  uint32_t first_ = 0;
+  uint32_t size_ = 0;
+  std::unique_ptr<uint64_t[]> counts_;
 };
 
 }  // namespace nixl_otel

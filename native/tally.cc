@@ -84,7 +84,7 @@ inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, ui
     size_t bucket = 0;
     if (event.buckets != nullptr) {
       bucket = event.buckets->find(value);
-      ++event.counts[bucket];
+      event.counts.add(bucket);
     }
     // The bits of `wants` are for known types only. The index of an unknown event may be below 64, too.
     if (wants.all || (index < 64 && (wants.types >> index & 1) != 0 && index < knownTypes_)) {

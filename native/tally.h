@@ -47,6 +47,7 @@ class Tally {
   // Notes that events of this incarnation are missing.
   void markMemoryApproximate() { memoryApproximate_ = true; }
 
+  const TallyPlan& plan() const { return *plan_; }
   const TallyOptions& options() const { return plan_->options; }
   uint64_t id() const { return id_; }
   double startTimeMs() const { return startTimeMs_; }

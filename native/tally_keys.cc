@@ -46,7 +46,6 @@ uint32_t Tally::indexOfUnknown(std::string key, int32_t category, uint32_t type,
 void Tally::setHistogram(EventTally& event, uint32_t bounds) const {
   event.bounds = bounds;
   event.buckets = plan_->at(bounds);
-  if (event.buckets != nullptr) event.counts.resize(event.buckets->count());
 }
 
 uint32_t Tally::boundsOfUnknown(const EventTally& event) const {

@@ -35,7 +35,7 @@ struct TallyOptions {
   bool operator==(const TallyOptions&) const = default;
 };
 
-// The options and their bucket tables. A plan takes about 700 KB; planFor() shares it.
+// The options and their buckets. A plan takes about 100 kB; planFor() shares it.
 struct TallyPlan {
   explicit TallyPlan(TallyOptions from)
       : options(completed(std::move(from))),

@@ -16,11 +16,6 @@ static_assert(kSummableSlots < uint64_t{1} << (64 - kSummableBits));
 }  // namespace
 
 Transfers::Transfers(std::shared_ptr<const TallyPlan> plan) : plan_(std::move(plan)) {
-  for (TransferTally& transfer : tallies_) {
-    transfer.sizes.resize(plan_->sizeBuckets.count());
-    transfer.durations.resize(plan_->at(plan_->transferBounds())->count());
-    transfer.throughputs.resize(plan_->throughputBuckets.count());
-  }
 }
 
 bool Transfers::canFold(const std::vector<EventTally>& events) {
@@ -50,11 +45,6 @@ uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vecto
   const IntegerBuckets& timeBuckets = *times.buckets;
   const IntegerBuckets& sizeBuckets = plan_->sizeBuckets;
   const RealBuckets& throughputBuckets = plan_->throughputBuckets;
-  uint64_t* const postCounts = posts.counts.data();
-  uint64_t* const timeCounts = times.counts.data();
-  uint64_t* const sizeCounts[2] = {tallies_[0].sizes.data(), tallies_[1].sizes.data()};
-  uint64_t* const durationCounts[2] = {tallies_[0].durations.data(), tallies_[1].durations.data()};
-  uint64_t* const throughputCounts[2] = {tallies_[0].throughputs.data(), tallies_[1].throughputs.data()};
   double throughputSums[2] = {tallies_[0].throughputSum, tallies_[1].throughputSum};
   // Sums of both directions together, and (Rx) of received transfers.
   uint64_t postSum = 0, durationSum = 0, durationSumRx = 0, byteSum = 0, byteSumRx = 0, received = 0;
@@ -74,7 +64,7 @@ uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vecto
     if ((wrongType | (valueAt(request) ^ 1) | tooLarge) != 0) break;
     if constexpr (kPosted) {
       postSum += postUs;
-      ++postCounts[postBuckets.find(postUs, static_cast<double>(static_cast<int64_t>(postUs)))];
+      posts.counts.add(postBuckets.find(postUs, static_cast<double>(static_cast<int64_t>(postUs))));
     }
     const uint64_t ifReceived = -uint64_t{direction};
     // Both values fit into a signed integer, which the processor converts to a double with one instruction.
@@ -83,16 +73,17 @@ uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vecto
     const size_t bucket = timeBuckets.find(durationUs, us);
     durationSum += durationUs;
     durationSumRx += durationUs & ifReceived;
-    ++timeCounts[bucket];
-    ++durationCounts[direction][bucket];
+    times.counts.add(bucket);
+    TransferTally& transfer = tallies_[direction];
+    transfer.durations.add(bucket);
     byteSum += bytes;
     byteSumRx += bytes & ifReceived;
     received += direction;
-    ++sizeCounts[direction][sizeBuckets.find(bytes, size)];
+    transfer.sizes.add(sizeBuckets.find(bytes, size));
     if (durationUs != 0) {
       const double throughput = throughputOf(size, us);
       throughputSums[direction] += throughput;
-      ++throughputCounts[direction][throughputBuckets.find(throughput)];
+      transfer.throughputs.add(throughputBuckets.find(throughput));
     }
     slot = request + kTypedSlot.size;
   }

@@ -71,14 +71,14 @@ class Transfers {
   TransferTally& transfer = tallies_[assembled.direction];
   ++transfer.count;
   transfer.sizeSum += assembled.bytes;
-  ++transfer.sizes[plan_->sizeBuckets.find(assembled.bytes)];
+  transfer.sizes.add(plan_->sizeBuckets.find(assembled.bytes));
   transfer.durationSum += assembled.durationUs;
-  ++transfer.durations[assembled.durationBucket];
+  transfer.durations.add(assembled.durationBucket);
   if (assembled.durationUs == 0) return;
   const double throughput =
       throughputOf(static_cast<double>(assembled.bytes), static_cast<double>(assembled.durationUs));
   transfer.throughputSum += throughput;
-  ++transfer.throughputs[plan_->throughputBuckets.find(throughput)];
+  transfer.throughputs.add(plan_->throughputBuckets.find(throughput));
 }
 
 inline void Transfers::add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket) {

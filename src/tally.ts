@@ -3,6 +3,8 @@
  * both rooms need. Times ending in `Ms` are milliseconds since the Unix epoch unless a field states otherwise.
  */
 
+import type { ExponentialTally } from './exponential.js';
+
 /** NIXL's category numbers, as in native/ring_event.h. */
 export const Category = {
   MEMORY: 0,
@@ -27,6 +29,8 @@ export type AgentLife = 'alive' | 'dead' | 'unknown';
 export interface HistogramTally {
   readonly bounds: readonly number[];
   readonly counts: readonly number[];
+  /** The same values in exponential buckets. */
+  readonly exponential: ExponentialTally;
 }
 
 /** Totals of one event key of one agent since the tally began. A key is a type number or a name. */

@@ -227,7 +227,7 @@ describe('the package', () => {
 });
 
 /** Flags of Node and Docker. */
-const FOREIGN_FLAGS = new Set(['--import', '--pid']);
+const FOREIGN_FLAGS = new Set(['--import', '--pid', '--enable-feature']);
 
 /** Anchors that GitHub derives from headings. */
 function anchorsOf(markdown: string): string[] {

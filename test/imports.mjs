@@ -26,16 +26,17 @@ const ROOMS = {
 
   'cli/figures': ['ground', 'mapping', 'string-width'],
   'cli/process': ['ground', 'settings', 'node:', '@opentelemetry/'],
-  'cli/http': [...LIBRARY, 'cli/process', 'node:', '@opentelemetry/'],
-  'cli/page': [...LIBRARY, 'cli/figures', 'cli/process', 'cli/http', 'node:'],
-  'cli/page/browser': ['ground', 'cli/figures', 'cli/page', 'uplot'],
+  'cli/http': [...LIBRARY, 'cli/process', 'node:', '@opentelemetry/', 'pbf'],
+  'cli/api': [...LIBRARY, 'cli/figures', 'cli/http', 'node:'],
+  'cli/page': ['ground', 'cli/process', 'cli/http', 'node:'],
+  'cli/page/browser': ['ground', 'cli/figures', 'cli/api', 'uplot'],
   // The commands.
   'cli/config': [...COMMAND, 'yaml'],
   'cli/demo': [...COMMAND, 'cli/serve'], // is serve with agents
   'cli/list': COMMAND,
   'cli/read': COMMAND,
-  'cli/serve': [...COMMAND, 'cli/page'],
-  'cli/top': COMMAND,
+  'cli/serve': [...COMMAND, 'cli/api', 'cli/page'],
+  'cli/top': [...COMMAND, 'cli/api'],
   // src/cli/*.ts: the program and what several commands share.
   cli: [...COMMAND, 'cli/config', 'cli/demo', 'cli/list', 'cli/read', 'cli/serve', 'cli/top'],
 };

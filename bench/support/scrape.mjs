@@ -2,20 +2,25 @@
 import http from 'node:http';
 import { gunzipSync } from 'node:zlib';
 
+/** Values of the header Accept. */
+export const TEXT = 'text/plain;version=0.0.4';
+export const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited';
+
 const agent = new http.Agent({ keepAlive: true });
 
-/** Scrapes once. @returns the time, the bytes over the wire, and the agents in the exposition. */
-export async function scrape(url) {
+/** Scrapes once. @returns the time, the bytes over the wire, the exposition, and the agents in its text. */
+export async function scrape(url, accept = TEXT) {
   const begun = performance.now();
-  const packed = await get(url);
+  const packed = await get(url, accept);
   const ms = performance.now() - begun;
   const page = gunzipSync(packed);
-  return { ms, packedBytes: packed.length, bytes: page.length, agents: countOf(page, '\nnixl_agent_up{') };
+  return { ms, packedBytes: packed.length, bytes: page.length, page, agents: countOf(page, '\nnixl_agent_up{') };
 }
 
-function get(url) {
+function get(url, accept) {
   return new Promise((resolve, reject) => {
-    const request = http.get(url, { agent, headers: { 'accept-encoding': 'gzip' } }, (response) => {
+    const headers = { accept, 'accept-encoding': 'gzip' };
+    const request = http.get(url, { agent, headers }, (response) => {
       const parts = [];
       response.on('data', (part) => parts.push(part));
       response.on('error', reject);

@@ -6,14 +6,43 @@ namespace nixl_otel::addon {
 
 namespace {
 
-void putTransfers(Words& words, const TransferTally& transfers) {
+// Counts by bound; then the exponential view: values of 0, index of the first bucket, number of buckets, and their counts
+// as doubles, which JavaScript reads in place.
+void putHistogram(Words& words, const Buckets& buckets, const BucketCounts& counts) {
+  uint64_t* const byBound = words.putZeros(buckets.boundBuckets());
+  uint64_t zeros = 0;
+  int first = 0, end = 0;
+  counts.each([&](size_t bucket, uint64_t count) {
+    byBound[buckets.byBound(bucket)] += count;
+    const int index = buckets.exponential(bucket);
+    if (index == Exponential::kZero) {
+      zeros = count;
+      return;
+    }
+    if (first == end) first = index;
+    end = index + 1;
+  });
+  words.put(zeros);
+  words.put(static_cast<uint64_t>(int64_t{first}));
+  words.put(static_cast<uint64_t>(end - first));
+  uint64_t* const exponential = words.putZeros(static_cast<size_t>(end - first));
+  counts.each([&](size_t bucket, uint64_t count) {
+    const int index = buckets.exponential(bucket);
+    if (index == Exponential::kZero) return;
+    uint64_t& word = exponential[index - first];
+    // Several buckets may share an index: the sum stays exact up to 2^53.
+    word = std::bit_cast<uint64_t>(std::bit_cast<double>(word) + static_cast<double>(count));
+  });
+}
+
+void putTransfers(Words& words, const TallyPlan& plan, const TransferTally& transfers) {
   words.put(transfers.count);
   words.put(transfers.sizeSum);
-  words.put(transfers.sizes);
+  putHistogram(words, plan.sizeBuckets, transfers.sizes);
   words.put(transfers.durationSum);
-  words.put(transfers.durations);
+  putHistogram(words, *plan.at(plan.transferBounds()), transfers.durations);
   words.put(transfers.throughputSum);
-  words.put(transfers.throughputs);
+  putHistogram(words, plan.throughputBuckets, transfers.throughputs);
 }
 
 }  // namespace
@@ -31,11 +60,11 @@ void putTally(Words& words, std::vector<std::string>& strings, const Tally& tall
     words.put(event.count);
     words.put(event.sum);
     words.put(event.last);
-    words.put(event.counts);
+    if (histogram) putHistogram(words, *event.buckets, event.counts);
     if (named) strings.push_back(toUtf8(event.name));
   }
-  putTransfers(words, tally.transmit());
-  putTransfers(words, tally.receive());
+  putTransfers(words, tally.plan(), tally.transmit());
+  putTransfers(words, tally.plan(), tally.receive());
 }
 
 }  // namespace nixl_otel::addon

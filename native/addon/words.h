@@ -12,7 +12,7 @@ namespace nixl_otel::addon {
 
 // Version of the interface between the addon and src/shm-bridge: functions, objects, and the order of words. A change
 // of either side increments it here and in src/shm-bridge/addon.ts.
-constexpr uint64_t kInterfaceVersion = 1;
+constexpr uint64_t kInterfaceVersion = 2;
 
 class Words {
  public:
@@ -23,7 +23,11 @@ class Words {
     put(static_cast<uint64_t>(sum));
     put(static_cast<uint64_t>(sum >> 64));
   }
-  void put(const std::vector<uint64_t>& counts) { words_.insert(words_.end(), counts.begin(), counts.end()); }
+  // Appends words of 0. The pointer to the first one is valid until the next call.
+  uint64_t* putZeros(size_t number) {
+    words_.resize(words_.size() + number);
+    return words_.data() + words_.size() - number;
+  }
   const std::vector<uint64_t>& all() const { return words_; }
 
  private:

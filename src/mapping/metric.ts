@@ -58,5 +58,5 @@ export function toDouble(reading: Exact, divisor: number): number {
 }
 
 export function distributionOf({ histogram, sum }: EventTally): Distribution | undefined {
-  return histogram && { bounds: histogram.bounds, counts: histogram.counts, sum };
+  return histogram && { ...histogram, sum };
 }

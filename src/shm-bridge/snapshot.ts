@@ -1,4 +1,5 @@
 /** Decodes the addon's words into the public snapshot. */
+import { TALLY_SCALE } from '../exponential.js';
 import type { AgentLife, AgentSnapshot, AgentTally, EventTally, HistogramTally, TransferTally } from '../tally.js';
 import { checkVersion, type RawSnapshot, type RawTotals } from './addon.js';
 import { type RawTally, transferBounds } from './raw-tally.js';
@@ -56,7 +57,13 @@ class WordReader {
   histogram(bounds: readonly number[]): HistogramTally {
     const counts = new Array<number>(bounds.length + 1);
     for (let i = 0; i < counts.length; i++) counts[i] = this.count();
-    return { bounds, counts };
+    const zeroCount = this.count();
+    const offset = this.signed();
+    const buckets = this.count();
+    // A view of the words: an agent has some hundred buckets, which only some exporters read.
+    const inBuckets = this.#doubles.subarray(this.#at, this.#at + buckets);
+    this.#at += buckets;
+    return { bounds, counts, exponential: { scale: TALLY_SCALE, zeroCount, offset, counts: inBuckets } };
   }
 
   text(): string {

@@ -80,6 +80,7 @@ describe('serve loads the exporters that it is asked for:', () => {
     const asked = exporters.filter((name) => name !== http || exporter !== 'otlp' || expected.includes(http));
     expect(asked).toEqual(expected);
     expect(files).not.toContain('cli/serve/console-file.js');
+    expect(packages).not.toContain('pbf'); // loaded with the first scrape of protobuf
     if (exporter !== 'otlp') expect(packages.filter((one) => one.startsWith('@opentelemetry/otlp-'))).toEqual([]);
   });
 });

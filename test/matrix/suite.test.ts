@@ -13,7 +13,7 @@ const OTEL = [
   ...['api', 'core', 'resources', 'sdk-metrics', 'instrumentation', 'exporter-prometheus'],
   ...['exporter-metrics-otlp-http', 'exporter-metrics-otlp-proto', 'exporter-metrics-otlp-grpc'],
 ];
-const TEST_TOOLS = ['vitest', '@grpc/grpc-js', '@grpc/proto-loader', 'typescript'];
+const TEST_TOOLS = ['vitest', '@grpc/grpc-js', '@grpc/proto-loader', 'protobufjs', 'typescript'];
 
 /** Files of the checkout that tests read. The package must contain all others. */
 const COPIED = ['test', 'docs', 'examples', 'README.md'];

@@ -58,19 +58,33 @@ interface Answer {
   };
 }
 
-/** Scrapes that address twice a second. */
-export async function startPrometheus(target: string): Promise<Backend> {
+/** Features of Prometheus, each of which makes it ask for protobuf. */
+export const NATIVE_HISTOGRAMS = 'native-histograms';
+export const START_TIMES = 'created-timestamp-zero-ingestion';
+
+/** Scrapes that address twice a second. `settings`: of its scrape configuration. */
+export async function startPrometheus(
+  target: string,
+  features: readonly string[] = [],
+  settings: object = {},
+): Promise<Backend> {
   const server = await Server.start({
     program: 'prometheus',
     ready: '/-/ready',
     args: (directory, address) => {
       const config = path.join(directory, 'prometheus.yml');
-      const job = { job_name: 'nixl', static_configs: [{ targets: [target] }] };
+      const job = { job_name: 'nixl', static_configs: [{ targets: [target] }], ...settings };
       // JSON is YAML.
       const global = { scrape_interval: '500ms', scrape_timeout: '500ms' };
       writeFileSync(config, JSON.stringify({ global, scrape_configs: [job] }));
       const storage = path.join(directory, 'data');
-      return [`--config.file=${config}`, `--storage.tsdb.path=${storage}`, `--web.listen-address=${address}`];
+      const enabled = features.length === 0 ? [] : [`--enable-feature=${features.join(',')}`];
+      return [
+        `--config.file=${config}`,
+        `--storage.tsdb.path=${storage}`,
+        `--web.listen-address=${address}`,
+        ...enabled,
+      ];
     },
   });
   return new Backend(server);

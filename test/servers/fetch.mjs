@@ -18,8 +18,8 @@ const CACHE = fileURLToPath(new URL('../../node_modules/.cache/servers', import.
  * it, but skips delta sums.
  */
 const PROGRAMS = {
-  prometheus: { package: 'prometheus', suite: 'trixie' },
-  promtool: { package: 'promtool', suite: 'trixie' },
+  prometheus: { package: 'prometheus', suite: 'forky' },
+  promtool: { package: 'promtool', suite: 'forky' },
   'docker-compose': {
     package: 'docker-compose',
     suite: 'trixie',

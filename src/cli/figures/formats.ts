@@ -38,12 +38,6 @@ export function perSecond(format: (value: number) => string): (value: number) =>
   return (value) => `${format(value)}/s`;
 }
 
-/** A percentile in microseconds. Above the last bound of its histogram only that bound is known: `≥ 10 s`. */
-export function percentile(us: number, boundsUs: readonly number[]): string {
-  const last = boundsUs.at(-1);
-  return last !== undefined && us >= last ? `≥ ${duration(last)}` : duration(us);
-}
-
 /** `42%`. Only 0 is shown as 0%, and only 1 as 100%. */
 export function percent(share: number): string {
   if (share > 0 && share < 0.01) return '<1%';

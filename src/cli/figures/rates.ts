@@ -1,6 +1,5 @@
-/** Rates and distributions of the time between two samples. Pure; the live page uses this module, too. */
+/** Rates and counts of the time between two samples. Pure; the live page uses this module, too. */
 import { type Exact, increase, sum } from '../../exact.js';
-import type { HistogramTally } from '../../tally.js';
 
 export interface Sample<Agent> {
   /** Milliseconds since the epoch. */
@@ -47,14 +46,19 @@ export class Interval<Agent extends Counted> {
     return Number(increases.reduce(sum, 0n)) / this.seconds;
   }
 
-  /** Returns counts per bucket, summed over agents. Without an earlier sample these are all counts. */
-  counts(agents: readonly Agent[], buckets: (agent: Agent) => readonly number[] | undefined): number[] {
-    const total: number[] = [];
-    for (const [now, before] of this.#pairs(agents)) {
-      const counts = countsSince(before && buckets(before), buckets(now) ?? []);
-      counts.forEach((count, i) => (total[i] = (total[i] ?? 0) + count));
-    }
-    return total;
+  /**
+   * Returns the counts that each agent added, by `since`, which gets undefined for an agent that started in between. Without
+   * an earlier sample these are all counts.
+   */
+  increases<Counts>(
+    agents: readonly Agent[],
+    counts: (agent: Agent) => Counts | undefined,
+    since: (before: Counts | undefined, now: Counts) => Counts,
+  ): Counts[] {
+    return this.#pairs(agents).flatMap(([now, before]) => {
+      const all = counts(now);
+      return all === undefined ? [] : [since(before && counts(before), all)];
+    });
   }
 
   #pairs(agents: readonly Agent[]): (readonly [now: Agent, before: Agent | undefined])[] {
@@ -65,37 +69,4 @@ export class Interval<Agent extends Counted> {
         return (now.startTimeMs ?? -Infinity) >= this.#beforeMs;
       });
   }
-}
-
-/** Returns the difference per bucket. If one count fell, the whole histogram restarted. */
-export function countsSince(before: readonly number[] | undefined, now: readonly number[]): readonly number[] {
-  if (before?.length !== now.length || now.some((count, i) => count < before[i]!)) return now;
-  return now.map((count, i) => count - before[i]!);
-}
-
-export interface Quantile {
-  readonly value: number;
-  /** True if the value lies above the last bound. `value` is then that bound. */
-  readonly above: boolean;
-}
-
-/**
- * Estimates the value below which a share of all values lies, 0 < share <= 1. Values count as evenly spread within a bucket,
- * as in Prometheus's histogram_quantile().
- * @returns undefined without values.
- */
-export function quantile({ bounds, counts }: HistogramTally, share: number): Quantile | undefined {
-  const total = counts.reduce((all, count) => all + count, 0);
-  if (total <= 0) return undefined;
-  const rank = share * total;
-  let below = 0;
-  for (const [i, upper] of bounds.entries()) {
-    const count = counts[i]!;
-    if (count > 0 && below + count >= rank) {
-      const lower = i === 0 ? 0 : bounds[i - 1]!;
-      return { value: lower + ((upper - lower) * (rank - below)) / count, above: false };
-    }
-    below += count;
-  }
-  return { value: bounds.at(-1) ?? 0, above: true };
 }

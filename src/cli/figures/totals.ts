@@ -24,8 +24,8 @@ export function totalsOf(events: readonly EventTally[]) {
     /** Number of events of category ERROR. */
     errors: events.reduce((all, { category, count }) => all + (category === Category.ERROR ? count : 0), 0),
     /** Microseconds. */
-    transferTimes: tallyOf('agent_xfer_time')?.histogram,
-    postTimes: tallyOf('agent_xfer_post_time')?.histogram,
+    transferTimes: tallyOf('agent_xfer_time')?.histogram?.exponential,
+    postTimes: tallyOf('agent_xfer_post_time')?.histogram?.exponential,
   };
 }
 

@@ -9,7 +9,8 @@ import { note, warnOnce } from '../process/output.js';
 
 /** Answers a request once, now or later. */
 export type Handler = (request: IncomingMessage, answer: Answer) => void;
-export type Answer = (status: number, text: string, contentType?: string, headers?: Headers) => void;
+/** Text gets the line end that it lacks; bytes are sent as they are. */
+export type Answer = (status: number, content: string | Uint8Array, contentType?: string, headers?: Headers) => void;
 type Headers = Readonly<Record<string, string>>;
 
 export interface MetricsServer {
@@ -70,8 +71,8 @@ export async function listenOn(
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, handlers: ReadonlyMap<string, Handler>): void {
-  const answer: Answer = (status, text, contentType = TEXT, headers = {}) => {
-    const body = text.endsWith('\n') ? text : `${text}\n`;
+  const answer: Answer = (status, content, contentType = TEXT, headers = {}) => {
+    const body = typeof content !== 'string' || content.endsWith('\n') ? content : `${content}\n`;
     send(request, response, status, { 'content-type': contentType, ...headers }, body);
   };
   const handler = handlers.get(request.url?.split('?', 1)[0] ?? '');
@@ -91,7 +92,13 @@ function respond(request: IncomingMessage, response: ServerResponse, handlers: R
   }
 }
 
-function send(request: IncomingMessage, response: ServerResponse, status: number, own: Headers, body: string): void {
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  own: Headers,
+  body: string | Uint8Array,
+): void {
   const headers = { vary: 'accept-encoding', 'x-content-type-options': 'nosniff', ...own };
   if (body.length < GZIP_FROM_BYTES || !acceptsGzip(request)) {
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);

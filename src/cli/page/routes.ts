@@ -1,17 +1,12 @@
-/** Routes of the live page: its files and its data. Without requests it does nothing, and keeps only the last answer. */
+/** Routes of the live page: its files. Its figures come from /api/v1/agents. */
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import os from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { PACKAGE_VERSION, packageFolder } from '../../package.js';
-import type { CustomError } from '../../mapping/index.js';
-import { oneLine } from '../../one-line.js';
+import { packageFolder } from '../../package.js';
 import { type Handler, INDEX, type MetricsServer } from '../http/metrics-server.js';
-import type { Snapshot } from '../../shm-bridge/types.js';
 import { note } from '../process/output.js';
-import { pageData, type PageFacts } from './page-data.js';
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
@@ -39,22 +34,18 @@ const HEADERS = {
 
 const TYPES: Readonly<Record<string, string>> = { '.js': SCRIPT, '.css': STYLE, '.svg': 'image/svg+xml' };
 /** Modules that the page shares with the command line. Below /page/ they have the paths of dist, so that imports work. */
-const SHARED_SCRIPTS = ['exact.js', 'cli/figures/formats.js', 'cli/figures/rates.js'];
+const SHARED_SCRIPTS = [
+  'exact.js',
+  'exponential.js',
+  'cli/api/answer.js',
+  'cli/figures/formats.js',
+  'cli/figures/percentiles.js',
+  'cli/figures/rates.js',
+];
 const BROWSER = 'cli/page/browser/';
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
 
-/** Limits snapshots of the rings, however many browsers are open. */
-const SAME_ANSWER_MS = 500;
-
-/** Returns the totals so far; undefined after the source is closed. */
-type Peek = () => Snapshot | undefined;
-
-export function publishPage(
-  server: MetricsServer,
-  peek: Peek,
-  directories: readonly string[],
-  customErrors: readonly CustomError[] = [],
-): void {
+export function publishPage(server: MetricsServer): void {
   const root = packageFolder('the live page');
   const dist = new URL('dist/', root);
   const folder = new URL(BROWSER, dist);
@@ -71,13 +62,6 @@ export function publishPage(
   const uplot = pathToFileURL(createRequire(root).resolve('uplot/package.json'));
   server.route(`/page/${BROWSER}uplot.js`, file(new URL('dist/uPlot.esm.js', uplot), SCRIPT));
   server.route(`/page/${BROWSER}uplot.css`, file(new URL('dist/uPlot.min.css', uplot), STYLE));
-  const facts = {
-    version: PACKAGE_VERSION,
-    hostname: os.hostname(),
-    directories: directories.map(oneLine),
-    startedMs: performance.timeOrigin,
-  };
-  server.route('/page/data.json', data(peek, facts, customErrors));
 }
 
 function file(url: URL, contentType: string, headers: Readonly<Record<string, string>> = {}): Handler {
@@ -89,20 +73,5 @@ function file(url: URL, contentType: string, headers: Readonly<Record<string, st
         answer(500, 'A file of this page is missing.');
       },
     );
-  };
-}
-
-/** Serves a snapshot and drains nothing: data lag by a drain interval and the age of the answer. */
-function data(peek: Peek, facts: PageFacts, customErrors: readonly CustomError[]): Handler {
-  let text: string | undefined;
-  let madeMs = 0;
-  return (_, answer) => {
-    if (text === undefined || performance.now() - madeMs > SAME_ANSWER_MS) {
-      const snapshot = peek();
-      if (snapshot === undefined) return answer(503, 'The rings are closed.');
-      text = JSON.stringify(pageData(snapshot, facts, customErrors));
-      madeMs = performance.now();
-    }
-    answer(200, text, 'application/json', HEADERS);
   };
 }

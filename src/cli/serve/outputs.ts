@@ -104,7 +104,7 @@ async function consoleExporter({ consoleFile }: ServeSettings): Promise<PushMetr
 
 async function prometheusOutput({ name, resource, shared, owner }: Opening): Promise<Output> {
   const { PrometheusExporter } = await import('@opentelemetry/exporter-prometheus');
-  const { metricsHandler } = await import('../http/exposition.js'); // it loads the serialiser
+  const { metricsHandler } = await import('../http/metrics-handler.js'); // it loads the serialiser
   const exporter = new PrometheusExporter({
     metricProducers: [sharedProducer({}, shared)],
     preventServerStart: true, // serve has a server with more paths and limits

@@ -1,6 +1,7 @@
 /** Common part of serve and demo: an HTTP server, a pipeline behind it, and the order of their start and end. */
 import type { ProducerSettings } from '../../settings/settings.js';
 import { isCustomError } from '../../mapping/index.js';
+import { publishAgents } from '../api/routes.js';
 import { publishPage } from '../page/routes.js';
 import { readiness } from '../http/health.js';
 import { listenOn } from '../http/metrics-server.js';
@@ -34,7 +35,8 @@ export async function whileServing(
       answer(ready ? 200 : 503, text);
     });
     if (server !== undefined && settings.page === 'on') {
-      publishPage(server, peek, settings.dir ?? [], rings.customEvents.filter(isCustomError));
+      publishPage(server);
+      publishAgents(server, peek, settings.dir ?? [], rings.customEvents.filter(isCustomError));
     }
     await work({ pipeline, url: server?.url });
   } finally {

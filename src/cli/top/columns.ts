@@ -2,6 +2,7 @@
 import type { Exact } from '../../exact.js';
 import { age, ifKnown, percent, short, shortDuration } from '../figures/formats.js';
 import type { Rates } from '../figures/totals.js';
+import type { Quantile } from './buckets.js';
 import type { AgentTotals, Row } from './tracker.js';
 
 type Tone = 'plain' | 'warn' | 'bad';
@@ -10,6 +11,8 @@ export interface Column {
   readonly key: string;
   readonly heading: string;
   readonly width: number;
+  /** Least width of a terminal that shows the column; it also shows when rows are sorted by it. */
+  readonly fromWidth?: number;
   readonly text: (row: Row) => string;
   /** Replaces a rate when totals are shown. */
   readonly total?: { readonly heading: string; of: (row: Row) => number };
@@ -28,11 +31,13 @@ const rate = (key: keyof Rates, name: string, total: (totals: AgentTotals) => Ex
   order: (row) => row[key] ?? 0,
 });
 
-const time = (key: 'p50' | 'p99' | 'post99', heading: string): Omit<Column, 'key'> => ({
+const LIMIT_SIGNS = { below: '<', above: '>' };
+
+const time = (heading: string, of: (row: Row) => Quantile | undefined): Omit<Column, 'key'> => ({
   heading,
   width: 5,
-  text: (row) => ifKnown(row[key], ({ value, above }) => (above ? '>' : '') + shortDuration(value)),
-  order: (row) => row[key]?.value ?? -1,
+  text: (row) => ifKnown(of(row), ({ value, limit }) => (limit ? LIMIT_SIGNS[limit] : '') + shortDuration(value)),
+  order: (row) => of(row)?.value ?? -1,
 });
 
 const lostText = ({ totals }: Row): string => short(totals.lost) + (totals.lostMore ? '+' : '');
@@ -42,9 +47,11 @@ export const COLUMNS = [
   { key: 'tx', ...rate('tx', 'TX', ({ txBytes }) => txBytes) },
   { key: 'rx', ...rate('rx', 'RX', ({ rxBytes }) => rxBytes) },
   { key: 'requests', ...rate('requests', 'REQ', ({ requests }) => requests) },
-  { key: 'p50', ...time('p50', 'P50') },
-  { key: 'p99', ...time('p99', 'P99') },
-  { key: 'post', ...time('post99', 'POST') },
+  { key: 'p50', ...time('P50', ({ transferTime }) => transferTime?.p50) },
+  { key: 'p90', ...time('P90', ({ transferTime }) => transferTime?.p90), fromWidth: 132 },
+  { key: 'p99', ...time('P99', ({ transferTime }) => transferTime?.p99) },
+  { key: 'max', ...time('MAX', ({ transferTime }) => transferTime?.max), fromWidth: 132 },
+  { key: 'post', ...time('POST', ({ postTime }) => postTime?.p99) },
   {
     key: 'errors',
     ...rate('errors', 'ERR', ({ errors }) => errors),
@@ -79,7 +86,7 @@ export type SortKey = 'agent' | (typeof COLUMNS)[number]['key'] | 'rate';
 export const SORT_KEYS: readonly SortKey[] = ['agent', ...COLUMNS.map(({ key }) => key), 'rate'];
 
 /** Returns the columns of rates, or those of totals in their place. */
-export function shownColumns(totals: boolean): readonly Column[] {
+export function columnsFor(totals: boolean): readonly Column[] {
   return totals ? COLUMNS.map(asTotal) : COLUMNS;
 }
 

@@ -1,5 +1,5 @@
 /** Prometheus expositions as agents' running totals: either naming of this package, or NIXL's own exporter. Pure. */
-import type { HistogramTally } from '../../tally.js';
+import type { Buckets } from './buckets.js';
 import type { AgentTotals } from './tracker.js';
 
 type Sum = 'txBytes' | 'rxBytes' | 'requests' | 'errors' | 'lost' | 'foundFull';
@@ -129,7 +129,7 @@ function totalsOf(id: string, { labels, sums, lasts, times }: Gathered, withHost
 }
 
 /** Separates the buckets: in an exposition each includes all smaller ones. */
-function bucketsOf(cumulative: [upperUs: number, count: number][]): HistogramTally {
+function bucketsOf(cumulative: [upperUs: number, count: number][]): Buckets {
   const rising = cumulative.toSorted(([a], [b]) => a - b);
   const counts = rising.map(([, count], i) => count - (i === 0 ? 0 : rising[i - 1]![1]));
   const bounds = rising.map(([upper]) => upper).filter(Number.isFinite);

@@ -5,7 +5,7 @@ import { PACKAGE_VERSION } from '../../package.js';
 import { amount, timeOfDay } from '../figures/formats.js';
 import { cut, fit, type Side, widthOf } from '../figures/table.js';
 import { rateTexts } from '../figures/totals.js';
-import { shownColumns, sorted } from './columns.js';
+import { columnsFor, sorted } from './columns.js';
 import { HELP, type Scrolling, type UiState } from './keys.js';
 import { overall, type Row, type View } from './tracker.js';
 
@@ -36,7 +36,7 @@ export function frame(view: View, state: UiState, surroundings: Surroundings) {
   const most = Math.max(0, visible.length - height);
   const offset = Math.min(state.offset, most);
   const last = Math.min(offset + height, visible.length);
-  const layout = layoutFor(columns, visible, state.totals);
+  const layout = layoutFor(columns, visible, state);
   const body = state.help
     ? HELP.map((text) => plain(text))
     : visible.slice(offset, last).map((row) => rowLine(row, layout, surroundings));
@@ -57,7 +57,7 @@ export function frame(view: View, state: UiState, surroundings: Surroundings) {
 export function shown(rows: readonly Row[], state: UiState): Row[] {
   const matches = matcher(state.filter);
   const wanted = rows.filter((row) => (state.all || !row.totals.unused) && matches(nameOf(row)));
-  return sorted(wanted, state.sort, state.reverse, shownColumns(state.totals));
+  return sorted(wanted, state.sort, state.reverse, columnsFor(state.totals));
 }
 
 function matcher(filter: string): (name: string) => boolean {
@@ -121,8 +121,8 @@ const MAX_SPARK = 40;
  * Gives names the width of the longest one. Its limit is 60 % of the columns beside the numbers, or more if the sparkline
  * has its largest width. `sparkWidth`: 0 if a sparkline does not fit.
  */
-function layoutFor(width: number, rows: readonly Row[], totals: boolean) {
-  const columns = shownColumns(totals);
+function layoutFor(width: number, rows: readonly Row[], { sort, totals }: UiState) {
+  const columns = columnsFor(totals).filter(({ key, fromWidth = 0 }) => width >= fromWidth || key === sort);
   const gap = width >= WIDE ? '  ' : ' ';
   const numbers = columns.reduce((sum, column) => sum + gap.length + column.width, 0);
   const rest = width - numbers - gap.length;

@@ -1,7 +1,6 @@
 /** Outputs of top: a screen, lines of text, or lines of JSON. */
 import { oneLine, printableJson } from '../../one-line.js';
 import { dateAndTime } from '../figures/formats.js';
-import type { Quantile } from '../figures/rates.js';
 import { fit, pad } from '../figures/table.js';
 import { note, printChunk } from '../process/output.js';
 import type { StopRequest } from '../process/stop.js';
@@ -9,6 +8,7 @@ import { COLUMNS, type SortKey } from './columns.js';
 import { nameOf, shown } from './frame.js';
 import { INITIAL, type UiState } from './keys.js';
 import { Screen } from './screen.js';
+import type { TimeFigures } from './time-figures.js';
 import { overall, type Row, type Sampler, type View } from './tracker.js';
 
 export interface TopOptions {
@@ -105,7 +105,7 @@ function jsonLine(view: View, rows: readonly Row[], origin: string): string {
   });
 }
 
-function agentObject({ totals, state, tx, rx, requests, errors, p50, p99, post99 }: Row): object {
+function agentObject({ totals, state, tx, rx, requests, errors, transferTime, postTime }: Row): object {
   const { agent, place, pid, fill, idleMs, missed, lost, lostMore } = totals;
   return {
     agent,
@@ -116,8 +116,8 @@ function agentObject({ totals, state, tx, rx, requests, errors, p50, p99, post99
     rxBytesPerSecond: rx ?? null,
     requestsPerSecond: requests ?? null,
     errorsPerSecond: errors ?? null,
-    transferTimeUs: { p50: us(p50), p99: us(p99) },
-    postTimeUs: { p99: us(post99) },
+    transferTimeUs: timesObject(transferTime),
+    postTimeUs: timesObject(postTime),
     lost,
     lostMore,
     missed,
@@ -132,7 +132,18 @@ function agentObject({ totals, state, tx, rx, requests, errors, p50, p99, post99
   };
 }
 
-function us(quantile: Quantile | undefined): number | null {
-  // More digits would suggest an accuracy that buckets lack.
-  return quantile === undefined ? null : Number(quantile.value.toPrecision(3));
+/** A percentile of which only a bound is known is null, with that bound beside it: `p50Below`, `p99Above`. */
+function timesObject(figures: TimeFigures | undefined): object {
+  const keys = ['p50', 'p90', 'p99', 'max'] as const;
+  const entries = keys.flatMap((key): [string, number | null][] => {
+    const { value, limit } = figures?.[key] ?? {};
+    // More digits would suggest an accuracy that buckets lack.
+    const us = value === undefined ? null : Number(value.toPrecision(3));
+    if (limit === undefined) return [[key, us]];
+    return [
+      [key, null],
+      [limit === 'below' ? `${key}Below` : `${key}Above`, us],
+    ];
+  });
+  return Object.fromEntries(entries);
 }

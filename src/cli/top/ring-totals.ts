@@ -5,9 +5,7 @@ import type { AgentLife } from '../../shm-bridge/types.js';
 import { totalsOf } from '../figures/totals.js';
 import type { AgentTotals } from './tracker.js';
 
-/** 24 per decade, from 1 us to 1000 s: a percentile is wrong by a tenth at most. */
-const FINE_BOUNDS_US = Array.from({ length: 9 * 24 + 1 }, (_, step) => 10 ** (step / 24));
-const TALLY = tallyOptions({ durationBoundsUs: FINE_BOUNDS_US });
+const TALLY = tallyOptions();
 /** Default of serve's --dead-ttl: for this time a dead agent keeps its line. */
 const DEAD_SHOWN_MS = 30_000;
 

@@ -1,20 +1,31 @@
 /** Samples from a running serve, or from any other exposition of the same metrics, over HTTP. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../errors.js';
+import { AGENTS_PATH, type AgentsAnswer } from '../api/answer.js';
 import { ExitCode, Failure } from '../process/failure.js';
+import { agentsOf, isAgentsAnswer } from './answer.js';
 import { agentsIn } from './exposition.js';
 import type { Sample, Sampler } from './tracker.js';
 
 const TIMEOUT_MS = 5_000;
+/** An exposition may give way to a serve without a failed request in between. */
+const ASK_AGAIN_MS = 60_000;
+/** serve keeps an answer for half a second. Rates need a newer one. */
+const REPEATED_PAUSE_MS = 100;
+const MAX_REPEATED = 10;
 
 export class Scraper implements Sampler {
+  /** Address of the exposition. */
   readonly name: string;
+  readonly #agents: string;
   readonly #headers: Record<string, string> = {};
+  readonly #closed = new AbortController();
+  /** Until then the exposition is asked alone: the server has no answer as JSON. */
+  #textUntilMs = -Infinity;
   #last: Sample | undefined;
 
-  /** An address without a path means /metrics, the path of every exporter. */
   constructor(url: URL) {
     const address = new URL(url);
-    if (address.pathname === '/') address.pathname = '/metrics';
     // fetch() refuses a URL with a password, and a screen should not show one.
     const credentials = credentialsIn(address);
     if (credentials !== undefined) {
@@ -22,16 +33,19 @@ export class Scraper implements Sampler {
       address.username = '';
       address.password = '';
     }
-    this.name = address.href;
+    const { text, agents } = addressesOf(address);
+    this.name = text.href;
+    this.#agents = agents.href;
   }
 
   /** After a first answer, a failed request gives the old numbers with a note: the server may return. */
   async sample(): Promise<Sample> {
     try {
-      const agents = agentsIn(await this.#fetch());
-      this.#last = { takenMs: Date.now(), agents, notes: agents.length === 0 ? [this.noAgents().message] : [] };
+      const { takenMs, agents } = (await this.#newAgents()) ?? (await this.#exposition());
+      this.#last = { takenMs, agents, notes: agents.length === 0 ? [this.noAgents().message] : [] };
       return this.#last;
     } catch (error) {
+      this.#textUntilMs = -Infinity;
       const message = `no metrics from ${this.name}: ${fetchProblem(error)}`;
       if (this.#last === undefined) throw new Failure(message);
       return { ...this.#last, notes: [message] };
@@ -42,13 +56,60 @@ export class Scraper implements Sampler {
     return new Failure(`no agents at ${this.name}`, ExitCode.NO_RINGS);
   }
 
-  close(): void {}
+  close(): void {
+    this.#closed.abort();
+  }
 
-  async #fetch(): Promise<string> {
-    const response = await fetch(this.name, { headers: this.#headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    return text;
+  /** Returns undefined if the server has no such answer, as serve with --page off and other exporters. */
+  async #newAgents(): Promise<Omit<Sample, 'notes'> | undefined> {
+    if (performance.now() < this.#textUntilMs) return undefined;
+    let answer = await this.#agentsAnswer();
+    for (let i = 0; i < MAX_REPEATED && answer !== undefined && answer.takenMs === this.#last?.takenMs; i++) {
+      await pause(REPEATED_PAUSE_MS, undefined, { signal: this.#closed.signal });
+      answer = await this.#agentsAnswer();
+    }
+    if (answer === undefined) {
+      this.#textUntilMs = performance.now() + ASK_AGAIN_MS;
+      return undefined;
+    }
+    return { takenMs: answer.takenMs, agents: agentsOf(answer) };
+  }
+
+  async #agentsAnswer(): Promise<AgentsAnswer | undefined> {
+    const { ok, text } = await this.#fetch(this.#agents);
+    if (!ok) return undefined;
+    const json = parsed(text);
+    return isAgentsAnswer(json) ? json : undefined;
+  }
+
+  async #exposition(): Promise<Omit<Sample, 'notes'>> {
+    const { ok, status, text } = await this.#fetch(this.name);
+    if (!ok) throw new Error(`status ${status}`);
+    return { takenMs: Date.now(), agents: agentsIn(text) };
+  }
+
+  async #fetch(address: string): Promise<{ ok: boolean; status: number; text: string }> {
+    const response = await fetch(address, { headers: this.#headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    return { ok: response.ok, status: response.status, text: await response.text() };
+  }
+}
+
+/** Returns the addresses of the exposition, without a path at /metrics, and of the agents as JSON, beside /metrics. */
+export function addressesOf(url: URL): { text: URL; agents: URL } {
+  const text = new URL(url);
+  if (text.pathname === '/') text.pathname = '/metrics';
+  const agents = new URL(text);
+  // Any other path may be the prefix of a proxy.
+  agents.pathname = text.pathname.replace(/(\/metrics)?\/?$/, `/${AGENTS_PATH}`);
+  agents.searchParams.set('agents', 'all');
+  return { text, agents };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 

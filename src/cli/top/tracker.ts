@@ -1,8 +1,9 @@
 /** Makes rows from samples of agents: rates and percentiles of the time between two samples, and their history. Pure. */
 import type { Exact } from '../../exact.js';
-import type { AgentLife, HistogramTally } from '../../tally.js';
-import { Interval, type Quantile, quantile, type Sample as Samples } from '../figures/rates.js';
+import type { AgentLife } from '../../tally.js';
+import { Interval, type Sample as Samples } from '../figures/rates.js';
 import { type Rates, ratesOf } from '../figures/totals.js';
+import { type TimeCounts, type TimeFigures, timeFigures, timesSince } from './time-figures.js';
 
 /** Without an event for this long an agent counts as idle. */
 const IDLE_AFTER_MS = 10_000;
@@ -16,6 +17,8 @@ export interface AgentTotals {
   readonly agent: string;
   /** Directory of its ring, or host, if the name alone is not unique. */
   readonly place?: string;
+  /** Time at which the totals were 0, in the time of the samples; absent if unknown. */
+  readonly startTimeMs?: number;
   readonly life: AgentLife;
   readonly pid?: number;
   readonly txBytes: Exact;
@@ -30,8 +33,8 @@ export interface AgentTotals {
   /** True if these numbers are known to be too low. */
   readonly missed: boolean;
   /** Microseconds. */
-  readonly transferTimes?: HistogramTally | undefined;
-  readonly postTimes?: HistogramTally | undefined;
+  readonly transferTimes?: TimeCounts | undefined;
+  readonly postTimes?: TimeCounts | undefined;
   /** Highest recent fill ratio of the ring, 0 to 1. */
   readonly fill?: number;
   /** Milliseconds since its last event, or since the beginning of the observation. */
@@ -45,7 +48,7 @@ export interface Sample extends Samples<AgentTotals> {
   readonly notes: readonly string[];
 }
 
-/** Takes samples of agents, from rings or from an exposition. */
+/** Takes samples of agents, from rings or from an address. */
 export interface Sampler {
   /** Origin of the numbers, for the header: directories, or an address. */
   readonly name: string;
@@ -62,10 +65,9 @@ type AgentState = 'live' | 'idle' | 'dead';
 export interface Row extends Rates {
   readonly totals: AgentTotals;
   readonly state: AgentState;
-  /** Microseconds; undefined if no transfer ended. */
-  readonly p50: Quantile | undefined;
-  readonly p99: Quantile | undefined;
-  readonly post99: Quantile | undefined;
+  /** Of the transfers that ended between the two samples; undefined if none did. */
+  readonly transferTime: TimeFigures | undefined;
+  readonly postTime: TimeFigures | undefined;
   /** tx and rx together, bytes per second, oldest first. */
   readonly history: readonly number[];
 }
@@ -92,10 +94,10 @@ export class Tracker {
 }
 
 function rowOf(totals: AgentTotals, interval: Interval<AgentTotals>, past: readonly number[]): Row {
-  const percentile = (key: 'transferTimes' | 'postTimes', share: number): Quantile | undefined => {
-    const bounds = totals[key]?.bounds;
-    if (interval.seconds === undefined || bounds === undefined) return undefined;
-    return quantile({ bounds, counts: interval.counts([totals], (one) => one[key]?.counts) }, share);
+  const figures = (key: 'transferTimes' | 'postTimes'): TimeFigures | undefined => {
+    if (interval.seconds === undefined) return undefined;
+    const [times] = interval.increases([totals], (one) => one[key], timesSince);
+    return times && timeFigures(times);
   };
   const rates = ratesOf(interval, [totals]);
   const { tx, rx } = rates;
@@ -103,9 +105,8 @@ function rowOf(totals: AgentTotals, interval: Interval<AgentTotals>, past: reado
     totals,
     state: stateOf(totals),
     ...rates,
-    p50: percentile('transferTimes', 0.5),
-    p99: percentile('transferTimes', 0.99),
-    post99: percentile('postTimes', 0.99),
+    transferTime: figures('transferTimes'),
+    postTime: figures('postTimes'),
     history: tx === undefined || rx === undefined ? past : [...past, tx + rx].slice(-HISTORY_LENGTH),
   };
 }

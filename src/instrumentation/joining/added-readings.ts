@@ -1,4 +1,5 @@
 /** Sum of two readings of one agent, from two consecutive tallies. */
+import { exponentialSum } from '../../exponential.js';
 import {
   type AgentSnapshot,
   type HistogramTally,
@@ -82,13 +83,18 @@ function addedTransfers(earlier: TransferTally, later: TransferTally): TransferT
 
 function addedBuckets(earlier: HistogramTally, later: HistogramTally): HistogramTally {
   const { counts } = rebucketed(earlier, later.bounds);
-  return { bounds: later.bounds, counts: later.counts.map((count, i) => count + counts[i]!) };
+  return {
+    bounds: later.bounds,
+    counts: later.counts.map((count, i) => count + counts[i]!),
+    exponential: exponentialSum([earlier.exponential, later.exponential])!,
+  };
 }
 
 /** Moves the count of each bucket by its upper bound: no value is lost, and each is at most one old bucket off. */
-function rebucketed({ bounds, counts }: HistogramTally, wanted: readonly number[]): HistogramTally {
+function rebucketed(tally: HistogramTally, wanted: readonly number[]): HistogramTally {
+  const { bounds, counts } = tally;
   if (bounds === wanted || (bounds.length === wanted.length && bounds.every((bound, i) => bound === wanted[i]))) {
-    return { bounds: wanted, counts };
+    return { ...tally, bounds: wanted };
   }
   const moved = new Array<number>(wanted.length + 1).fill(0);
   counts.forEach((count, i) => {
@@ -96,5 +102,5 @@ function rebucketed({ bounds, counts }: HistogramTally, wanted: readonly number[
     const found = upper === undefined ? -1 : wanted.findIndex((bound) => upper <= bound);
     moved[found === -1 ? wanted.length : found]! += count;
   });
-  return { bounds: wanted, counts: moved };
+  return { ...tally, bounds: wanted, counts: moved };
 }

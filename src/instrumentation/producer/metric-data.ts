@@ -19,10 +19,14 @@ import {
   toDouble,
 } from '../../mapping/index.js';
 import { increase } from '../../exact.js';
+import type { ExponentialTally } from '../../exponential.js';
 import type { AgentSeries } from '../agents/agent-series.js';
 
 type Descriptor = Pick<NumberMetric, 'name' | 'description' | 'unit' | 'kind'>;
 type OtelHistogram = HistogramMetricData['dataPoints'][number]['value'];
+
+/** Explicit buckets, and for a page that can show them, the exponential ones of the same values. */
+export type PageHistogram = OtelHistogram & { readonly exponential?: ExponentialTally };
 
 /** One agent at this collect. */
 export interface AgentView {

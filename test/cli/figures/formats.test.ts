@@ -9,7 +9,6 @@ import {
   duration,
   ifKnown,
   percent,
-  percentile,
   short,
   shortDuration,
 } from '../../../src/cli/figures/formats.js';
@@ -111,14 +110,6 @@ it.each([
   [10_000_000, '10s'],
 ])('shortDuration(%d) is %s', (us, text) => {
   expect(shortDuration(us)).toBe(text);
-});
-
-it('formats a percentile above the last bound as that bound', () => {
-  expect([percentile(840, [10, 1_000]), percentile(1_000, [10, 1_000]), percentile(5, [])]).toEqual([
-    '840 us',
-    '≥ 1 ms',
-    '5 us',
-  ]);
 });
 
 it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { coalesce } from '../../../src/cli/http/exposition.js';
+import { coalesce } from '../../../src/cli/http/metrics-handler.js';
 
 it('runs the work once more for all calls during a run, after these calls', async () => {
   const ends: ((fails: boolean) => void)[] = [];

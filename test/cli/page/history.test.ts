@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { History } from '../../../src/cli/page/browser/history.js';
-import type { AgentData, PageData } from '../../../src/cli/page/page-data.js';
+import { type AgentData, type AgentsAnswer, API, type ExponentialCounts } from '../../../src/cli/api/answer.js';
+import { exponentialTally } from '../../support/exponential.js';
+
+function counts(...values: number[]): ExponentialCounts {
+  const tally = exponentialTally(values);
+  return { ...tally, counts: Array.from(tally.counts) };
+}
 
 const AGENT: AgentData = {
   id: 1,
+  agent: 'a',
+  directory: '/d',
   name: 'a',
   life: 'alive',
   startTimeMs: 0,
@@ -13,28 +21,29 @@ const AGENT: AgentData = {
   txRequests: 0,
   rxRequests: 0,
   errors: [0, 0],
-  memory: 0,
-  registered: 0,
+  memoryBytes: 0,
+  registeredBytes: 0,
   memoryApproximate: false,
   dropped: 0,
   foundFull: 0,
+  capacity: 64,
   fill: 0,
   restarts: 0,
   suspect: false,
-  durations: [0, 0, 0],
-  postDurations: [0, 0, 0],
-  txSizes: [0, 0],
-  rxSizes: [0, 0],
+  transferTimesUs: counts(),
+  postTimesUs: counts(),
+  txSizes: counts(),
+  rxSizes: counts(),
 };
 
-function at(takenMs: number, agents: Partial<AgentData>[], about: Partial<PageData> = {}): PageData {
+function at(takenMs: number, agents: Partial<AgentData>[], about: Partial<AgentsAnswer> = {}): AgentsAnswer {
   return {
+    api: API,
     version: '',
     hostname: '',
     directories: [],
     startedMs: 1,
     takenMs,
-    bounds: { durationUs: [10, 20], sizeBytes: [100] },
     errorStatuses: ['x', 'y'],
     agents: agents.map((agent) => ({ ...AGENT, ...agent })),
     folded: 0,
@@ -44,7 +53,7 @@ function at(takenMs: number, agents: Partial<AgentData>[], about: Partial<PageDa
   };
 }
 
-function after(...answers: PageData[]): History {
+function after(...answers: AgentsAnswer[]): History {
   const history = new History();
   for (const answer of answers) history.add(answer);
   return history;
@@ -54,9 +63,9 @@ describe('history', () => {
   it('knows no rates from one answer, and divides by the time between two', () => {
     const first = at(1000, [{ txBytes: 50 }]);
     expect(after(first).now(undefined)).toMatchObject({ tx: null, requests: null, p50: null });
-    const second = at(3000, [{ txBytes: 250, rxRequests: 4, errors: [1, 1], durations: [0, 8, 0] }]);
+    const second = at(3000, [{ txBytes: 250, rxRequests: 4, errors: [1, 1], transferTimesUs: counts(3, 3, 9) }]);
     const history = after(first, second);
-    expect(history.now(undefined)).toMatchObject({ tx: 100, rx: 0, requests: 2, errors: 1, p50: 15 });
+    expect(history.now(undefined)).toMatchObject({ tx: 100, rx: 0, requests: 2, errors: 1, p50: 3, p90: 9, max: 9 });
     expect(history.now(1)).toEqual(history.now(undefined));
     expect(history.now(2)).toBeUndefined();
   });
@@ -91,12 +100,16 @@ describe('history', () => {
   it('spans percentiles over ten seconds and distributions over the last minute', () => {
     const answers = Array.from({ length: 120 }, (_, second) =>
       // From second 100 on, transfers are slow.
-      at(second * 1000, [{ durations: [Math.min(second, 100), Math.max(0, second - 100), 0] }]),
+      at(second * 1000, [{ transferTimesUs: counts(...Array.from({ length: second }, (_, i) => (i < 100 ? 1 : 2))) }]),
     );
     const history = after(...answers);
-    expect(history.now(undefined)!.p50).toBe(15);
-    expect(history.buckets(undefined, 'durations', true)).toEqual([41, 19, 0]);
-    expect(history.buckets(undefined, 'durations', false)).toEqual([100, 19, 0]);
+    expect(history.now(undefined)!.p50).toBe(2);
+    const countsOf = (spanMs?: number) => Array.from(history.counts(undefined, 'transferTimesUs', spanMs)!.counts);
+    // 15 empty buckets lie between 1 and 2.
+    const between = Array.from({ length: 15 }, () => 0);
+    expect(countsOf(10_000)).toEqual([10]);
+    expect(countsOf(60_000)).toEqual([41, ...between, 19]);
+    expect(countsOf()).toEqual([100, ...between, 19]);
   });
 
   it('keeps ten minutes', () => {

@@ -1,10 +1,6 @@
 /** Responses with the live page over HTTP. test/page tests the page in a browser. */
-import path from 'node:path';
 import { expect, it } from 'vitest';
-import type { PageData } from '../../../src/cli/page/page-data.js';
-import { RingWriter } from '../../../src/shm-bridge/index.js';
-import { inspectRing } from '../../../src/shm-bridge/ring.js';
-import { type RunningCommand, start, temporaryDirectory, until } from '../command.js';
+import { type RunningCommand, start, temporaryDirectory } from '../command.js';
 
 const BROWSER = { headers: { accept: 'text/html,*/*;q=0.8' } };
 
@@ -36,7 +32,7 @@ it('gives a browser the page with all of its files from this server, and other c
     }
   };
   for (const [, name] of text.matchAll(/(?:href|src)="([^"]+)"/g)) await follow(at(name!));
-  const scripts = ['exact.js', 'cli/figures/formats.js', 'cli/figures/rates.js', 'cli/page/browser/uplot.js'];
+  const scripts = ['exact.js', 'exponential.js', 'cli/figures/percentiles.js', 'cli/page/browser/uplot.js'];
   expect([...seen]).toEqual(expect.arrayContaining(['/metrics', ...scripts.map((name) => `/page/${name}`)]));
   // A proxy may serve the page below another path.
   for (const pathname of seen) expect(pathname).toMatch(/^\/(metrics$|page\/)/);
@@ -50,7 +46,7 @@ it('is off with --page off', async () => {
     'text/plain; charset=utf-8',
     expect.stringContaining('/metrics'),
   ]);
-  for (const path of ['/page/data.json', '/page/cli/page/browser/main.js', '/page/exact.js']) {
+  for (const path of ['/api/v1/agents', '/page/cli/page/browser/main.js', '/page/exact.js']) {
     expect((await fetch(at(path))).status).toBe(404);
   }
 });
@@ -58,20 +54,4 @@ it('is off with --page off', async () => {
 it('is served beside exporters that push, if an address is given', async () => {
   const { at } = await serve(temporaryDirectory(), '--exporter', 'console');
   expect((await fetch(at('/'), BROWSER)).headers.get('content-type')).toContain('text/html');
-});
-
-it('drains no ring', async () => {
-  const dir = temporaryDirectory();
-  const file = path.join(dir, 'agent');
-  const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });
-  writer.push({ type: 0, value: 5n });
-  // The first drain is immediate, and the next one ten seconds later.
-  const { at } = await serve(dir, '--drain-interval', '10000');
-  const data = async () => (await (await fetch(at('/page/data.json'))).json()) as PageData;
-  await until(async () => (await data()).agents[0]?.txBytes === 5);
-  writer.push({ type: 0, value: 6n });
-  const before = (await data()).takenMs;
-  await until(async () => (await data()).takenMs > before);
-  expect(inspectRing(file)).toMatchObject({ state: 'ready', pending: 1 });
-  writer.close();
 });

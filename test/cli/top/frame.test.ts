@@ -4,10 +4,16 @@ import { widthOf } from '../../../src/cli/figures/table.js';
 import { frame, sparkline, type Surroundings } from '../../../src/cli/top/frame.js';
 import { INITIAL, type UiState } from '../../../src/cli/top/keys.js';
 import type { View } from '../../../src/cli/top/tracker.js';
-import { sample, times, totals, viewOf } from './samples.js';
+import { exponentialTally } from '../../support/exponential.js';
+import { buckets, sample, totals, viewOf } from './samples.js';
 
 const AT = new Date(2026, 10, 21, 8, 12, 31).getTime();
 const MB = 1_000_000;
+
+/** Values so many times a second. */
+function times(seconds: number, ...values: [value: number, perSecond: number][]): number[] {
+  return values.flatMap(([value, perSecond]) => Array.from({ length: perSecond * seconds }, () => value));
+}
 
 /** One agent of each kind: busy, slow, idle, dead, losing events, with a full ring, with a name that is too long. */
 function busyView(): View {
@@ -17,8 +23,8 @@ function busyView(): View {
         txBytes: 417 * MB * second,
         rxBytes: 131 * MB * second ** 2,
         requests: 240 * second,
-        transferTimes: times(0, 200 * second, 39 * second, second),
-        postTimes: times(240 * second),
+        transferTimes: exponentialTally(times(second, [64, 200], [412, 39], [9_000, 1])),
+        postTimes: exponentialTally(times(second, [3, 240])),
         fill: 0.013,
       }),
       totals('prefill-7f3a9c1e-5b2d-4c8e-9a60-d41f2b7e8c35', {
@@ -27,8 +33,9 @@ function busyView(): View {
         errors: 3 * second,
         lost: 3_440,
         lostMore: true,
-        transferTimes: times(0, 0, 0, 11_000 * second, 900 * second, 100 * second),
-        postTimes: times(0, 12_000 * second),
+        // As the buckets of an exposition.
+        transferTimes: buckets(11_000 * second, 0, 0, 0, 900 * second, 100 * second),
+        postTimes: buckets(0, 12_000 * second),
         fill: 0.87,
       }),
       totals('router', { idleMs: 754_000, rxBytes: 77, fill: 0 }),
@@ -55,7 +62,9 @@ describe('a frame', () => {
     ['80 columns', {}, { columns: 80 }],
     ['120 columns', {}, { columns: 120 }],
     ['200 columns', {}, { columns: 200 }],
+    ['132 columns', {}, { columns: 132 }],
     ['40 columns', {}, { columns: 40 }],
+    ['sorted by a column that does not fit', { sort: 'max' }, { columns: 80 }],
     ['totals', { totals: true, sort: 'tx' }, { columns: 120 }],
     ['help', { help: true }, { rows: 24 }],
     ['typing a filter', { typing: true, filter: 'code' }, {}],

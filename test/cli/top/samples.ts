@@ -1,10 +1,11 @@
 /** Agents' totals for tests of top. */
-import type { HistogramTally } from '../../../src/tally.js';
+import type { Buckets } from '../../../src/cli/top/buckets.js';
 import { type AgentTotals, type Sample, Tracker, type View } from '../../../src/cli/top/tracker.js';
 
 export const BOUNDS = [10, 100, 1_000, 10_000, 10_000_000];
 
-export function times(...counts: number[]): HistogramTally {
+/** Counts as an exposition has them. */
+export function buckets(...counts: number[]): Buckets {
   return { bounds: BOUNDS, counts: BOUNDS.map((_, i) => counts[i] ?? 0).concat(counts[BOUNDS.length] ?? 0) };
 }
 

@@ -1,20 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { quantile } from '../../../src/cli/figures/rates.js';
 import { overall } from '../../../src/cli/top/tracker.js';
-import { sample, times, totals, viewOf } from './samples.js';
+import { exponentialTally } from '../../support/exponential.js';
+import { buckets, sample, totals, viewOf } from './samples.js';
 
 describe('rates', () => {
   it('are the difference of two samples over the time between them', () => {
-    const before = sample(1_000, [totals('a', { txBytes: 500, requests: 10, transferTimes: times(10) })]);
+    const before = sample(1_000, [totals('a', { txBytes: 500, requests: 10, transferTimes: exponentialTally([900]) })]);
     const after = sample(3_000, [
-      totals('a', { txBytes: 2_500, rxBytes: 90, requests: 16, errors: 1, transferTimes: times(10, 6) }),
+      totals('a', {
+        txBytes: 2_500,
+        rxBytes: 90,
+        requests: 16,
+        errors: 1,
+        transferTimes: exponentialTally([900, 1, 2, 3, 12]),
+      }),
     ]);
     const { seconds, rows } = viewOf(before, after);
     expect(seconds).toBe(2);
     expect(rows[0]).toMatchObject({ tx: 1_000, rx: 45, requests: 3, errors: 0.5, history: [1_045] });
-    // Only the six new transfers count, all of them from 10 to 100 us.
-    expect(rows[0]!.p50!.value).toBeCloseTo(55);
-    expect(rows[0]!.p99!.value).toBeCloseTo(99.1);
+    // Only the four new transfers count.
+    const [p50, p90, p99, max] = [{ value: 2 }, { value: 12 }, { value: 12 }, { value: 12 }];
+    expect(rows[0]!.transferTime).toEqual({ p50, p90, p99, max });
+    expect(rows[0]!.postTime).toBeUndefined();
   });
 
   it('are unknown after one sample, after a repeated sample, and when the clock went back', () => {
@@ -35,6 +42,31 @@ describe('rates', () => {
       [0, 70],
       [undefined, undefined],
     ]);
+  });
+
+  it('count an agent from 0 if it is known to have started in between', () => {
+    const started = (startTimeMs: number) =>
+      totals('new', { startTimeMs, txBytes: 9, transferTimes: exponentialTally([4]) });
+    const [row] = viewOf(sample(5_000, []), sample(6_000, [started(5_000)])).rows;
+    expect(row).toMatchObject({ tx: 9, transferTime: { p50: { value: 4 } } });
+    const [older] = viewOf(sample(5_000, []), sample(6_000, [started(4_999)])).rows;
+    expect(older).toMatchObject({ tx: undefined, transferTime: undefined });
+  });
+
+  it('have percentiles from the buckets of an exposition, without a largest value, and bounds at both ends', () => {
+    const at = (second: number) =>
+      sample(second * 1000, [totals('a', { transferTimes: buckets(50 * second, 0, 49 * second, 0, 0, second) })]);
+    const { transferTime } = viewOf(at(1), at(2)).rows[0]!;
+    expect(transferTime).toEqual({
+      p50: { value: 10, limit: 'below' },
+      p90: { value: 100 + (900 * 40) / 49 },
+      p99: { value: 1_000 },
+    });
+    const slow = viewOf(
+      sample(0, [totals('a', { transferTimes: buckets() })]),
+      sample(1, [totals('a', { transferTimes: buckets(0, 0, 0, 0, 0, 1) })]),
+    );
+    expect(slow.rows[0]!.transferTime!.p50).toEqual({ value: 10_000_000, limit: 'above' });
   });
 
   it('of all agents are summed; losses are totals', () => {
@@ -59,18 +91,4 @@ it.each([
   [{ life: 'dead', idleMs: 5 }, 'dead'],
 ] as const)('%o is %s', (about, state) => {
   expect(viewOf(sample(0, [totals('a', about)])).rows[0]!.state).toBe(state);
-});
-
-describe('quantile', () => {
-  it('lies within the bucket in which the share is reached', () => {
-    const buckets = times(50, 0, 49, 0, 1);
-    expect(quantile(buckets, 0.5)).toEqual({ value: 10, above: false });
-    expect(quantile(buckets, 0.75)!.value).toBeCloseTo(100 + 900 * (25 / 49));
-    expect(quantile(buckets, 1)).toEqual({ value: 10_000_000, above: false });
-  });
-
-  it('is the last bound for values above it, and undefined without values', () => {
-    expect(quantile(times(0, 0, 0, 0, 0, 1), 0.5)).toEqual({ value: 10_000_000, above: true });
-    expect(quantile(times(), 0.5)).toBeUndefined();
-  });
 });

@@ -1,43 +1,45 @@
 /** Table of agents: sorted by any column, with a button in each row that narrows the page down to its agent. */
-import { bytes, count, duration, percent, percentile, perSecond } from '../../figures/formats.js';
-import { quantile } from '../../figures/rates.js';
-import type { AgentData, PageData } from '../page-data.js';
+import type { AgentData, AgentsAnswer } from '../../api/answer.js';
+import { bytes, count, duration, percent, perSecond } from '../../figures/formats.js';
+import { type Percentiles, percentilesOf } from '../../figures/percentiles.js';
 import { byId, element, named, setNumber, setText, UNKNOWN } from './dom.js';
 import { errorsOf, type History, type Measure, type Measures } from './history.js';
 
 interface Row {
   readonly agent: AgentData;
   readonly measures: Measures | undefined;
-  readonly boundsUs: readonly number[];
+  /** Microseconds. */
+  readonly timesSoFar: Percentiles | undefined;
 }
 
 interface Column {
   readonly heading: string;
   /** Returns the value of a row; NaN if it is unknown. */
   readonly value: (row: Row) => number;
-  readonly format: (value: number, row: Row) => string;
+  readonly format: (value: number) => string;
   readonly isBad?: (value: number) => boolean;
 }
 
 const measured = (measure: Measure) => (row: Row) => row.measures?.[measure] ?? NaN;
-const formatPercentile = (us: number, { boundsUs }: Row): string => percentile(us, boundsUs);
-const p99SoFar = ({ boundsUs, agent }: Row): number =>
-  quantile({ bounds: boundsUs, counts: agent.durations }, 0.99)?.value ?? NaN;
+const soFar = (key: keyof Percentiles) => (row: Row) => row.timesSoFar?.[key] ?? NaN;
 const isPositive = (value: number): boolean => value > 0;
 
 const COLUMNS: readonly Column[] = [
   { heading: 'tx rate', value: measured('tx'), format: perSecond(bytes) },
   { heading: 'rx rate', value: measured('rx'), format: perSecond(bytes) },
   { heading: 'requests', value: measured('requests'), format: perSecond(count) },
-  { heading: 'p50', value: measured('p50'), format: formatPercentile },
-  { heading: 'p99', value: measured('p99'), format: formatPercentile },
-  { heading: 'p99 so far', value: p99SoFar, format: formatPercentile },
+  { heading: 'p50', value: measured('p50'), format: duration },
+  { heading: 'p90', value: measured('p90'), format: duration },
+  { heading: 'p99', value: measured('p99'), format: duration },
+  { heading: 'max', value: measured('max'), format: duration },
+  { heading: 'p99 so far', value: soFar('p99'), format: duration },
+  { heading: 'max so far', value: soFar('max'), format: duration },
   { heading: 'tx bytes', value: ({ agent }) => agent.txBytes, format: bytes },
   { heading: 'rx bytes', value: ({ agent }) => agent.rxBytes, format: bytes },
   { heading: 'tx requests', value: ({ agent }) => agent.txRequests, format: count },
   { heading: 'rx requests', value: ({ agent }) => agent.rxRequests, format: count },
   { heading: 'errors', value: ({ agent }) => errorsOf(agent), format: count, isBad: isPositive },
-  { heading: 'memory', value: ({ agent }) => agent.memory, format: bytes },
+  { heading: 'memory', value: ({ agent }) => agent.memoryBytes, format: bytes },
   { heading: 'ring fill', value: ({ agent }) => agent.fill, format: percent },
   { heading: 'dropped', value: ({ agent }) => agent.dropped, format: count, isBad: isPositive },
   { heading: 'found full', value: ({ agent }) => agent.foundFull, format: count, isBad: isPositive },
@@ -69,11 +71,14 @@ export class AgentsTable {
     this.#markHeadings();
   }
 
-  show(data: PageData, history: History, chosen: number | undefined): void {
+  show(data: AgentsAnswer, history: History, chosen: number | undefined): void {
     this.#chosen = chosen;
     this.#redraw = (sort) => {
-      const boundsUs = data.bounds.durationUs;
-      const rows = data.agents.map((agent) => ({ agent, measures: history.now(agent.id), boundsUs }));
+      const rows = data.agents.map((agent) => ({
+        agent,
+        measures: history.now(agent.id),
+        timesSoFar: percentilesOf(agent.transferTimesUs),
+      }));
       rows.sort(sort ? (a, b) => this.#compare(a, b) : this.#inPlace());
       this.#place(rows);
     };
@@ -146,11 +151,7 @@ export class AgentsTable {
       const cell = line.children[i + 1]!;
       const number = value(row);
       const isKnown = !Number.isNaN(number);
-      setNumber(
-        cell.firstElementChild as HTMLDataElement,
-        isKnown ? number : 0,
-        isKnown ? format(number, row) : UNKNOWN,
-      );
+      setNumber(cell.firstElementChild as HTMLDataElement, isKnown ? number : 0, isKnown ? format(number) : UNKNOWN);
       cell.classList.toggle('bad', isBad?.(number) ?? false);
     });
   }

@@ -1,4 +1,5 @@
-/** Tables with bars, for distributions and errors: screen readers get the numbers. */
+/** Tables with bars, for distributions and errors: screen readers get the numbers. Rows of a distribution are powers of two. */
+import { atScale, type ExponentialTally } from '../../../exponential.js';
 import { count } from '../../figures/formats.js';
 import { element, mark, setNumber, setRows, setText } from './dom.js';
 
@@ -7,14 +8,21 @@ interface BarRow {
   readonly values: readonly number[];
 }
 
-/** Returns rows from the first to the last bucket with a count. */
-export function bucketRows(bounds: readonly number[], columns: readonly number[][], format: (n: number) => string) {
-  const label = (i: number): string => (i < bounds.length ? `≤ ${format(bounds[i]!)}` : `> ${format(bounds.at(-1)!)}`);
-  const rows = Array.from({ length: bounds.length + 1 }, (_, i): BarRow => {
-    return { label: label(i), values: columns.map((counts) => counts[i] ?? 0) };
-  });
-  const isFilled = ({ values }: BarRow): boolean => values.some((value) => value > 0);
-  return rows.slice(Math.max(0, rows.findIndex(isFilled)), rows.findLastIndex(isFilled) + 1);
+type Counts = ExponentialTally | undefined;
+
+/** Returns a row per power of two, from the lowest to the highest one with values, and one for values of 0. */
+export function bucketRows(columns: readonly Counts[], format: (bound: number) => string): BarRow[] {
+  const octaves = columns.map((counts) => counts && atScale(counts, 0));
+  const filled = octaves.filter((one) => one !== undefined && one.counts.length > 0) as ExponentialTally[];
+  const lowest = Math.min(...filled.map(({ offset }) => offset));
+  const end = Math.max(...filled.map(({ offset, counts }) => offset + counts.length));
+  const zeros = octaves.map((one) => one?.zeroCount ?? 0);
+  const rows = zeros.some((count) => count > 0) ? [{ label: format(0), values: zeros }] : [];
+  for (let index = lowest; index < end; index++) {
+    const values = octaves.map((one) => one?.counts[index - one.offset] ?? 0);
+    rows.push({ label: `≤ ${format(2 ** (index + 1))}`, values });
+  }
+  return rows;
 }
 
 /** Makes a table. `columns`: heading and colour of each. Returns a function that shows rows. */

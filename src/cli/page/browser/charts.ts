@@ -1,6 +1,5 @@
 /** Charts over time: lines, a legend that is also their text, and a cursor for mouse and arrow keys. */
-import { bytes, count, ifKnown, percent, percentile, perSecond } from '../../figures/formats.js';
-import type { PageData } from '../page-data.js';
+import { bytes, count, duration, ifKnown, percent, perSecond } from '../../figures/formats.js';
 import { byId, element, mark, setText, UNKNOWN } from './dom.js';
 import type { Measure } from './history.js';
 import uPlot from './uplot.js';
@@ -17,7 +16,7 @@ interface Line {
 interface ChartOptions {
   readonly title: string;
   readonly lines: readonly Line[];
-  readonly format: (value: number, data: PageData) => string;
+  readonly format: (value: number) => string;
   /** Least maximum of the axis. */
   readonly atLeast: number;
 }
@@ -34,7 +33,6 @@ class TimeChart {
   readonly #values: readonly HTMLElement[];
   readonly #time: HTMLElement;
   #columns: uPlot.AlignedData = [[]];
-  #data: PageData | undefined;
   /** Index under the cursor. Undefined: the legend shows the newest values. */
   #at: number | undefined;
 
@@ -65,8 +63,7 @@ class TimeChart {
     frame.addEventListener('blur', () => this.#hideCursor(legend));
   }
 
-  show(columns: (number | null)[][], data: PageData): void {
-    this.#data = data;
+  show(columns: (number | null)[][]): void {
     this.#columns = columns as unknown as uPlot.AlignedData;
     this.#plot.setData(this.#columns, false);
     const [times] = this.#columns;
@@ -95,7 +92,7 @@ class TimeChart {
       scales: { y: { range: (_, __, max) => [0, Math.max(atLeast, (max ?? 0) * 1.1)] } },
       axes: [
         { ...axis, values: '{HH}:{mm}:{ss}', space: 80, size: TIME_AXIS_PX },
-        { ...axis, values: (_, splits) => splits.map((split) => this.#format(split)), size: AXIS_PX },
+        { ...axis, values: (_, splits) => splits.map((split) => this.#options.format(split)), size: AXIS_PX },
       ],
       series: [
         {},
@@ -109,18 +106,11 @@ class TimeChart {
     };
   }
 
-  #format(value: number): string {
-    return this.#data === undefined ? '' : this.#options.format(value, this.#data);
-  }
-
   #updateLegend(): void {
     const [times, ...values] = this.#columns;
     const at = this.#at === undefined || this.#at >= times.length ? times.length - 1 : this.#at;
     values.forEach((column, i) => {
-      setText(
-        this.#values[i]!,
-        ifKnown(column[at], (value) => this.#format(value), UNKNOWN),
-      );
+      setText(this.#values[i]!, ifKnown(column[at], this.#options.format, UNKNOWN));
     });
     const isNewest = at === times.length - 1;
     setText(this.#time, isNewest ? 'now' : new Date(times[at]! * 1000).toLocaleTimeString());
@@ -168,7 +158,7 @@ const PANELS: Readonly<Record<string, ChartOptions>> = {
       { label: 'p90', measure: 'p90', colour: 'middle', dash: [8, 4] },
       { label: 'p99', measure: 'p99', colour: 'high', dash: [2, 3] },
     ],
-    format: (us, { bounds }) => percentile(us, bounds.durationUs),
+    format: duration,
     atLeast: 10,
   },
   requests: {

@@ -1,17 +1,20 @@
 /** Main module of the live page. */
 import { amount, binaryBytes, duration } from '../../figures/formats.js';
-import type { AgentData, PageData } from '../page-data.js';
+import { type AgentData, type AgentsAnswer, AGENTS_PATH } from '../../api/answer.js';
 import { AgentsTable } from './agents-table.js';
 import { barTable, bucketRows } from './bars.js';
 import { makeCharts } from './charts.js';
 import { byId, element, named, setRows, setText } from './dom.js';
-import { agentsOf, History } from './history.js';
+import { agentsOf, type Distribution, History } from './history.js';
+import { percentileTable } from './percentile-table.js';
 import { poll } from './poll.js';
 import { makeTotals } from './totals.js';
 
 const history = new History();
 const charts = makeCharts();
 const showTotals = makeTotals();
+const showTimePercentiles = percentileTable(byId('durations'), 'Percentiles of the transfer times', 'transferTimesUs');
+const showPostPercentiles = percentileTable(byId('post-durations'), 'Percentiles of the post times', 'postTimesUs');
 const showDurations = barTable(byId('durations'), 'Transfers by transfer time', 'time', [['transfers', 'tx']]);
 const showPosts = barTable(byId('post-durations'), 'Transfers by post time', 'time', [['transfers', 'tx']]);
 const showSizes = barTable(byId('sizes'), 'Transfers by size and direction', 'size', [
@@ -28,7 +31,7 @@ const allAgents = byId('all-agents');
 let agent: number | undefined;
 let isPaused = false;
 
-const setPaused = poll('page/data.json', {
+const setPaused = poll(AGENTS_PATH, {
   onData(data) {
     history.add(data);
     showState('live', 'Live');
@@ -64,26 +67,27 @@ function show(): void {
   const found = agentsOf(data, agent);
   showHeader(data, found);
   const spanMs = Number(span.value) * 1000;
-  for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures), data);
+  for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures));
   showTotals(history, agent, found);
-  const lastMinute = distributionSpan.value === 'minute';
-  const counts = (key: 'durations' | 'postDurations' | 'txSizes' | 'rxSizes') =>
-    history.buckets(agent, key, lastMinute);
-  showDurations(bucketRows(data.bounds.durationUs, [counts('durations')], duration));
-  showPosts(bucketRows(data.bounds.durationUs, [counts('postDurations')], duration));
-  showSizes(bucketRows(data.bounds.sizeBytes, [counts('txSizes'), counts('rxSizes')], binaryBytes));
+  const barsSpanMs = distributionSpan.value === 'minute' ? 60_000 : undefined;
+  const counts = (key: Distribution) => history.counts(agent, key, barsSpanMs);
+  showTimePercentiles(history, agent);
+  showPostPercentiles(history, agent);
+  showDurations(bucketRows([counts('transferTimesUs')], duration));
+  showPosts(bucketRows([counts('postTimesUs')], duration));
+  showSizes(bucketRows([counts('txSizes'), counts('rxSizes')], binaryBytes));
   showErrors(errorRows(data, found));
   agents.show(data, history, agent);
   showProblems(data);
 }
 
-function errorRows({ errorStatuses }: PageData, found: readonly AgentData[]) {
+function errorRows({ errorStatuses }: AgentsAnswer, found: readonly AgentData[]) {
   return errorStatuses
     .map((label, i) => ({ label, values: [found.reduce((sum, one) => sum + (one.errors[i] ?? 0), 0)] }))
     .filter(({ values: [count] }) => count! > 0);
 }
 
-function showHeader(data: PageData, found: readonly AgentData[]): void {
+function showHeader(data: AgentsAnswer, found: readonly AgentData[]): void {
   setText(byId('host'), data.hostname);
   setText(byId('version'), data.version);
   const present = data.agents.length + Math.max(0, data.folded - 1);
@@ -99,7 +103,7 @@ function showHeader(data: PageData, found: readonly AgentData[]): void {
   if (isOne) setText(byId('chosen-name'), found[0]?.name ?? 'an agent that is no longer listed');
 }
 
-function showProblems({ problems, problemCount }: PageData): void {
+function showProblems({ problems, problemCount }: AgentsAnswer): void {
   byId('problems').hidden = problemCount === 0;
   const make = (): HTMLElement => element('li', {}, named(''), '');
   setRows(byId('problem-list'), problems, make, (line, { path, state, reason }) => {

@@ -1,11 +1,11 @@
 /** Fetches the data once a second, while the page is visible and not paused. */
-import type { PageData } from '../page-data.js';
+import type { AgentsAnswer } from '../../api/answer.js';
 
 const INTERVAL_MS = 1000;
 const TIMEOUT_MS = 5000;
 
 interface Listener {
-  readonly onData: (data: PageData) => void;
+  readonly onData: (data: AgentsAnswer) => void;
   readonly onFailure: (reason: string) => void;
 }
 
@@ -25,7 +25,7 @@ export function poll(url: string, { onData, onFailure }: Listener): (paused: boo
     try {
       const response = await fetch(url, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
       if (!response.ok) throw new Error(`status ${response.status}`);
-      const data = (await response.json()) as PageData;
+      const data = (await response.json()) as AgentsAnswer;
       if (!isPaused) onData(data);
     } catch (error) {
       onFailure(error instanceof Error ? error.message : String(error));

@@ -1,7 +1,7 @@
 /** Tiles at the top of the page: current rates, and totals. */
-import { bytes, count, ifKnown, percent, percentile, perSecond } from '../../figures/formats.js';
-import { quantile } from '../../figures/rates.js';
-import type { AgentData } from '../page-data.js';
+import type { AgentData } from '../../api/answer.js';
+import { bytes, count, duration, ifKnown, percent, perSecond } from '../../figures/formats.js';
+import { percentilesOf } from '../../figures/percentiles.js';
 import { byId, element, setNumber, setText, UNKNOWN } from './dom.js';
 import { errorsOf, type History, type Measure, requestsOf } from './history.js';
 
@@ -30,7 +30,7 @@ const TILES: readonly Tile[] = [
     label: 'Memory registered',
     measure: 'memory',
     now: bytes,
-    total: ({ registered }) => registered,
+    total: ({ registeredBytes }) => registeredBytes,
     all: bytes,
     note: 'ever registered',
   },
@@ -67,7 +67,7 @@ export function makeTotals(): (history: History, agent: number | undefined, agen
     list.append(group);
     return { ...tile, nowText: now, number, group };
   });
-  const latency = element('div', {}, element('dt', {}, 'Transfer time p50 · p99'), latencyNow, latencyTotal);
+  const latency = element('div', {}, element('dt', {}, 'Transfer time p50 · p99 · max'), latencyNow, latencyTotal);
   list.insertBefore(latency, list.children[LATENCY_PLACE] ?? null);
   return (history, agent, agents) => {
     const measures = history.now(agent);
@@ -77,11 +77,12 @@ export function makeTotals(): (history: History, agent: number | undefined, agen
       setNumber(number, sum, all(sum));
       group.classList.toggle('bad', isLoss === true && sum > 0);
     }
-    const bounds = history.latest?.bounds.durationUs ?? [];
-    const counts = history.buckets(agent, 'durations', false);
-    const text = (us: number | null | undefined): string => ifKnown(us, (known) => percentile(known, bounds), UNKNOWN);
-    setText(latencyNow, `${text(measures?.p50)} · ${text(measures?.p99)}`);
-    const soFar = [0.5, 0.99].map((share) => text(quantile({ bounds, counts }, share)?.value));
-    setText(latencyTotal, `${soFar.join(' · ')} so far`);
+    const times = history.counts(agent, 'transferTimesUs');
+    setText(latencyNow, latencyText(measures));
+    setText(latencyTotal, `${latencyText(times && percentilesOf(times))} so far`);
   };
+}
+
+function latencyText(times: Partial<Record<'p50' | 'p99' | 'max', number | null>> = {}): string {
+  return [times.p50, times.p99, times.max].map((us) => ifKnown(us, duration, UNKNOWN)).join(' · ');
 }

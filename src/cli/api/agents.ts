@@ -1,4 +1,5 @@
-/** Data of the live page, which fetches them once a second, from a snapshot. Pure. */
+/** Makes the answer of /api/v1/agents from a snapshot. Pure. */
+import { atScale, exponentialSum, type ExponentialTally } from '../../exponential.js';
 import {
   ambiguousNames,
   Category,
@@ -6,35 +7,32 @@ import {
   errorSum,
   EVENTS,
   eventOfType,
-  tallyOptions,
   utilization,
 } from '../../mapping/index.js';
 import { oneLine } from '../../one-line.js';
 import type { AgentSnapshot, Snapshot } from '../../shm-bridge/types.js';
 import { totalsOf } from '../figures/totals.js';
+import { type AgentData, type AgentsAnswer, API, type ExponentialCounts, OTHERS } from './answer.js';
 
 /** Further agents are summed up, so that an answer stays below a megabyte. */
 export const MAX_LISTED_AGENTS = 256;
 const LONG_IDLE_MS = 60_000;
 const MAX_LISTED_PROBLEMS = 50;
+/** Sizes are usually powers of two: one bucket for each is enough. */
+const SIZE_SCALE = 0;
 
-export interface PageFacts {
-  readonly version: string;
-  readonly hostname: string;
-  readonly directories: readonly string[];
-  /** Start of the process. Another process has other agents under the same ids. */
-  readonly startedMs: number;
-}
-
-export type PageData = ReturnType<typeof pageData>;
-/** One agent. Sizes are bytes. Counts and sums begin at `startTimeMs`. */
-export type AgentData = Readonly<ReturnType<typeof agentData>>;
+export type ServeFacts = Pick<AgentsAnswer, 'version' | 'hostname' | 'directories' | 'startedMs'>;
 
 const ERRORS = EVENTS.filter(({ category }) => category === Category.ERROR);
 const STATUSES = ERRORS.map(({ event }) => event.replace('agent_err_', ''));
 
 /** Returns the data of exported agents, as at /metrics. `customErrors` count beside NIXL's errors. */
-export function pageData(snapshot: Snapshot, facts: PageFacts, customErrors: readonly CustomError[] = []) {
+export function agentsAnswer(
+  snapshot: Snapshot,
+  facts: ServeFacts,
+  customErrors: readonly CustomError[] = [],
+  mostAgents = MAX_LISTED_AGENTS,
+): AgentsAnswer {
   const { takenMs, problems, problemCount } = snapshot;
   const exported = snapshot.agents.filter((agent) => agent.exported);
   const ambiguous = ambiguousNames(exported);
@@ -44,12 +42,11 @@ export function pageData(snapshot: Snapshot, facts: PageFacts, customErrors: rea
     return { ...data, errors: [...data.errors, ...sums.map((sum) => Number(sum(agent)))] };
   });
   return {
+    api: API,
     ...facts,
     takenMs,
-    bounds: boundsOf(exported),
-    /** In the order of `AgentData.errors`. */
     errorStatuses: [...STATUSES, ...customErrors.map(({ status }) => status)],
-    ...fold(all),
+    ...fold(all, mostAgents),
     problems: problems
       .slice(0, MAX_LISTED_PROBLEMS)
       .map(({ path, state, reason }) => ({ path: oneLine(path), state, reason: oneLine(reason) })),
@@ -57,13 +54,16 @@ export function pageData(snapshot: Snapshot, facts: PageFacts, customErrors: rea
   };
 }
 
-function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean) {
+function agentData(agent: AgentSnapshot, takenMs: number, isAmbiguous: boolean): AgentData {
   const totals = totalsOf(agent.events);
   const { transmit, receive } = agent.transfers;
   return {
     id: agent.id,
-    name: oneLine(withDirectory ? agent.path : agent.agent),
+    agent: agent.agent,
+    directory: agent.directory,
+    name: oneLine(isAmbiguous ? agent.path : agent.agent),
     life: agent.life,
+    ...(agent.pid === undefined ? {} : { pid: agent.pid }),
     startTimeMs: agent.startTimeMs,
     idleMs: Math.max(0, takenMs - (agent.lastEventMs ?? agent.startTimeMs)),
     txBytes: Number(totals.txBytes),
@@ -71,44 +71,44 @@ function agentData(agent: AgentSnapshot, takenMs: number, withDirectory: boolean
     txRequests: Number(totals.txRequests),
     rxRequests: Number(totals.rxRequests),
     errors: ERRORS.map(({ type }) => Number(eventOfType(agent, type)?.sum ?? 0n)),
-    /** Registered and not yet deregistered. */
-    memory: Number(agent.memoryInUse),
-    /** Ever registered. */
-    registered: Number(totals.registered),
+    memoryBytes: Number(agent.memoryInUse),
     memoryApproximate: agent.memoryApproximate,
+    registeredBytes: Number(totals.registered),
     dropped: Number(totals.dropped),
-    /** Drains that found the ring full. */
     foundFull: agent.foundFull,
-    /** Highest recent fill ratio of the ring, 0 to 1. */
+    capacity: agent.capacity,
     fill: utilization(agent),
     restarts: agent.restarts,
     suspect: agent.suspect || agent.foreignMoves > 0,
-    /** Counts per bucket of `bounds`, and one more for values above. */
-    durations: totals.transferTimes?.counts ?? [],
-    postDurations: totals.postTimes?.counts ?? [],
-    txSizes: transmit.size.counts,
-    rxSizes: receive.size.counts,
+    transferTimesUs: compact(totals.transferTimes),
+    postTimesUs: compact(totals.postTimes),
+    txSizes: compact(atScale(transmit.size.exponential, SIZE_SCALE)),
+    rxSizes: compact(atScale(receive.size.exponential, SIZE_SCALE)),
   };
 }
 
-/** All agents of a source have the same bounds. */
-function boundsOf([first]: readonly AgentSnapshot[]) {
-  const { durationBoundsUs, sizeBounds } = tallyOptions();
-  return {
-    durationUs: first?.transfers.transmit.duration.bounds ?? durationBoundsUs,
-    sizeBytes: first?.transfers.transmit.size.bounds ?? sizeBounds,
-  };
+const NO_VALUES: ExponentialTally = { scale: 4, zeroCount: 0, offset: 0, counts: [] };
+
+/** JSON has no typed arrays. */
+function compact({ scale, zeroCount, offset, counts }: ExponentialTally = NO_VALUES): ExponentialCounts {
+  return { scale, zeroCount, offset, counts: Array.from(counts) };
 }
 
-/** `folded`: number of agents that the last entry sums up; 0 if it is a single agent. */
-function fold(all: readonly AgentData[]): { agents: readonly AgentData[]; folded: number } {
-  if (all.length <= MAX_LISTED_AGENTS) return { agents: all, folded: 0 };
+function fold(all: readonly AgentData[], mostAgents: number): Pick<AgentsAnswer, 'agents' | 'folded'> {
+  if (all.length <= mostAgents) return { agents: all, folded: 0 };
   // Lists the same active agents every time: a rate needs the same agent in two answers.
   const isIdle = ({ idleMs }: AgentData): number => (idleMs > LONG_IDLE_MS ? 1 : 0);
   const inOrder = [...all].sort((a, b) => isIdle(a) - isIdle(b) || a.id - b.id);
-  const rest = inOrder.slice(MAX_LISTED_AGENTS);
-  const others = { ...rest.reduce(added), id: -1, name: `${rest.length} others` };
-  return { agents: [...inOrder.slice(0, MAX_LISTED_AGENTS), others], folded: rest.length };
+  return {
+    agents: [...inOrder.slice(0, mostAgents), others(inOrder.slice(mostAgents))],
+    folded: all.length - mostAgents,
+  };
+}
+
+/** Returns one entry for several agents. */
+function others(agents: readonly AgentData[]): AgentData {
+  const { pid: _, ...sum } = agents.reduce(added);
+  return { ...sum, id: OTHERS, agent: '', directory: '', name: `${agents.length} others` };
 }
 
 /** Adds numbers and counts. Of two flags or two highest values, the higher one counts. */
@@ -118,6 +118,7 @@ function added(a: AgentData, b: AgentData): AgentData {
     if (typeof value === 'number') return [key, value + (other as number)];
     if (typeof value === 'boolean') return [key, value || other];
     if (Array.isArray(value)) return [key, value.map((n: number, i) => n + ((other as number[])[i] ?? 0))];
+    if (typeof value === 'object') return [key, compact(exponentialSum([value, other] as ExponentialTally[]))];
     return [key, value];
   });
   return {

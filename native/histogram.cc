@@ -1,0 +1,95 @@
+#include "histogram.h"
+
+namespace nixl_otel {
+namespace {
+
+// Upper bound of a real number's cells: 2^84.
+constexpr double kRealEnd = 0x1p84;
+
+std::vector<uint64_t> floors(const std::vector<double>& bounds) {
+  std::vector<uint64_t> floors;
+  for (const double bound : bounds) {
+    floors.push_back(bound >= 0x1p64 ? UINT64_MAX : static_cast<uint64_t>(std::floor(bound)));
+  }
+  return floors;
+}
+
+std::vector<uint64_t> bitsOf(const std::vector<double>& bounds) {
+  std::vector<uint64_t> bits;
+  for (const double bound : bounds) bits.push_back(std::bit_cast<uint64_t>(bound));
+  return bits;
+}
+
+std::vector<double> exponentialBounds() {
+  std::vector<double> bounds;
+  for (int i = 0; i < Exponential::kBuckets; ++i) bounds.push_back(Exponential::bound(i));
+  return bounds;
+}
+
+}  // namespace
+
+Buckets::Buckets(const std::vector<uint64_t>& bounds, const std::vector<uint64_t>& exponentialBounds,
+                 const std::vector<uint64_t>& smallestOf)
+    : thresholds_{0}, boundBuckets_(bounds.size() + 1) {
+  thresholds_.insert(thresholds_.end(), bounds.begin(), bounds.end());
+  thresholds_.insert(thresholds_.end(), exponentialBounds.begin(), exponentialBounds.end());
+  thresholds_.push_back(UINT64_MAX);  // no key exceeds it: every search ends at the last bucket
+  std::sort(thresholds_.begin(), thresholds_.end());
+  thresholds_.erase(std::unique(thresholds_.begin(), thresholds_.end()), thresholds_.end());
+  const auto placeIn = [](const std::vector<uint64_t>& sorted, uint64_t key) {
+    return std::lower_bound(sorted.begin(), sorted.end(), key) - sorted.begin();
+  };
+  for (const uint64_t threshold : thresholds_) {
+    byBound_.push_back(static_cast<uint32_t>(placeIn(bounds, threshold)));
+    const auto index = std::min<std::ptrdiff_t>(placeIn(exponentialBounds, threshold), Exponential::kBuckets - 1) - 1;
+    exponential_.push_back(static_cast<int16_t>(threshold == 0 ? Exponential::kZero : index));
+  }
+  thresholds_.push_back(UINT64_MAX);
+  for (const uint64_t smallest : smallestOf) firstOf_.push_back(static_cast<uint16_t>(placeIn(thresholds_, smallest)));
+  for (size_t c = 0; c < firstOf_.size(); ++c) {
+    const size_t after = c + 1 < firstOf_.size() ? size_t{firstOf_[c + 1]} : count() - 1;
+    hasCrowdedCells_ |= after > size_t{firstOf_[c]} + 2;
+  }
+}
+
+IntegerBuckets::IntegerBuckets(const std::vector<double>& bounds)
+    : Buckets(floors(bounds), floors(exponentialBounds()), [] {
+        std::vector<uint64_t> smallest;
+        for (uint64_t cell = 0; cell < cellOf(0x1p64); ++cell) {
+          smallest.push_back(static_cast<uint64_t>(std::ceil(cellBegin(cell))));
+        }
+        return smallest;
+      }()) {}
+
+RealBuckets::RealBuckets(const std::vector<double>& bounds)
+    : Buckets(bitsOf(bounds), bitsOf(exponentialBounds()), [] {
+        std::vector<uint64_t> smallest;
+        for (uint64_t cell = 0; cell < cellOf(kRealEnd); ++cell) {
+          smallest.push_back(std::bit_cast<uint64_t>(cellBegin(cell)));
+        }
+        return smallest;
+      }()) {}
+
+bool BucketCounts::operator==(const BucketCounts& other) const {
+  const auto filled = [](const BucketCounts& counts) {
+    std::vector<std::pair<size_t, uint64_t>> all;
+    counts.each([&](size_t bucket, uint64_t count) { all.emplace_back(bucket, count); });
+    return all;
+  };
+  return filled(*this) == filled(other);
+}
+
+// Makes room for all buckets of the same octave.
+void BucketCounts::widen(size_t bucket) {
+  constexpr size_t kStep = Exponential::kPerOctave;
+  const size_t begin = bucket / kStep * kStep;
+  const size_t first = size_ == 0 ? begin : std::min<size_t>(first_, begin);
+  const size_t end = std::max<size_t>(first_ + size_, begin + kStep);
+  auto counts = std::make_unique<uint64_t[]>(end - first);
+  std::copy_n(counts_.get(), size_, counts.get() + (first_ - first));
+  counts_ = std::move(counts);
+  first_ = static_cast<uint32_t>(first);
+  size_ = static_cast<uint32_t>(end - first);
+}
+
+}  // namespace nixl_otel

@@ -1,0 +1,77 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { percentilesOf } from '../../../src/cli/figures/percentiles.js';
+import { exponentialTally } from '../../support/exponential.js';
+
+const of = (...values: number[]) => percentilesOf(exponentialTally(values));
+const repeated = (value: number, times: number): number[] => Array.from({ length: times }, () => value);
+
+/** The exact quantile: the value with the nearest rank. */
+function exact(values: readonly number[], percent: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil((percent * values.length) / 100) - 1]!;
+}
+
+/** From 0 to 1, the same numbers in every run. */
+function* pseudoRandom(): Generator<number, never> {
+  for (let seed = 1; ;) yield (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+}
+
+describe('percentiles', () => {
+  it('are exact for small whole numbers, 0 included', () => {
+    expect(of(...repeated(3, 500))).toEqual({ p50: 3, p90: 3, p99: 3, max: 3 });
+    expect(of(...repeated(0, 50), ...repeated(1, 40), ...repeated(7, 9), 19)).toEqual({
+      p50: 0,
+      p90: 1,
+      p99: 7,
+      max: 19,
+    });
+    expect(of(0, 0)).toEqual({ p50: 0, p90: 0, p99: 0, max: 0 });
+  });
+
+  it('are values that occurred: those of few values include the largest one', () => {
+    expect(of(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)).toEqual({ p50: 5, p90: 9, p99: 10, max: 10 });
+    expect(of(2, 12)).toEqual({ p50: 2, p90: 12, p99: 12, max: 12 });
+    expect(of(5)).toEqual({ p50: 5, p90: 5, p99: 5, max: 5 });
+  });
+
+  it('have the nearest rank', () => {
+    expect(of(...repeated(2, 90), ...repeated(4, 10))).toMatchObject({ p50: 2, p90: 2, p99: 4 });
+    expect(of(...repeated(2, 89), ...repeated(4, 11))).toMatchObject({ p50: 2, p90: 4, p99: 4 });
+    expect(of(...repeated(2, 693), ...repeated(4, 7))).toMatchObject({ p99: 2, max: 4 });
+  });
+
+  it('are absent without values', () => {
+    expect(of()).toBeUndefined();
+  });
+
+  it.each([
+    ['constant', () => 180],
+    ['uniform', (u: number) => 100 + u * 900],
+    ['bimodal', (u: number) => (u < 0.7 ? 3 + u : 4_000 + 100 * u)],
+    ['lognormal', (u: number, v: number) => Math.exp(5 + Math.sqrt(-2 * Math.log(u)) * Math.cos(2 * Math.PI * v))],
+    ['heavy tail', (u: number) => 20 / u ** 1.5],
+  ])('of %s durations are within 2.3 % of the exact quantiles', (_, draw) => {
+    const random = pseudoRandom();
+    const values = Array.from({ length: 20_000 }, () => Math.round(draw(random.next().value, random.next().value)));
+    const { p50, p90, p99, max } = of(...values)!;
+    for (const [percent, found] of [
+      [50, p50],
+      [90, p90],
+      [99, p99],
+      [100, max],
+    ] as const) {
+      const wanted = exact(values, percent);
+      expect(Math.abs(found - wanted) / wanted, `p${percent}: ${found} for ${wanted}`).toBeLessThan(0.023);
+    }
+  });
+
+  it('of any values lie in the bucket of the exact quantile', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 1e12 }), { minLength: 1 }), (values) => {
+        const { p50, p90, p99, max } = of(...values)!;
+        const alone = [50, 90, 99, 100].map((percent) => of(exact(values, percent))!.max);
+        expect([p50, p90, p99, max]).toEqual(alone);
+      }),
+    );
+  });
+});

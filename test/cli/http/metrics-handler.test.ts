@@ -1,0 +1,119 @@
+/** /metrics in two formats: negotiated, compressed, coalesced, and failing. */
+import { ValueType } from '@opentelemetry/api';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { AggregationTemporality, DataPointType, type IMetricReader, type MetricData } from '@opentelemetry/sdk-metrics';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { metricsHandler } from '../../../src/cli/http/metrics-handler.js';
+import { listenOn } from '../../../src/cli/http/metrics-server.js';
+import { familiesIn, textOf } from '../../support/prometheus-families.js';
+
+const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6';
+const COMPRESSED = 2000;
+
+function gauge(points: number): MetricData {
+  return {
+    descriptor: { name: 'gauge', description: 'A gauge.', unit: '', valueType: ValueType.DOUBLE },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+    dataPointType: DataPointType.GAUGE,
+    dataPoints: Array.from({ length: points }, (_, i) => ({
+      ...{ startTime: [0, 0], endTime: [1, 0], attributes: { number: String(i) }, value: i },
+    })),
+  };
+}
+
+/** A server of metrics. `held`: collections that wait for their end. */
+async function serverOf(options: { points?: number; error?: Error; holds?: boolean } = {}) {
+  const { points = 3, error, holds = false } = options;
+  const held: (() => void)[] = [];
+  let asked = 0;
+  let failures = 0;
+  const collect = async () => {
+    if (holds) await new Promise<void>((resolve) => held.push(resolve));
+    if (error !== undefined) throw error;
+    const scopeMetrics = [{ scope: { name: 'scope' }, metrics: [gauge(points)] }];
+    return { resourceMetrics: { resource: resourceFromAttributes({}), scopeMetrics }, errors: [] };
+  };
+  const reader = { collect } as Partial<IMetricReader> as IMetricReader;
+  const server = await listenOn('127.0.0.1', 0);
+  onTestFinished(() => server.close());
+  const handler = metricsHandler(reader, true, () => failures++);
+  server.route('/metrics', (request, answer) => {
+    asked++;
+    handler(request, answer);
+  });
+  const get = (accept?: string, init: RequestInit = {}) =>
+    fetch(server.url, { ...init, headers: { ...init.headers, ...(accept === undefined ? {} : { accept }) } });
+  return { get, held, asked: () => asked, failures: () => failures };
+}
+
+describe('/metrics', () => {
+  it('answers protobuf to clients that prefer it, with the series of the text', async () => {
+    const { get } = await serverOf();
+    const text = await get();
+    const protobuf = await get(PROTOBUF);
+    expect(text.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(protobuf.headers.get('content-type')).toBe(
+      'application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited',
+    );
+    const bytes = new Uint8Array(await protobuf.arrayBuffer());
+    expect(protobuf.headers.get('content-length')).toBe(String(bytes.length));
+    const lines = (await text.text()).split('\n').filter((line) => line !== '');
+    expect(familiesIn(bytes).flatMap(textOf)).toEqual(lines);
+    expect(lines).toContain('gauge{number="2"} 2');
+  });
+
+  it('tells caches that the answer depends on both headers', async () => {
+    const { get } = await serverOf();
+    const vary = [await get(), await get(PROTOBUF)].map(({ headers }) => headers.get('vary'));
+    expect(vary).toEqual(['accept, accept-encoding', 'accept, accept-encoding']);
+  });
+
+  it('compresses protobuf', async () => {
+    const { get } = await serverOf({ points: COMPRESSED });
+    const plain = await get(PROTOBUF, { headers: { 'accept-encoding': 'identity' } });
+    const packed = await get(PROTOBUF, { headers: { 'accept-encoding': 'gzip' } });
+    expect([plain, packed].map(({ headers }) => headers.get('content-encoding'))).toEqual([null, 'gzip']);
+    const families = familiesIn(new Uint8Array(await packed.arrayBuffer()));
+    expect(families).toEqual(familiesIn(new Uint8Array(await plain.arrayBuffer())));
+    expect(families[1]!.metric).toHaveLength(COMPRESSED);
+    expect(Number(packed.headers.get('content-length'))).toBeLessThan(Number(plain.headers.get('content-length')) / 2);
+  });
+
+  it('answers HEAD with the headers of GET', async () => {
+    const { get } = await serverOf();
+    const [head, whole] = [await get(PROTOBUF, { method: 'HEAD' }), await get(PROTOBUF)];
+    for (const name of ['content-type', 'content-length', 'vary']) {
+      expect(head.headers.get(name)).toBe(whole.headers.get(name));
+    }
+    expect((await head.arrayBuffer()).byteLength).toBe(0);
+  });
+
+  it('reports a failed collection as text, in both formats', async () => {
+    const { get, failures } = await serverOf({ error: new Error('no rings') });
+    for (const accept of [undefined, PROTOBUF]) {
+      const { status, headers, text } = await get(accept).then(async (answer) => ({
+        ...{ status: answer.status, headers: answer.headers, text: await answer.text() },
+      }));
+      expect([status, text]).toEqual([500, '# failed to export metrics: no rings\n']);
+      expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
+      expect(headers.get('vary')).toBe('accept, accept-encoding');
+    }
+    expect(failures()).toBe(2);
+  });
+
+  it('collects once for all that wait for the same format', async () => {
+    const { get, held, asked } = await serverOf({ holds: true });
+    const first = get(PROTOBUF);
+    await expect.poll(() => held.length).toBe(1);
+    const answers = [first, get(PROTOBUF), get(PROTOBUF), get()];
+    await expect.poll(asked).toBe(4);
+    expect(held).toHaveLength(2); // text does not wait for protobuf
+    held[0]!();
+    await expect.poll(() => held.length).toBe(3); // for both that came later
+    held[1]!();
+    held[2]!();
+    const types = (await Promise.all(answers)).map(({ headers }) => headers.get('content-type')!.split(';')[0]);
+    expect(types).toEqual([...Array<string>(3).fill('application/vnd.google.protobuf'), 'text/plain']);
+    expect(held).toHaveLength(3);
+  });
+});

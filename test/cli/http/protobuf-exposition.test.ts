@@ -1,0 +1,129 @@
+/** The protobuf exposition has the series of the text exposition, and what text cannot say. */
+import { type Attributes, ValueType } from '@opentelemetry/api';
+import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import {
+  AggregationTemporality,
+  type DataPoint,
+  DataPointType,
+  type MetricData,
+  type ResourceMetrics,
+} from '@opentelemetry/sdk-metrics';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { protobufExposition } from '../../../src/cli/http/protobuf-exposition.js';
+import type { ExponentialTally } from '../../../src/exponential.js';
+import { familiesIn, type Histogram, nativeCounts, textOf } from '../../support/prometheus-families.js';
+import { anyMetrics } from './any-metrics.js';
+
+const NO_LABELS: Attributes = {};
+
+function exposed(...metrics: MetricData[]): ResourceMetrics {
+  return { resource: resourceFromAttributes({}), scopeMetrics: [{ scope: { name: 'scope' }, metrics }] };
+}
+
+function counterOf(attributes: Attributes, startTime: DataPoint<number>['startTime'] = [0, 0]): MetricData {
+  return {
+    descriptor: { name: 'counter', description: '', unit: 'By', valueType: ValueType.DOUBLE },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+    dataPointType: DataPointType.SUM,
+    isMonotonic: true,
+    dataPoints: [{ startTime, endTime: [2, 0], attributes, value: 1 }],
+  };
+}
+
+async function nativeOf(exponential?: ExponentialTally): Promise<Histogram> {
+  const { zeroCount = 0, counts = [] } = exponential ?? {};
+  const count = Array.from(counts).reduce((sum, one) => sum + one, zeroCount);
+  const value = { buckets: { boundaries: [], counts: [count] }, sum: 0, count, exponential };
+  const bytes = await protobufExposition(
+    exposed({
+      descriptor: { name: 'histogram', description: '', unit: 's', valueType: ValueType.DOUBLE },
+      aggregationTemporality: AggregationTemporality.CUMULATIVE,
+      dataPointType: DataPointType.HISTOGRAM,
+      dataPoints: [{ startTime: [1_700_000_000, 123_456_789], endTime: [2, 0], attributes: NO_LABELS, value }],
+    }),
+  );
+  return familiesIn(bytes)[1]!.metric![0]!.histogram!;
+}
+
+describe('the protobuf exposition', () => {
+  it('has the series, types and help of the text', async () => {
+    const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+    await fc.assert(
+      fc.asyncProperty(anyMetrics, async (metrics) => {
+        const lines = serializer.serialize(metrics).split('\n');
+        const series = lines.filter((line) => line !== '' && !/^# (UNIT|no registered)/.test(line));
+        expect(familiesIn(await protobufExposition(metrics)).flatMap(textOf)).toEqual(series);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has the start of counters and histograms', async () => {
+    const [, counter] = familiesIn(await protobufExposition(exposed(counterOf(NO_LABELS, [1_700_000_000, 5]))));
+    expect(counter!.metric![0]!.counter).toEqual({ value: 1, createdTimestamp: { seconds: 1_700_000_000, nanos: 5 } });
+    expect((await nativeOf()).createdTimestamp).toEqual({ seconds: 1_700_000_000, nanos: 123_456_789 });
+  });
+
+  it('names no unit: Prometheus refuses one that the name does not end in', async () => {
+    const families = familiesIn(await protobufExposition(exposed(counterOf(NO_LABELS))));
+    expect(families.map(({ unit }) => unit)).toEqual([undefined, undefined]);
+  });
+
+  it('lets other work run between slow points', async () => {
+    const slow: Attributes = {
+      get slow() {
+        const untilMs = performance.now() + 5;
+        while (performance.now() < untilMs);
+        return 'yes';
+      },
+    };
+    let turns = 0;
+    const others = setInterval(() => turns++, 1);
+    await protobufExposition(exposed(...Array.from({ length: 4 }, () => counterOf(slow))));
+    clearInterval(others);
+    expect(turns).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('a native histogram', () => {
+  it('has every count in its bucket, one above the index of OpenTelemetry', async () => {
+    const anyTally = fc.record({
+      scale: fc.integer({ min: -4, max: 8 }),
+      zeroCount: fc.nat(),
+      offset: fc.integer({ min: -700, max: 1100 }),
+      counts: fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant(0) }, fc.nat(), fc.constant(2 ** 50))),
+    });
+    await fc.assert(
+      fc.asyncProperty(anyTally, async (tally) => {
+        const histogram = await nativeOf(tally);
+        expect(histogram).toMatchObject({ schema: tally.scale, zeroCount: tally.zeroCount });
+        const expected = tally.counts.map((count, i): [number, number] => [tally.offset + i + 1, count]);
+        expect([...nativeCounts(histogram)]).toEqual(expected.filter(([, count]) => count > 0));
+      }),
+    );
+  });
+
+  it('skips longer runs of empty buckets, and fills up shorter ones', async () => {
+    const { positiveSpan, positiveDelta } = await nativeOf({
+      ...{ scale: 4, zeroCount: 0, offset: -3 },
+      counts: [5, 0, 0, 7, 0, 0, 0, 1],
+    });
+    expect(positiveSpan).toEqual([
+      { offset: -2, length: 4 },
+      { offset: 3, length: 1 },
+    ]);
+    expect(positiveDelta).toEqual([5, -5, 0, 7, -6]);
+  });
+
+  it('is native without values too, by a span without buckets', async () => {
+    const { schema, positiveSpan } = await nativeOf({ scale: 4, zeroCount: 0, offset: 0, counts: [] });
+    expect({ schema, positiveSpan }).toEqual({ schema: 4, positiveSpan: [{ offset: 0, length: 0 }] });
+  });
+
+  it('is classic without exponential counts', async () => {
+    const { schema, positiveSpan } = await nativeOf();
+    expect({ schema, positiveSpan }).toEqual({ schema: undefined, positiveSpan: undefined });
+  });
+});

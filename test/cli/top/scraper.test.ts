@@ -1,0 +1,152 @@
+/** The addresses that top --url asks, on real servers. */
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { API } from '../../../src/cli/api/answer.js';
+import { addressesOf, Scraper } from '../../../src/cli/top/scraper.js';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** Serves answers by path; 404 for others. Tells the paths that were asked. */
+async function serve(answers: Readonly<Record<string, () => string>>) {
+  const asked: string[] = [];
+  const listener: RequestListener = ({ url = '' }, response) => {
+    asked.push(url);
+    const answer = answers[url.split('?')[0]!];
+    response.writeHead(answer === undefined ? 404 : 200).end(answer?.() ?? 'Not found.');
+  };
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  closing.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  return { asked, url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`) };
+}
+
+let takenMs = 1_700_000_000_000;
+const noCounts = { scale: 4, zeroCount: 0, offset: 0, counts: [] };
+const agent = {
+  id: 7,
+  agent: 'a',
+  directory: '/d',
+  name: 'a',
+  life: 'alive',
+  pid: 12,
+  startTimeMs: 5,
+  idleMs: 20,
+  txBytes: 1,
+  rxBytes: 2,
+  txRequests: 3,
+  rxRequests: 4,
+  errors: [1, 0, 2],
+  memoryBytes: 0,
+  memoryApproximate: false,
+  registeredBytes: 0,
+  dropped: 5,
+  foundFull: 1,
+  capacity: 64,
+  fill: 0.5,
+  restarts: 0,
+  suspect: false,
+  transferTimesUs: { ...noCounts, offset: 25, counts: [9] },
+  postTimesUs: noCounts,
+};
+const json = (...agents: object[]) => JSON.stringify({ api: API, startedMs: 1, takenMs: takenMs++, agents });
+const TEXT = 'agent_tx_bytes_total{agent_name="b"} 8\n';
+
+function scraperOf(url: URL): Scraper {
+  const scraper = new Scraper(url);
+  closing.push(() => scraper.close());
+  return scraper;
+}
+
+const namesOf = async (scraper: Scraper) => (await scraper.sample()).agents.map((one) => one.agent);
+
+describe('addresses', () => {
+  it.each([
+    ['http://h:9464', '/metrics', '/api/v1/agents?agents=all'],
+    ['http://h:9464/', '/metrics', '/api/v1/agents?agents=all'],
+    ['http://h/metrics', '/metrics', '/api/v1/agents?agents=all'],
+    ['http://h/gpu7/metrics', '/gpu7/metrics', '/gpu7/api/v1/agents?agents=all'],
+    ['http://h/metrics/', '/metrics/', '/api/v1/agents?agents=all'],
+    // The prefix of a proxy.
+    ['http://h/gpu7', '/gpu7', '/gpu7/api/v1/agents?agents=all'],
+    ['http://h/gpu7/', '/gpu7/', '/gpu7/api/v1/agents?agents=all'],
+    ['http://h/metrics?target=x', '/metrics?target=x', '/api/v1/agents?target=x&agents=all'],
+  ])('of %s are %s and %s', (url, text, agents) => {
+    const found = addressesOf(new URL(url));
+    expect([found.text, found.agents].map(({ href }) => href.replace(/^http:\/\/[^/]+/, ''))).toEqual([text, agents]);
+  });
+});
+
+describe('a scraper', () => {
+  it('reads the JSON of a serve, and never its exposition', async () => {
+    const { asked, url } = await serve({ '/api/v1/agents': () => json(agent, { ...agent, id: 8, name: '/d/a' }) });
+    const scraper = scraperOf(url);
+    const sample = await scraper.sample();
+    expect(sample).toMatchObject({ notes: [], takenMs: takenMs - 1 });
+    const one = {
+      agent: 'a',
+      life: 'alive',
+      pid: 12,
+      startTimeMs: 5,
+      txBytes: 1,
+      rxBytes: 2,
+      requests: 7,
+      errors: 3,
+      lost: 5,
+      lostMore: true,
+      missed: false,
+      transferTimes: agent.transferTimesUs,
+      postTimes: noCounts,
+      fill: 0.5,
+      idleMs: 20,
+      unused: false,
+    };
+    expect(sample.agents).toEqual([
+      { ...one, id: '1 7' },
+      { ...one, id: '1 8', place: '/d' },
+    ]);
+    await scraper.sample();
+    expect(asked).toEqual(Array(2).fill('/api/v1/agents?agents=all'));
+  });
+
+  it('waits for a newer answer: serve gives the same one for half a second', async () => {
+    const repeated = json(agent);
+    const answers = [repeated, repeated, repeated];
+    const { asked, url } = await serve({ '/api/v1/agents': () => answers.shift() ?? json(agent) });
+    const scraper = scraperOf(url);
+    const [first, second] = [await scraper.sample(), await scraper.sample()];
+    expect(second.takenMs).toBeGreaterThan(first.takenMs);
+    expect(asked).toHaveLength(4);
+  });
+
+  it.each([
+    ['nothing', {}],
+    ['a page', { '/api/v1/agents': () => '<html></html>' }],
+    ['JSON of another server', { '/api/v1/agents': () => '{"agents":[],"takenMs":1}' }],
+  ])('keeps to the exposition where it finds %s in place of its JSON', async (_, others) => {
+    const { asked, url } = await serve({ ...others, '/metrics': () => TEXT });
+    const scraper = scraperOf(url);
+    expect([await namesOf(scraper), await namesOf(scraper)]).toEqual([['b'], ['b']]);
+    expect(asked).toEqual(['/api/v1/agents?agents=all', '/metrics', '/metrics']);
+  });
+
+  it('asks for both again after a failed request, and when the JSON is gone', async () => {
+    const answers: Record<string, () => string> = { '/metrics': () => TEXT };
+    const { url } = await serve(answers);
+    const scraper = scraperOf(url);
+    expect(await namesOf(scraper)).toEqual(['b']);
+    delete answers['/metrics'];
+    expect((await scraper.sample()).notes).toEqual([`no metrics from ${url.href}metrics: status 404`]);
+    answers['/api/v1/agents'] = () => json(agent);
+    expect(await namesOf(scraper)).toEqual(['a']);
+    answers['/metrics'] = () => TEXT;
+    delete answers['/api/v1/agents'];
+    expect(await namesOf(scraper)).toEqual(['b']);
+  });
+});

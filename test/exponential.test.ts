@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  atScale,
+  bucketMiddle,
+  exponentialCount,
+  exponentialSince,
+  exponentialSum,
+  highestValue,
+  lowestValue,
+} from '../src/exponential.js';
+import { exponentialTally } from './support/exponential.js';
+
+const values = fc.array(fc.oneof(fc.nat(40), fc.nat(), fc.double({ min: 0.001, max: 1, noNaN: true })));
+const scale = fc.integer({ min: -8, max: 6 });
+
+/** Tallies with equal numbers are equal, whatever arrays hold their counts. */
+const plain = (tally = exponentialTally([])) => ({
+  ...tally,
+  counts: Array.from(tally.counts),
+  offset: tally.counts.length === 0 ? 0 : tally.offset,
+});
+
+describe('the value of a bucket', () => {
+  it('is exact up to 20, and within 2.3 % above', () => {
+    const middleOf = (value: number) => {
+      const tally = exponentialTally([value]);
+      return bucketMiddle(tally, tally.offset);
+    };
+    for (let n = 1; n <= 20; n++) expect(middleOf(n)).toBe(n);
+    fc.assert(
+      fc.property(fc.integer({ min: 21, max: Number.MAX_SAFE_INTEGER }), (n) => {
+        expect(Math.abs(middleOf(n) - n) / n).toBeLessThan(0.023);
+      }),
+    );
+  });
+
+  it('is the middle of the whole numbers, or of the bucket if it has none', () => {
+    expect(bucketMiddle({ scale: 0 }, 2)).toBe((5 + 8) / 2);
+    expect(bucketMiddle({ scale: 0 }, -1)).toBe(1);
+    expect(bucketMiddle({ scale: 0 }, -2)).toBe((0.25 + 0.5) / 2);
+    expect(bucketMiddle({ scale: -1 }, 0)).toBe((2 + 4) / 2);
+    expect(bucketMiddle({ scale: 1 }, 0)).toBeCloseTo((1 + Math.SQRT2) / 2);
+  });
+
+  it('bounds the lowest and the highest value', () => {
+    const tally = exponentialTally([5, 7, 9]);
+    expect([lowestValue(tally), highestValue(tally)]).toEqual([5, 9]);
+    expect([lowestValue(exponentialTally([0, 7])), highestValue(exponentialTally([0, 7]))]).toEqual([0, 7]);
+    expect([lowestValue(exponentialTally([0])), highestValue(exponentialTally([0]))]).toEqual([0, 0]);
+    expect([lowestValue(exponentialTally([])), highestValue(exponentialTally([]))]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a lower scale', () => {
+  it('has the counts of the values themselves at that scale', () => {
+    fc.assert(
+      fc.property(values, scale, (all, lower) => {
+        const tally = exponentialTally(all, 6);
+        expect(plain(atScale(tally, lower))).toEqual(plain(exponentialTally(all, lower)));
+        expect(exponentialCount(atScale(tally, lower))).toBe(all.length);
+      }),
+    );
+  });
+
+  it('merges buckets with negative indices downwards', () => {
+    const tally = { scale: 4, zeroCount: 0, offset: -3, counts: [1, 2, 4, 8] };
+    expect(plain(atScale(tally, 3))).toEqual({ scale: 3, zeroCount: 0, offset: -2, counts: [1, 6, 8] });
+  });
+
+  it('is not made of a tally that is coarser', () => {
+    const tally = exponentialTally([3], 2);
+    expect(atScale(tally, 4)).toBe(tally);
+  });
+});
+
+describe('values since an earlier tally', () => {
+  it('are those that came later', () => {
+    fc.assert(
+      fc.property(values, values, scale, scale, (before, later, one, other) => {
+        const since = exponentialSince(exponentialTally(before, one), exponentialTally([...before, ...later], other));
+        expect(plain(since)).toEqual(plain(exponentialTally(later, Math.min(one, other))));
+      }),
+    );
+  });
+
+  it('are all values if there is none, or if any count fell', () => {
+    const now = exponentialTally([0, 3, 9]);
+    expect(exponentialSince(undefined, now)).toBe(now);
+    for (const before of [[0, 0], [3, 3], [2], [10]]) expect(exponentialSince(exponentialTally(before), now)).toBe(now);
+  });
+
+  it('leave the earlier tally and the present one as they were', () => {
+    const [before, now] = [exponentialTally([3, 9]), exponentialTally([3, 9, 9])];
+    exponentialSince(before, now);
+    expect([before, now]).toEqual([exponentialTally([3, 9]), exponentialTally([3, 9, 9])]);
+  });
+});
+
+describe('a sum of tallies', () => {
+  it('has the values of all, at the lowest scale', () => {
+    const tallies = fc.array(fc.record({ of: values, scale }), { minLength: 1, maxLength: 4 });
+    fc.assert(
+      fc.property(tallies, (all) => {
+        const sum = exponentialSum(all.map((one) => exponentialTally(one.of, one.scale)));
+        const lowest = Math.min(...all.map((one) => one.scale));
+        expect(plain(sum)).toEqual(
+          plain(
+            exponentialTally(
+              all.flatMap((one) => one.of),
+              lowest,
+            ),
+          ),
+        );
+      }),
+    );
+  });
+
+  it('is undefined without tallies', () => {
+    expect(exponentialSum([])).toBeUndefined();
+  });
+});
