@@ -2,21 +2,16 @@
  * Bytes that a fleet sends to its backend. The exports of 1 and of 64 agents are measured. Their difference, divided by
  * 63, is the share of one agent; the rest is that of a host without agents. A fleet is a multiple: hosts share nothing.
  */
-import { inDirectory, round, stagesOf } from './support/measure.mjs';
-import { writersIn } from './support/transfers.mjs';
+import { round } from './support/measure.mjs';
+import { measuredSizes, sizes } from './support/sizes.mjs';
 
 export const title = 'a fleet at its backend, computed from measured exports; scraped every 15 s, or pushed every 60 s';
 
-const FEW = 1;
-const MANY = 64;
 const SCRAPES_A_DAY = 86_400 / 15;
 const PUSHES_A_DAY = 86_400 / 60;
-const SIZES = ['series', 'buckets', 'pageBytes', 'pageGzipBytes', 'protobufBytes', 'protobufGzipBytes'];
 
 export async function run({ quick }) {
-  const [few, many] = [await sizesOf(FEW), await sizesOf(MANY)];
-  const agent = sizes((size) => (many[size] - few[size]) / (MANY - FEW));
-  const host = sizes((size) => few[size] - FEW * agent[size]);
+  const { agent, host } = await measuredSizes('standard');
   const rows = [];
   for (const hosts of quick ? [1] : [1, 100, 10_000]) {
     for (const agents of [1, 8, 64]) {
@@ -24,19 +19,6 @@ export async function run({ quick }) {
     }
   }
   return rows;
-}
-
-function sizesOf(agents) {
-  return inDirectory((directory) => {
-    const writers = writersIn(directory, agents);
-    const found = stagesOf(directory, agents, 1);
-    for (const writer of writers) writer.close();
-    return found;
-  });
-}
-
-function sizes(valueOf) {
-  return Object.fromEntries(SIZES.map((size) => [size, valueOf(size)]));
 }
 
 export function caseOf({ hosts, agents }) {

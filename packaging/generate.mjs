@@ -1,13 +1,56 @@
 /**
- * Writes what follows from the rows of options: the option types, config.schema.json and the tables in docs/.
- * `npm run schema` runs it after each change of a row.
+ * Writes what follows from the tables of options, metrics and attributes: the option types, the comments of constants,
+ * config.schema.json, the tables in docs/ and semconv/. `npm run schema` runs it after each change of a table.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
+import { withComments } from './reference/constants.mjs';
+import { modelOf } from './reference/model.mjs';
+import { tablesOf } from './reference/page.mjs';
+import { registryOf } from './reference/registry.mjs';
 
 const WIDTH = 120;
 
-export async function generated(settings, read) {
+const SETTINGS = ['row', 'option-rows', 'serve-rows', 'file'];
+const TABLES = {
+  mapping: 'mapping/index',
+  semconv: 'mapping/semconv',
+  selfMetrics: 'instrumentation/self-metrics',
+  builderRun: 'instrumentation/builders/builder-run',
+  comprehensive: 'instrumentation/builders/comprehensive-builder',
+  records: 'instrumentation/builders/records-builder',
+  aboutPackage: 'package',
+};
+
+/** Loads the modules that have the tables. `load` takes the path of a module below src/, without its extension. */
+export async function modulesFrom(load) {
+  const settings = await Promise.all(SETTINGS.map((name) => load(`settings/${name}`)));
+  const tables = Object.entries(TABLES).map(async ([name, module]) => [name, await load(module)]);
+  return { ...Object.fromEntries(await Promise.all(tables)), settings: Object.assign({}, ...settings) };
+}
+
+export async function generated(modules, read) {
+  const texts = { ...settingsTexts(modules.settings, read), ...referenceTexts(modules, read) };
+  for (const [file, text] of Object.entries(texts)) {
+    texts[file] = await format(text, { ...(await resolveConfig(file)), filepath: file });
+  }
+  return texts;
+}
+
+function referenceTexts(modules, read) {
+  const model = modelOf(modules);
+  const page = Object.entries(tablesOf(model)).reduce(
+    (text, [name, table]) => between(name, table, text),
+    read('docs/metrics.md'),
+  );
+  return {
+    'docs/metrics.md': page,
+    'src/mapping/semconv.ts': withComments(read('src/mapping/semconv.ts'), model),
+    ...registryOf(model, modules.aboutPackage.PACKAGE_VERSION),
+  };
+}
+
+function settingsTexts(settings, read) {
   const { OPTION_ROWS, ALL_SERVE_ROWS, SERVE_SECTION, configSchema } = settings;
   const { defaultText, flagName, sentences } = settings;
   const optionRows = Object.entries(OPTION_ROWS);
@@ -57,7 +100,7 @@ export async function generated(settings, read) {
       ),
   ].join('\n');
 
-  const texts = {
+  return {
     'src/settings/options.ts': Object.entries({
       NixlOptions: properties(undefined),
       NixlInstrumentationConfig: properties('instrumentation'),
@@ -71,10 +114,6 @@ export async function generated(settings, read) {
     'docs/configuration.md': between('options', options, read('docs/configuration.md')),
     'docs/settings.md': between('flags', flags, read('docs/settings.md')),
   };
-  for (const [file, text] of Object.entries(texts)) {
-    texts[file] = await format(text, { ...(await resolveConfig(file)), filepath: file });
-  }
-  return texts;
 }
 
 /** The TypeScript type that a JSON Schema implies. */
@@ -102,8 +141,7 @@ function comment(text) {
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  const modules = ['row', 'option-rows', 'serve-rows', 'file'].map((name) => import(`../dist/settings/${name}.js`));
-  const settings = Object.assign({}, ...(await Promise.all(modules)));
-  const texts = await generated(settings, (file) => readFileSync(file, 'utf8'));
+  const modules = await modulesFrom((name) => import(`../dist/${name}.js`));
+  const texts = await generated(modules, (file) => readFileSync(file, 'utf8'));
   for (const [file, text] of Object.entries(texts)) writeFileSync(file, text);
 }

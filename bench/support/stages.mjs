@@ -1,5 +1,5 @@
-// `node stages.mjs DIRECTORY AGENTS RUNS`: prints one line of JSON with the median milliseconds of each stage of a scrape
-// or an export of the agents of a directory, and with its bytes. In a separate process it collects only its own garbage.
+// `node stages.mjs DIRECTORY AGENTS RUNS SERIES`: prints one line of JSON with the median milliseconds of each stage of a scrape
+// or an export of the agents of a directory, with this preset of series, and with its bytes. In a separate process it collects only its own garbage.
 import { NixlMetricProducer } from '../../dist/index.js';
 import { openSource } from '../../dist/shm-bridge/index.js';
 import { exposition } from '../../dist/cli/http/exposition.js';
@@ -9,11 +9,11 @@ import { emptyResource } from '@opentelemetry/resources';
 import { gzipSync } from 'node:zlib';
 import { quantile } from './measure.mjs';
 
-const [directory, agentsText, runsText] = process.argv.slice(2);
+const [directory, agentsText, runsText, series] = process.argv.slice(2);
 const agents = Number(agentsText);
 const runs = Number(runsText);
 
-const options = { directories: directory };
+const options = { directories: directory, series };
 const source = openSource(producerSettings(options).source);
 const producer = new NixlMetricProducer(options);
 

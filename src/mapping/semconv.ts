@@ -4,121 +4,121 @@
  * All other metrics have the same names in both namings. Attributes have these names in naming `otel`.
  */
 
-/** Counter, By: bytes transferred by completed requests, by direction. */
+/** Counter, By. Bytes transferred by completed requests. */
 export const METRIC_NIXL_TRANSFER_IO = 'nixl.transfer.io' as const;
-/** Gauge, By: size of the most recently completed transfer, by direction. */
+/** Gauge, By. Size of the most recently completed transfer. */
 export const METRIC_NIXL_TRANSFER_LAST_SIZE = 'nixl.transfer.last.size' as const;
-/** Counter, {request}: completed transfer requests, by direction. */
+/** Counter, {request}. Completed transfer requests. */
 export const METRIC_NIXL_TRANSFER_REQUESTS = 'nixl.transfer.requests' as const;
-/** Counter, s: total transfer time. */
+/** Counter, s. Total transfer time. */
 export const METRIC_NIXL_TRANSFER_TIME = 'nixl.transfer.time' as const;
-/** Gauge, s: duration of the most recent transfer. */
+/** Gauge, s. Duration of the most recent transfer. */
 export const METRIC_NIXL_TRANSFER_LAST_DURATION = 'nixl.transfer.last.duration' as const;
-/** Histogram, s: transfer duration. */
+/** Histogram, s. Transfer duration from start to completion. */
 export const METRIC_NIXL_TRANSFER_DURATION = 'nixl.transfer.duration' as const;
-/** Counter, s: total time to post transfers. */
+/** Counter, s. Total time to post transfers. */
 export const METRIC_NIXL_TRANSFER_POST_TIME = 'nixl.transfer.post.time' as const;
-/** Gauge, s: time to post the most recent transfer. */
+/** Gauge, s. Time to post the most recent transfer. */
 export const METRIC_NIXL_TRANSFER_LAST_POST_DURATION = 'nixl.transfer.last.post.duration' as const;
-/** Histogram, s: time to post a transfer to the backend. */
+/** Histogram, s. Time to post a transfer to the backend. */
 export const METRIC_NIXL_TRANSFER_POST_DURATION = 'nixl.transfer.post.duration' as const;
-/** Histogram, By: transfer size, by direction. */
+/** Histogram, By. Size of each finished transfer. */
 export const METRIC_NIXL_TRANSFER_SIZE = 'nixl.transfer.size' as const;
-/** Histogram, By/s: throughput of each transfer, by direction. */
+/** Histogram, By/s. Bytes of each transfer divided by its duration. */
 export const METRIC_NIXL_TRANSFER_THROUGHPUT = 'nixl.transfer.throughput' as const;
-/** Histogram, s: duration of transfers of known direction, by direction. */
+/** Histogram, s. Duration of transfers of known direction, from start to completion. */
 export const METRIC_NIXL_TRANSFER_DIRECTED_DURATION = 'nixl.transfer.directed.duration' as const;
-/** Counter, By: memory registered. */
+/** Counter, By. Memory registered. */
 export const METRIC_NIXL_MEMORY_REGISTERED = 'nixl.memory.registered' as const;
-/** Gauge, By: size of the most recent registration. */
+/** Gauge, By. Size of the most recent registration. */
 export const METRIC_NIXL_MEMORY_LAST_REGISTERED = 'nixl.memory.last.registered' as const;
-/** Counter, By: memory deregistered. */
+/** Counter, By. Memory deregistered. */
 export const METRIC_NIXL_MEMORY_DEREGISTERED = 'nixl.memory.deregistered' as const;
-/** Gauge, By: size of the most recent deregistration. */
+/** Gauge, By. Size of the most recent deregistration. */
 export const METRIC_NIXL_MEMORY_LAST_DEREGISTERED = 'nixl.memory.last.deregistered' as const;
-/** UpDownCounter, By: memory registered and not yet deregistered. */
+/** UpDownCounter, By. Memory registered and not yet deregistered. */
 export const METRIC_NIXL_MEMORY_USAGE = 'nixl.memory.usage' as const;
-/** Gauge, 1: 1 if memory events were missed, so that the memory usage may be wrong. */
+/** Gauge, {agent}. 1 if memory events were missed, so that the memory usage may be wrong. */
 export const METRIC_NIXL_MEMORY_APPROXIMATE = 'nixl.memory.approximate' as const;
-/** Counter, {error}: failed operations, by `error.type`. */
+/** Counter, {error}. Failed operations by NIXL status. */
 export const METRIC_NIXL_ERRORS = 'nixl.errors' as const;
-/** Counter, {event}: events that the agent reports as dropped before they reached its ring. */
+/** Counter, {event}. Events that the agent reports as dropped before they reached its ring. */
 export const METRIC_NIXL_TELEMETRY_EVENTS_DROPPED = 'nixl.telemetry.events.dropped' as const;
 
-/** Counter, {event}: events read from the ring, by category and event. */
+/** Counter, {event}. Events read from the ring. */
 export const METRIC_NIXL_EVENTS = 'nixl.events' as const;
-/** Counter, {event}: events of types that are not in the event table. */
+/** Counter, {event}. Events of types that are not in the event table. */
 export const METRIC_NIXL_EVENTS_UNKNOWN = 'nixl.events.unknown' as const;
-/** Counter: sum of event values, by category and event. */
+/** Counter. Sum of event values. */
 export const METRIC_NIXL_EVENT_VALUE = 'nixl.event.value' as const;
-/** Gauge: most recent event value, by category and event. */
+/** Gauge. Value of the most recent event. */
 export const METRIC_NIXL_EVENT_LAST = 'nixl.event.last' as const;
-/** Histogram: values of performance events without a dedicated metric, by category and event. */
+/** Histogram. Values of performance events without a dedicated metric. */
 export const METRIC_NIXL_EVENT_DISTRIBUTION = 'nixl.event.distribution' as const;
 
-/** Gauge, 1: 0 if the agent's process is known to have ended, otherwise 1. */
+/** Gauge, {agent}. 0 if the agent's process is known to have ended, otherwise 1. */
 export const METRIC_NIXL_AGENT_UP = 'nixl.agent.up' as const;
-/** Gauge, s: time since the agent's last event. */
+/** Gauge, s. Time since the agent's last event. */
 export const METRIC_NIXL_AGENT_IDLE = 'nixl.agent.idle' as const;
-/** Counter, {restart}: restarts of the agent under the same name. */
+/** Counter, {restart}. Restarts of the agent under the same name. */
 export const METRIC_NIXL_AGENT_RESTARTS = 'nixl.agent.restarts' as const;
-/** Gauge, 1: highest fill ratio of the ring in the last 15 to 30 s. */
+/** Gauge, 1. Highest fill ratio of the ring in the last 15 to 30 s. */
 export const METRIC_NIXL_RING_UTILIZATION = 'nixl.ring.utilization' as const;
-/** Counter, {drain}: drains that found the ring full. */
+/** Counter, {drain}. Drains that found the ring full: the agent may have lost events. */
 export const METRIC_NIXL_RING_FULL = 'nixl.ring.full' as const;
-/** Counter, s: upper bound on the time the ring was full. */
+/** Counter, s. Upper bound on the time the ring was full. */
 export const METRIC_NIXL_RING_FULL_TIME = 'nixl.ring.full_time' as const;
-/** Counter, {resync}: read position resynchronisations. */
+/** Counter, {resync}. Read position resynchronisations (restart, corruption, other consumer). */
 export const METRIC_NIXL_RING_RESYNCS = 'nixl.ring.resyncs' as const;
-/** Counter, {move}: read position changes by other consumers. */
+/** Counter, {move}. Read position changes by other consumers. */
 export const METRIC_NIXL_RING_FOREIGN_MOVES = 'nixl.ring.foreign_moves' as const;
-/** Gauge, 1: 1 if the agent's metrics may be wrong. */
+/** Gauge, {ring}. 1 if the agent's metrics may be wrong. */
 export const METRIC_NIXL_RING_SUSPECT = 'nixl.ring.suspect' as const;
 
-/** Counter, s, builder `time`: total transfer time; concurrent transfers add up. */
+/** Counter, s, builder `time`. Total transfer time; concurrent transfers add up. */
 export const METRIC_NIXL_TIME_TRANSFER = 'nixl.time.transfer' as const;
-/** Counter, s, builder `time`: total time to post transfers. */
+/** Counter, s, builder `time`. Total time to post transfers. */
 export const METRIC_NIXL_TIME_POST = 'nixl.time.post' as const;
-/** Gauge, 1, builder `time`: transfer time per elapsed time since the previous collection. */
+/** Gauge, 1, builder `time`. Transfer time per elapsed time since the previous collection; above 1 if transfers overlap. */
 export const METRIC_NIXL_TIME_BUSY = 'nixl.time.busy' as const;
-/** Gauge, By/s, builder `time`: bytes per second since the previous collection, by direction. */
+/** Gauge, By/s, builder `time`. Bytes transferred per second since the previous collection. */
 export const METRIC_NIXL_TIME_THROUGHPUT = 'nixl.time.throughput' as const;
-/** Gauge, s, builder `time`: transfer time since midnight UTC. */
+/** Gauge, s, builder `time`. Transfer time since midnight UTC. */
 export const METRIC_NIXL_TIME_TODAY = 'nixl.time.today' as const;
 
-/** Gauge, 1: share of durations in the instrumentation's histograms since the previous collection, by event. */
+/** Gauge, 1. Share of the durations since the previous collect that reach the histograms; 1 without durations. */
 export const METRIC_NIXL_DURATION_SAMPLED_RATIO = 'nixl.duration.sampled_ratio' as const;
-/** Counter, {event}: durations seen by the instrumentation, by event and outcome. */
+/** Counter, {event}. Durations by outcome: recorded in a histogram, left out by sampling, or lost. */
 export const METRIC_NIXL_DURATION_EVENTS = 'nixl.duration.events' as const;
 
-/** Counter, {tick}: passes of the collector thread over its rings. */
+/** Counter, {tick}. Passes of the collector thread over its rings. */
 export const METRIC_NIXL_COLLECTOR_TICKS = 'nixl.collector.ticks' as const;
-/** Counter, {tick}: ticks that began more than one drain interval late. */
+/** Counter, {tick}. Ticks that began more than one drain interval late. */
 export const METRIC_NIXL_COLLECTOR_LATE_TICKS = 'nixl.collector.late_ticks' as const;
-/** Gauge, s: longest time between the starts of two ticks. */
+/** Gauge, s. Longest time between the beginnings of two ticks. */
 export const METRIC_NIXL_COLLECTOR_LAG_MAX = 'nixl.collector.lag.max' as const;
-/** UpDownCounter, {agent}: agents with an attached ring, by life. */
+/** UpDownCounter, {agent}. Agents with an attached ring by life, exported or not. */
 export const METRIC_NIXL_COLLECTOR_AGENTS = 'nixl.collector.agents' as const;
-/** UpDownCounter, {file}: skipped files and directories without rings, by state. */
+/** UpDownCounter, {file}. Skipped files and directories without rings, by state. */
 export const METRIC_NIXL_COLLECTOR_PROBLEMS = 'nixl.collector.problems' as const;
-/** Counter, {failure}: failed exports of `serve`, by exporter. */
+/** Counter, {failure}. Failed exports of serve by exporter, and errors that an exporter threw outside of an export. */
 export const METRIC_NIXL_EXPORTER_FAILURES = 'nixl.exporter.failures' as const;
 
-/** Counter, {event}: events passed to metric builders, by outcome. */
+/** Counter, {event}. Events for custom builders, by outcome: delivered or lost. Other metrics lose no events. */
 export const METRIC_NIXL_BUILDERS_EVENTS = 'nixl.builders.events' as const;
-/** Counter, {event}, builder `comprehensive`: events and records by all attributes; a prefix in `comprehensive_names`. */
+/** Counter, {event}, builder `comprehensive`. Events of agents and records, with all configured attributes. */
 export const METRIC_NIXL_COMPREHENSIVE_EVENTS = 'nixl.comprehensive.events' as const;
-/** Counter, {record}, builder `records`: records by action and outcome. Prefix of the metrics below. */
+/** Counter, {record}, builder `records`. Records by action and outcome: pass, fail or user_error. */
 export const METRIC_NIXL_RECORDS = 'nixl.records' as const;
-/** Counter, {record}: records by version, action and outcome. */
+/** Counter, {record}, builder `records`. Records by version, action and outcome. */
 export const METRIC_NIXL_RECORDS_VERSIONS = 'nixl.records.versions' as const;
-/** Counter, {record}: records by network, action and outcome. */
+/** Counter, {record}, builder `records`. Records by network, action and outcome. */
 export const METRIC_NIXL_RECORDS_NETWORKS = 'nixl.records.networks' as const;
-/** Counter, s: duration of records, by action. */
+/** Counter, s, builder `records`. Duration of the recorded jobs by action. */
 export const METRIC_NIXL_RECORDS_TIME = 'nixl.records.time' as const;
-/** Counter, {gpu}: GPUs of records, by model. */
+/** Counter, {gpu}, builder `records`. GPUs named in records, by model. */
 export const METRIC_NIXL_RECORDS_GPUS = 'nixl.records.gpus' as const;
-/** Counter, s: GPU-seconds of records, by model. */
+/** Counter, s, builder `records`. GPU-seconds of records, by model. */
 export const METRIC_NIXL_RECORDS_GPU_TIME = 'nixl.records.gpu.time' as const;
 
 /** Name of the agent; `agent_name` in naming `nixl`. */

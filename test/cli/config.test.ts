@@ -326,9 +326,10 @@ describe('a configuration file', () => {
       producerSettings({ directories: '/none', configFile: fileWith(text) }, environment);
     const bounds = 'durationBoundsUs: [1, 2]\n';
     expect(() => open(`${bounds}builders: [agents, time]`)).toThrow(
-      '1:1: durationBoundsUs needs the builder nixl or transfers or events or custom, and builders has only agents, time',
+      '1:1: durationBoundsUs needs the builder nixl or durations or events or categories or custom, and builders has only agents, time',
     );
-    for (const builder of ['nixl', 'transfers', 'events', 'custom']) open(`${bounds}builders: [${builder}]`);
+    for (const builder of ['nixl', 'durations', 'events', 'categories', 'custom'])
+      open(`${bounds}builders: [${builder}]`);
     open('builders: [agents]', { NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US: '1,2' });
   });
 
@@ -464,6 +465,22 @@ describe('precedence', () => {
     const printed = effectiveConfig(file, { NIXL_TELEMETRY_EXPORTER: 'prometheus_mp' });
     expect(printed).toContain('# from default\nnixlLabels: prometheus\n');
     producerSettings({ directories: '/none', configFile: fileWith(printed) }, {});
+  });
+
+  it('chooses the series: flag, file, default; a list of builders replaces only the default', async () => {
+    const file = fileWith('series: full');
+    expect(effectiveConfig(undefined, {})).toContain('# from default\nseries: standard\n');
+    expect(effectiveConfig(file, {})).toContain('# from file\nseries: full\n');
+    const builders = fileWith('directories: /none\nbuilders: [nixl]');
+    expect(effectiveConfig(builders, {})).not.toMatch(/^series:/m);
+    producerSettings({ configFile: fileWith(effectiveConfig(builders, {})) }, {});
+    producerSettings({ configFile: fileWith(effectiveConfig(fileWith('directories: /none'), {})) }, {});
+    const args = ['serve', '--dir', temporaryDirectory(), '--port', '0', '--series', 'nixl', '--config', builders];
+    const { code, stderr } = await run(args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `series is "nixl", but ${builders}:2:1: builders is set as well, and each of them chooses all metrics: set only one of the two`,
+    );
   });
 
   it('refuses an attribute with the name of a label that a flag or variable selects', async () => {

@@ -12,6 +12,7 @@ describe('settings of serve', () => {
       naming: 'nixl',
       nixlRelease: 'main',
       nixlLabels: 'prometheus',
+      series: 'standard',
       drainInterval: 20,
       deadTtl: 30_000,
       exportInterval: 60_000,

@@ -307,7 +307,7 @@ describe('the cost of builders', () => {
     diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
     const { directory, writer } = ring(1, 16_384);
     for (let i = 0; i < 10_000; i++) writer.push({ name: `made-up-${i}`, category: 3, value: 1 });
-    const producer = await producerOn(directory);
+    const producer = await producerOn(directory, { series: 'full' });
     const points = pointsIn(await producer.collect(), 'nixl.events');
     expect(points).toHaveLength(257);
     const overflow = points.find(({ attributes }) => attributes['event'] === 'overflow');
@@ -366,7 +366,8 @@ describe('declared events', () => {
     for (const type of [7, 6]) writer.push({ type, value: 60 });
     writer.push({ type: 0, value: 1 });
     writer.push({ type: 2, value: 1 });
-    const result = await (await producerOn(directory, { histogramBounds: { agent_xfer_time: [50, 70] } })).collect();
+    const histogramBounds = { agent_xfer_time: [50, 70] };
+    const result = await (await producerOn(directory, { series: 'full', histogramBounds })).collect();
     const boundaries = (name: string): unknown =>
       (pointsIn(result, name)[0]?.value as { buckets: { boundaries: number[] } }).buckets.boundaries;
     expect(boundaries('agent_xfer_time_us')).toEqual([50, 70]);

@@ -76,7 +76,7 @@ async function exported(directory: string, naming: Naming): Promise<Exported> {
   const copy = temporaryDirectory();
   cpSync(directory, copy, { recursive: true });
   const [pulled, pushed] = [directory, copy].map(
-    (directories) => new NixlMetricProducer({ directories, naming, hostname: 'h' }),
+    (directories) => new NixlMetricProducer({ directories, naming, hostname: 'h', series: 'full' }),
   );
   onTestFinished(() => [pulled, pushed].forEach((producer) => producer!.close()));
   await allDrained(directory, copy);

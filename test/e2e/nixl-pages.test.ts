@@ -4,7 +4,8 @@ import path from 'node:path';
 import type { MeterProvider as ApiMeterProvider } from '@opentelemetry/api';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { NixlInstrumentation, NixlMetricProducer, type NixlOptions } from '../../src/index.js';
+import { NixlInstrumentation, NixlMetricProducer, type NixlOptions, type SeriesPreset } from '../../src/index.js';
+import { SERIES_PRESETS } from '../../src/mapping/index.js';
 import { start } from '../cli/command.js';
 import { ManualReader, ofAnotherMake, scrape, scrapeOf } from '../instrumentation/readers.js';
 import { temporaryDirectory } from '../support/live.js';
@@ -23,35 +24,50 @@ async function agentOf(page: NixlPage): Promise<{ directory: string; expected: s
   return { directory, expected };
 }
 
-const optionsOf = ({ release, labels }: NixlPage, directory: string): NixlOptions => ({
+/** Returns the lines to compare: with the series of NIXL the whole page, otherwise NIXL's own series in it. */
+function linesOf(text: string, series: SeriesPreset): string[] {
+  const samples = samplesOf(text);
+  const lines = nixlLines(samples);
+  if (series !== 'nixl') return lines;
+  expect(samples).toHaveLength(lines.length);
+  expect(text).not.toMatch(/nixl_|target_info/);
+  return lines;
+}
+
+const optionsOf = ({ release, labels }: NixlPage, directory: string, series: SeriesPreset): NixlOptions => ({
   directories: directory,
   hostname: HOST,
+  series,
   nixlRelease: release,
   nixlLabels: labels,
 });
 
-describe.each(Object.entries(NIXL_PAGES))('the page of NIXL %s', (_, page) => {
+const CASES = Object.entries(NIXL_PAGES).flatMap(([release, page]) =>
+  SERIES_PRESETS.map((series) => ({ release, page, series })),
+);
+
+describe.each(CASES)('the page of NIXL $release, with series $series,', ({ page, series }) => {
   it('is what serve shows', async () => {
     const { directory, expected } = await agentOf(page);
     const config = path.join(temporaryDirectory(), 'config.yaml');
     writeFileSync(config, `hostname: ${HOST}\n`);
-    const flags = ['--nixl-release', page.release, '--nixl-labels', page.labels];
+    const flags = ['--nixl-release', page.release, '--nixl-labels', page.labels, '--series', series];
     const serve = start(['serve', '--dir', directory, '--port', '0', '--config', config, ...flags]);
     const [, url] = await serve.says(/serves (http:\S+)/);
-    const lines = async () => nixlLines(samplesOf(await (await fetch(url!)).text()));
+    const lines = async () => linesOf(await (await fetch(url!)).text(), series);
     await expect.poll(lines, PATIENTLY).toEqual(expected);
   });
 
   it('is what a producer shows', async () => {
     const { directory, expected } = await agentOf(page);
-    const producer = new NixlMetricProducer(optionsOf(page, directory));
+    const producer = new NixlMetricProducer(optionsOf(page, directory, series));
     onTestFinished(() => producer.close());
-    await expect.poll(async () => nixlLines(samplesOf(await scrape(producer))), PATIENTLY).toEqual(expected);
+    await expect.poll(async () => linesOf(await scrape(producer), series), PATIENTLY).toEqual(expected);
   });
 
   it('is what an instrumentation shows', async () => {
     const { directory, expected } = await agentOf(page);
-    const show = instrumented(page, directory, (provider) => provider);
+    const show = instrumented(page, directory, series, (provider) => provider);
     await expect.poll(show, PATIENTLY).toEqual(expected);
   });
 
@@ -61,7 +77,7 @@ describe.each(Object.entries(NIXL_PAGES))('the page of NIXL %s', (_, page) => {
     const isEmpty = (line: string): boolean => /_us_(bucket|count|sum)\{.* 0$/.test(line);
     const times = page.work['agent_xfer_time'] ?? [];
     const expected = times.length > 0 ? all : all.filter((line) => !isEmpty(line));
-    await expect.poll(instrumented(page, directory, ofAnotherMake), PATIENTLY).toEqual(expected);
+    await expect.poll(instrumented(page, directory, series, ofAnotherMake), PATIENTLY).toEqual(expected);
   });
 });
 
@@ -69,11 +85,12 @@ describe.each(Object.entries(NIXL_PAGES))('the page of NIXL %s', (_, page) => {
 function instrumented(
   page: NixlPage,
   directory: string,
+  series: SeriesPreset,
   disguised: (provider: MeterProvider) => ApiMeterProvider,
 ): () => Promise<string[]> {
   const reader = new ManualReader();
-  const instrumentation = new NixlInstrumentation(optionsOf(page, directory));
+  const instrumentation = new NixlInstrumentation(optionsOf(page, directory, series));
   onTestFinished(() => instrumentation.disable());
   instrumentation.setMeterProvider(disguised(new MeterProvider({ readers: [reader] })));
-  return async () => nixlLines(samplesOf(await scrapeOf(reader)));
+  return async () => linesOf(await scrapeOf(reader), series);
 }

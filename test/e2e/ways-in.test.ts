@@ -1,4 +1,6 @@
 /** All ways into a service show the same series, and each transfer of agents under load is in every histogram. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { RunningCommand, until } from '../cli/command.js';
 import { dist } from '../support/child.js';
@@ -25,7 +27,9 @@ async function service(way: string, blockedMs: number): Promise<Seen> {
   const directory = temporaryDirectory();
   const imports = way === '/register' ? ['--import', REGISTER] : [];
   const program = [...imports, SERVICE, way, directory, String(blockedMs), dist('index.js')];
-  const env = { NIXL_TELEMETRY_DIR: directory, OTEL_LOG_LEVEL: '' };
+  const config = path.join(temporaryDirectory(), 'config.yaml');
+  writeFileSync(config, `series: full`);
+  const env = { NIXL_TELEMETRY_DIR: directory, NIXL_OTEL_CONFIG: config, OTEL_LOG_LEVEL: '' };
   const running = new RunningCommand(process.execPath, program, env);
   const [, port] = await running.says(/port (\d+)/);
   const scrape = async (): Promise<Sample[]> => {

@@ -24,10 +24,11 @@ class Reader extends MetricReader { async onShutdown() {} async onForceFlush() {
 
 writer.push({ type: 0, value: 1n });
 const directories = arg.directory;
-const producers = [1, 2, 3].map(() => new NixlMetricProducer({ directories }));
+const producers = [1, 2, 3].map(() => new NixlMetricProducer({ directories, series: 'full' }));
 const reader = new Reader();
-const instrumentation = new NixlInstrumentation({ directories });
+const instrumentation = new NixlInstrumentation({ directories, series: 'full' });
 instrumentation.setMeterProvider(new MeterProvider({ readers: [reader] }));
+// The bounds of series full, so that it shares the tally of the producers.
 const source = openSource({ directories: [directories], tally: tallyOptions() });
 const tap = source.openTypeTap({ types: [0] });
 for (const producer of producers) while (totalIn(await producer.collect()) !== 1) await sleep(5);

@@ -139,8 +139,8 @@ describe('agents beyond the limit of series', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('stay within the limit of the SDK at any number of agents and events', async () => {
-    const source = start(1900);
+  it.each(['standard', 'full'] as const)('stay within the limit of the SDK, with series %s', async (series) => {
+    const source = start(1900, { series });
     const more = (agent: number) =>
       Array.from({ length: 100 }, (_, i) => eventTally({ category: 3, name: `event-${agent}-${i}` }, [1n]));
     source.agents = Array.from({ length: 300 }, (_, i) =>
@@ -158,7 +158,7 @@ describe('agents beyond the limit of series', () => {
 
 describe('events beyond the limit of series', () => {
   it('are reported as "other" without their agent, which keeps its series', async () => {
-    const source = start();
+    const source = start(24, { series: 'full' });
     const keys = Array.from({ length: 30 }, (_, i) => eventTally({ category: 3, name: `event-${i}` }, [1n]));
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, {}, keys.slice(0, 20))];
     await reader.metrics();
@@ -180,7 +180,7 @@ describe('events beyond the limit of series', () => {
 
 describe('the series limit', () => {
   it('admits known agents and events again, and gives "other" a limited number of events', () => {
-    const limit = new SeriesLimit(24, 12);
+    const limit = new SeriesLimit({ limit: 24, widest: 12, besideEvents: 0 });
     expect(['a', 'b', 'c', 'a'].map((agent) => limit.admits(agent, 0))).toEqual([true, true, false, true]);
     expect(limit.admitsEvent('a', 'x')).toBe(true);
     expect(limit.admitsEvent('c', 'x')).toBe(false);
@@ -190,6 +190,13 @@ describe('the series limit', () => {
   });
 
   it('does not admit an agent without room for its events', () => {
-    expect(new SeriesLimit(24, 12).admits('a', 25)).toBe(false);
+    expect(new SeriesLimit({ limit: 24, widest: 12, besideEvents: 0 }).admits('a', 25)).toBe(false);
+  });
+
+  it('shares the room of an instrument between events and other series', () => {
+    const limit = new SeriesLimit({ limit: 24, widest: 12, besideEvents: 5 });
+    expect([limit.admits('a', 20), limit.admits('a', 19), limit.admits('b', 15)]).toEqual([false, true, false]);
+    const events = Array.from({ length: 30 }, (_, i) => limit.admitsEvent('a', `event-${i}`));
+    expect(events.filter(Boolean)).toHaveLength(19);
   });
 });

@@ -118,7 +118,7 @@ describe('setConfig', () => {
 
   it('without a change leaves the rings open', () => {
     metrics.setGlobalMeterProvider(providerWith(new ManualReader()));
-    instrumentation().setConfig({ directories: ['/rings'], hostname: 'h' });
+    instrumentation().setConfig({ directories: ['/rings'], hostname: 'h', series: 'full' });
     expect(opener.opened).toHaveLength(1);
   });
 

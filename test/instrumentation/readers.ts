@@ -11,11 +11,10 @@ import {
   type MetricProducer,
   MetricReader,
 } from '@opentelemetry/sdk-metrics';
-import { AttributeRegistry, type AttributeSpec, EVERYTHING } from '../../src/mapping/index.js';
+import { AttributeRegistry, type AttributeSpec, EVERYTHING, PRESETS } from '../../src/mapping/index.js';
 import type { NixlMetricProducer, NixlMetricProducerOptions } from '../../src/index.js';
 import { BuilderMetrics } from '../../src/instrumentation/builders/builder-metrics.js';
 import { sharedProducer } from '../../src/instrumentation/producer/metric-producer.js';
-import { OPTION_ROWS } from '../../src/settings/option-rows.js';
 import type { Profile } from '../../src/settings/settings.js';
 import { feedOf, type InMemorySource } from './in-memory-source.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -97,7 +96,7 @@ export function metricIn(result: CollectionResult, name: string): MetricData {
   return metricsIn(result).find(({ descriptor }) => descriptor.name === name)!;
 }
 
-/** Makes a producer on a shared feed, as the instrumentation does. */
+/** Makes a producer on a shared feed, as the instrumentation does, with the series of preset full unless given. */
 export function producerOn(
   source: InMemorySource,
   options: NixlMetricProducerOptions = {},

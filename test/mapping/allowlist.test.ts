@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { allowlist, EVENTS, metricsOf } from '../../src/mapping/index.js';
+import { allowlist, EVENTS, metricsOf, PRESETS } from '../../src/mapping/index.js';
 
 const selected = (...entries: string[]) => EVENTS.map(({ event }) => event).filter(allowlist(entries).selects);
 
@@ -30,7 +30,9 @@ describe('an allowlist', () => {
   });
 
   it('selects all series of an event, and no others', () => {
-    const names = (...entries: string[]) => metricsOf('nixl', { events: allowlist(entries) }).map(({ name }) => name);
+    const { builders } = PRESETS.full;
+    const names = (...entries: string[]) =>
+      metricsOf('nixl', { builders, events: allowlist(entries) }).map(({ name }) => name);
     const bytes = names('agent_tx_bytes');
     expect(bytes).toEqual(
       expect.arrayContaining(['agent_tx_bytes_total', 'agent_tx_last_bytes', 'nixl.agent.up', 'nixl.events']),

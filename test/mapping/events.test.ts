@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CATEGORIES, EVENTS, metricsOf, NAMINGS, tallyOptions } from '../../src/mapping/index.js';
+import { CATEGORIES, EVENTS, metricsOf, NAMINGS, PRESETS, tallyOptions } from '../../src/mapping/index.js';
 
 /** Returns all series names of a metric in the spelling of a Prometheus exporter. */
 function prometheusNames(name: string, kind: string): string[] {
@@ -46,7 +46,7 @@ describe('the event table', () => {
 });
 
 describe.each(NAMINGS)('metric names in naming %s', (naming) => {
-  const metrics = metricsOf(naming);
+  const metrics = metricsOf(naming, { builders: PRESETS.full.builders });
 
   it('are different from each other after Prometheus has sanitised them', () => {
     const names = metrics.flatMap(({ name, kind }) => prometheusNames(name, kind));

@@ -62,7 +62,7 @@ describe('a producer', () => {
       await allDrained(directory);
       return samplesOf(await scrape(producer));
     };
-    const byVariables = await samples({});
+    const byVariables = await samples({ series: 'full' });
     const buckets = byVariables.filter(({ name }) => name === 'agent_xfer_time_us_bucket');
     expect(buckets.map(({ labels, value }) => [labels['le'], value])).toEqual([
       ['10', 0],

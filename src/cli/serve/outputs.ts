@@ -110,7 +110,11 @@ async function prometheusOutput({ name, resource, shared, owner }: Opening): Pro
     preventServerStart: true, // serve has a server with more paths and limits
   });
   const provider = new MeterProvider({ resource, readers: [exporter] });
-  return { name, exposition: metricsHandler(exporter, shared.hasOwnMetrics, owner.onFailure), close: () => provider.shutdown() };
+  return {
+    name,
+    exposition: metricsHandler(exporter, shared.hasOwnMetrics, owner.onFailure),
+    close: () => provider.shutdown(),
+  };
 }
 
 function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: string): Output {

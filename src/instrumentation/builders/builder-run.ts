@@ -17,6 +17,11 @@ const SLICE_MS = 5;
 const BUSY_DELAY_MS = 10;
 const IDLE_DELAY_MS = 100;
 
+export const EVENTS_OPTIONS = {
+  unit: '{event}',
+  description: 'Events for custom builders, by outcome: delivered or lost. Other metrics lose no events.',
+};
+
 export interface BuilderRunOptions {
   readonly processor: MetricProcessor;
   readonly agentAttributes: AgentAttributes;
@@ -101,10 +106,7 @@ export class BuilderRun {
 
   #observeTap(): void {
     if (this.#tap === undefined) return;
-    this.#observable ??= this.#meter?.createObservableCounter(EVENTS, {
-      unit: '{event}',
-      description: 'Events for custom builders, by outcome: delivered or lost. Other metrics lose no events.',
-    });
+    this.#observable ??= this.#meter?.createObservableCounter(EVENTS, EVENTS_OPTIONS);
     this.#observable?.addCallback(this.#onObserve);
   }
 

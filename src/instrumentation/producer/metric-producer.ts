@@ -156,7 +156,8 @@ export class NixlMetricProducer implements MetricProducer {
       if (one !== undefined) data.push(one);
     });
     const { hasOwnMetrics } = this.#context;
-    if (hasOwnMetrics && snapshot.withoutSelf !== true) data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
+    if (hasOwnMetrics && snapshot.withoutSelf !== true)
+      data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
     // Set last: if the code above throws, the next delta still begins where the previous one ended.
     const keep = deltas.counters || deltas.histograms || this.#keepsLast;
     const agents = new Map(views.map(({ agent }) => [agent.id, agent]));

@@ -1,0 +1,38 @@
+/** Attributes of series, by their labels in naming `nixl`: for docs/metrics.md and the registry in semconv/. */
+
+/** `values`: sentence in place of a list, if the values are not fixed. `foreign`: defined elsewhere, not by this package. */
+export const ATTRIBUTES = [
+  {
+    label: 'agent_name',
+    brief: 'Name of the agent, which is the path of its ring below the directory.',
+    values: 'any name',
+    examples: ['decode-0', 'host-1/prefill-3'],
+    requirement: 'required',
+  },
+  { label: 'hostname', name: 'host.name', brief: 'Name of the host.', values: 'any name', foreign: 'resource' },
+  {
+    label: 'ring_directory',
+    brief: 'Directory of the ring.',
+    values: 'a path, only for agents with equal names',
+    examples: ['/dev/shm/nixl'],
+    requirement: { conditionally_required: 'If agents in several directories have the same name.' },
+  },
+  { label: 'status', brief: "NIXL's status of the failed operation.", foreign: 'semconv' },
+  { label: 'direction', brief: 'Direction of a transfer, as seen by the agent that asked for it.' },
+  { label: 'category', brief: "NIXL's category of the event; `overflow` for the sum of surplus events." },
+  {
+    label: 'event',
+    brief: 'Name of the event.',
+    values: 'the name of an event, `type_` and a number, or `overflow`',
+    examples: ['agent_tx_bytes', 'type_21'],
+  },
+  { label: 'life', brief: "Life of the agent's process." },
+  { label: 'state', brief: 'Reason why a file or directory is not read.' },
+  { label: 'outcome', brief: 'What became of the duration.' },
+  {
+    label: 'exporter',
+    brief: 'Exporter of `serve`.',
+    values: 'a name, or the file name of a module',
+    examples: ['prometheus', 'otlp'],
+  },
+];
