@@ -129,8 +129,8 @@ class RealBuckets : public Buckets {
   size_t find(double value) const { return Buckets::find(std::bit_cast<uint64_t>(value), cellOf(value)); }
 };
 
-// Number of values in each bucket. Memory is allocated for the buckets between the lowest and the highest value: those of
-// an agent are in a few octaves of 64.
+// Number of values in each bucket. Memory is allocated for the buckets between the lowest and the highest value: those
+// of an agent are in a few octaves of 64.
 class BucketCounts {
  public:
   void add(size_t bucket) {

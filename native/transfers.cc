@@ -15,8 +15,7 @@ static_assert(kSummableSlots < uint64_t{1} << (64 - kSummableBits));
 
 }  // namespace
 
-Transfers::Transfers(std::shared_ptr<const TallyPlan> plan) : plan_(std::move(plan)) {
-}
+Transfers::Transfers(std::shared_ptr<const TallyPlan> plan) : plan_(std::move(plan)) {}
 
 bool Transfers::canFold(const std::vector<EventTally>& events) {
   if (events.size() <= kXferPostTime) return false;

@@ -70,11 +70,16 @@ export function trueOrFalse(name: string, given: unknown): boolean {
   return given as boolean;
 }
 
-/** @throws NixlTelemetryError CONFIG_INVALID unless the numbers are positive and strictly increasing. */
+/** Limit of a list of bounds: native code numbers the buckets with 16 bits. */
+const MOST_BOUNDS = 10_000;
+
+/** @throws NixlTelemetryError CONFIG_INVALID unless the numbers are positive, strictly increasing and at most 10,000. */
 export function increasing(name: string, given: readonly number[]): readonly number[] {
   let floor = 0;
-  return listOf(name, given, (at, value) => {
+  const bounds = listOf(name, given, (at, value) => {
     check(Number.isFinite(value) && value > floor, at, value, `numbers above ${floor}: bounds increase strictly`);
     floor = value;
   });
+  check(bounds.length <= MOST_BOUNDS, `the length of ${name}`, bounds.length, `at most ${MOST_BOUNDS}`);
+  return bounds;
 }

@@ -6,8 +6,8 @@ namespace nixl_otel::addon {
 
 namespace {
 
-// Counts by bound; then the exponential view: values of 0, index of the first bucket, number of buckets, and their counts
-// as doubles, which JavaScript reads in place.
+// Counts by bound; then the exponential view: values of 0, index of the first bucket, number of buckets, and their
+// counts as doubles, which JavaScript reads in place.
 void putHistogram(Words& words, const Buckets& buckets, const BucketCounts& counts) {
   uint64_t* const byBound = words.putZeros(buckets.boundBuckets());
   uint64_t zeros = 0;

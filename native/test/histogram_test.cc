@@ -1,6 +1,7 @@
-// The table must find the same bucket for each value as a comparison with all bounds.
+// Both views must have the bucket for each value that a comparison with all bounds finds.
 #include "histogram.h"
 
+#include <map>
 #include <random>
 
 #include "check.h"
@@ -44,27 +45,61 @@ std::vector<uint64_t> numbersAround(const std::vector<double>& bounds) {
   return numbers;
 }
 
+// Compares with all bounds, in the only type that represents every integer of 64 bits and every double.
+int exponentialIndex(long double value) {
+  if (value == 0) return Exponential::kZero;
+  int above = 0;
+  while (above < Exponential::kBuckets - 1 && value > static_cast<long double>(Exponential::bound(above))) ++above;
+  return above - 1;
+}
+
 }  // namespace
+
+TEST(boundsArePowersOfTheSixteenthRootOfTwo) {
+  for (int i = 0; i < Exponential::kBuckets; ++i) {
+    const long double exact = std::exp2(static_cast<long double>(i) / Exponential::kPerOctave);
+    CHECK_EQ(Exponential::bound(i), static_cast<double>(exact));
+  }
+}
 
 TEST(findsBucketsOfIntegers) {
   for (const std::vector<double>& bounds : kBounds) {
     const IntegerBuckets buckets(bounds);
-    CHECK_EQ(buckets.count(), bounds.size() + 1);
+    CHECK_EQ(buckets.boundBuckets(), bounds.size() + 1);
     for (const uint64_t number : numbersAround(bounds)) {
       size_t expected = 0;
-      // Exact: a long double represents every integer of 64 bits and every double.
       while (expected < bounds.size() && static_cast<long double>(number) > static_cast<long double>(bounds[expected]))
         ++expected;
-      CHECK_EQ(buckets.find(number), expected);
+      const size_t bucket = buckets.find(number);
+      CHECK(bucket < buckets.count());
+      CHECK_EQ(buckets.byBound(bucket), expected);
+      CHECK_EQ(buckets.exponential(bucket), exponentialIndex(number));
     }
+  }
+}
+
+TEST(findsBucketsOfIntegersAtExponentialBounds) {
+  const IntegerBuckets buckets({});
+  for (int i = 0; i < Exponential::kBuckets - 1; ++i) {
+    const auto bound = static_cast<uint64_t>(Exponential::bound(i));
+    for (const uint64_t number : {bound - 1, bound, bound + 1}) {
+      CHECK_EQ(buckets.exponential(buckets.find(number)), exponentialIndex(number));
+    }
+  }
+}
+
+TEST(givesSmallWholeNumbersBucketsOfTheirOwn) {
+  const IntegerBuckets buckets({10, 25});
+  for (uint64_t number = 0; number < 22; ++number) {
+    CHECK(buckets.exponential(buckets.find(number)) != buckets.exponential(buckets.find(number + 1)));
   }
 }
 
 TEST(findsBucketsOfRealNumbers) {
   for (const std::vector<double>& bounds : kBounds) {
     const RealBuckets buckets(bounds);
-    CHECK_EQ(buckets.count(), bounds.size() + 1);
-    std::vector<double> numbers{0, 0.1, 1e-300, 1e308};
+    CHECK_EQ(buckets.boundBuckets(), bounds.size() + 1);
+    std::vector<double> numbers{0, 0.1, 1e-300, 1, 0x1p64, std::nextafter(0x1p64, 1e308), 0x1.fffffp83};
     for (const double bound : bounds) {
       numbers.insert(numbers.end(), {bound, std::nextafter(bound, 0), std::nextafter(bound, 1e308)});
     }
@@ -72,10 +107,38 @@ TEST(findsBucketsOfRealNumbers) {
     std::lognormal_distribution<double> rates(10, 10);
     for (int i = 0; i < 100'000; ++i) numbers.push_back(rates(random));
     for (const double number : numbers) {
+      if (number >= 0x1p84) continue;
       const auto expected = std::lower_bound(bounds.begin(), bounds.end(), number) - bounds.begin();
-      CHECK_EQ(buckets.find(number), static_cast<size_t>(expected));
+      const size_t bucket = buckets.find(number);
+      CHECK_EQ(buckets.byBound(bucket), static_cast<size_t>(expected));
+      CHECK_EQ(buckets.exponential(bucket), exponentialIndex(number));
     }
   }
+}
+
+TEST(countsBucketsInAnyOrder) {
+  std::mt19937_64 random(1);
+  BucketCounts counts, backwards;
+  std::map<size_t, uint64_t> expected;
+  std::vector<size_t> added;
+  for (int i = 0; i < 10'000; ++i) {
+    const size_t bucket = i < 5000 ? 500 + random() % 20 : random() % 1050;
+    counts.add(bucket);
+    ++expected[bucket];
+    added.push_back(bucket);
+  }
+  for (auto bucket = added.rbegin(); bucket != added.rend(); ++bucket) backwards.add(*bucket);
+  std::map<size_t, uint64_t> found;
+  size_t before = 0;
+  counts.each([&](size_t bucket, uint64_t count) {
+    CHECK(found.empty() || bucket > before);
+    before = bucket;
+    found[bucket] = count;
+  });
+  CHECK(found == expected);
+  CHECK(counts == backwards);
+  backwards.add(3);
+  CHECK(!(counts == backwards));
 }
 
 int main() { return check::run("histogram_test"); }

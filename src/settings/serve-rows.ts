@@ -144,7 +144,7 @@ export const SERVE_ROWS = {
     needs: 'server',
     flag: { name: 'page', takes: '<on-or-off>' },
     default: 'on',
-    description: 'live page for browsers at /: `on` or `off`',
+    description: 'live page for browsers at /, and its figures at /api/v1/agents: `on` or `off`',
   },
   logFormat: {
     shape: word(LOG_FORMATS),

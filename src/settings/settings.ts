@@ -247,9 +247,9 @@ function seriesWarnings({ naming, nixlRelease, nixlLabels, customEvents, builder
   if (!builders.includes('nixl')) return unusual.map((one) => `${one} has no effect without the builder nixl`);
   const errors = customEvents.filter(isCustomError).map(({ status }) => status);
   if (errors.length === 0 || hasErrors(nixlRelease)) return [];
-  return [
-    `customEvents: errors ${errors.join(', ')} are counted in nixl.events only: nixlRelease ${nixlRelease} has no agent_errors_total`,
-  ];
+  const isCounted = builders.includes('events') || builders.includes('categories');
+  const where = isCounted ? 'are counted in nixl.events only' : 'are counted nowhere';
+  return [`customEvents: errors ${errors.join(', ')} ${where}: nixlRelease ${nixlRelease} has no agent_errors_total`];
 }
 
 function passedTo<P extends Part>(options: Options, part: P): Pick<Options, PassedTo<P>> {

@@ -1,7 +1,10 @@
 /** top, on real rings in real processes: its numbers equal those of the agents, and it drains nothing. */
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import type { Totals } from '../support/live.js';
 import {
@@ -25,7 +28,7 @@ interface JsonLine {
     pid?: number;
     missed: boolean;
     fill: number;
-    transferTimeUs: { p50: number | null; p99: number | null };
+    transferTimeUs: { p50: number | null; p90: number | null; p99: number | null; max: number | null };
     totals: { txBytes: number; rxBytes: number; requests: number; errors: number };
   }[];
 }
@@ -93,7 +96,9 @@ describe('nixl-otel top', () => {
     expect(live.agents.map(({ agent }) => agent).sort()).toEqual(['agent-0', 'agent-1']);
     expect(live.agents[0]).toMatchObject({ state: 'live', missed: false });
     for (const { transferTimeUs } of live.agents) {
-      expect(transferTimeUs.p99 ?? 0).toBeGreaterThanOrEqual(transferTimeUs.p50 ?? 0);
+      const { p50, p90, p99, max } = transferTimeUs;
+      const rising = [p50, p90, p99, max].map((us) => us ?? 0);
+      expect(rising).toEqual(rising.toSorted((a, b) => a - b));
     }
     await until(() => lastLine(top)!.agents.every(({ pid }) => pid === source.child.pid));
     const { stdout } = await source.stop();
@@ -133,9 +138,13 @@ describe('nixl-otel top', () => {
     expect(valueOf(await scrape(url!), 'agent_tx_bytes_total')).toBe(expected.txBytes);
   });
 
-  it.each(['nixl', 'otel'])('reads a running serve by --url, naming %s', async (naming) => {
+  it.each([
+    ['its JSON', ['--page', 'on']],
+    ['its text, naming nixl', ['--page', 'off', '--naming', 'nixl']],
+    ['its text, naming otel', ['--page', 'off', '--naming', 'otel']],
+  ])('reads a running serve by --url: %s', async (_, settings) => {
     const dir = temporaryDirectory();
-    const serve = start(['serve', '--dir', dir, '--port', '0', '--naming', naming]);
+    const serve = start(['serve', '--dir', dir, '--port', '0', ...settings]);
     const [, url] = await serve.says(/serves (http:\S+)\/metrics from/);
     const flags = ['--agents', '2', '--seconds', '0', '--rate', '200', '--errors', '10'];
     const top = start(['top', '--url', url!, '--json', ...FAST]);
@@ -150,14 +159,36 @@ describe('nixl-otel top', () => {
     expect(await top.stop()).toMatchObject({ code: 0 });
   });
 
+  it('has a bound in place of a percentile where an exporter has only buckets', async () => {
+    let scrapes = 0;
+    const exporter = createServer(({ url }, response) => {
+      if (url !== '/metrics') return void response.writeHead(404).end();
+      scrapes++;
+      const upTo = Object.entries({ 10: 80, 25: 95, '+Inf': 100 });
+      const name = 'agent_xfer_time_us_bucket';
+      response.end(upTo.map(([le, count]) => `${name}{agent_name="a",le="${le}"} ${count * scrapes}\n`).join(''));
+    }).listen(0, '127.0.0.1');
+    onTestFinished(() => void exporter.close());
+    await once(exporter, 'listening');
+    const url = `http://127.0.0.1:${(exporter.address() as AddressInfo).port}`;
+    const [json, text] = [
+      await run(['top', '--url', url, '--once', '--json']),
+      await run(['top', '--url', url, '--once']),
+    ];
+    expect(lastLine(json)!.agents).toMatchObject([
+      { transferTimeUs: { p50: null, p50Below: 10, p90: 20, p99: null, p99Above: 25, max: null } },
+    ]);
+    expect(text.stdout).toMatch(/ <10us +20us +>25us +- /);
+  });
+
   it('prints a line per agent if there is no terminal, and a heading once', async () => {
     const dir = temporaryDirectory();
     await startTransferSource(['--dir', dir, '--agents', '2', '--seconds', '0', '--ready']).says(/ready/);
     const { code, stdout, stderr } = await run(['top', '--dir', dir, '--count', '3', '--sort', 'agent', ...FAST]);
     const lines = stdout.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^TIME +AGENT +TX\/s +RX\/s +REQ\/s +P50 +P99 +POST +ERR\/s +LOST +FILL +IDLE$/);
+    expect(lines[0]).toMatch(/^TIME +AGENT +TX\/s +RX\/s +REQ\/s +P50 +P90 +P99 +MAX +POST +ERR\/s +LOST +FILL +IDLE$/);
     expect(lines.slice(1).map((line) => line.split(/ +/)[2])).toEqual(Array(3).fill(['agent-0', 'agent-1']).flat());
-    for (const line of lines) expect(line.split(/ +/)).toHaveLength(line === lines[0] ? 12 : 13);
+    for (const line of lines) expect(line.split(/ +/)).toHaveLength(line === lines[0] ? 14 : 15);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 

@@ -1,6 +1,5 @@
 /** A RingSource without rings: tests set the readings of agents. */
 import { tallyOptions } from '../../src/mapping/index.js';
-import type { ExponentialTally } from '../../src/exponential.js';
 import type { SnapshotFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
 import type { EventTap, RingSource, SnapshotReader } from '../../src/shm-bridge/index.js';
 import type {
@@ -15,6 +14,7 @@ import type {
   TapStats,
   TransferTally,
 } from '../../src/shm-bridge/types.js';
+import { exponentialTally } from '../support/exponential.js';
 
 const TABLE = tallyOptions();
 export const START_MS = 1_700_000_000_000;
@@ -26,16 +26,7 @@ export function histogramOf(bounds: readonly number[], values: readonly number[]
     const index = bucket === -1 ? bounds.length : bucket;
     counts[index] = counts[index]! + 1;
   }
-  return { bounds, counts, exponential: exponentialOf(values) };
-}
-
-/** Computes with logarithms, unlike native code. */
-function exponentialOf(values: readonly number[]): ExponentialTally {
-  const indices = values.filter((value) => value > 0).map((value) => Math.ceil(Math.log2(Math.max(1, value)) * 16) - 1);
-  const offset = indices.length === 0 ? 0 : Math.min(...indices);
-  const counts = new Array<number>(indices.length === 0 ? 0 : Math.max(...indices) - offset + 1).fill(0);
-  for (const index of indices) counts[index - offset]!++;
-  return { scale: 4, zeroCount: values.length - indices.length, offset, counts };
+  return { bounds, counts, exponential: exponentialTally(values) };
 }
 
 function emptyTransfers(): TransferTally {

@@ -210,6 +210,10 @@ describe('options of naming nixl', () => {
     [{ naming: 'otel', nixlRelease: '1.4' }, 'nixlRelease 1.4 has no effect in naming otel'],
     [{ naming: 'otel', nixlLabels: 'prometheus_mp' }, 'nixlLabels prometheus_mp has no effect in naming otel'],
     [{ builders: ['agents'], nixlRelease: '1.4' }, 'nixlRelease 1.4 has no effect without the builder nixl'],
+    [
+      { series: 'nixl', nixlRelease: '1.3', customEvents: [{ event: 77, kind: 'error', status: 'stalled' }] },
+      'customEvents: errors stalled are counted nowhere: nixlRelease 1.3 has no agent_errors_total',
+    ],
   ] as const)('%j is warned of', (config, message) => {
     instrumentation(config);
     expect(log).toEqual([{ level: 'warn', message }]);

@@ -12,6 +12,7 @@ import {
   THROUGHPUT_BOUNDS,
   toDouble,
 } from '../../src/mapping/index.js';
+import { exponentialTally } from '../support/exponential.js';
 
 function event(about: Partial<EventTally> & { category: number }): EventTally {
   return { known: false, overflow: false, count: 1, sum: 7n, last: 7n, ...about };
@@ -19,7 +20,7 @@ function event(about: Partial<EventTally> & { category: number }): EventTally {
 
 /** Each known type has its number times 1000 as its sum, and its number as its last value. */
 function agent(about: Partial<AgentSnapshot> = {}): AgentSnapshot {
-  const buckets = { bounds: [1], counts: [0, 0] };
+  const buckets = { bounds: [1], counts: [0, 0], exponential: exponentialTally([]) };
   const transfer = {
     count: 1,
     size: { ...buckets, sum: 10n },
@@ -177,7 +178,7 @@ describe('events by key', () => {
   });
 
   it('have a last value except for the overflow, and a distribution without a dedicated metric', () => {
-    const buckets = { bounds: [1], counts: [0, 1] };
+    const buckets = { bounds: [1], counts: [0, 1], exponential: exponentialTally([5]) };
     const last = find('nixl.event.last').perEvent!;
     expect(last.applies(event({ category: 3, name: 'x' }))).toBe(true);
     expect(last.applies(event({ category: -1, overflow: true }))).toBe(false);

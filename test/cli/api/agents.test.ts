@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { agentsAnswer, MAX_LISTED_AGENTS } from '../../../src/cli/api/agents.js';
 import { percentilesOf } from '../../../src/cli/figures/percentiles.js';
 import { exponentialSum } from '../../../src/exponential.js';
 import type { AgentSnapshot, Snapshot } from '../../../src/shm-bridge/types.js';
 import { agentSnapshot, eventTally, START_MS } from '../../instrumentation/in-memory-source.js';
+import { ROOT } from '../command.js';
 import { exponentialTally } from '../../support/exponential.js';
 
 const FACTS = { version: '1.2.3', hostname: 'h', directories: ['/dir'], startedMs: 1 };
@@ -97,5 +100,20 @@ describe('the answer of /api/v1/agents', () => {
     const problems = Array.from({ length: 1000 }, (_, i) => ({ path: `/${i}`, state: 'corrupt', reason: '' }) as const);
     const data = dataOf([], { problems, problemCount: 5000 });
     expect([data.problems.length, data.problemCount]).toEqual([50, 5000]);
+  });
+});
+
+describe('docs/json.md', () => {
+  const text = readFileSync(path.join(ROOT, 'docs/json.md'), 'utf8');
+  /** Fields of the tables, in the order of the page. */
+  const tables = text.split(/\n\n/).flatMap((part) => {
+    const rows = [...part.matchAll(/^\| `(\w+)`/gm)].map(([, field]) => field!);
+    return rows.length > 0 ? [rows] : [];
+  });
+
+  it('has each field of an answer, and no other', () => {
+    const answer = dataOf([agentSnapshot({ id: 1, agent: 'a', pid: 7 })]);
+    const [agent] = answer.agents;
+    expect(tables).toEqual([answer, agent!, agent!.transferTimesUs].map((one) => Object.keys(one)));
   });
 });

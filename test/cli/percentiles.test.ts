@@ -1,0 +1,73 @@
+/** Percentiles of one ring, on every way to people: top --dir, top --url and the live page. */
+import path from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { AgentsAnswer } from '../../src/cli/api/answer.js';
+import { History } from '../../src/cli/page/browser/history.js';
+import { percentilesOf } from '../../src/cli/figures/percentiles.js';
+import { Scraper } from '../../src/cli/top/scraper.js';
+import { type Sampler, Tracker, type View } from '../../src/cli/top/tracker.js';
+import { WatchedRings } from '../../src/cli/top/watched-rings.js';
+import { exponentialCount } from '../../src/exponential.js';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { start, temporaryDirectory, until } from './command.js';
+
+const TRANSFER_TIME = 6;
+const POST_TIME = 7;
+
+/** Microseconds from 1 to about 30,000, the same in every run: small copies, and a slow tail. */
+const TIMES = Array.from({ length: 1500 }, (_, i) => (i % 3 === 0 ? 1 + (i % 9) : Math.round(40 * 1.0045 ** i)));
+const POSTS = TIMES.map((_, i) => i % 4);
+
+function exact(values: readonly number[], percent: number): number {
+  return values.toSorted((a, b) => a - b)[Math.ceil((percent * values.length) / 100) - 1]!;
+}
+
+function topOn(sampler: Sampler): () => Promise<View> {
+  onTestFinished(() => sampler.close());
+  const tracker = new Tracker();
+  return async () => tracker.add(await sampler.sample());
+}
+
+it.each([1, 4])('are the same on every way, and those of the transfers (wire version %d)', async (wireVersion) => {
+  const dir = temporaryDirectory();
+  const writer = new RingWriter(path.join(dir, 'agent'), { wireVersion, capacity: 4096 });
+  onTestFinished(() => writer.close());
+  const serve = start(['serve', '--dir', dir, '--port', '0']);
+  const [, url] = await serve.says(/serves (http:\S+) from/);
+  const answer = async () => (await (await fetch(new URL('/api/v1/agents', url))).json()) as AgentsAnswer;
+  await until(async () => (await answer()).agents.length === 1);
+
+  const ways = [topOn(new WatchedRings([dir])), topOn(new Scraper(new URL(url!)))];
+  const page = new History();
+  for (const way of ways) await way();
+  page.add(await answer());
+  for (const [i, value] of TIMES.entries()) {
+    writer.push({ type: POST_TIME, value: BigInt(POSTS[i]!) });
+    writer.push({ type: TRANSFER_TIME, value: BigInt(value) });
+  }
+  page.add(
+    await until(async () => {
+      const after = await answer();
+      return exponentialCount(after.agents[0]!.transferTimesUs) === TIMES.length && after;
+    }),
+  );
+
+  const { p50, p90, p99, max } = page.now(undefined)!;
+  for (const way of ways) {
+    const [row] = (await way()).rows;
+    const { transferTime, postTime } = row!;
+    expect(transferTime).toEqual({
+      p50: { value: p50 },
+      p90: { value: p90 },
+      p99: { value: p99 },
+      max: { value: max },
+    });
+    // Small times are exact.
+    expect(postTime).toEqual({ p50: { value: 1 }, p90: { value: 3 }, p99: { value: 3 }, max: { value: 3 } });
+  }
+  expect(percentilesOf(page.counts(undefined, 'transferTimesUs')!)).toEqual({ p50, p90, p99, max });
+  const shares = [50, 90, 99, 100].map((percent) => exact(TIMES, percent));
+  for (const [i, found] of [p50, p90, p99, max].entries()) {
+    expect(Math.abs(found! - shares[i]!) / shares[i]!, `${found} for ${shares[i]}`).toBeLessThan(0.023);
+  }
+});
