@@ -106,7 +106,7 @@ async function prometheusOutput({ name, resource, shared, owner }: Opening): Pro
   const { PrometheusExporter } = await import('@opentelemetry/exporter-prometheus');
   const { metricsHandler } = await import('../http/metrics-handler.js'); // it loads the serialiser
   const exporter = new PrometheusExporter({
-    metricProducers: [sharedProducer({}, shared)],
+    metricProducers: [sharedProducer({}, { ...shared, bothBuckets: true })], // protobuf has both, text the explicit ones
     preventServerStart: true, // serve has a server with more paths and limits
   });
   const provider = new MeterProvider({ resource, readers: [exporter] });

@@ -12,7 +12,7 @@ import { reportersBefore, RING_REPORTER, type RingReporter, THIS_COPY, twoSource
 import { addProducer, removeProducer, type SdkReader } from './sdk-provider.js';
 
 /** The same for all readers of a provider. `name` is that of the instrumentation. */
-export interface JoiningOptions extends Required<Omit<SharedFeed, keyof Profile | 'memory'>> {
+export interface JoiningOptions extends Required<Omit<SharedFeed, keyof Profile | 'memory' | 'bothBuckets'>> {
   readonly profile: Profile;
   readonly log: DiagOnce;
 }

@@ -21,11 +21,12 @@ import {
 import { increase } from '../../exact.js';
 import type { ExponentialTally } from '../../exponential.js';
 import type { AgentSeries } from '../agents/agent-series.js';
+import { divided } from './exponential.js';
 
 type Descriptor = Pick<NumberMetric, 'name' | 'description' | 'unit' | 'kind'>;
 type OtelHistogram = HistogramMetricData['dataPoints'][number]['value'];
 
-/** Explicit buckets, and for a page that can show them, the exponential ones of the same values. */
+/** Explicit buckets, and exponential ones of the same values for an exposition that can have both. */
 export type PageHistogram = OtelHistogram & { readonly exponential?: ExponentialTally };
 
 /** One agent at this collect. */
@@ -44,6 +45,12 @@ export interface Moment {
   readonly endTime: HrTime;
 }
 
+/** Form of the points, which depends on the reader. */
+export interface PointForm {
+  readonly delta: boolean;
+  readonly bothBuckets: boolean;
+}
+
 /** Returns the API's time: seconds and nanoseconds. */
 export function hrTimeOf(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
@@ -59,13 +66,16 @@ export function numberData(about: Descriptor, delta: boolean, dataPoints: DataPo
   return { descriptor, aggregationTemporality, dataPointType: DataPointType.SUM, isMonotonic, dataPoints };
 }
 
-/** Returns the data of a metric; undefined if no agent has a point: a metric without points is left out. */
+/**
+ * Returns the data of a metric; undefined if no agent has a point: a metric without points is left out. `bothBuckets`:
+ * cumulative histograms have exponential buckets beside the explicit ones.
+ */
 export function metricData(
   metric: Metric,
   index: number,
   views: readonly AgentView[],
   moment: Moment,
-  delta: boolean,
+  { delta, bothBuckets }: PointForm,
 ): MetricData | undefined {
   const { divisor } = metric;
   if (metric.kind !== 'histogram') {
@@ -74,8 +84,10 @@ export function metricData(
     return dataPoints.length === 0 ? undefined : numberData(metric, delta, dataPoints);
   }
   const boundaries = scaledBounds(divisor);
-  const valueOf = (current: Distribution, previous?: Distribution): OtelHistogram =>
-    histogramOf(current, previous, divisor, boundaries(current.bounds));
+  const valueOf = (current: Distribution, previous?: Distribution): PageHistogram => {
+    const histogram = histogramOf(current, previous, divisor, boundaries(current.bounds));
+    return bothBuckets ? { ...histogram, exponential: divided(current.exponential, divisor) } : histogram;
+  };
   const dataPoints = pointsOf(metric, index, views, moment, delta, valueOf);
   if (dataPoints.length === 0) return undefined;
   return {

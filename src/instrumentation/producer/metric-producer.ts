@@ -34,6 +34,8 @@ export interface SharedFeed extends Profile {
   /** Name of the producer and the places that it reads, for messages. */
   readonly name?: string;
   readonly places?: string;
+  /** Histograms have exponential buckets beside the explicit ones: for cumulative histograms. Default: false. */
+  readonly bothBuckets?: boolean;
 }
 
 interface Context extends SharedFeed {
@@ -147,12 +149,13 @@ export class NixlMetricProducer implements MetricProducer {
 
   #metricsFrom(snapshot: ReaderSnapshot): MetricData[] {
     const deltas = this.#deltas();
+    const { bothBuckets = false } = this.#context;
     const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
     const views = this.#views(snapshot);
     const data: MetricData[] = [];
     this.#metrics.forEach((metric, index) => {
       const delta = metric.kind === 'histogram' ? deltas.histograms : deltas.counters;
-      const one = metricData(metric, index, views, moment, delta);
+      const one = metricData(metric, index, views, moment, { delta, bothBuckets });
       if (one !== undefined) data.push(one);
     });
     const { hasOwnMetrics } = this.#context;
