@@ -8,7 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { ROOT, start, startTransferSource, temporaryDirectory } from '../cli/command.js';
-import { Backend, PATIENTLY, type Series } from './backends.js';
+import { Backend, NATIVE_HISTOGRAMS, PATIENTLY, type Series, START_TIMES } from './backends.js';
 import { program, Server } from './server.js';
 
 const exec = promisify(execFile);
@@ -41,6 +41,8 @@ const SCRAPES: [preset: string, scrape: Scrape][] = [
   ['standard', 'native'],
 ];
 const PROTOCOLS: Record<Scrape, string> = { text: 'PrometheusText0.0.4', native: 'PrometheusProto' };
+/** Those of compose.yaml. Without protobuf they have no effect. */
+const FEATURES = [NATIVE_HISTOGRAMS, START_TIMES].join(',');
 
 /** Agents at work with errors and restarts, and serves of both namings over them. */
 async function startPrometheus(preset: string, scrape: Scrape): Promise<Backend> {
@@ -65,7 +67,7 @@ async function startPrometheus(preset: string, scrape: Scrape): Promise<Backend>
       writeFileSync(config, JSON.stringify({ global, rule_files, scrape_configs: [job] })); // JSON is YAML
       const storage = path.join(directory, 'data');
       return [
-        '--enable-feature=native-histograms',
+        `--enable-feature=${FEATURES}`,
         `--config.file=${config}`,
         `--storage.tsdb.path=${storage}`,
         `--web.listen-address=${address}`,

@@ -1,12 +1,14 @@
 /**
- * Names of all metrics at a real backend that receives OTLP: as serve sends them, and translated to Prometheus's
- * conventions by the rules of "OTLP Metric points to Prometheus" in OpenTelemetry's specification.
+ * Names of all metrics at a real backend that receives OTLP: as serve sends them, and translated by the specification.
+ * VictoriaMetrics translates differently only what no metric of this package has: colons, other characters than
+ * letters, digits, `.`, `-`, `/`, `:` and spaces, and several words `total`.
  */
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import { translatedName } from '../../packaging/reference/prometheus-names.mjs';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { start, startTransferSource, temporaryDirectory } from '../cli/command.js';
 import { type JsonMetric, metricsIn } from '../support/otlp-points.js';
@@ -49,25 +51,15 @@ function startAgents(directory: string): void {
 
 type Form = 'as sent' | 'translated';
 
-/** Units of this package in Prometheus's words. Braces hold what is counted, which is no unit. */
-const UNITS: Readonly<Record<string, readonly string[]>> = {
-  s: ['seconds'],
-  By: ['bytes'],
-  'By/s': ['bytes', 'per', 'second'],
-};
-
-/** Name of a metric by the specification: dots become underscores; then come the unit, and the kind. */
-function translated({ name, unit = '', gauge, sum }: JsonMetric): string {
-  const words = name.split(/[^A-Za-z0-9:]+/);
-  const isCounter = sum?.isMonotonic === true;
-  const ratio = gauge !== undefined && unit === '1' ? ['ratio'] : [];
-  const suffix = [...(UNITS[unit] ?? ratio), ...(isCounter ? ['total'] : [])];
-  return [...words.filter((word) => !suffix.includes(word)), ...suffix].join('_');
+function kindOf({ sum, gauge }: JsonMetric): string {
+  if (sum !== undefined) return sum.isMonotonic === true ? 'counter' : 'updowncounter';
+  return gauge === undefined ? 'histogram' : 'gauge';
 }
 
 /** Names of the series of a metric, each with the number of its points. */
 function seriesOf(metric: JsonMetric, form: Form): string[] {
-  const name = form === 'translated' ? translated(metric) : metric.name;
+  const { name: sent, unit = '' } = metric;
+  const name = form === 'translated' ? translatedName({ name: sent, kind: kindOf(metric), unit }) : sent;
   const { dataPoints } = (metric.sum ?? metric.gauge ?? metric.histogram)!;
   const suffixes = metric.histogram === undefined ? [''] : ['_count', '_sum'];
   return suffixes.map((suffix) => `${name}${suffix} ${dataPoints.length}`);
