@@ -11,28 +11,48 @@ import { expect, it, onTestFinished } from 'vitest';
 import { translatedName } from '../../packaging/reference/prometheus-names.mjs';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { start, startTransferSource, temporaryDirectory } from '../cli/command.js';
-import { type JsonMetric, metricsIn } from '../support/otlp-points.js';
 import { fromProtobuf } from '../support/otlp-receiver.js';
 import { type Backend, PATIENTLY, startVictoriaMetrics } from './backends.js';
 
 /** All built-in builders whose metrics need no records of a service. */
 const BUILDERS = ['nixl', 'transfers', 'durations', 'events', 'custom', 'agents', 'time', 'comprehensive'];
 
+interface Points {
+  dataPoints: unknown[];
+  isMonotonic?: boolean;
+}
+
+/** A metric of a push. */
+interface Sent {
+  name: string;
+  unit?: string;
+  sum?: Points;
+  gauge?: Points;
+  histogram?: Points;
+}
+
+function metricsIn(body: Buffer): Sent[] {
+  return fromProtobuf(body).resourceMetrics.flatMap(({ scopeMetrics }) =>
+    scopeMetrics.flatMap(({ metrics }) => metrics),
+  );
+}
+
 /** Stands before the backend, and keeps the metrics that pass. */
-async function startTee(
-  backend: Backend & { pushTo: string },
-): Promise<{ url: string; sent: Map<string, JsonMetric> }> {
-  const sent = new Map<string, JsonMetric>();
+async function startTee(backend: Backend & { pushTo: string }): Promise<{ url: string; sent: Map<string, Sent> }> {
+  const sent = new Map<string, Sent>();
   const tee = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
       const body = Buffer.concat(parts);
       const headers = { 'content-type': request.headers['content-type']! };
-      void fetch(backend.pushTo, { method: 'POST', headers, body }).then(({ status }) => {
-        for (const metric of metricsIn(fromProtobuf(body))) sent.set(metric.name, metric);
-        response.writeHead(status).end();
-      });
+      fetch(backend.pushTo, { method: 'POST', headers, body }).then(
+        ({ status }) => {
+          for (const metric of metricsIn(body)) sent.set(metric.name, metric);
+          response.writeHead(status).end();
+        },
+        () => response.destroy(), // the test has ended the backend
+      );
     });
   });
   await new Promise<void>((resolve) => tee.listen(0, '127.0.0.1', resolve));
@@ -51,13 +71,13 @@ function startAgents(directory: string): void {
 
 type Form = 'as sent' | 'translated';
 
-function kindOf({ sum, gauge }: JsonMetric): string {
+function kindOf({ sum, gauge }: Sent): string {
   if (sum !== undefined) return sum.isMonotonic === true ? 'counter' : 'updowncounter';
   return gauge === undefined ? 'histogram' : 'gauge';
 }
 
 /** Names of the series of a metric, each with the number of its points. */
-function seriesOf(metric: JsonMetric, form: Form): string[] {
+function seriesOf(metric: Sent, form: Form): string[] {
   const { name: sent, unit = '' } = metric;
   const name = form === 'translated' ? translatedName({ name: sent, kind: kindOf(metric), unit }) : sent;
   const { dataPoints } = (metric.sum ?? metric.gauge ?? metric.histogram)!;

@@ -19,25 +19,18 @@ interface JsonPoint {
   bucketCounts?: (string | number)[];
 }
 
-interface JsonData {
-  dataPoints: JsonPoint[];
-  isMonotonic?: boolean;
-}
-
-export type JsonMetric = { name: string; unit?: string } & Partial<Record<'sum' | 'gauge' | 'histogram', JsonData>>;
+type JsonMetric = { name: string } & Partial<Record<'sum' | 'gauge' | 'histogram', { dataPoints: JsonPoint[] }>>;
 
 export interface JsonPush {
   resourceMetrics: { scopeMetrics: { metrics: JsonMetric[] }[] }[];
 }
 
-export function metricsIn(push: JsonPush | undefined): JsonMetric[] {
-  const scopes = push?.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics) ?? [];
-  return scopes.flatMap(({ metrics }) => metrics);
-}
-
 export function pointsIn(push: JsonPush | undefined): OtlpPoint[] {
-  return metricsIn(push).flatMap((metric) =>
-    (metric.sum ?? metric.gauge ?? metric.histogram!).dataPoints.map((point) => toPoint(metric.name, point)),
+  const scopes = push?.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics) ?? [];
+  return scopes.flatMap(({ metrics }) =>
+    metrics.flatMap((metric) =>
+      (metric.sum ?? metric.gauge ?? metric.histogram!).dataPoints.map((point) => toPoint(metric.name, point)),
+    ),
   );
 }
 
