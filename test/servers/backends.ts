@@ -9,7 +9,7 @@ export const PATIENTLY = { timeout: 60_000, interval: 100 };
 
 export interface Series {
   metric: Record<string, string>;
-  /** Stored samples, in order. */
+  /** Stored samples, in order; of a native histogram the number of its values. */
   values: number[];
 }
 
@@ -23,9 +23,10 @@ export class Backend {
   /** @throws when the expression is wrong. */
   async query(expression: string): Promise<Series[]> {
     const { data } = await this.server.get<Answer>('/api/v1/query', { query: expression });
-    return data.result.map(({ metric, value, values }) => ({
+    return data.result.map(({ metric, value, values = value && [value], histogram, histograms }) => ({
       metric,
-      values: (values ?? [value!]).map(([, text]) => Number(text)),
+      values:
+        values?.map(([, text]) => Number(text)) ?? (histograms ?? [histogram!]).map(([, { count }]) => Number(count)),
     }));
   }
 
@@ -41,8 +42,20 @@ export class Backend {
   }
 }
 
+type Sample = [time: number, value: string];
+type NativeSample = [time: number, histogram: { count: string }];
+
+/** An instant has one sample, a range has several. */
 interface Answer {
-  data: { result: { metric: Record<string, string>; value?: [number, string]; values?: [number, string][] }[] };
+  data: {
+    result: {
+      metric: Record<string, string>;
+      value?: Sample;
+      values?: Sample[];
+      histogram?: NativeSample;
+      histograms?: NativeSample[];
+    }[];
+  };
 }
 
 /** Features of Prometheus, each of which makes it ask for protobuf. */
@@ -77,7 +90,7 @@ export async function startPrometheus(
   return new Backend(server);
 }
 
-export async function startVictoriaMetrics(): Promise<Backend & { pushTo: string }> {
+export async function startVictoriaMetrics(flags: readonly string[] = []): Promise<Backend & { pushTo: string }> {
   const server = await Server.start({
     program: 'victoria-metrics',
     ready: '/health',
@@ -87,6 +100,7 @@ export async function startVictoriaMetrics(): Promise<Backend & { pushTo: string
       // By default it answers from caches, without the last half minute.
       '-search.latencyOffset=1ms',
       '-search.disableCache',
+      ...flags,
     ],
   });
   return Object.assign(new Backend(server), { pushTo: `${server.url}/opentelemetry/v1/metrics` });

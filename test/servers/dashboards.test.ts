@@ -1,11 +1,14 @@
-/** Each expression of the dashboard and of the rules, evaluated by a real Prometheus that scrapes a real serve in either naming. */
+/**
+ * Each expression of the dashboard and of the rules, evaluated by a real Prometheus that scrapes a real serve: in either
+ * naming, with either preset of series, as text and as protobuf with native histograms.
+ */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { ROOT, start, startTransferSource, temporaryDirectory } from '../cli/command.js';
-import { Backend, PATIENTLY, type Series } from './backends.js';
+import { Backend, NATIVE_HISTOGRAMS, PATIENTLY, type Series, START_TIMES } from './backends.js';
 import { program, Server } from './server.js';
 
 const exec = promisify(execFile);
@@ -31,12 +34,22 @@ interface Rule {
   lastError?: string;
 }
 
+type Scrape = 'text' | 'native';
+const SCRAPES: [preset: string, scrape: Scrape][] = [
+  ['standard', 'text'],
+  ['full', 'text'],
+  ['standard', 'native'],
+];
+const PROTOCOLS: Record<Scrape, string> = { text: 'PrometheusText0.0.4', native: 'PrometheusProto' };
+/** Those of compose.yaml. Without protobuf they have no effect. */
+const FEATURES = [NATIVE_HISTOGRAMS, START_TIMES].join(',');
+
 /** Agents at work with errors and restarts, and serves of both namings over them. */
-async function startPrometheus(): Promise<Backend> {
+async function startPrometheus(preset: string, scrape: Scrape): Promise<Backend> {
   const targets: string[] = [];
   for (const naming of Object.keys(NAMINGS)) {
     const dir = temporaryDirectory();
-    const serve = start(['serve', '--dir', dir, '--port', '0', '--naming', naming]);
+    const serve = start(['serve', '--dir', dir, '--port', '0', '--naming', naming, '--series', preset]);
     const [, url] = await serve.says(/serves (http:\S+)/);
     targets.push(new URL(url!).host);
     const work = ['--seconds', '0', '--rate', '200', '--errors', '20'];
@@ -50,10 +63,15 @@ async function startPrometheus(): Promise<Backend> {
       const config = path.join(directory, 'prometheus.yml');
       const global = { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' };
       const rule_files = [path.join(RULES, 'recording-rules.yml'), path.join(RULES, 'alerts.yml')];
-      const scrape_configs = [{ job_name: 'nixl-otel', static_configs: [{ targets }] }];
-      writeFileSync(config, JSON.stringify({ global, rule_files, scrape_configs })); // JSON is YAML
+      const job = { job_name: 'nixl-otel', scrape_protocols: [PROTOCOLS[scrape]], static_configs: [{ targets }] };
+      writeFileSync(config, JSON.stringify({ global, rule_files, scrape_configs: [job] })); // JSON is YAML
       const storage = path.join(directory, 'data');
-      return [`--config.file=${config}`, `--storage.tsdb.path=${storage}`, `--web.listen-address=${address}`];
+      return [
+        `--enable-feature=${FEATURES}`,
+        `--config.file=${config}`,
+        `--storage.tsdb.path=${storage}`,
+        `--web.listen-address=${address}`,
+      ];
     },
   });
   return new Backend(server);
@@ -68,7 +86,7 @@ function filledIn(text: string, naming: string): string {
 }
 
 /** Rules for builders and NixlInstrumentation, which do not run here: rules.test.yml has their series. */
-const ELSEWHERE = ['NixlEventsPassedBy'];
+const ELSEWHERE = ['nixl:builders_events:increase5m', 'nixl:duration_events:increase5m', 'NixlEventsPassedBy'];
 
 const hasData = (series: readonly Series[]): boolean =>
   series.some(({ values }) => values.some((value) => Number.isFinite(value)));
@@ -78,8 +96,8 @@ function legendOf(format: string, { metric }: Series): string {
   return format.replace(/\{\{(\w+)\}\}/g, (_, label: string) => metric[label] ?? '').trim();
 }
 
-it('answers every expression of the dashboard and of the rules with data, in either naming', async () => {
-  const prometheus = await startPrometheus();
+it.each(SCRAPES)('answers every expression with data, in either naming: preset %s, scraped as %s', async (...from) => {
+  const prometheus = await startPrometheus(...from);
   const panels = DASHBOARD.panels.filter(({ type }) => type !== 'row');
   expect(panels.length).toBeGreaterThan(25);
 
@@ -96,14 +114,22 @@ it('answers every expression of the dashboard and of the rules with data, in eit
       .toEqual([]);
   }
 
-  for (const { title, targets } of panels) {
+  // Each histogram has been scraped in the one form, and only in that.
+  const [, scrape] = from;
+  const forms = { text: 'agent_xfer_time_us_bucket', native: 'agent_xfer_time_us' };
+  for (const [form, name] of Object.entries(forms)) {
+    expect({ form, isThere: hasData(await prometheus.query(name)) }).toEqual({ form, isThere: form === scrape });
+  }
+
+  for (const { title, type, targets } of panels) {
     for (const { expr, legendFormat } of targets!) {
       const answers = await Promise.all(Object.keys(NAMINGS).map((naming) => prometheus.query(filledIn(expr, naming))));
       expect({ title, expr, hasData: answers.some(hasData) }).toEqual({ title, expr, hasData: true });
       for (const series of answers) {
         const legends = series.map((one) => legendOf(legendFormat, one));
         expect({ title, expr, legends: [...new Set(legends)] }).toEqual({ title, expr, legends });
-        expect(legends).not.toContain('');
+        // A native histogram is one series with all buckets.
+        if (!(scrape === 'native' && type === 'heatmap')) expect(legends).not.toContain('');
       }
     }
   }

@@ -34,7 +34,8 @@ const { 'opentelemetry.proto.collector.metrics.v1.MetricsService': service } = l
   new URL('otlp-metrics.proto', import.meta.url).pathname,
   { longs: String },
 ) as unknown as Record<string, grpc.ServiceDefinition>;
-const fromProtobuf = service!['Export']!.requestDeserialize as (bytes: Buffer) => JsonPush;
+/** Decodes a push. */
+export const fromProtobuf = service!['Export']!.requestDeserialize as (bytes: Buffer) => JsonPush;
 
 /** Starts one. With TLS it accepts only clients with the certificate. */
 export async function startOtlpReceiver({ tls = false, host = '127.0.0.1' } = {}): Promise<OtlpReceiver> {
