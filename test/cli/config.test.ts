@@ -477,7 +477,7 @@ describe('precedence', () => {
     producerSettings({ configFile: fileWith(effectiveConfig(fileWith('directories: /none'), {})) }, {});
     const args = ['serve', '--dir', temporaryDirectory(), '--port', '0', '--series', 'nixl', '--config', builders];
     const { code, stderr } = await run(args);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain(
       `series is "nixl", but ${builders}:2:1: builders is set as well, and each of them chooses all metrics: set only one of the two`,
     );
