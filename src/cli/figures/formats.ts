@@ -35,8 +35,8 @@ export const preciseBytes = withUnit(BYTE_UNITS, withThreeDigits);
 export const binaryBytes = withUnit(['B', 'KiB', 'MiB', 'GiB', 'TiB'], spaced, 1024);
 /** Microseconds: `840 us`, `1.07 ms`, `41.2 s`. Two digits might be off by a twentieth. */
 export const duration = withUnit(TIME_UNITS, withThreeDigits);
-/** Microseconds, for narrow columns: `12us`, `1.2ms`. */
-export const shortDuration = withUnit(TIME_UNITS, joined);
+/** Microseconds, for narrow columns: `12us`, `1.07ms`. */
+export const shortDuration = withUnit(TIME_UNITS, (value, unit) => `${threeDigits(value)}${unit}`);
 
 /** `12 B/s` */
 export function perSecond(format: (value: number) => string): (value: number) => string {
@@ -94,7 +94,11 @@ function spaced(value: number, unit: string): string {
 }
 
 function withThreeDigits(value: number, unit: string): string {
-  return `${value < 1000 ? Number(value.toPrecision(3)) : count(value)} ${unit}`;
+  return `${threeDigits(value)} ${unit}`;
+}
+
+function threeDigits(value: number): string {
+  return value < 1000 ? String(Number(value.toPrecision(3))) : count(value);
 }
 
 function joined(value: number, unit: string): string {

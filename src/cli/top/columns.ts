@@ -35,14 +35,14 @@ const LIMIT_SIGNS = { below: '<', above: '>' };
 
 const time = (heading: string, of: (row: Row) => Quantile | undefined): Omit<Column, 'key'> => ({
   heading,
-  width: 5,
+  width: 6,
   text: (row) => ifKnown(of(row), ({ value, limit }) => (limit ? LIMIT_SIGNS[limit] : '') + shortDuration(value)),
   order: (row) => of(row)?.value ?? -1,
 });
 
 const lostText = ({ totals }: Row): string => short(totals.lost) + (totals.lostMore ? '+' : '');
 
-/** Columns between the agent's name and the sparkline. Widths fit the longest usual text: `999M`, `1.2ms`. */
+/** Columns between the agent's name and the sparkline. Widths fit the longest usual text: `999M`, `1.07ms`. */
 export const COLUMNS = [
   { key: 'tx', ...rate('tx', 'TX', ({ txBytes }) => txBytes) },
   { key: 'rx', ...rate('rx', 'RX', ({ rxBytes }) => rxBytes) },
