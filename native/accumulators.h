@@ -23,7 +23,7 @@ struct EventTally {
   uint64_t last = 0;
   uint32_t bounds = TallyOptions::kNoBounds;  // index into TallyOptions::bounds
   const IntegerBuckets* buckets = nullptr;    // owned by the plan; nullptr without a histogram
-  BucketCounts counts;
+  BucketCounts counts;                        // of xfer_time: without finished transfers, see Tally::eachCount()
 
   void add(uint64_t events, uint64_t values, uint64_t lastValue) {
     count += events;

@@ -44,12 +44,7 @@ Buckets::Buckets(const std::vector<uint64_t>& bounds, const std::vector<uint64_t
     const auto index = std::min<std::ptrdiff_t>(placeIn(exponentialBounds, threshold), Exponential::kBuckets - 1) - 1;
     exponential_.push_back(static_cast<int16_t>(threshold == 0 ? Exponential::kZero : index));
   }
-  thresholds_.push_back(UINT64_MAX);
   for (const uint64_t smallest : smallestOf) firstOf_.push_back(static_cast<uint16_t>(placeIn(thresholds_, smallest)));
-  for (size_t c = 0; c < firstOf_.size(); ++c) {
-    const size_t after = c + 1 < firstOf_.size() ? size_t{firstOf_[c + 1]} : count() - 1;
-    hasCrowdedCells_ |= after > size_t{firstOf_[c]} + 2;
-  }
 }
 
 IntegerBuckets::IntegerBuckets(const std::vector<double>& bounds)

@@ -4,8 +4,8 @@
 // exponential histogram. Therefore one increment per value keeps both histograms exact.
 //
 // The search for buckets is most of a tally's work, and branch predictors fail on it. Therefore a table maps the
-// leading bits of a value to a first bucket, and two comparisons without a branch decide between this bucket and the
-// next two. If a cell of the table has more bounds, the search needs a loop.
+// leading bits of a value to a first bucket, and one comparison without a branch decides between this bucket and the
+// next. Few cells of the table have several thresholds: only values in those cells need the loop.
 
 #pragma once
 
@@ -59,7 +59,7 @@ struct Exponential {
 class Buckets {
  public:
   // Number of buckets.
-  size_t count() const { return thresholds_.size() - 1; }
+  size_t count() const { return thresholds_.size(); }
   // Number of buckets of the view by bounds: one per bound, and one for the values above all of them.
   size_t boundBuckets() const { return boundBuckets_; }
   // Bucket of the view by bounds: i counts values <= bounds[i].
@@ -73,31 +73,24 @@ class Buckets {
   Buckets(const std::vector<uint64_t>& bounds, const std::vector<uint64_t>& exponentialBounds,
           const std::vector<uint64_t>& smallestOf);
 
-  // Cell of a value from 1 on. Smaller values belong to the first cell. The bits of non-negative doubles have the order
-  // of the values: the exponent and the five bits after it divide the range between two powers of two into 32 cells.
+  // Cell of a value. The bits of non-negative doubles have the order of the values. The exponent and the five bits
+  // after it divide the range between two powers of two into 32 cells: each has at most one exponential bound.
   static constexpr int kCellShift = 47;
-  static constexpr uint64_t kFirstCell = std::bit_cast<uint64_t>(1.0) >> kCellShift;
-  static uint64_t cellOf(double value) {
-    const uint64_t cell = std::bit_cast<uint64_t>(value) >> kCellShift;
-    return cell < kFirstCell ? 0 : cell - kFirstCell;
-  }
-  // Returns the smallest double of a cell.
-  static double cellBegin(uint64_t cell) {
-    return cell == 0 ? 0 : std::bit_cast<double>((cell + kFirstCell) << kCellShift);
-  }
+  static uint64_t cellOf(double value) { return std::bit_cast<uint64_t>(value) >> kCellShift; }
+  // Returns the smallest value of a cell.
+  static double cellBegin(uint64_t cell) { return std::bit_cast<double>(cell << kCellShift); }
 
   size_t find(uint64_t key, uint64_t cell) const {
     const size_t first = firstOf_[cell];
-    size_t bucket = first + (key > thresholds_[first]) + (key > thresholds_[first + 1]);
-    if (hasCrowdedCells_) [[unlikely]]
-      while (key > thresholds_[bucket]) ++bucket;
+    size_t bucket = first + (key > thresholds_[first]);
+    while (key > thresholds_[bucket]) [[unlikely]]
+      ++bucket;
     return bucket;
   }
 
  private:
   std::vector<uint16_t> firstOf_;     // by cell: the first bucket that a value of the cell may belong to
-  std::vector<uint64_t> thresholds_;  // the greatest key of each bucket, and one more entry: find() reads two at once
-  bool hasCrowdedCells_ = false;      // a cell has more than two thresholds
+  std::vector<uint64_t> thresholds_;  // the greatest key of each bucket
   size_t boundBuckets_;
   std::vector<uint32_t> byBound_;
   std::vector<int16_t> exponential_;
@@ -138,6 +131,8 @@ class BucketCounts {
       widen(bucket);
     ++counts_[bucket - first_];
   }
+  // Requires: add(bucket) was called more often than remove(bucket).
+  void remove(size_t bucket) { --counts_[bucket - first_]; }
 
   // Calls use(bucket, count) for each count above 0, in the order of the buckets.
   template <typename Use>

@@ -93,7 +93,7 @@ inline void Tally::foldEach(const SlotLayout& layout, const std::byte* slots, ui
     }
     if (index <= kXferTime && index < knownTypes_) {
       if (index == kMemoryRegistered || index == kMemoryDeregistered) noteMemory(index, value);
-      transfers_.add(assembly, index, value, bucket);
+      transfers_.add(assembly, index, value, bucket, events_[kXferTime]);
     } else {
       assembly.reset();
     }

@@ -52,6 +52,15 @@ class Tally {
   uint64_t id() const { return id_; }
   double startTimeMs() const { return startTimeMs_; }
   const std::vector<EventTally>& events() const { return events_; }
+  // Calls use(bucket, count) for the counts of an event's histogram, in any order. The duration of a finished transfer
+  // is counted once, in the transfers of its direction: a second count would cost a fifth of a nanosecond per event.
+  template <typename Use>
+  void eachCount(const EventTally& event, Use&& use) const {
+    if (event.buckets == nullptr) return;
+    event.counts.each(use);
+    if (!event.known || event.type != kXferTime) return;
+    for (const uint32_t direction : {0u, 1u}) transfers_[direction].durations.each(use);
+  }
   const TransferTally& transmit() const { return transfers_[0]; }
   const TransferTally& receive() const { return transfers_[1]; }
   WideSum memoryInUse() const { return memoryInUse_; }

@@ -44,6 +44,7 @@ uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vecto
   const IntegerBuckets& timeBuckets = *times.buckets;
   const IntegerBuckets& sizeBuckets = plan_->sizeBuckets;
   const RealBuckets& throughputBuckets = plan_->throughputBuckets;
+  TransferTally* const both[2] = {&tallies_[0], &tallies_[1]};
   double throughputSums[2] = {tallies_[0].throughputSum, tallies_[1].throughputSum};
   // Sums of both directions together, and (Rx) of received transfers.
   uint64_t postSum = 0, durationSum = 0, durationSumRx = 0, byteSum = 0, byteSumRx = 0, received = 0;
@@ -72,8 +73,7 @@ uint32_t Transfers::foldWhole(const std::byte* slots, uint32_t count, std::vecto
     const size_t bucket = timeBuckets.find(durationUs, us);
     durationSum += durationUs;
     durationSumRx += durationUs & ifReceived;
-    times.counts.add(bucket);
-    TransferTally& transfer = tallies_[direction];
+    TransferTally& transfer = *both[direction];
     transfer.durations.add(bucket);
     byteSum += bytes;
     byteSumRx += bytes & ifReceived;

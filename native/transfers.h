@@ -44,8 +44,8 @@ class Transfers {
   Assembly assembly;
 
   // Adds an event to `assembling`. Callers pass a local copy of `assembly`: then the compiler knows that stores to the
-  // tallies do not change it.
-  void add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket);
+  // tallies do not change it. `times`: the tally of xfer_time.
+  void add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket, EventTally& times);
 
   // True if fold() can be used: it assumes that only the two times among types 0 to 7 have histograms.
   static bool canFold(const std::vector<EventTally>& events);
@@ -58,7 +58,7 @@ class Transfers {
  private:
   template <bool kPosted>
   uint32_t foldWhole(const std::byte* slots, uint32_t count, std::vector<EventTally>& events);
-  void finish(const Assembly& assembled);
+  void finish(const Assembly& assembled, EventTally& times);
   // Returns bytes per second.
   static double throughputOf(double bytes, double durationUs) { return bytes * 1e6 / durationUs; }
 
@@ -67,13 +67,18 @@ class Transfers {
 };
 
 // Inlined: a call would double the time of a whole transfer.
-[[gnu::always_inline]] inline void Transfers::finish(const Assembly& assembled) {
+[[gnu::always_inline]] inline void Transfers::finish(const Assembly& assembled, EventTally& times) {
   TransferTally& transfer = tallies_[assembled.direction];
   ++transfer.count;
   transfer.sizeSum += assembled.bytes;
   transfer.sizes.add(plan_->sizeBuckets.find(assembled.bytes));
   transfer.durationSum += assembled.durationUs;
-  transfer.durations.add(assembled.durationBucket);
+  if (times.buckets != nullptr) {
+    transfer.durations.add(assembled.durationBucket);
+    times.counts.remove(assembled.durationBucket);
+  } else {
+    transfer.durations.add(plan_->at(plan_->transferBounds())->find(assembled.durationUs));
+  }
   if (assembled.durationUs == 0) return;
   const double throughput =
       throughputOf(static_cast<double>(assembled.bytes), static_cast<double>(assembled.durationUs));
@@ -81,7 +86,7 @@ class Transfers {
   transfer.throughputs.add(plan_->throughputBuckets.find(throughput));
 }
 
-inline void Transfers::add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket) {
+inline void Transfers::add(Assembly& assembling, uint32_t type, uint64_t value, size_t bucket, EventTally& times) {
   using Stage = Assembly::Stage;
   const Stage stage = std::exchange(assembling.stage, Stage::kNothing);
   switch (type) {
@@ -99,7 +104,7 @@ inline void Transfers::add(Assembly& assembling, uint32_t type, uint64_t value, 
       break;
     case kTxRequests:
     case kRxRequests:
-      if (stage == Stage::kBytes && type - kTxRequests == assembling.direction && value == 1) finish(assembling);
+      if (stage == Stage::kBytes && type - kTxRequests == assembling.direction && value == 1) finish(assembling, times);
       break;
     default:
       break;

@@ -1,5 +1,8 @@
 #include "addon/words.h"
 
+#include <algorithm>
+#include <climits>
+
 #include "posix.h"
 
 namespace nixl_otel::addon {
@@ -8,25 +11,27 @@ namespace {
 
 // Counts by bound; then the exponential view: values of 0, index of the first bucket, number of buckets, and their
 // counts as doubles, which JavaScript reads in place.
-void putHistogram(Words& words, const Buckets& buckets, const BucketCounts& counts) {
+template <typename Each>
+void putHistogram(Words& words, const Buckets& buckets, Each&& each) {
   uint64_t* const byBound = words.putZeros(buckets.boundBuckets());
   uint64_t zeros = 0;
-  int first = 0, end = 0;
-  counts.each([&](size_t bucket, uint64_t count) {
+  int first = INT_MAX, last = INT_MIN;
+  each([&](size_t bucket, uint64_t count) {
     byBound[buckets.byBound(bucket)] += count;
     const int index = buckets.exponential(bucket);
     if (index == Exponential::kZero) {
-      zeros = count;
+      zeros += count;
       return;
     }
-    if (first == end) first = index;
-    end = index + 1;
+    first = std::min(first, index);
+    last = std::max(last, index);
   });
   words.put(zeros);
-  words.put(static_cast<uint64_t>(int64_t{first}));
-  words.put(static_cast<uint64_t>(end - first));
-  uint64_t* const exponential = words.putZeros(static_cast<size_t>(end - first));
-  counts.each([&](size_t bucket, uint64_t count) {
+  const size_t used = first > last ? 0 : static_cast<size_t>(last - first + 1);
+  words.put(static_cast<uint64_t>(int64_t{used == 0 ? 0 : first}));
+  words.put(uint64_t{used});
+  uint64_t* const exponential = words.putZeros(used);
+  each([&](size_t bucket, uint64_t count) {
     const int index = buckets.exponential(bucket);
     if (index == Exponential::kZero) return;
     uint64_t& word = exponential[index - first];
@@ -35,14 +40,18 @@ void putHistogram(Words& words, const Buckets& buckets, const BucketCounts& coun
   });
 }
 
+auto countsOf(const BucketCounts& counts) {
+  return [&](auto use) { counts.each(use); };
+}
+
 void putTransfers(Words& words, const TallyPlan& plan, const TransferTally& transfers) {
   words.put(transfers.count);
   words.put(transfers.sizeSum);
-  putHistogram(words, plan.sizeBuckets, transfers.sizes);
+  putHistogram(words, plan.sizeBuckets, countsOf(transfers.sizes));
   words.put(transfers.durationSum);
-  putHistogram(words, *plan.at(plan.transferBounds()), transfers.durations);
+  putHistogram(words, *plan.at(plan.transferBounds()), countsOf(transfers.durations));
   words.put(transfers.throughputSum);
-  putHistogram(words, plan.throughputBuckets, transfers.throughputs);
+  putHistogram(words, plan.throughputBuckets, countsOf(transfers.throughputs));
 }
 
 }  // namespace
@@ -60,7 +69,7 @@ void putTally(Words& words, std::vector<std::string>& strings, const Tally& tall
     words.put(event.count);
     words.put(event.sum);
     words.put(event.last);
-    if (histogram) putHistogram(words, *event.buckets, event.counts);
+    if (histogram) putHistogram(words, *event.buckets, [&](auto use) { tally.eachCount(event, use); });
     if (named) strings.push_back(toUtf8(event.name));
   }
   putTransfers(words, tally.plan(), tally.transmit());

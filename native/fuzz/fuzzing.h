@@ -85,7 +85,7 @@ inline uint64_t countOf(const Tally& tally) {
   for (const EventTally& event : tally.events()) {
     sum += event.count;
     uint64_t inBuckets = 0;
-    event.counts.each([&](size_t, uint64_t n) { inBuckets += n; });
+    tally.eachCount(event, [&](size_t, uint64_t n) { inBuckets += n; });
     EXPECT(inBuckets == (event.buckets == nullptr ? 0 : event.count));
   }
   EXPECT(tally.events().size() <= 21 + Tally::kMaxUnknownKeys + 1);

@@ -64,7 +64,11 @@ std::vector<uint64_t> byBound(const Buckets& buckets, const BucketCounts& counts
   return sums;
 }
 
-std::vector<uint64_t> byBound(const EventTally& event) { return byBound(*event.buckets, event.counts); }
+std::vector<uint64_t> byBound(const Tally& tally, const EventTally& event) {
+  std::vector<uint64_t> sums(event.buckets->boundBuckets());
+  tally.eachCount(event, [&](size_t bucket, uint64_t count) { sums[event.buckets->byBound(bucket)] += count; });
+  return sums;
+}
 
 }  // namespace
 
@@ -122,7 +126,7 @@ TEST(countsValuesByInclusiveUpperBound) {
   fold(tally, *releasedLayout(4),
        {typed(kXferTime, 0), typed(kXferTime, 10), typed(kXferTime, 11), typed(kXferTime, 99), typed(kXferTime, 100),
         typed(kXferTime, 1000), typed(kXferTime, 1001), typed(kXferTime, UINT64_MAX)});
-  CHECK(byBound(tally.events()[kXferTime]) == (std::vector<uint64_t>{2, 2, 2, 2}));
+  CHECK(byBound(tally, tally.events()[kXferTime]) == (std::vector<uint64_t>{2, 2, 2, 2}));
 }
 
 TEST(assemblesTransferFromConsecutiveEventsOnly) {
@@ -238,16 +242,26 @@ TEST(usesConfiguredHistogramBounds) {
   Tally tally(std::make_shared<const TallyPlan>(own));
   const RingLayout& v4 = *releasedLayout(4);
   fold(tally, v4, {typed(kXferPostTime, 20), typed(kXferTime, 20), typed(kTxBytes, 50), typed(kTxRequests, 1)});
-  CHECK(byBound(tally.events()[kXferPostTime]) == (std::vector<uint64_t>{0, 1, 0, 0}));
-  CHECK(byBound(tally.events()[kXferTime]) == (std::vector<uint64_t>{0, 1, 0}));
+  CHECK(byBound(tally, tally.events()[kXferPostTime]) == (std::vector<uint64_t>{0, 1, 0, 0}));
+  CHECK(byBound(tally, tally.events()[kXferTime]) == (std::vector<uint64_t>{0, 1, 0}));
   CHECK(byBound(*tally.events()[kXferTime].buckets, tally.transmit().durations) == (std::vector<uint64_t>{0, 1, 0}));
   fold(tally, v4, {typed(kMemoryRegistered, 1001), typed(77, 5), typed(78, 5)});
-  CHECK(byBound(tally.events()[kMemoryRegistered]) == (std::vector<uint64_t>{0, 1}));
-  CHECK(byBound(tally.events()[21]) == (std::vector<uint64_t>{1, 0}));
+  CHECK(byBound(tally, tally.events()[kMemoryRegistered]) == (std::vector<uint64_t>{0, 1}));
+  CHECK(byBound(tally, tally.events()[21]) == (std::vector<uint64_t>{1, 0}));
   CHECK(tally.events()[22].buckets == nullptr);
   fold(tally, *releasedLayout(1), {named("queue_depth", kCustom, 7), named("queue_depth", kSystem, 7)});
-  CHECK(byBound(tally.events()[23]) == (std::vector<uint64_t>{0, 1, 0}));
+  CHECK(byBound(tally, tally.events()[23]) == (std::vector<uint64_t>{0, 1, 0}));
   CHECK(tally.events()[24].buckets == nullptr);
+}
+
+// A transfer has a duration, even if the event of its time has no histogram of its own.
+TEST(countsDurationsOfTransfersWithoutHistogramOfTimes) {
+  TallyOptions own = options();
+  own.typeBounds[kXferTime] = TallyOptions::kNoBounds;
+  Tally tally(std::make_shared<const TallyPlan>(own));
+  fold(tally, *releasedLayout(4), {typed(kXferTime, 50), typed(kTxBytes, 50), typed(kTxRequests, 1)});
+  CHECK(tally.events()[kXferTime].buckets == nullptr);
+  CHECK(byBound(*tally.plan().at(0), tally.transmit().durations) == (std::vector<uint64_t>{0, 1, 0, 0}));
 }
 
 TEST(passesWantedEventsToTap) {
