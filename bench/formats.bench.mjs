@@ -1,4 +1,4 @@
-/** A scrape of serve as text and as protobuf, in turns. */
+/** A scrape of serve as text and as protobuf, in turns; and the share of an agent in it: 64 agents less 1, divided by 63. */
 import { PbfReader } from 'pbf';
 import { inDirectory, quantile, round } from './support/measure.mjs';
 import { Probed } from './support/probed.mjs';
@@ -7,14 +7,23 @@ import { writersIn } from './support/transfers.mjs';
 
 export const title = 'a scrape of serve in both formats, milliseconds and kB';
 
+const FEW = 1;
+const MANY = 64;
 const FORMATS = { text: TEXT, protobuf: PROTOBUF };
 
 export async function run({ quick }) {
   const rows = [];
-  for (const agents of quick ? [8] : [1, 8, 64]) {
+  for (const agents of [FEW, ...(quick ? [] : [8]), MANY]) {
     rows.push(...(await inDirectory((directory) => measure(agents, directory, quick))));
   }
-  return rows;
+  return rows.map((row) => ({ ...row, share: shareOf(rows.filter(({ format }) => format === row.format)) }));
+}
+
+/** Share of an agent, from the rows of a format. */
+function shareOf(rows) {
+  const [few, many] = [FEW, MANY].map((count) => rows.find(({ agents }) => agents === count));
+  const share = (size) => (many[size] - few[size]) / (MANY - FEW);
+  return { series: share('series'), bytes: share('bytes'), packedBytes: share('packedBytes') };
 }
 
 async function measure(agents, directory, quick) {
@@ -71,7 +80,7 @@ export function caseOf({ agents, format }) {
   return `${agents} agents, ${format}`;
 }
 
-export function columnsOf({ series, ms, activeMs, longestMs, bytes, packedBytes, text }) {
+export function columnsOf({ series, ms, activeMs, longestMs, bytes, packedBytes, text, share }) {
   return {
     series,
     'scrape p50': round(ms, 1),
@@ -83,5 +92,8 @@ export function columnsOf({ series, ms, activeMs, longestMs, bytes, packedBytes,
     'scrape, times text': round(ms / text.ms),
     'page, times text': round(bytes / text.bytes),
     'gzip, times text': round(packedBytes / text.packedBytes),
+    'series of an agent': round(share.series, 0),
+    'kB of an agent': round(share.bytes / 1000, 1),
+    'gzip kB of an agent': round(share.packedBytes / 1000),
   };
 }

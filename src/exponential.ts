@@ -52,8 +52,9 @@ export function highestValue(tally: ExponentialTally): number | undefined {
 export function atScale(tally: ExponentialTally, scale: number): ExponentialTally {
   if (tally.scale <= scale) return tally;
   const { counts, zeroCount } = tally;
+  const width = 2 ** (tally.scale - scale);
   // Rounds down: the buckets -1 and -2 merge to -1, not to 0.
-  const merged = (index: number): number => Math.floor(index / 2 ** (tally.scale - scale));
+  const merged = (index: number): number => Math.floor(index / width);
   const offset = merged(tally.offset);
   const length = counts.length === 0 ? 0 : merged(tally.offset + counts.length - 1) - offset + 1;
   const sums = new Float64Array(length);

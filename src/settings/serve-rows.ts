@@ -147,7 +147,7 @@ export const SERVE_ROWS = {
     variables: [histogramVariable],
     default: 'explicit',
     description: 'histograms of the exporters `otlp` and `console`: `explicit` buckets, or `exponential`',
-    details: '`prometheus` keeps explicit buckets. A custom exporter selects by its `selectAggregation()`.',
+    details: 'Text pages keep explicit buckets. A custom exporter selects by its `selectAggregation()`.',
   },
   page: {
     shape: word(['on', 'off']),

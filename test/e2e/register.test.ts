@@ -6,9 +6,11 @@ import { RingWriter } from '../../src/shm-bridge/index.js';
 import { RunningCommand } from '../cli/command.js';
 import { dist } from '../support/child.js';
 import { temporaryDirectory } from '../support/live.js';
+import { startOtlpReceiver } from '../support/otlp-receiver.js';
 
 const REGISTER = new URL(dist('register.js')).pathname;
 const SDK = import.meta.resolve('@opentelemetry/sdk-metrics');
+const OTLP = import.meta.resolve('@opentelemetry/exporter-metrics-otlp-proto');
 const API = import.meta.resolve('@opentelemetry/api');
 
 /** Service that sets its provider `when`, and prints the first metrics that its reader collects. */
@@ -107,4 +109,33 @@ test('worker threads, which run --import again, export nothing', async () => {
   const { code, stdout, stderr } = await command.ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toBe('thread 0 opentelemetry-instrumentation-nixl\nthread 1 \n');
+});
+
+test("OpenTelemetry's variable makes the histograms of OTLP exponential", async () => {
+  const receiver = await startOtlpReceiver();
+  const folder = temporaryDirectory();
+  const setup = path.join(folder, 'setup.mjs');
+  const app = path.join(folder, 'app.mjs');
+  writeFileSync(
+    setup,
+    `import { metrics } from ${JSON.stringify(API)};
+    import { MeterProvider, PeriodicExportingMetricReader } from ${JSON.stringify(SDK)};
+    import { OTLPMetricExporter } from ${JSON.stringify(OTLP)};
+    const reader = new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() });
+    metrics.setGlobalMeterProvider((globalThis.provider = new MeterProvider({ readers: [reader] })));`,
+  );
+  writeFileSync(app, 'await globalThis.provider.shutdown();');
+  const directory = temporaryDirectory();
+  const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 });
+  for (const value of [3n, 3n, 4n]) writer.push({ type: 6, value });
+  writer.close();
+  const command = new RunningCommand(process.execPath, ['--import', setup, '--import', REGISTER, app], {
+    NIXL_TELEMETRY_DIR: directory,
+    OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: receiver.url,
+    OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: 'base2_exponential_bucket_histogram',
+  });
+  expect(await command.ended).toMatchObject({ code: 0, stderr: '' });
+  const { exponential } = receiver.points().find(({ metric }) => metric === 'agent_xfer_time_us')!;
+  expect(exponential).toMatchObject({ temporality: 2, count: 3, sum: 10, min: 3, max: 4, scale: 4, offset: 25 });
+  expect(exponential!.buckets).toEqual([2, 0, 0, 0, 0, 0, 1]);
 });

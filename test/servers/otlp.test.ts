@@ -60,14 +60,15 @@ it.each([
 const DURATIONS = Array.from({ length: 5000 }, (_, i) => Math.round(10 ** (1 + (5 * i) / 5000)));
 
 it.each([
-  ['cumulative', 'agent_xfer_time_us_bucket'],
-  ['delta', 'sum_over_time(agent_xfer_time_us_bucket[1h])'],
-])('%s exponential histograms give the quantiles of the events', async (temporality, buckets) => {
+  ['cumulative', 'nixl', 1, 'agent_xfer_time_us_bucket'],
+  ['delta', 'otel', 1e6, 'sum_over_time({"nixl.transfer.duration_bucket"}[1h])'],
+])('%s exponential histograms of naming %s give the quantiles of the events', async (kind, naming, unit, buckets) => {
   const directory = temporaryDirectory();
   const backend = await startVictoriaMetrics();
-  const serve = start(['serve', '--dir', directory, '--exporter', 'otlp', '--export-interval', '300'], {
+  const flags = ['--exporter', 'otlp', '--export-interval', '300', '--naming', naming];
+  const serve = start(['serve', '--dir', directory, ...flags], {
     OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: backend.pushTo,
-    OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: temporality,
+    OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE: kind,
     OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION: 'base2_exponential_bucket_histogram',
   });
   await serve.says(/exports from/);
@@ -76,7 +77,7 @@ it.each([
   writer.close();
   await backend.answers(`sum(${buckets})`, DURATIONS.length);
   for (const quantile of [0.01, 0.25, 0.5, 0.9, 0.99]) {
-    const exact = DURATIONS[quantile * DURATIONS.length]!;
+    const exact = DURATIONS[quantile * DURATIONS.length]! / unit;
     const answer = await backend.number(`histogram_quantile(${quantile}, sum by (vmrange) (${buckets}))`);
     expect(Math.abs(answer! / exact - 1), `p${quantile * 100}: ${answer} for ${exact}`).toBeLessThan(0.05);
   }

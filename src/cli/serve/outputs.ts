@@ -99,11 +99,12 @@ function exportLimit({ exportTimeout, exportInterval }: ServeSettings): number {
 }
 
 async function consoleExporter({ consoleFile, histograms }: ServeSettings): Promise<PushMetricExporter> {
-  const selectAggregation = aggregationSelector(histograms);
-  // The SDK's exporter is a part of sdk-metrics, which is loaded anyway.
-  if (consoleFile === undefined) return Object.assign(new ConsoleMetricExporter(), { selectAggregation });
-  const { consoleFileExporter } = await import('./console-file.js');
-  return { ...(await consoleFileExporter(consoleFile)), selectAggregation };
+  const exporter: PushMetricExporter =
+    consoleFile === undefined
+      ? new ConsoleMetricExporter() // a part of sdk-metrics, which is loaded anyway
+      : await (await import('./console-file.js')).consoleFileExporter(consoleFile);
+  exporter.selectAggregation = aggregationSelector(histograms);
+  return exporter;
 }
 
 async function prometheusOutput({ name, resource, shared, owner }: Opening): Promise<Output> {

@@ -55,9 +55,13 @@ export function divided(tally: ExponentialTally, divisor: number): ExponentialTa
 }
 
 function withAtMost(maxSize: number, tally: ExponentialTally): ExponentialTally {
-  let reduced = tally;
-  while (reduced.counts.length > maxSize) reduced = atScale(reduced, reduced.scale - 1);
-  return reduced;
+  let { scale, offset: first } = tally;
+  let last = first + tally.counts.length - 1;
+  while (last - first >= maxSize) {
+    [first, last] = [Math.floor(first / 2), Math.floor(last / 2)];
+    scale--;
+  }
+  return atScale(tally, scale);
 }
 
 /** A tally has no exact lowest and highest value, but neither lies beyond the mean, and a single value is the mean. */
