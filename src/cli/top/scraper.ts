@@ -23,6 +23,8 @@ export class Scraper implements Sampler {
   /** Until then the exposition is asked alone: the server has no answer as JSON. */
   #textUntilMs = -Infinity;
   #last: Sample | undefined;
+  /** True if the last numbers came as JSON: the exposition has other ids, so that no rate would span both. */
+  #answered = false;
 
   constructor(url: URL) {
     const address = new URL(url);
@@ -68,6 +70,7 @@ export class Scraper implements Sampler {
       await pause(REPEATED_PAUSE_MS, undefined, { signal: this.#closed.signal });
       answer = await this.#agentsAnswer();
     }
+    this.#answered = answer !== undefined;
     if (answer === undefined) {
       this.#textUntilMs = performance.now() + ASK_AGAIN_MS;
       return undefined;
@@ -76,10 +79,20 @@ export class Scraper implements Sampler {
   }
 
   async #agentsAnswer(): Promise<AgentsAnswer | undefined> {
-    const { ok, text } = await this.#fetch(this.#agents);
-    if (!ok) return undefined;
-    const json = parsed(text);
+    const text = await this.#agentsText();
+    const json = text === undefined ? undefined : parsed(text);
     return isAgentsAnswer(json) ? json : undefined;
+  }
+
+  /** A server or a proxy that has no such address may as well break the connection, or not answer at all. */
+  async #agentsText(): Promise<string | undefined> {
+    try {
+      const { ok, text } = await this.#fetch(this.#agents);
+      return ok ? text : undefined;
+    } catch (error) {
+      if (this.#answered) throw error;
+      return undefined;
+    }
   }
 
   async #exposition(): Promise<Omit<Sample, 'notes'>> {
@@ -94,10 +107,15 @@ export class Scraper implements Sampler {
   }
 }
 
-/** Returns the addresses of the exposition, without a path at /metrics, and of the agents as JSON, beside /metrics. */
+const IN_PLACE_OF_METRICS = new RegExp(`^/$|/${AGENTS_PATH}$`);
+
+/**
+ * Returns the addresses of the exposition and of the agents as JSON, which is beside /metrics. Either may be given. Without a
+ * path, the exposition is at /metrics.
+ */
 export function addressesOf(url: URL): { text: URL; agents: URL } {
   const text = new URL(url);
-  if (text.pathname === '/') text.pathname = '/metrics';
+  text.pathname = text.pathname.replace(IN_PLACE_OF_METRICS, '/metrics');
   const agents = new URL(text);
   // Any other path may be the prefix of a proxy.
   agents.pathname = text.pathname.replace(/(\/metrics)?\/?$/, `/${AGENTS_PATH}`);

@@ -10,12 +10,14 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Serves answers by path; 404 for others. Tells the paths that were asked. */
-async function serve(answers: Readonly<Record<string, () => string>>) {
+/** Serves answers by path; 404 for others. Breaks the connection of requests for `broken`. Tells the paths that were asked. */
+async function serve(answers: Readonly<Record<string, () => string>>, broken: readonly string[] = []) {
   const asked: string[] = [];
   const listener: RequestListener = ({ url = '' }, response) => {
     asked.push(url);
-    const answer = answers[url.split('?')[0]!];
+    const path = url.split('?')[0]!;
+    if (broken.includes(path)) return void response.destroy();
+    const answer = answers[path];
     response.writeHead(answer === undefined ? 404 : 200).end(answer?.() ?? 'Not found.');
   };
   const server = createServer(listener).listen(0, '127.0.0.1');
@@ -76,6 +78,9 @@ describe('addresses', () => {
     // The prefix of a proxy.
     ['http://h/gpu7', '/gpu7', '/gpu7/api/v1/agents?agents=all'],
     ['http://h/gpu7/', '/gpu7/', '/gpu7/api/v1/agents?agents=all'],
+    // The address of the JSON itself.
+    ['http://h/api/v1/agents', '/metrics', '/api/v1/agents?agents=all'],
+    ['http://h/gpu7/api/v1/agents', '/gpu7/metrics', '/gpu7/api/v1/agents?agents=all'],
     ['http://h/metrics?target=x', '/metrics?target=x', '/api/v1/agents?target=x&agents=all'],
   ])('of %s are %s and %s', (url, text, agents) => {
     const found = addressesOf(new URL(url));
@@ -134,6 +139,28 @@ describe('a scraper', () => {
     const scraper = scraperOf(url);
     expect([await namesOf(scraper), await namesOf(scraper)]).toEqual([['b'], ['b']]);
     expect(asked).toEqual(['/api/v1/agents?agents=all', '/metrics', '/metrics']);
+  });
+
+  it('keeps to the exposition if the connection for the JSON breaks', async () => {
+    const { asked, url } = await serve({ '/metrics': () => TEXT }, ['/api/v1/agents']);
+    const scraper = scraperOf(url);
+    expect([await namesOf(scraper), await namesOf(scraper)]).toEqual([['b'], ['b']]);
+    expect(asked).toEqual(['/api/v1/agents?agents=all', '/metrics', '/metrics']);
+  });
+
+  it('waits for a serve that answered with JSON before, in place of numbers with other ids', async () => {
+    const broken: string[] = [];
+    const { asked, url } = await serve({ '/metrics': () => TEXT, '/api/v1/agents': () => json(agent) }, broken);
+    const scraper = scraperOf(url);
+    expect(await namesOf(scraper)).toEqual(['a']);
+    broken.push('/api/v1/agents');
+    expect(await scraper.sample()).toMatchObject({
+      agents: [{ agent: 'a' }],
+      notes: [expect.stringMatching(/^no metrics/)],
+    });
+    broken.pop();
+    expect(await namesOf(scraper)).toEqual(['a']);
+    expect(asked).toEqual(Array(3).fill('/api/v1/agents?agents=all'));
   });
 
   it('asks for both again after a failed request, and when the JSON is gone', async () => {
