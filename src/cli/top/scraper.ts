@@ -23,7 +23,7 @@ export class Scraper implements Sampler {
   /** Until then the exposition is asked alone: the server has no answer as JSON. */
   #textUntilMs = -Infinity;
   #last: Sample | undefined;
-  /** True if the last numbers came as JSON: the exposition has other ids, so that no rate would span both. */
+  /** True if the last sample was JSON: the exposition has other ids, so that no rate would span both. */
   #answered = false;
 
   constructor(url: URL) {
@@ -48,6 +48,7 @@ export class Scraper implements Sampler {
       return this.#last;
     } catch (error) {
       this.#textUntilMs = -Infinity;
+      this.#answered = false;
       const message = `no metrics from ${this.name}: ${fetchProblem(error)}`;
       if (this.#last === undefined) throw new Failure(message);
       return { ...this.#last, notes: [message] };
