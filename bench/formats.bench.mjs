@@ -1,8 +1,7 @@
 /** A scrape of serve as text and as protobuf, in turns; and the share of an agent in it: 64 agents less 1, divided by 63. */
-import { PbfReader } from 'pbf';
 import { inDirectory, quantile, round } from './support/measure.mjs';
 import { Probed } from './support/probed.mjs';
-import { PROTOBUF, scrape, TEXT } from './support/scrape.mjs';
+import { PROTOBUF, protobufSeries, scrape, TEXT } from './support/scrape.mjs';
 import { writersIn } from './support/transfers.mjs';
 
 export const title = 'a scrape of serve in both formats, milliseconds and kB';
@@ -66,14 +65,6 @@ function textSeries(page) {
     .toString()
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#')).length;
-}
-
-/** Each metric of each family is a series, as Prometheus stores native histograms. */
-function protobufSeries(page) {
-  const reader = new PbfReader(page);
-  let series = 0;
-  while (reader.pos < reader.length) reader.readMessage((field) => (series += field === 4 ? 1 : 0), undefined);
-  return series;
 }
 
 export function caseOf({ agents, format }) {

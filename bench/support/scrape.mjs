@@ -1,6 +1,7 @@
 /** Scrapes like those of Prometheus: compressed, over a kept connection. */
 import http from 'node:http';
 import { gunzipSync } from 'node:zlib';
+import { PbfReader } from 'pbf';
 
 /** Values of the header Accept. */
 export const TEXT = 'text/plain;version=0.0.4';
@@ -14,7 +15,15 @@ export async function scrape(url, accept = TEXT) {
   const packed = await get(url, accept);
   const ms = performance.now() - begun;
   const page = gunzipSync(packed);
-  return { ms, packedBytes: packed.length, bytes: page.length, page, agents: countOf(page, '\nnixl_agent_up{') };
+  return { ms, packedBytes: packed.length, bytes: page.length, page, agents: countOf(page, '\nagent_tx_bytes_total{') };
+}
+
+/** Each metric of each family is a series, as Prometheus stores native histograms. */
+export function protobufSeries(page) {
+  const reader = new PbfReader(page);
+  let series = 0;
+  while (reader.pos < reader.length) reader.readMessage((field) => (series += field === 4 ? 1 : 0), undefined);
+  return series;
 }
 
 function get(url, accept) {
