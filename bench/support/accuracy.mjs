@@ -62,8 +62,9 @@ export async function accuracyIn(directory, { transfers, intervalMs, prometheus 
 
 /** The same transfers of all agents, written again and again. */
 class Load {
-  /** Of each agent, and since the start. */
+  /** Transfers of each agent in one write(). */
   transfers;
+  /** Transfers of each agent in all calls of write(). */
   written = 0;
   #agents;
   #page;

@@ -1,5 +1,6 @@
-// `node stages.mjs DIRECTORY AGENTS RUNS SERIES`: prints one line of JSON with the median milliseconds of each stage of a scrape
-// or an export of the agents of a directory, with this preset of series, and with its bytes. In a separate process it collects only its own garbage.
+// `node stages.mjs DIRECTORY AGENTS RUNS SERIES`: prints one line of JSON with the median milliseconds of each stage of
+// a scrape or an export of the agents of a directory, with this preset of series, and with its bytes. In a separate process
+// it collects only its own garbage.
 import { NixlMetricProducer } from '../../dist/index.js';
 import { openSource } from '../../dist/shm-bridge/index.js';
 import { exposition } from '../../dist/cli/http/exposition.js';

@@ -28,7 +28,7 @@ export const ATTRIBUTES = [
   },
   { label: 'life', brief: "Life of the agent's process." },
   { label: 'state', brief: 'Reason why a file or directory is not read.' },
-  { label: 'outcome', brief: 'What became of the duration.' },
+  { label: 'outcome', brief: 'Outcome of the duration.' },
   {
     label: 'exporter',
     brief: 'Exporter of `serve`.',

@@ -33,7 +33,7 @@ export function registryOf({ metrics, attributes }, version) {
 }
 
 /** Metrics of records and of custom builders have attributes that the service chooses. */
-export function isRegistered({ group, builder }) {
+function isRegistered({ group, builder }) {
   return group !== 'request' || builder === 'time';
 }
 

@@ -9,6 +9,7 @@ import { type Labels, type Naming, NO_LABELS } from './naming.js';
 import { hasErrors, type NixlRelease, RELEASES, seriesInRelease } from './releases.js';
 
 const MICROSECONDS_PER_SECOND = 1e6;
+
 interface Dialect {
   readonly naming: Naming;
   /** NIXL release with the names and labels of naming `nixl`. */

@@ -19,9 +19,9 @@ function numbers(
 }
 
 /**
- * Returns the metrics, with one series per category and event. nixl.event.value and nixl.event.last have no unit, because the unit of an unknown event is unknown.
- * `selects` is not called for the overflow key, which is always exported. `hasOwnHistogram`: true for events that the
- * options declare with a histogram.
+ * Returns the metrics, with one series per category and event. nixl.event.value and nixl.event.last have no unit, because
+ * the unit of an unknown event is unknown. `selects` is not called for the overflow key, which is always exported.
+ * `hasOwnHistogram`: true for events that the options declare with a histogram.
  */
 export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): KeyMetrics {
   const applies: EventMatch = (event) => event.count > 0 && (event.overflow || selects(event));

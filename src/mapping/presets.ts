@@ -18,7 +18,7 @@ interface PresetRow {
 const SIX_SIZES: readonly number[] = Array.from({ length: 6 }, (_, step) => 4096 * 16 ** step);
 
 /**
- * Each bucket is a kind of path, by what it carries in one direction. To 100 MB/s: transfers whose latency dominates. To
+ * The bounds separate the kinds of links by their rate in one direction. To 100 MB/s: transfers whose latency dominates. To
  * 1 GB/s: slow networks and disks. To 5 GB/s: 10 to 25 Gbit/s, and fast disks. To 25 GB/s: 40 to 200 Gbit/s, and PCIe 4. To
  * 100 GB/s: faster adapters, several adapters, and PCIe 5. To 500 GB/s: NVLink to its fourth generation. Above: later ones,
  * and copies within a GPU. All are bounds of full, too.

@@ -1,9 +1,16 @@
 /** Choice between histograms with explicit buckets and exponential ones. */
 import type { Variable } from './row.js';
-import { word } from './shape.js';
+import { value, word } from './shape.js';
 
 export const HISTOGRAM_KINDS = ['explicit', 'exponential'] as const;
 export type HistogramKind = (typeof HISTOGRAM_KINDS)[number];
+
+/** Choice of a service: a kind, or the selector of its metric reader. */
+export const HISTOGRAMS = value(
+  '"explicit", "exponential" or a function from instrument type to aggregation',
+  undefined,
+  (given) => HISTOGRAM_KINDS.some((kind) => kind === given) || typeof given === 'function',
+);
 
 /** OpenTelemetry's names of the two aggregations. */
 const AGGREGATIONS = {

@@ -12,7 +12,7 @@ import {
 } from '../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
-import { HISTOGRAM_KINDS } from './histograms.js';
+import { HISTOGRAMS } from './histograms.js';
 import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor, exporterVariable, outputPathOf } from './nixl-variables.js';
 import type { OptionRows } from './row.js';
 import {
@@ -129,7 +129,7 @@ export const OPTION_ROWS = {
     flag: { name: 'series', takes: '<preset>' },
     default: DEFAULT_SERIES_PRESET,
     description:
-      "series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: at most 125; `full`: all that there are",
+      "series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 122; `full`: all that there are, 262",
     details: 'Not together with `builders`.',
   },
   hostname: {
@@ -287,11 +287,7 @@ export const OPTION_ROWS = {
     description: 'temporality of counters and histograms; gauges and up-down counters are always cumulative',
   },
   histograms: {
-    shape: value(
-      '"explicit", "exponential" or a function from instrument type to aggregation',
-      undefined,
-      (given) => HISTOGRAM_KINDS.some((kind) => kind === given) || typeof given === 'function',
-    ),
+    shape: HISTOGRAMS,
     only: 'producer',
     type: 'Histograms',
     inFile: false,

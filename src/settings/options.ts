@@ -27,8 +27,8 @@ export interface NixlOptions {
    */
   nixlLabels?: NixlLabels;
   /**
-   * Series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: at most 125; `full`: all that
-   * there are. Not together with `builders`. Default: `standard`.
+   * Series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 122; `full`: all that there
+   * are, 262. Not together with `builders`. Default: `standard`.
    */
   series?: SeriesPreset;
   /** Value of the label `hostname` in naming `nixl`. Default: os.hostname(). */

@@ -35,7 +35,7 @@ export function resolve(rows: OptionRows, layers: Layers): Resolution {
     if (one !== undefined) resolved.set(key, one);
   }
   keepFirstPlaces(resolved);
-  // A list of builders replaces the default preset. A preset that is set beside it is refused: seriesOf() in settings.ts.
+  // A list of builders replaces the default preset. A preset that is set beside it is refused: refuseTwoChoices() in settings.ts.
   if (resolved.has('builders') && resolved.get('series')?.origin === 'default') resolved.delete('series');
   if (areLabelsIncidental(resolved)) {
     resolved.set('nixlLabels', resolveRow(rows, 'nixlLabels', { ...layers, environment: {} })!);

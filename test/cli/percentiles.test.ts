@@ -9,6 +9,7 @@ import { type Sampler, Tracker, type View } from '../../src/cli/top/tracker.js';
 import { WatchedRings } from '../../src/cli/top/watched-rings.js';
 import { exponentialCount } from '../../src/exponential.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
+import { exactQuantile } from '../support/durations.js';
 import { start, temporaryDirectory, until } from './command.js';
 
 /** Events of each wire version: names in the first one, numbers in the others. */
@@ -20,10 +21,6 @@ const EVENTS = {
 /** Microseconds from 1 to about 30,000, the same in every run: small copies, and a slow tail. */
 const TIMES = Array.from({ length: 1500 }, (_, i) => (i % 3 === 0 ? 1 + (i % 9) : Math.round(40 * 1.0045 ** i)));
 const POSTS = TIMES.map((_, i) => i % 4);
-
-function exact(values: readonly number[], percent: number): number {
-  return values.toSorted((a, b) => a - b)[Math.ceil((percent * values.length) / 100) - 1]!;
-}
 
 function topOn(sampler: Sampler): () => Promise<View> {
   onTestFinished(() => sampler.close());
@@ -71,7 +68,7 @@ it.each([1, 4] as const)(
       expect(postTime).toEqual({ p50: { value: 1 }, p90: { value: 3 }, p99: { value: 3 }, max: { value: 3 } });
     }
     expect(percentilesOf(page.counts(undefined, 'transferTimesUs')!)).toEqual({ p50, p90, p99, max });
-    const shares = [50, 90, 99, 100].map((percent) => exact(TIMES, percent));
+    const shares = [0.5, 0.9, 0.99, 1].map((quantile) => exactQuantile(TIMES, quantile));
     for (const [i, found] of [p50, p90, p99, max].entries()) {
       expect(Math.abs(found! - shares[i]!) / shares[i]!, `${found} for ${shares[i]}`).toBeLessThan(0.023);
     }

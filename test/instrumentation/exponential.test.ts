@@ -11,15 +11,13 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { atScale } from '../../src/exponential.js';
+import { atScale, TALLY_SCALE } from '../../src/exponential.js';
 import { DEFAULT_FORM, exponentialHistogramOf } from '../../src/instrumentation/producer/exponential.js';
 import { hrTimeOf } from '../../src/instrumentation/producer/metric-data.js';
 import type { Distribution } from '../../src/mapping/index.js';
 import { exponentialTally } from '../support/exponential.js';
 import { agentSnapshot, histogramOf, InMemorySource, START_MS } from './in-memory-source.js';
 import { ManualReader, metricIn, metricsIn, pointsIn, producerOn } from './readers.js';
-
-const TALLY_SCALE = 4;
 
 function distributionOf(values: readonly number[]): Distribution {
   return { ...histogramOf([10], values), sum: values.reduce((sum, value) => sum + BigInt(value), 0n) };

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/rings.js';
 import { TransferEvent } from '../../src/tally.js';
 import { start, temporaryDirectory } from '../cli/command.js';
+import { DISTRIBUTIONS, durationsOf, exactQuantile } from '../support/durations.js';
 import { type Backend, NATIVE_HISTOGRAMS, PATIENTLY, startPrometheus } from './backends.js';
-import { DISTRIBUTIONS, durationsOf, exactQuantile } from './durations.js';
 
 const COUNT = 20_000;
 const QUANTILES = [0.01, 0.5, 0.9, 0.99, 0.999];

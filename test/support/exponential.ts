@@ -12,6 +12,11 @@ export function exponentialTally(values: readonly number[], scale = 4): Exponent
   return { scale, zeroCount, offset, counts };
 }
 
+/** Returns equal objects for tallies with equal numbers: any array may hold counts, and any offset is right without them. */
+export function comparable({ counts, offset, ...rest }: ExponentialTally) {
+  return { ...rest, offset: counts.length === 0 ? 0 : offset, counts: Array.from(counts) };
+}
+
 /** Corrects the logarithm, which may be wrong by one at a bound. */
 function indexOf(value: number, scale: number): number {
   const bound = (index: number): number => 2 ** (index / 2 ** scale);

@@ -1,5 +1,5 @@
 /** Makes the answer of /api/v1/agents from a snapshot. Pure. */
-import { atScale, exponentialSum, type ExponentialTally } from '../../exponential.js';
+import { atScale, exponentialSum, type ExponentialTally, TALLY_SCALE } from '../../exponential.js';
 import {
   ambiguousNames,
   Category,
@@ -87,7 +87,7 @@ function agentData(agent: AgentSnapshot, takenMs: number, isAmbiguous: boolean):
   };
 }
 
-const NO_VALUES: ExponentialTally = { scale: 4, zeroCount: 0, offset: 0, counts: [] };
+const NO_VALUES: ExponentialTally = { scale: TALLY_SCALE, zeroCount: 0, offset: 0, counts: [] };
 
 /** JSON has no typed arrays. */
 function compact({ scale, zeroCount, offset, counts }: ExponentialTally = NO_VALUES): ExponentialCounts {

@@ -43,8 +43,10 @@ function agents(peek: Peek, facts: ServeFacts, customErrors: readonly CustomErro
   return (request, answer) => {
     const asked = new URLSearchParams(request.url?.split('?', 2)[1]).get('agents');
     const mostAgents = LISTED.get(asked);
-    if (mostAgents === undefined)
-      return answer(400, `agents=${oneLine(asked ?? '')} is not allowed. Allowed: agents=all`);
+    if (mostAgents === undefined) {
+      answer(400, `agents=${oneLine(asked ?? '')} is not allowed. Allowed: agents=all`);
+      return;
+    }
     if (performance.now() - madeMs > SAME_ANSWER_MS) {
       snapshot = peek();
       madeMs = performance.now();

@@ -1,7 +1,7 @@
 /** Percentiles of the values in an exponential histogram. Pure; the live page uses this module, too. */
 import { bucketMiddle, exponentialCount, type ExponentialTally, highestValue } from '../../exponential.js';
 
-/** In the unit of the values. At scale 4 each is within 2.3 % of a value that occurred, and whole numbers up to 20 are exact. */
+/** In the unit of the values. At scale 4 each is within 2.3 % of a value that occurred, and whole numbers up to 26 are exact. */
 export interface Percentiles {
   readonly p50: number;
   readonly p90: number;

@@ -23,7 +23,7 @@ interface MediaRange {
   readonly quality: number;
 }
 
-/** Returns no range for text that is none. */
+/** Returns an empty list for text that is no media range. */
 function rangeOf(text: string): MediaRange[] {
   try {
     const type = new MIMEType(text);

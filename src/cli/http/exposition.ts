@@ -15,10 +15,7 @@ const serializers = { withTarget: serializerWith(true), withoutTarget: serialize
  * Returns the same text as one call of the serialiser. That call takes tens of milliseconds for the histograms of many agents,
  * so it gets a few points at a time, and other work has its turn in between.
  */
-export async function exposition(
-  { resource, scopeMetrics }: ResourceMetrics,
-  hasTargetInfo = true,
-): Promise<string> {
+export async function exposition({ resource, scopeMetrics }: ResourceMetrics, hasTargetInfo = true): Promise<string> {
   const serializer = hasTargetInfo ? serializers.withTarget : serializers.withoutTarget;
   const empty = serializer.serialize({ resource, scopeMetrics: [] });
   // The serialiser repeats the resource before each part. Without metrics a comment follows it.

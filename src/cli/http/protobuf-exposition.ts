@@ -1,4 +1,7 @@
-/** The exposition as protobuf messages: native histograms, and the time at which each count began. */
+/**
+ * The exposition as protobuf messages: native histograms, and the time at which each count began. pbf writes the wire format
+ * in 124 kB on disk and without generated code; protobufjs, which the tests decode with, has 3.2 MB.
+ */
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { type DataPoint, DataPointType, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { PbfWriter } from 'pbf';
@@ -56,7 +59,7 @@ class Exposition {
 
 const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
 
-/** Returns name and help as in the text, from the text itself; undefined if the name is none. */
+/** Returns name and help as OpenTelemetry's serialiser writes them in text; undefined for a metric that it leaves out. */
 function headOf(metric: MetricData): [name: string, help: string] | undefined {
   const resource = { attributes: {} } as ResourceMetrics['resource'];
   const withoutPoints = { ...metric, dataPoints: [] };

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 const SLICE_MS = 2;
 
 export class TimeSlices {
-  /** The work before, collecting, has used up the first slice. */
+  /** 0, because the collection that precedes the first call has used up a slice. */
   #endMs = 0;
 
   get isOver(): boolean {

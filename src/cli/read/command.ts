@@ -37,7 +37,7 @@ file is no ring or was truncated, else 5 if a file cannot be opened, else 3 if a
 states of the files at the end decide, because a file may become a ring later.
 
 With --summary, read ends with a table on stderr: count, sum, p50, p90, p99 and max of the printed events by name. --format does
-not change the table. Percentiles are within 3 % of a value that occurred; whole numbers up to 20 are exact.
+not change the table. Percentiles are within 3 % of a value that occurred; whole numbers up to 26 are exact.
 
 JSON has exact values, also above 2^53. Only rings of NIXL 0.5.1 to 1.0.1 contain times.
 

@@ -81,7 +81,7 @@ export const HELP: readonly string[] = [
   '',
   '  TX/s RX/s   bytes that the agent wrote and read; its peers count nothing',
   '  REQ/s       finished transfers         ERR/s   failed operations',
-  '  P50 to MAX  of the transfer times since the previous screen; all if it is wide',
+  '  P50 to MAX  transfer times since the previous screen; P90, MAX in 132 columns',
   '  POST        p99 of the post times since the previous screen',
   '  LOST        events that the agent reported as dropped; +: its ring was full,',
   '              so more events may be lost',

@@ -65,7 +65,7 @@ type AgentState = 'live' | 'idle' | 'dead';
 export interface Row extends Rates {
   readonly totals: AgentTotals;
   readonly state: AgentState;
-  /** Of the transfers that ended between the two samples; undefined if none did. */
+  /** Figures of the transfers that ended between the two samples; undefined if no transfer ended. */
   readonly transferTime: TimeFigures | undefined;
   readonly postTime: TimeFigures | undefined;
   /** tx and rx together, bytes per second, oldest first. */

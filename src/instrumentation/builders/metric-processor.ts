@@ -125,8 +125,8 @@ export class MetricProcessor {
 
   /**
    * Counts a record of the service. The configured attributes are read from its fields. Up to 1024 records wait for the
-   * first meter. Returns false for further ones, if the record is no object, and if no builder takes records, as with the series
-   * of NIXL alone.
+   * first meter. Returns false for further ones, for a record that is no object, and if no builder takes records, as with
+   * the preset `nixl`.
    */
   process(record: EventRecord): boolean {
     if (typeof record !== 'object' || record === null || !this.#takesRecords) return false;

@@ -158,7 +158,7 @@ export class NixlMetricProducer implements MetricProducer {
   #metricsFrom(snapshot: ReaderSnapshot): MetricData[] {
     const deltas = this.#deltas();
     const exponential = this.#exponentialForm();
-    const { bothBuckets = false } = this.#context;
+    const { bothBuckets = false, hasOwnMetrics } = this.#context;
     const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
     const views = this.#views(snapshot);
     const data: MetricData[] = [];
@@ -167,9 +167,9 @@ export class NixlMetricProducer implements MetricProducer {
       const one = metricData(metric, index, views, moment, { delta, exponential, bothBuckets });
       if (one !== undefined) data.push(one);
     });
-    const { hasOwnMetrics } = this.#context;
-    if (hasOwnMetrics && snapshot.withoutSelf !== true)
+    if (hasOwnMetrics && snapshot.withoutSelf !== true) {
       data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
+    }
     // Set last: if the code above throws, the next delta still begins where the previous one ended.
     const keep = deltas.counters || deltas.histograms || this.#keepsLast;
     const agents = new Map(views.map(({ agent }) => [agent.id, agent]));

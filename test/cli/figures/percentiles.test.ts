@@ -1,20 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { percentilesOf } from '../../../src/cli/figures/percentiles.js';
+import { DISTRIBUTIONS, durationsOf, exactQuantile } from '../../support/durations.js';
 import { exponentialTally } from '../../support/exponential.js';
 
 const of = (...values: number[]) => percentilesOf(exponentialTally(values));
 const repeated = (value: number, times: number): number[] => Array.from({ length: times }, () => value);
-
-/** The exact quantile: the value with the nearest rank. */
-function exact(values: readonly number[], percent: number): number {
-  return values.toSorted((a, b) => a - b)[Math.ceil((percent * values.length) / 100) - 1]!;
-}
-
-/** From 0 to 1, the same numbers in every run. */
-function* pseudoRandom(): Generator<number, never> {
-  for (let seed = 1; ;) yield (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
-}
 
 describe('percentiles', () => {
   it('are exact for small whole numbers, 0 included', () => {
@@ -44,24 +35,17 @@ describe('percentiles', () => {
     expect(of()).toBeUndefined();
   });
 
-  it.each([
-    ['constant', () => 180],
-    ['uniform', (u: number) => 100 + u * 900],
-    ['bimodal', (u: number) => (u < 0.7 ? 3 + u : 4_000 + 100 * u)],
-    ['lognormal', (u: number, v: number) => Math.exp(5 + Math.sqrt(-2 * Math.log(u)) * Math.cos(2 * Math.PI * v))],
-    ['heavy tail', (u: number) => 20 / u ** 1.5],
-  ])('of %s durations are within 2.3 % of the exact quantiles', (_, draw) => {
-    const random = pseudoRandom();
-    const values = Array.from({ length: 20_000 }, () => Math.round(draw(random.next().value, random.next().value)));
+  it.each(Object.keys(DISTRIBUTIONS))('of %s durations are within 2.3 % of the exact quantiles', (distribution) => {
+    const values = durationsOf(distribution, 20_000);
     const { p50, p90, p99, max } = of(...values)!;
-    for (const [percent, found] of [
-      [50, p50],
-      [90, p90],
-      [99, p99],
-      [100, max],
+    for (const [quantile, found] of [
+      [0.5, p50],
+      [0.9, p90],
+      [0.99, p99],
+      [1, max],
     ] as const) {
-      const wanted = exact(values, percent);
-      expect(Math.abs(found - wanted) / wanted, `p${percent}: ${found} for ${wanted}`).toBeLessThan(0.023);
+      const wanted = exactQuantile(values, quantile);
+      expect(Math.abs(found - wanted) / wanted, `${quantile}: ${found} for ${wanted}`).toBeLessThan(0.023);
     }
   });
 
@@ -69,7 +53,7 @@ describe('percentiles', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 1e12 }), { minLength: 1 }), (values) => {
         const { p50, p90, p99, max } = of(...values)!;
-        const alone = [50, 90, 99, 100].map((percent) => of(exact(values, percent))!.max);
+        const alone = [0.5, 0.9, 0.99, 1].map((quantile) => of(exactQuantile(values, quantile))!.max);
         expect([p50, p90, p99, max]).toEqual(alone);
       }),
     );

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { History } from '../../../src/cli/page/browser/history.js';
 import { type AgentData, type AgentsAnswer, API, type ExponentialCounts } from '../../../src/cli/api/answer.js';
-import { exponentialTally } from '../../support/exponential.js';
+import { comparable, exponentialTally } from '../../support/exponential.js';
 
 function counts(...values: number[]): ExponentialCounts {
-  const tally = exponentialTally(values);
-  return { ...tally, counts: Array.from(tally.counts) };
+  return comparable(exponentialTally(values));
 }
 
 const AGENT: AgentData = {

@@ -1,29 +1,7 @@
-/** Tables with bars, for distributions and errors: screen readers get the numbers. Rows of a distribution are powers of two. */
-import { atScale, type ExponentialTally } from '../../../exponential.js';
+/** Tables with bars, for distributions and errors: screen readers get the numbers. */
 import { count } from '../../figures/formats.js';
+import type { BarRow } from './bucket-rows.js';
 import { element, mark, setNumber, setRows, setText } from './dom.js';
-
-interface BarRow {
-  readonly label: string;
-  readonly values: readonly number[];
-}
-
-type Counts = ExponentialTally | undefined;
-
-/** Returns a row per power of two, from the lowest to the highest one with values, and one for values of 0. */
-export function bucketRows(columns: readonly Counts[], format: (bound: number) => string): BarRow[] {
-  const octaves = columns.map((counts) => counts && atScale(counts, 0));
-  const filled = octaves.filter((one) => one !== undefined && one.counts.length > 0) as ExponentialTally[];
-  const lowest = Math.min(...filled.map(({ offset }) => offset));
-  const end = Math.max(...filled.map(({ offset, counts }) => offset + counts.length));
-  const zeros = octaves.map((one) => one?.zeroCount ?? 0);
-  const rows = zeros.some((count) => count > 0) ? [{ label: format(0), values: zeros }] : [];
-  for (let index = lowest; index < end; index++) {
-    const values = octaves.map((one) => one?.counts[index - one.offset] ?? 0);
-    rows.push({ label: `≤ ${format(2 ** (index + 1))}`, values });
-  }
-  return rows;
-}
 
 /** Makes a table. `columns`: heading and colour of each. Returns a function that shows rows. */
 export function barTable(

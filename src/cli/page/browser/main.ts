@@ -2,7 +2,8 @@
 import { amount, binaryBytes, duration } from '../../figures/formats.js';
 import { type AgentData, type AgentsAnswer, AGENTS_PATH } from '../../api/answer.js';
 import { AgentsTable } from './agents-table.js';
-import { barTable, bucketRows } from './bars.js';
+import { barTable } from './bars.js';
+import { bucketRows } from './bucket-rows.js';
 import { makeCharts } from './charts.js';
 import { byId, element, named, setRows, setText } from './dom.js';
 import { agentsOf, type Distribution, History } from './history.js';
