@@ -40,7 +40,10 @@ describe('protobuf at /metrics', () => {
       .ended;
     const { agents } = JSON.parse(stdout.trim().split('\n').at(-1)!) as { agents: { written: number }[] };
     const written = agents.reduce((sum, agent) => sum + agent.written, 0);
-    await until(async () => valueOf(await scrape(url!), 'nixl_events_total') === written);
+    await until(async () => {
+      const page = await scrape(url!);
+      return valueOf(page, 'nixl_events_total') === written && valueOf(page, 'nixl_agent_up') === 0;
+    });
     const found = await families(url!);
     expect(stable(found.flatMap(textOf))).toEqual(stable((await scrape(url!)).split('\n')));
     // The value of each agent has existed since the start of its tally.
