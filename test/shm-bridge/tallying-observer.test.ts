@@ -52,6 +52,10 @@ describe('a tallying observer', () => {
     expect(() => observeTally(missing, tallyOptions())).toThrow(`${missing} is absent`);
     const options = { ...tallyOptions(), durationBoundsUs: [5, 5] };
     expect(() => observeTally(missing, options)).toThrow('tally.durationBoundsUs[1] is 5; allowed: numbers above 5');
+    const tooMany = { ...tallyOptions(), sizeBounds: Array.from({ length: 10_001 }, (_, i) => i + 1) };
+    expect(() => observeTally(missing, tooMany)).toThrow(
+      'the length of tally.sizeBounds is 10001; allowed: at most 10000',
+    );
     const file = path.join(path.dirname(missing), 'agent');
     writeRing(file, 4, []);
     const observer = observeTally(file, tallyOptions());
