@@ -118,7 +118,7 @@ describe.skipIf(!hasScript)('on a terminal', () => {
   it('answers to keys', async () => {
     const terminal = await onRings();
     terminal.type('h');
-    await terminal.shows(/of the transfer times/);
+    await terminal.shows(/transfer times since/);
     terminal.type('h/zzz\r');
     await terminal.shows(/No agent matches zzz/);
     terminal.type('\x1b');
