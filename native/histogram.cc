@@ -81,7 +81,7 @@ void BucketCounts::widen(size_t bucket) {
   const size_t first = size_ == 0 ? begin : std::min<size_t>(first_, begin);
   const size_t end = std::max<size_t>(first_ + size_, begin + kStep);
   auto counts = std::make_unique<uint64_t[]>(end - first);
-  std::copy_n(counts_.get(), size_, counts.get() + (first_ - first));
+  if (size_ != 0) std::copy_n(counts_.get(), size_, counts.get() + (first_ - first));
   counts_ = std::move(counts);
   first_ = static_cast<uint32_t>(first);
   size_ = static_cast<uint32_t>(end - first);
