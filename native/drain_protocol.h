@@ -103,6 +103,20 @@ struct DrainStats {
   }
 };
 
+// Where the consumer of a ring stands: all that the next one needs to go on without a lost or a repeated event.
+struct DrainRecord {
+  static constexpr uint32_t kMostGaps = 16;
+  int32_t mark = 0;     // expected_version
+  int32_t version = 0;  // wire version
+  uint64_t before = 0;  // read_pos before the swap of the last chunk
+  uint64_t after = 0;   // and after it; equal to `before` if no chunk was taken since the mark was stored
+  bool fromZero = false;
+  bool rested = true;  // the swap is known to have hit the marked ring
+  uint32_t gaps = 0;   // positions ahead at which the ring was full, in order
+  std::array<uint32_t, kMostGaps> gapAt{};
+  DrainStats stats;
+};
+
 template <typename Ring>
 class DrainProtocol {
  public:
