@@ -37,9 +37,9 @@ struct AgentRecord {
   double startTimeMs = 0;         // since the Unix epoch: the time from which on the sums count
   double lastEventMs = 0;
   double fullMs = 0;
-  ProcessId writer;             // the last one seen; pid 0: none
-  uint64_t pidNamespace = 0;    // inode of the pid namespace in which `writer` was seen
-  std::string attributes;       // opaque to this room: the agent's attributes, by src/instrumentation
+  ProcessId writer;           // the last one seen; pid 0: none
+  uint64_t pidNamespace = 0;  // inode of the pid namespace in which `writer` was seen
+  std::string attributes;     // opaque to this room: the agent's attributes, by src/instrumentation
 };
 
 }  // namespace nixl_otel

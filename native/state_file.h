@@ -22,15 +22,15 @@ class StateFile {
   static std::unique_ptr<StateFile> open(const std::string& ringPath, const TallyPlan& plan, std::string& reason);
   ~StateFile();
 
-  // Record that the last consumer left; nullopt in a new file, and where what was there was set aside: then `asideReason`
-  // says why.
+  // Record that the last consumer left; nullopt in a new file, and where what was there was set aside: then
+  // `asideReason` says why.
   const std::optional<AgentRecord>& recovered() const;
   const std::string& asideReason() const;
   // Restores the recovered tally. Requires: recovered(), and no commit yet.
   void restore(Tally& tally) const;
 
-  // Commits the record and the tally: from its return on they are what the next consumer finds. False where the file has
-  // to grow and cannot: then the file is removed, and commits end (`reason`).
+  // Commits the record and the tally: from its return on they are what the next consumer finds. False where the file
+  // has to grow and cannot: then the file is removed, and commits end (`reason`).
   bool commit(const AgentRecord& agent, const Tally& tally, std::string& reason);
   // Notes that the swap of the ring's last chunk is known to have hit the marked ring. One store.
   void rest(size_t ring);
