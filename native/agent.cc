@@ -201,7 +201,7 @@ std::shared_ptr<TallySlot> Agent::acquireTally(const std::shared_ptr<const Tally
       return slot;
     }
   }
-  auto slot = std::make_shared<TallySlot>(TallySlot{Tally(plan), {}, 1});
+  auto slot = std::make_shared<TallySlot>(TallySlot{Tally(plan), {}, 1, {}});
   // The tally lacks events that were consumed before it began.
   if (rings_.back().reader->firstReadPos() != 0 || moved_) slot->tally.markMemoryApproximate();
   tallies_.push_back(slot);
@@ -224,6 +224,13 @@ bool Agent::removeTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, Wai
   FairLock lock(mutex_, std::defer_lock);
   if (!lock.lockWithin(budget)) return false;
   std::erase(slot.taps, tap);
+  return true;
+}
+
+bool Agent::keepAttributes(const std::string& text, WaitBudget& budget) {
+  FairLock lock(mutex_, std::defer_lock);
+  if (!lock.lockWithin(budget)) return false;
+  attributes_ = text;
   return true;
 }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collector_locks.h"
@@ -56,13 +57,16 @@ struct AgentStatus {
   uint64_t peakFound = 0;     // highest recent foundAtDrain, see RecentPeak
   double fullMs = 0;          // upper bound of the time during which the ring was full
   DrainStats drains;
+  bool recovered = false;           // the sums began in an earlier process
+  std::string_view keptAttributes;  // that an earlier process left; valid while the agent's lock is held
 };
 
-// A tally and its taps. Guarded by the agent's lock.
+// A tally and its taps. Guarded by the agent's lock, except `recovered`, which does not change.
 struct TallySlot {
   Tally tally;
   std::vector<std::shared_ptr<EventTap>> taps;
-  uint32_t users = 0;  // number of sources that use this tally
+  uint32_t users = 0;                           // number of sources that use this tally
+  std::shared_ptr<const Tally> recovered = {};  // sums of earlier processes, which `tally` continues
 };
 
 class Agent {
@@ -116,6 +120,8 @@ class Agent {
   void releaseTally(const std::shared_ptr<TallySlot>& slot);
   bool addTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
   bool removeTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
+  // Keeps a text in the state file.
+  bool keepAttributes(const std::string& text, WaitBudget& budget);
   // Sets `state` to kReady, or to the state that keeps the ring at the path from being drained, with its reason.
   bool problem(RingState& state, std::string& reason, WaitBudget& budget) const;
   // Calls visit(status, tally).
@@ -163,6 +169,7 @@ class Agent {
   double lastEventMs_ GUARDED_BY(mutex_) = 0;
   Clock::time_point lastEvent_ GUARDED_BY(mutex_);
   Clock::time_point diedAt_ GUARDED_BY(mutex_){};
+  std::string attributes_ GUARDED_BY(mutex_);
   bool moved_ GUARDED_BY(mutex_) = false;
   uint32_t searches_ GUARDED_BY(mutex_) = 0;  // complete searches for writers since the agent was found
 };

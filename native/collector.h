@@ -49,10 +49,17 @@ struct RingProblem {
   std::string reason;
 };
 
+// An agent that is drained without a state file, or whose state file could not be continued.
+struct StateProblem {
+  std::string path;  // of the ring
+  std::string reason;
+};
+
 // State of a source apart from its agents.
 struct SourceReport {
   std::vector<RingProblem> problems;
   size_t problemCount = 0;                   // of all; `problems` may have fewer
+  std::vector<StateProblem> stateProblems;   // empty for a source without state
   std::vector<std::string> openDirectories;  // directories that every user may write to, if `owners` is not set
   std::vector<PlaceStatus> places;           // in the order of the options
   CollectorStats stats;
@@ -85,6 +92,12 @@ class Collector {
   uint64_t requestDrain();
   bool isServed(uint64_t request) const { return drainsServed_ >= request; }
 
+  // Keeps a text for the next process in the state file of the agent with this tally.
+  void keepAttributes(const std::shared_ptr<Source>& source, uint64_t tally, const std::string& text);
+  // Returns the sums that the agent with this tally continued from. nullptr if its sums began in this process, and if
+  // the thread held a lock for longer than the budget.
+  std::shared_ptr<const Tally> recoveredTally(const Source& source, uint64_t tally, WaitBudget& budget);
+
   // Registers a reader. The collector keeps the last values of a dead agent until every reader has read them.
   uint32_t addReader(const std::shared_ptr<Source>& source);
   void removeReader(const std::shared_ptr<Source>& source, uint32_t reader);
@@ -111,8 +124,9 @@ class Collector {
   void startThread() REQUIRES(lifecycle_, collectorMutex);
   void updateInterval() REQUIRES(collectorMutex);
   void makeOrDefer(WaitBudget& budget, const Call& call) EXCLUDES(collectorMutex);
-  using ChangeTaps = std::function<bool(Agent&, TallySlot&, WaitBudget&)>;
-  void changeTaps(Source& source, WaitBudget& budget, const ChangeTaps& change) REQUIRES(collectorMutex);
+  using ChangeAgent = std::function<bool(Agent&, TallySlot&, WaitBudget&)>;
+  void changeAgent(const SourceAgent& seen, WaitBudget& budget, const ChangeAgent& change) REQUIRES(collectorMutex);
+  void changeAgents(const Source& source, WaitBudget& budget, const ChangeAgent& change) REQUIRES(collectorMutex);
   bool listProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) REQUIRES(collectorMutex);
 
   // --- Only the collector's thread. ---

@@ -71,6 +71,13 @@ void Source::unlinkAll() {
   while (!agents_.empty()) unlink(agents_.begin()->first);
 }
 
+const SourceAgent* Source::find(uint64_t tally) const {
+  for (const auto& [path, seen] : agents_) {
+    if (seen.slot->tally.id() == tally) return &seen;
+  }
+  return nullptr;
+}
+
 void Source::noteRead(uint32_t reader, Clock::time_point time) {
   if (reader == kNoReader || lastRead_.contains(reader)) lastRead_[reader] = time;
 }

