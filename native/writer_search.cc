@@ -82,6 +82,14 @@ uint64_t processStartTime(pid_t pid) {
   return state == 'Z' || state == 'X' ? 0 : start;  // a zombie writes nothing
 }
 
+uint64_t ownPidNamespace() {
+  static const uint64_t own = [] {
+    struct stat info;
+    return ::stat("/proc/self/ns/pid", &info) == 0 ? uint64_t{info.st_ino} : 0;
+  }();
+  return own;
+}
+
 uint64_t ProcessProbes::startTime(pid_t pid) {
   const auto [seen, fresh] = startTimes_.try_emplace(pid);
   if (fresh) seen->second = processStartTime(pid);
