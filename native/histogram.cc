@@ -74,9 +74,15 @@ bool BucketCounts::operator==(const BucketCounts& other) const {
   return filled(*this) == filled(other);
 }
 
+void BucketCounts::restore(size_t first, std::span<const uint64_t> counts) {
+  counts_ = counts.empty() ? nullptr : std::make_unique<uint64_t[]>(counts.size());
+  std::copy(counts.begin(), counts.end(), counts_.get());
+  first_ = static_cast<uint32_t>(first);
+  size_ = static_cast<uint32_t>(counts.size());
+}
+
 // Makes room for all buckets of the same octave.
 void BucketCounts::widen(size_t bucket) {
-  constexpr size_t kStep = Exponential::kPerOctave;
   const size_t begin = bucket / kStep * kStep;
   const size_t first = size_ == 0 ? begin : std::min<size_t>(first_, begin);
   const size_t end = std::max<size_t>(first_ + size_, begin + kStep);

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace nixl_otel {
@@ -142,9 +143,18 @@ class BucketCounts {
     }
   }
 
+  // The counts as they stand in memory: of the buckets from first() on.
+  size_t first() const { return first_; }
+  std::span<const uint64_t> counts() const { return {counts_.get(), size_}; }
+  // Replaces all counts.
+  void restore(size_t first, std::span<const uint64_t> counts);
+  // The largest size of counts() for this division.
+  static size_t largest(const Buckets& buckets) { return (buckets.count() + kStep - 1) / kStep * kStep; }
+
   bool operator==(const BucketCounts& other) const;
 
  private:
+  static constexpr size_t kStep = Exponential::kPerOctave;  // buckets for which memory is allocated at once
   void widen(size_t bucket);
 
   // Not of the type of the counts: the compiler then knows that no count is one of them.
