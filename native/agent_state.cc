@@ -8,22 +8,30 @@ namespace nixl_otel {
 AgentState::AgentState(const std::string& ringPath, const std::shared_ptr<const TallyPlan>& plan)
     : path_(ringPath), plan_(plan), slot_(std::make_shared<TallySlot>(plan)) {
   slot_->isKept = true;
-  file_ = StateFile::open(path_, plan, problem_, isBusy_);
+  file_ = StateFile::open(path_, plan_, problem_);
   isRefused_ = file_ == nullptr;
   if (isRefused_) return;
   problem_ = file_->asideReason();
+  const bool hasSums = file_->hasSums();
   if (const auto& recovered = file_->recovered()) {
     hasRecord_ = isMade_ = true;
     record_ = *recovered;
     keptAttributes_ = record_.attributes;
-    if (!file_->hasSums()) beginSumsAt0();
+    if (!hasSums) beginSumsAt0();
   }
-  const bool hasSums = file_->hasSums();
   file_->restore(slot_->tally);
   if (hasSums) slot_->recovered = std::make_shared<const Tally>(slot_->tally);
 }
 
-AgentState::~AgentState() { commitChanges(); }
+AgentState::~AgentState() { close(); }
+
+Recalled AgentState::recall(const RingFileId& ring) const {
+  Recalled recalled;
+  recalled.isBusy = problem_ == kStateIsLocked;
+  recalled.keepsState = !isRefused_;
+  if (const RingRecord* const known = find(ring)) recalled.record = known->drain;
+  return recalled;
+}
 
 // The record was kept with other options. Its positions and its process are of use all the same.
 void AgentState::beginSumsAt0() {
@@ -52,10 +60,10 @@ void AgentState::put(const RingRecord& ring) {
   isChanged_ = true;
 }
 
-void AgentState::putStats(const RingFileId& ring, const DrainStats& stats) {
+void AgentState::update(const RingFileId& ring, const DrainRecord& drain) {
   RingRecord* const known = at(ring);
-  if (known == nullptr || known->drain.stats == stats) return;
-  known->drain.stats = stats;
+  if (known == nullptr || known->drain == drain) return;
+  known->drain = drain;
   isChanged_ = true;
 }
 
@@ -89,9 +97,8 @@ void AgentState::rest(const RingFileId& ring) {
 
 void AgentState::repair() {
   if (isRefused_ || (file_ != nullptr && file_->present())) return;
-  bool isBusy = false;
   std::string reason;
-  auto file = StateFile::open(path_, plan_, reason, isBusy);
+  auto file = StateFile::open(path_, plan_, reason);
   if (file != nullptr && file->recovered()) {
     reason = "another state file has its name";
     file = nullptr;
@@ -107,6 +114,11 @@ void AgentState::repair() {
 void AgentState::remove() {
   if (file_ != nullptr) file_->remove();
   giveUp("");
+}
+
+void AgentState::close() {
+  commitChanges();
+  giveUp(problem_);
 }
 
 void AgentState::giveUp(const std::string& problem) {

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "agent_record.h"
+#include "ring_reader.h"
 #include "state_file.h"
 #include "tally_slot.h"
 
@@ -21,13 +22,12 @@ class AgentState {
   //
   // Requires: this process holds the lock of the ring at the path.
   AgentState(const std::string& ringPath, const std::shared_ptr<const TallyPlan>& plan);
-  // Commits what changed, and releases the file.
   ~AgentState();
+  AgentState(const AgentState&) = delete;
+  AgentState& operator=(const AgentState&) = delete;
 
-  // True if another process holds the lock of the file.
-  bool isBusy() const { return isBusy_; }
-  // True if the state could not be had when the ring was opened. No file is made then.
-  bool isRefused() const { return isRefused_; }
+  // Returns what is known of a ring of which this process holds the lock.
+  Recalled recall(const RingFileId& ring) const;
   // The reason for which there is no state file, or for which the sums began at 0; "" if there is none.
   const std::string& problem() const { return problem_; }
   // The tally whose sums are kept.
@@ -47,7 +47,7 @@ class AgentState {
   }
   const RingRecord* find(const RingFileId& ring) const;
   void put(const RingRecord& ring);
-  void putStats(const RingFileId& ring, const DrainStats& stats);
+  void update(const RingFileId& ring, const DrainRecord& drain);
   void forget(const RingFileId& ring);
 
   // Commits the record and the sums. Makes the file if there is none.
@@ -60,6 +60,8 @@ class AgentState {
   void repair();
   // Removes the file: the agent has ended.
   void remove();
+  // Commits what changed, and releases the file.
+  void close();
 
  private:
   void beginSumsAt0();
@@ -73,8 +75,7 @@ class AgentState {
   AgentRecord record_;
   bool isChanged_ = false;  // the file has another record, apart from `rested`
   bool isMade_ = false;     // the file exists
-  bool isBusy_ = false;
-  bool isRefused_ = false;
+  bool isRefused_ = false;  // there was none to be had when the ring was opened: none is made
   bool hasRecord_ = false;
   std::string keptAttributes_;
   std::string problem_;

@@ -139,6 +139,7 @@ class Collector {
   Clock::duration tick(Clock::time_point now) REQUIRES(collectorThread) EXCLUDES(collectorMutex);
   void noteTick(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void scan(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
+  void removeOrphans(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void considerFile(const FoundFile& file) REQUIRES(collectorThread, collectorMutex);
   void tryCandidates(Clock::time_point now, bool isAwaited) REQUIRES(collectorThread, collectorMutex);
   void tryOpen(Candidate& candidate, Clock::time_point now, size_t& openRings)
@@ -178,6 +179,7 @@ class Collector {
   CollectorStats stats_ GUARDED_BY(collectorMutex);
   Clock::time_point lastTick_ GUARDED_BY(collectorMutex){};
   Clock::time_point lastScan_ GUARDED_BY(collectorMutex){};
+  Clock::time_point lastOrphans_ GUARDED_BY(collectorMutex){};
 
   DrainSchedule drains_ GUARDED_BY(collectorThread){stopping_};
   LifeWatch lives_ GUARDED_BY(collectorThread);

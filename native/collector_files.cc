@@ -7,6 +7,7 @@
 #include <set>
 
 #include "collector.h"
+#include "state_folder.h"
 
 namespace nixl_otel {
 namespace {
@@ -15,6 +16,8 @@ using std::chrono::milliseconds;
 
 // A younger file may belong to an agent that is starting: its ring stays attached although it never had an event.
 constexpr double kYoungMs = 10'000;
+
+constexpr std::chrono::minutes kOrphanInterval{1};
 
 // A ring costs about 10 KB. Hosts have hundreds of agents, not tens of thousands.
 constexpr size_t kMostRings = 16'384;
@@ -50,6 +53,7 @@ void Collector::scan(Clock::time_point now) {
   bool changed = scanAll_;
   scanAll_ = false;
   for (const auto& source : sources_) changed |= source->refresh();
+  removeOrphans(now);
   if (!changed) return;
   std::set<std::string> present;
   for (const auto& source : sources_) {
@@ -62,6 +66,18 @@ void Collector::scan(Clock::time_point now) {
     for (const auto& [path, agent] : agents_) source->link(agent);
   }
   candidates_.retain(present);
+}
+
+// Removes the state files of rings that are gone.
+void Collector::removeOrphans(Clock::time_point now) {
+  if (lastOrphans_ != Clock::time_point{} && now - lastOrphans_ < kOrphanInterval) return;
+  lastOrphans_ = now;
+  for (const auto& source : sources_) {
+    if (!source->options().state) continue;
+    for (const DirectoryTree& tree : source->trees()) {
+      for (const std::string& folder : tree.folders()) removeOrphanedState(folder);
+    }
+  }
 }
 
 // Adds a candidate for a file that is new or that replaced an agent's ring.

@@ -65,6 +65,11 @@ RealBuckets::RealBuckets(const std::vector<double>& bounds)
         return smallest;
       }()) {}
 
+BucketCounts::BucketCounts(const BucketCounts& other)
+    : first_(other.first_), size_(other.size_), counts_(std::make_unique<uint64_t[]>(other.size_)) {
+  std::copy_n(other.counts_.get(), size_, counts_.get());
+}
+
 bool BucketCounts::operator==(const BucketCounts& other) const {
   const auto filled = [](const BucketCounts& counts) {
     std::vector<std::pair<size_t, uint64_t>> all;

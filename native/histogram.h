@@ -127,6 +127,11 @@ class RealBuckets : public Buckets {
 // of an agent are in a few octaves of 64.
 class BucketCounts {
  public:
+  BucketCounts() = default;
+  BucketCounts(const BucketCounts& other);
+  BucketCounts(BucketCounts&&) = default;
+  BucketCounts& operator=(BucketCounts&&) = default;
+
   void add(size_t bucket) {
     if (bucket - first_ >= size_) [[unlikely]]
       widen(bucket);

@@ -136,7 +136,7 @@ FileDescriptor StateFolder::openLocked(const std::string& name, bool fresh, std:
       return {};
     }
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-      reason = errno == EWOULDBLOCK ? "another process holds the lock of its state file"
+      reason = errno == EWOULDBLOCK ? kStateIsLocked
                                     : withErrno("its state file cannot be locked");
       return {};
     }

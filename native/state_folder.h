@@ -17,6 +17,9 @@
 
 namespace nixl_otel {
 
+// Reason for which a state file cannot be had now.
+inline constexpr char kStateIsLocked[] = "another process holds the lock of its state file";
+
 class StateFolder {
  public:
   // Space that the files of one folder may take. Agents beyond it have no state.

@@ -123,7 +123,7 @@ class Tally {
   std::unordered_map<std::string, uint32_t> unknownKeys_;
   KeyAdmission admits_;
   std::unordered_map<std::string, uint32_t> knownNames_;
-  std::unique_ptr<NameCacheEntry[]> nameCache_;
+  std::vector<NameCacheEntry> nameCache_;
   Transfers transfers_;
   bool canFoldTransfers_ = false;
   WideSum memoryInUse_ = 0;
