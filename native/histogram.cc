@@ -67,16 +67,6 @@ RealBuckets::RealBuckets(const std::vector<double>& bounds)
         return smallest;
       }()) {}
 
-<<<<<<< HEAD
-bool BucketCounts::operator==(const BucketCounts& other) const {
-  const auto filled = [](const BucketCounts& counts) {
-    std::vector<std::pair<size_t, uint64_t>> all;
-    counts.each([&](size_t bucket, uint64_t count) { all.emplace_back(bucket, count); });
-    return all;
-  };
-  return filled(*this) == filled(other);
-}
-
 void BucketCounts::restore(size_t first, std::span<const uint32_t> counts, std::vector<Carry> carries) {
   counts_ = counts.empty() ? nullptr : std::make_unique<uint32_t[]>(counts.size());
   std::copy(counts.begin(), counts.end(), counts_.get());
