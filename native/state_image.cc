@@ -44,6 +44,7 @@ std::optional<BootId> currentBoot() {
 }
 
 StateFault findHalf(std::span<const std::byte> bytes, const BootId& boot, StateHalf& half, std::string& reason) {
+  if (bytes.empty()) return StateFault::kEmpty;
   if (bytes.size() < StateHead::kBytes) return damaged(reason, "it is cut");
   const auto head = load<StateHead>(bytes, 0);
   half.word = load<StateWord>(bytes, StateHead::kWordOffset);

@@ -76,6 +76,7 @@ enum class SectionType : uint16_t {
   kEvent = 5,
   kTransfers = 6,
   kHistogram = 7,
+  kCarry = 8,
 };
 
 struct SectionHead {
@@ -211,13 +212,21 @@ struct TransferFields {
   double throughputSum;
 };
 
-// The tail is one u64 per bucket.
+// The tail is one u32 per bucket.
 struct HistogramFields {
   enum Of : uint32_t { kEvent = 0, kSizes = 1, kDurations = 2, kThroughputs = 3 };
   uint32_t of;
   uint32_t index;  // of the event, or the direction
   uint32_t first;  // bucket
   uint32_t unused;
+};
+
+// What one count of a histogram, which precedes it, has beside its 32 bits.
+struct CarryFields {
+  uint32_t of;
+  uint32_t index;
+  uint64_t bucket;
+  uint64_t times;
 };
 
 }  // namespace nixl_otel

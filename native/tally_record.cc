@@ -51,9 +51,11 @@ const TransferTally& transfersOf(const Tally& tally, size_t direction) {
 }
 
 size_t histogramBytes(size_t buckets) {
-  return buckets == 0 ? 0 : sectionBytes<HistogramFields>(buckets * sizeof(uint64_t));
+  return buckets == 0 ? 0 : sectionBytes<HistogramFields>(buckets * sizeof(uint32_t));
 }
-size_t histogramBytes(const BucketCounts& counts) { return histogramBytes(counts.counts().size()); }
+size_t histogramBytes(const BucketCounts& counts) {
+  return histogramBytes(counts.counts().size()) + counts.carries().size() * sectionBytes<CarryFields>();
+}
 size_t largestBytes(const Buckets& buckets) { return histogramBytes(BucketCounts::largest(buckets)); }
 
 size_t bytesOf(const TransferTally& transfer) {
@@ -94,7 +96,10 @@ TallySections::Window TallySections::addHistogram(SectionWriter& to, const std::
   if (window.empty()) return {};
   const HistogramFields fields{of, static_cast<uint32_t>(index), static_cast<uint32_t>(counts.first()), 0};
   const std::byte* const fixed = to.add(SectionType::kHistogram, fields, std::as_bytes(window));
-  return {static_cast<size_t>(fixed - base) + sizeof fields, window.size()};
+  for (const BucketCounts::Carry& carry : counts.carries()) {
+    to.add(SectionType::kCarry, CarryFields{of, fields.index, carry.bucket, carry.times});
+  }
+  return {static_cast<size_t>(fixed - base) + sizeof fields, window.size(), counts.carryChanges()};
 }
 
 void TallySections::rewrite(SectionWriter& to, const std::byte* base, const Tally& tally) {
@@ -121,10 +126,10 @@ void TallySections::rewrite(SectionWriter& to, const std::byte* base, const Tall
   }
 }
 
-// False if the window became wider.
+// False if the window became wider, or a count exceeded its 32 bits.
 inline bool TallySections::copy(std::byte* base, const Window& window, const BucketCounts& counts) {
   const auto now = counts.counts();
-  if (now.size() != window.buckets) return false;
+  if (now.size() != window.buckets || counts.carryChanges() != window.carryChanges) return false;
   if (!now.empty()) std::memcpy(base + window.place, now.data(), now.size_bytes());
   return true;
 }

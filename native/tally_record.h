@@ -35,6 +35,7 @@ class TallySections {
   struct Window {
     size_t place = 0;
     size_t buckets = 0;
+    uint32_t carryChanges = 0;
   };
   // An event or the transfers of a direction, as this half has them. They are as they were if their `changes` are.
   struct Kept {
@@ -65,7 +66,8 @@ class TallyRestorer {
   bool restoreEvent(const Section& section);
   bool restoreTransfers(const Section& section);
   bool restoreHistogram(const Section& section);
-  BucketCounts* countsOf(const HistogramFields& fields, const Buckets*& buckets);
+  bool restoreCarry(const Section& section);
+  BucketCounts* countsOf(uint32_t of, uint32_t index, const Buckets*& buckets);
   bool restoreAssembly(const TallyFields& fields);
   bool addsUp() const;
 

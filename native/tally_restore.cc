@@ -1,6 +1,8 @@
 #include <cmath>
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tally_record.h"
 
@@ -14,7 +16,7 @@ constexpr bool canSum(uint64_t values, WideSum sum) { return sum <= WideSum{valu
 
 WideSum totalOf(const BucketCounts& counts) {
   WideSum total = 0;
-  for (const uint64_t count : counts.counts()) total += count;
+  counts.each([&](size_t, uint64_t count) { total += count; });
   return total;
 }
 
@@ -35,6 +37,7 @@ bool TallyRestorer::restore(std::span<const Section> sections, std::string& reas
     if (section.type == SectionType::kEvent) good = restoreEvent(section);
     if (section.type == SectionType::kTransfers) good = restoreTransfers(section);
     if (section.type == SectionType::kHistogram) good = restoreHistogram(section);
+    if (section.type == SectionType::kCarry) good = restoreCarry(section);
     if (good) continue;
     reason = "its section of type " + std::to_string(static_cast<int>(section.type)) + " is damaged";
     return false;
@@ -99,16 +102,16 @@ bool TallyRestorer::restoreTransfers(const Section& section) {
 }
 
 // Returns the counts to which a histogram belongs, and the division of their values, or nullptr.
-BucketCounts* TallyRestorer::countsOf(const HistogramFields& fields, const Buckets*& buckets) {
-  if (fields.of == HistogramFields::kEvent) {
-    if (fields.index >= tally_.events_.size()) return nullptr;
-    buckets = tally_.events_[fields.index].buckets;
-    return buckets == nullptr ? nullptr : &tally_.events_[fields.index].counts;
+BucketCounts* TallyRestorer::countsOf(uint32_t of, uint32_t index, const Buckets*& buckets) {
+  if (of == HistogramFields::kEvent) {
+    if (index >= tally_.events_.size()) return nullptr;
+    buckets = tally_.events_[index].buckets;
+    return buckets == nullptr ? nullptr : &tally_.events_[index].counts;
   }
-  if (fields.index > 1) return nullptr;
-  TransferTally& transfer = tally_.transfers_.at(fields.index);
+  if (index > 1) return nullptr;
+  TransferTally& transfer = tally_.transfers_.at(index);
   const TallyPlan& plan = tally_.plan();
-  switch (fields.of) {
+  switch (of) {
     case HistogramFields::kSizes:
       buckets = &plan.sizeBuckets;
       return &transfer.sizes;
@@ -125,17 +128,34 @@ BucketCounts* TallyRestorer::countsOf(const HistogramFields& fields, const Bucke
 
 bool TallyRestorer::restoreHistogram(const Section& section) {
   HistogramFields fields;
-  if (!section.read(fields) || section.tail.size() % sizeof(uint64_t) != 0) return false;
+  if (!section.read(fields) || section.tail.size() % sizeof(uint32_t) != 0) return false;
   const Buckets* buckets = nullptr;
-  BucketCounts* const counts = countsOf(fields, buckets);
+  BucketCounts* const counts = countsOf(fields.of, fields.index, buckets);
   if (counts == nullptr || !counts->counts().empty()) return false;
-  std::vector<uint64_t> window(section.tail.size() / sizeof(uint64_t));
+  std::vector<uint32_t> window(section.tail.size() / sizeof(uint32_t));
   std::memcpy(window.data(), section.tail.data(), section.tail.size());
   if (fields.first + window.size() > BucketCounts::largest(*buckets)) return false;
   for (size_t i = 0; i < window.size(); ++i) {
     if (window[i] != 0 && fields.first + i >= buckets->count()) return false;
   }
-  counts->restore(fields.first, window);
+  counts->restore(fields.first, window, {});
+  return true;
+}
+
+bool TallyRestorer::restoreCarry(const Section& section) {
+  CarryFields fields;
+  if (!section.read(fields) || fields.times == 0 || fields.times >> 32 != 0) return false;
+  const Buckets* buckets = nullptr;
+  BucketCounts* const counts = countsOf(fields.of, fields.index, buckets);
+  if (counts == nullptr || fields.bucket >= buckets->count()) return false;
+  if (fields.bucket - counts->first() >= counts->counts().size()) return false;
+  std::vector<BucketCounts::Carry> carries = counts->carries();
+  for (const BucketCounts::Carry& carry : carries) {
+    if (carry.bucket == fields.bucket) return false;
+  }
+  carries.push_back({fields.bucket, fields.times});
+  const std::vector<uint32_t> window(counts->counts().begin(), counts->counts().end());
+  counts->restore(counts->first(), window, std::move(carries));
   return true;
 }
 

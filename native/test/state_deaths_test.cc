@@ -97,7 +97,10 @@ bool runUntil(const std::string& path, int last) {
   return true;
 }
 
-void pushSecond(RingWriter& ring) {
+// Makes the ring anew, in the same file if there is one, and pushes the events of the second incarnation.
+void restart(RingWriter& ring, const std::string& path) {
+  ring.close();
+  if (!ring.create(path, 4, 64).empty()) std::abort();
   RingEvent event;
   event.value = kSecondValue;
   for (uint64_t i = 0; i < kSecond; ++i) {
@@ -159,8 +162,7 @@ TEST(countsEachEventOnceOverTwoDeaths) {
 TEST(countsWhatADeadConsumerReadOfALostIncarnation) {
   atEachCall([](const std::string& path, RingWriter& ring, int last) {
     const bool died = runUntil(path, last);
-    REQUIRE_EQ(ring.create(path, 4, 64), std::string());
-    pushSecond(ring);
+    restart(ring, path);
     Consumer next(path);
     REQUIRE(next.isOpen());
     next.drain();
@@ -176,8 +178,7 @@ TEST(countsWhatADeadConsumerReadOfALostIncarnation) {
 TEST(countsARestartOnceOverADeath) {
   atEachCall([](const std::string& path, RingWriter& ring, int last) {
     runUntil(path, INT32_MAX);
-    REQUIRE_EQ(ring.create(path, 4, 64), std::string());
-    pushSecond(ring);
+    restart(ring, path);
     const bool died = runUntil(path, last);
     Consumer next(path);
     REQUIRE(next.isOpen());
@@ -194,8 +195,7 @@ TEST(countsAReplacementOnceOverADeath) {
   atEachCall([](const std::string& path, RingWriter& ring, int last) {
     runUntil(path, INT32_MAX);
     ::unlink(path.c_str());
-    REQUIRE_EQ(ring.create(path, 4, 64), std::string());
-    pushSecond(ring);
+    restart(ring, path);
     const bool died = runUntil(path, last);
     Consumer next(path);
     REQUIRE(next.isOpen());
