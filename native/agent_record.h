@@ -4,7 +4,6 @@
 #pragma once
 
 #include <sys/types.h>
-#include <time.h>
 
 #include <cstdint>
 #include <span>
@@ -12,17 +11,11 @@
 #include <vector>
 
 #include "drain_protocol.h"
-#include "posix.h"
+#include "ring_file.h"
 #include "state_sections.h"
 #include "writer_search.h"
 
 namespace nixl_otel {
-
-// Identity of a ring's file over the life of a process: file systems give the inode of a removed file to the next one.
-struct RingFileId {
-  FileId file;
-  timespec born{};  // birth time; 0 where the file system has none
-};
 
 // The consumer's place in one ring. The geometry tells whether the ring may still hold the events of the last chunk.
 struct RingRecord {

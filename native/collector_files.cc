@@ -113,7 +113,7 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now, size_t& ope
     return;
   }
   std::unique_ptr<AgentState> state;
-  const auto recall = [&](const RingFileId& ring, const HeaderFields&) REQUIRES(collectorThread, collectorMutex) {
+  const auto recall = [&](const RingFileId& ring) REQUIRES(collectorThread, collectorMutex) {
     if (replaces) return known->second->recall(ring);
     const auto plan = statePlan(candidate.path);
     if (plan == nullptr) return Recalled{};

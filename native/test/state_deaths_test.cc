@@ -35,7 +35,7 @@ class Consumer {
     RingState state;
     std::string reason;
     auto reader = RingReader::open(path, false, state, reason, std::nullopt,
-                                   [&](const RingFileId& ring, const HeaderFields&) {
+                                   [&](const RingFileId& ring) {
                                      kept = std::make_unique<AgentState>(path, plan());
                                      return kept->recall(ring);
                                    });
