@@ -49,10 +49,17 @@ struct RingProblem {
   std::string reason;
 };
 
+// An agent that is drained without a state file, or whose state file could not be continued.
+struct StateProblem {
+  std::string path;  // of the ring
+  std::string reason;
+};
+
 // State of a source apart from its agents.
 struct SourceReport {
   std::vector<RingProblem> problems;
   size_t problemCount = 0;                   // of all; `problems` may have fewer
+  std::vector<StateProblem> stateProblems;   // empty for a source without state
   std::vector<std::string> openDirectories;  // directories that every user may write to, if `owners` is not set
   std::vector<PlaceStatus> places;           // in the order of the options
   CollectorStats stats;
@@ -85,6 +92,12 @@ class Collector {
   uint64_t requestDrain();
   bool isServed(uint64_t request) const { return drainsServed_ >= request; }
 
+  // Keeps a text for the next process in the state file of the agent with this tally.
+  void keepAttributes(const std::shared_ptr<Source>& source, uint64_t tally, const std::string& text);
+  // Returns the sums that the agent with this tally continued from. nullptr if its sums began in this process, and if
+  // the thread held a lock for longer than the budget.
+  std::shared_ptr<const Tally> recoveredTally(const Source& source, uint64_t tally, WaitBudget& budget);
+
   // Registers a reader. The collector keeps the last values of a dead agent until every reader has read them.
   uint32_t addReader(const std::shared_ptr<Source>& source);
   void removeReader(const std::shared_ptr<Source>& source, uint32_t reader);
@@ -111,8 +124,11 @@ class Collector {
   void startThread() REQUIRES(lifecycle_, collectorMutex);
   void updateInterval() REQUIRES(collectorMutex);
   void makeOrDefer(WaitBudget& budget, const Call& call) EXCLUDES(collectorMutex);
-  using ChangeTaps = std::function<bool(Agent&, TallySlot&, WaitBudget&)>;
-  void changeTaps(Source& source, WaitBudget& budget, const ChangeTaps& change) REQUIRES(collectorMutex);
+  using ChangeAgent = std::function<bool(Agent&, TallySlot&, WaitBudget&)>;
+  void changeAgent(const SourceAgent& seen, WaitBudget& budget, const ChangeAgent& change) REQUIRES(collectorMutex);
+  void changeAgents(const Source& source, WaitBudget& budget, const ChangeAgent& change) REQUIRES(collectorMutex);
+  bool listStateProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget)
+      REQUIRES(collectorMutex);
   bool listProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) REQUIRES(collectorMutex);
 
   // --- Only the collector's thread. ---
@@ -123,17 +139,20 @@ class Collector {
   Clock::duration tick(Clock::time_point now) REQUIRES(collectorThread) EXCLUDES(collectorMutex);
   void noteTick(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void scan(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
+  void removeOrphans(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void considerFile(const FoundFile& file) REQUIRES(collectorThread, collectorMutex);
   void tryCandidates(Clock::time_point now, bool isAwaited) REQUIRES(collectorThread, collectorMutex);
   void tryOpen(Candidate& candidate, Clock::time_point now, size_t& openRings)
       REQUIRES(collectorThread, collectorMutex);
-  void attach(const std::string& path, std::unique_ptr<RingReader> reader, Clock::time_point now)
+  void attach(const std::string& path, std::unique_ptr<RingReader> reader, std::unique_ptr<AgentState> state,
+              Clock::time_point now)
       REQUIRES(collectorThread, collectorMutex);
   void explainBusy(Candidate& candidate) const REQUIRES(collectorThread, collectorMutex);
+  std::shared_ptr<const TallyPlan> statePlan(const std::string& path) const REQUIRES(collectorMutex);
   bool isForced(const std::string& path) const REQUIRES(collectorMutex);
   Owners allowedOwners(const std::string& path) const REQUIRES(collectorMutex);
   void dropExpired(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
-  bool isExpired(const Agent& agent, Clock::time_point now) const REQUIRES(collectorThread, collectorMutex);
+  Expiry expiryOf(const Agent& agent, Clock::time_point now) const REQUIRES(collectorThread, collectorMutex);
   // Only the collector's thread changes agents_. Therefore it may read them without the lock.
   const AgentMap& ownAgents() const REQUIRES(collectorThread) NO_THREAD_SAFETY_ANALYSIS { return agents_; }
 
@@ -160,6 +179,7 @@ class Collector {
   CollectorStats stats_ GUARDED_BY(collectorMutex);
   Clock::time_point lastTick_ GUARDED_BY(collectorMutex){};
   Clock::time_point lastScan_ GUARDED_BY(collectorMutex){};
+  Clock::time_point lastOrphans_ GUARDED_BY(collectorMutex){};
 
   DrainSchedule drains_ GUARDED_BY(collectorThread){stopping_};
   LifeWatch lives_ GUARDED_BY(collectorThread);

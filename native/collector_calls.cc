@@ -55,8 +55,8 @@ std::shared_ptr<EventTap> Collector::openTap(const std::shared_ptr<Source>& sour
   WaitBudget limit = callBudget();
   makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
     source->addTap(tap);
-    changeTaps(*source, budget,
-               [tap](Agent& agent, TallySlot& slot, WaitBudget& left) { return agent.addTap(slot, tap, left); });
+    changeAgents(*source, budget,
+                 [tap](Agent& agent, TallySlot& slot, WaitBudget& left) { return agent.addTap(slot, tap, left); });
   });
   return tap;
 }
@@ -65,25 +65,42 @@ void Collector::closeTap(const std::shared_ptr<Source>& source, const std::share
   WaitBudget limit = callBudget();
   makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
     source->removeTap(tap);
-    changeTaps(*source, budget,
-               [tap](Agent& agent, TallySlot& slot, WaitBudget& left) { return agent.removeTap(slot, tap, left); });
+    changeAgents(*source, budget,
+                 [tap](Agent& agent, TallySlot& slot, WaitBudget& left) { return agent.removeTap(slot, tap, left); });
   });
 }
 
-// Changes the taps of each agent. If the collector's thread holds an agent's lock for longer than the budget, it makes
-// that change at its next step.
-void Collector::changeTaps(Source& source, WaitBudget& budget, const ChangeTaps& change) {
-  // No structured binding: clang before 16 cannot capture one.
-  for (const auto& entry : source.agents()) {
-    const SourceAgent& seen = entry.second;
-    if (change(*seen.agent, *seen.slot, budget)) continue;
-    const Call later = [seen, change](WaitBudget&) {
-      WaitBudget forEver;
-      change(*seen.agent, *seen.slot, forEver);
-    };
-    WaitBudget unused;
-    if (!deferred_.add(later)) later(unused);
-  }
+// Changes an agent. If the collector's thread holds the agent's lock for longer than the budget, it makes the change at
+// its next step.
+void Collector::changeAgent(const SourceAgent& seen, WaitBudget& budget, const ChangeAgent& change) {
+  if (change(*seen.agent, *seen.slot, budget)) return;
+  const Call later = [seen, change](WaitBudget&) {
+    WaitBudget forEver;
+    change(*seen.agent, *seen.slot, forEver);
+  };
+  WaitBudget unused;
+  if (!deferred_.add(later)) later(unused);
+}
+
+void Collector::changeAgents(const Source& source, WaitBudget& budget, const ChangeAgent& change) {
+  for (const auto& [path, seen] : source.agents()) changeAgent(seen, budget, change);
+}
+
+void Collector::keepAttributes(const std::shared_ptr<Source>& source, uint64_t tally, const std::string& text) {
+  WaitBudget limit = callBudget();
+  makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
+    const SourceAgent* seen = source->find(tally);
+    if (seen == nullptr) return;
+    changeAgent(*seen, budget,
+                [text](Agent& agent, TallySlot&, WaitBudget& left) { return agent.keepAttributes(text, left); });
+  });
+}
+
+std::shared_ptr<const Tally> Collector::recoveredTally(const Source& source, uint64_t tally, WaitBudget& budget) {
+  FairLock lock(collectorMutex, std::defer_lock);
+  if (!lock.lockWithin(budget)) return nullptr;
+  const SourceAgent* seen = source.find(tally);
+  return seen == nullptr ? nullptr : seen->slot->recovered;
 }
 
 uint32_t Collector::addReader(const std::shared_ptr<Source>& source) {

@@ -48,7 +48,7 @@ void Source::link(const std::shared_ptr<Agent>& agent) {
   for (size_t i = 0; i < trees_.size(); ++i) {
     std::string name;
     if (!trees_[i].covers(agent->path(), name)) continue;
-    SourceAgent seen{agent, agent->acquireTally(tallyPlan_), toUtf8(name), toUtf8(trees_[i].directory())};
+    SourceAgent seen{agent, agent->acquireTally(tallyPlan_, options_.state), toUtf8(name), toUtf8(trees_[i].directory())};
     WaitBudget forEver;
     for (const auto& tap : taps_) agent->addTap(*seen.slot, tap, forEver);
     agents_.emplace(agent->path(), std::move(seen));
@@ -69,6 +69,13 @@ void Source::unlink(const std::string& path) {
 
 void Source::unlinkAll() {
   while (!agents_.empty()) unlink(agents_.begin()->first);
+}
+
+const SourceAgent* Source::find(uint64_t tally) const {
+  for (const auto& [path, seen] : agents_) {
+    if (seen.slot->tally.id() == tally) return &seen;
+  }
+  return nullptr;
 }
 
 void Source::noteRead(uint32_t reader, Clock::time_point time) {

@@ -26,6 +26,7 @@ struct SourceOptions {
   std::chrono::milliseconds idleTtl{0};  // 0: never
   bool force = false;                    // opens files also on file systems whose mappings may not be shared
   Owners owners;                         // opens only files of these users
+  bool state = false;                    // keeps the sums of agents in state files
   TallyOptions tally;
 };
 
@@ -45,7 +46,7 @@ struct SourceAgent {
   std::string directory;
 };
 
-// Thread safety: any thread may call options() and newReader(). The other methods require collectorMutex.
+// Thread safety: any thread may call options(), tallyPlan() and newReader(). The other methods require collectorMutex.
 class Source {
  public:
   static constexpr uint32_t kNoReader = 0;
@@ -58,10 +59,13 @@ class Source {
   // Reads the directories that changed. True if the files may have changed.
   bool refresh() REQUIRES(collectorMutex);
   const std::vector<DirectoryTree>& trees() const REQUIRES(collectorMutex) { return trees_; }
+  const std::shared_ptr<const TallyPlan>& tallyPlan() const { return tallyPlan_; }
   bool covers(const std::string& path) const REQUIRES(collectorMutex);
   std::vector<PlaceStatus> places() const REQUIRES(collectorMutex);
 
   const std::map<std::string, SourceAgent>& agents() const REQUIRES(collectorMutex) { return agents_; }
+  // Returns the agent with this tally, or nullptr.
+  const SourceAgent* find(uint64_t tally) const REQUIRES(collectorMutex);
   bool has(const std::string& path) const REQUIRES(collectorMutex) { return agents_.contains(path); }
   // Adds the agent if its path lies in the source's places. Does not look for the path in trees(): the tree of this
   // source may be older than that of the source that found the agent, and events drained meanwhile would be missing.

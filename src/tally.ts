@@ -110,6 +110,10 @@ export interface AgentSnapshot extends AgentTally {
   readonly suspect: boolean;
   /** True if events of this incarnation were missed, so that memoryInUse may be wrong. */
   readonly memoryApproximate: boolean;
+  /** True if the sums began in an earlier process and continue from its state file. */
+  readonly recovered: boolean;
+  /** Text that an earlier process kept with keepAttributes(). */
+  readonly keptAttributes?: string;
 }
 
 /** Event table of a tally, reduced to numbers, and the bounds of its histograms. */

@@ -95,13 +95,7 @@ Napi::Value observeAndTally(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value tallyOf(const Napi::CallbackInfo& info) {
-  Words words;
-  std::vector<std::string> strings;
-  putTally(words, strings, held<TallyingObserver>(info)->tally);
-  auto result = Napi::Object::New(info.Env());
-  result.Set("words", wordBuffer(info.Env(), words));
-  result.Set("strings", textArray(info.Env(), strings));
-  return result;
+  return totalsObject(info.Env(), held<TallyingObserver>(info)->tally);
 }
 
 }  // namespace

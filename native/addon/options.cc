@@ -57,6 +57,7 @@ SourceOptions sourceOptions(const Napi::Object& o) {
     options.owners.emplace();
     for (const double user : numbers(o.Get("owners"))) options.owners->push_back(static_cast<uid_t>(user));
   }
+  options.state = o.Get("state").ToBoolean();
   options.tally = tallyOptions(o.Get("tally").As<Napi::Object>());
   return options;
 }

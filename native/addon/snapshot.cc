@@ -21,7 +21,8 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   words.put(tally.startTimeMs());
   words.put(status.lastEventMs);
   words.put(uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 |
-            uint64_t{tally.memoryApproximate()} << 2);
+            uint64_t{tally.memoryApproximate()} << 2 | uint64_t{status.recovered} << 3 |
+            uint64_t{!status.keptAttributes.empty()} << 4);
   words.put(status.foundAtDrain);
   words.put(status.peakFound);
   words.put(status.drains.foundFull);
@@ -29,6 +30,7 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   words.put(uint64_t{status.drains.restarts});
   words.put(uint64_t{status.drains.resyncs});
   words.put(uint64_t{status.drains.foreignMoves});
+  if (!status.keptAttributes.empty()) strings.emplace_back(status.keptAttributes);
   putTally(words, strings, tally);
 }
 
@@ -38,6 +40,17 @@ Napi::Array problemArray(Napi::Env env, const std::vector<RingProblem>& found) {
     auto problem = Napi::Object::New(env);
     problem.Set("path", toUtf8(found[i].path));
     problem.Set("state", toString(found[i].state));
+    problem.Set("reason", found[i].reason);
+    problems.Set(i, problem);
+  }
+  return problems;
+}
+
+Napi::Array stateProblemArray(Napi::Env env, const std::vector<StateProblem>& found) {
+  auto problems = Napi::Array::New(env, found.size());
+  for (uint32_t i = 0; i < found.size(); ++i) {
+    auto problem = Napi::Object::New(env);
+    problem.Set("path", toUtf8(found[i].path));
     problem.Set("reason", found[i].reason);
     problems.Set(i, problem);
   }
@@ -93,6 +106,7 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   result.Set("strings", textArray(env, strings));
   result.Set("problemCount", static_cast<double>(report.problemCount));
   result.Set("problems", problemArray(env, report.problems));
+  result.Set("stateProblems", stateProblemArray(env, report.stateProblems));
   std::vector<std::string> open;
   for (const std::string& directory : report.openDirectories) open.push_back(toUtf8(directory));
   result.Set("openDirectories", textArray(env, open));

@@ -56,6 +56,21 @@ void removeReader(const Napi::CallbackInfo& info) {
   Collector::instance().removeReader(held<Source>(info), static_cast<uint32_t>(number(info[1])));
 }
 
+// --- state files ---
+
+// (source, agentId, text)
+void keepAttributes(const Napi::CallbackInfo& info) {
+  Collector::instance().keepAttributes(held<Source>(info), static_cast<uint64_t>(number(info[1])), text(info[2]));
+}
+
+// (source, agentId): returns the tally as words and names, or undefined.
+Napi::Value recoveredTally(const Napi::CallbackInfo& info) {
+  Collector& collector = Collector::instance();
+  WaitBudget budget = collector.callBudget();
+  const auto tally = collector.recoveredTally(*held<Source>(info), static_cast<uint64_t>(number(info[1])), budget);
+  return tally == nullptr ? info.Env().Undefined() : totalsObject(info.Env(), *tally);
+}
+
 // --- raw events ---
 
 Napi::Value openTap(const Napi::CallbackInfo& info) {
@@ -147,6 +162,8 @@ void addSources(Napi::Object exports) {
   add(exports, "isDrainServed", isDrainServed);
   add(exports, "addReader", addReader);
   add(exports, "removeReader", removeReader);
+  add(exports, "keepAttributes", keepAttributes);
+  add(exports, "recoveredTally", recoveredTally);
   add(exports, "openTap", openTap);
   add(exports, "closeTap", closeTap);
   add(exports, "takeTapped", takeTapped);

@@ -47,6 +47,17 @@ inline Napi::ArrayBuffer wordBuffer(Napi::Env env, const Words& words) {
   return buffer;
 }
 
+// A tally as words and names.
+inline Napi::Object totalsObject(Napi::Env env, const Tally& tally) {
+  Words words;
+  std::vector<std::string> strings;
+  putTally(words, strings, tally);
+  auto totals = Napi::Object::New(env);
+  totals.Set("words", wordBuffer(env, words));
+  totals.Set("strings", textArray(env, strings));
+  return totals;
+}
+
 // Adds a function to the module.
 template <typename F>
 void add(Napi::Object exports, const char* name, F function) {

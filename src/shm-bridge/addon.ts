@@ -17,6 +17,7 @@ import type {
   RingStats,
   RingStatus,
   Snapshot,
+  StateSummary,
   TapStats,
   TypeBatch,
 } from './types.js';
@@ -25,7 +26,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 2;
+export const INTERFACE_VERSION = 3;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -36,7 +37,7 @@ export interface RawTotals {
   strings: string[];
 }
 
-type Decoded = 'takenMs' | 'problems' | 'problemCount' | 'openDirectories' | 'collector';
+type Decoded = 'takenMs' | 'problems' | 'problemCount' | 'stateProblems' | 'openDirectories' | 'collector';
 
 export interface RawSnapshot extends RawTotals, Pick<Snapshot, Decoded> {
   agents: number;
@@ -61,6 +62,7 @@ export interface Addon {
       idleTtlMs: number;
       force: boolean;
       owners: readonly number[] | undefined;
+      state: boolean;
       tally: RawTally;
     },
     taps: readonly RawTap[],
@@ -74,6 +76,9 @@ export interface Addon {
   removeReader(source: Handle, reader: number): void;
   /** Returns a snapshot or, if the collector thread is blocked and holds a lock, the milliseconds since its last tick. */
   snapshot(source: Handle, reader: number): RawSnapshot | number;
+  keepAttributes(source: Handle, agentId: number, text: string): void;
+  /** Returns undefined for an agent whose sums began in this process, and for one that the source does not have. */
+  recoveredTally(source: Handle, agentId: number): RawTotals | undefined;
   openTap(source: Handle, ...tap: RawTap): Handle;
   closeTap(source: Handle, tap: Handle): void;
   takeTapped(tap: Handle, most: number): TypeBatch;
@@ -86,6 +91,7 @@ export interface Addon {
   drainColumns(ring: Handle, most: number): RingEventColumns;
   ringStats(ring: Handle): RingStats;
   inspectRing(path: string, force: boolean): RingInspection;
+  readState(path: string): StateSummary | undefined;
   findWriters(paths: readonly string[]): number[];
   openObserver(path: string, force: boolean): RawOpened;
   closeObserver(observer: Handle): void;

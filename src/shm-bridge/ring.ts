@@ -5,7 +5,15 @@ import type { AgentTally, TallyOptions } from '../tally.js';
 import { addon, type Handle, OpenHandle, type RawOpened } from './addon.js';
 import { rawTally, type RawTally } from './raw-tally.js';
 import { decodeTally } from './snapshot.js';
-import type { ObservedRing, ObserveResult, RingEvent, RingEventColumns, RingInspection, RingStats } from './types.js';
+import type {
+  ObservedRing,
+  ObserveResult,
+  RingEvent,
+  RingEventColumns,
+  RingInspection,
+  RingStats,
+  StateSummary,
+} from './types.js';
 
 const MOST_EVENTS = 2 ** 24;
 /** Limit of events per tallying call: a few milliseconds of work. The next call continues after them. */
@@ -127,6 +135,14 @@ export function observeTally(path: string, tally: TallyOptions, options: OpenRin
 /** Reads a ring's header. Consumes, locks and changes nothing. */
 export function inspectRing(path: string, options: OpenRingOptions = {}): RingInspection {
   return addon().inspectRing(filePath('path', path), isForced(options));
+}
+
+/**
+ * Reads the state file of a ring, without a lock. Returns undefined if this user has none for the ring that is at the
+ * path now.
+ */
+export function readState(path: string): StateSummary | undefined {
+  return addon().readState(filePath('path', path));
 }
 
 /** Returns, for each file, the pid of the process that writes it; undefined if no such process can be seen. */

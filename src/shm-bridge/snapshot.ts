@@ -9,6 +9,9 @@ import type { PlaceStatus, Snapshot } from './types.js';
 const LIVES: readonly AgentLife[] = ['unknown', 'alive', 'dead'];
 const NO_TYPE = 0xffff_ffff;
 
+/** Bits of an agent's flags, as in native/addon/snapshot.cc. */
+const Flag = { EXPORTED: 1, SUSPECT: 2, MEMORY_APPROXIMATE: 4, RECOVERED: 8, ATTRIBUTES: 16 } as const;
+
 /** Reads 64-bit words in the order in which putAgent() and putTally() in native/addon wrote them. */
 class WordReader {
   readonly #bigints: BigUint64Array;
@@ -78,9 +81,9 @@ export function decodeSnapshot(raw: RawSnapshot, tally: RawTally, given: readonl
   const words = new WordReader(raw);
   const agents: AgentSnapshot[] = [];
   for (let i = 0; i < raw.agents; i++) agents.push(decodeAgent(words, tally));
-  const { takenMs, problems, problemCount, openDirectories, collector } = raw;
+  const { takenMs, problems, problemCount, stateProblems, openDirectories, collector } = raw;
   const places = given.map((place, i) => ({ ...place, ...raw.places[i]! }));
-  return { takenMs, agents, problems, problemCount, openDirectories, places, collector };
+  return { takenMs, agents, problems, problemCount, stateProblems, openDirectories, places, collector };
 }
 
 /** Reads all words before it makes the object: with calls in the literal, decoding takes several times as long. */
@@ -103,6 +106,7 @@ function decodeAgent(words: WordReader, tally: RawTally): AgentSnapshot {
   const restarts = words.count();
   const resyncs = words.count();
   const foreignMoves = words.count();
+  const keptAttributes = (flags & Flag.ATTRIBUTES) === 0 ? undefined : words.text();
   return {
     id,
     agent,
@@ -114,7 +118,7 @@ function decodeAgent(words: WordReader, tally: RawTally): AgentSnapshot {
     ...(pid === 0 ? {} : { pid }),
     startTimeMs,
     ...(lastEventMs === 0 ? {} : { lastEventMs }),
-    exported: (flags & 1) !== 0,
+    exported: (flags & Flag.EXPORTED) !== 0,
     foundAtDrain,
     peakFound,
     foundFull,
@@ -122,8 +126,10 @@ function decodeAgent(words: WordReader, tally: RawTally): AgentSnapshot {
     restarts,
     resyncs,
     foreignMoves,
-    suspect: (flags & 2) !== 0,
-    memoryApproximate: (flags & 4) !== 0,
+    suspect: (flags & Flag.SUSPECT) !== 0,
+    memoryApproximate: (flags & Flag.MEMORY_APPROXIMATE) !== 0,
+    recovered: (flags & Flag.RECOVERED) !== 0,
+    ...(keptAttributes === undefined ? {} : { keptAttributes }),
     ...decodeSums(words, tally),
   };
 }

@@ -1,11 +1,12 @@
 /** Sources: rings that the collector thread finds and drains. */
 import { basename, dirname, resolve } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { filePath, invalid, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
+import { check, filePath, invalid, isText, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
+import type { AgentTally } from '../tally.js';
 import { addon, type Handle, type RawSnapshot, type RawTap } from './addon.js';
 import { rawTally, type RawTally } from './raw-tally.js';
-import { decodeSnapshot, type Place } from './snapshot.js';
+import { decodeSnapshot, decodeTally, type Place } from './snapshot.js';
 import type {
   EventBatch,
   EventTapOptions,
@@ -21,6 +22,9 @@ const DRAIN_LIMIT_MS = 2000;
 /** Usual longest time of a drain. For this time drain() yields without a timer, because a timer would fire late. */
 const SHORT_DRAIN_MS = 2;
 const LONGEST_PAUSE_MS = 20;
+
+/** Limit of the text that keepAttributes() takes, as in native/agent_record.h. */
+const MOST_ATTRIBUTE_BYTES = 4096;
 
 /** Reader number of snapshots that are taken without a reader. */
 const NO_READER = 0;
@@ -52,6 +56,16 @@ export interface RingSource {
   drainNow(limitMs?: number): void;
   /** drainNow() without blocking the event loop. Resolves after two seconds if the collector thread is blocked. */
   drain(): Promise<void>;
+  /**
+   * Keeps a text with the agent's state file, for the next process: its AgentSnapshot.keptAttributes. At most 4096 bytes of
+   * UTF-8. No effect without SourceOptions.state, and for an agent that the source no longer has.
+   */
+  keepAttributes(agentId: number, text: string): void;
+  /**
+   * Returns the sums that the agent continued from; undefined if its sums began in this process, see
+   * AgentSnapshot.recovered, or if the collector thread is blocked.
+   */
+  recoveredTally(agentId: number): AgentTally | undefined;
   /** Tap of the option `eventTap`, until it is closed. */
   readonly eventTap: EventTap | undefined;
   /** Tap of the option `typeTap`, until it is closed. */
@@ -70,7 +84,7 @@ export interface RingSource {
  */
 export function openSource(options: SourceOptions): RingSource {
   const { tally, owners, eventTap, typeTap } = optionsObject('options', options, OPTIONS);
-  const { drainIntervalMs = 20, deadTtlMs = 30_000, idleTtlMs = 0, force = false } = options;
+  const { drainIntervalMs = 20, deadTtlMs = 30_000, idleTtlMs = 0, force = false, state = false } = options;
   const raw = rawTally(tally);
   const places = placesOf(options);
   const settings = {
@@ -80,6 +94,7 @@ export function openSource(options: SourceOptions): RingSource {
     idleTtlMs: wholeNumber('idleTtlMs', idleTtlMs, 0, 2 ** 40),
     force: trueOrFalse('force', force),
     owners: owners && listOf('owners', owners, (name, user) => wholeNumber(name, user, 0, 2 ** 32 - 2)),
+    state: trueOrFalse('state', state),
     tally: raw,
   };
   const eventTaps = eventTap === undefined ? [] : [eventTapOf(eventTap)];
@@ -99,6 +114,7 @@ const OPTIONS = [
   'idleTtlMs',
   'force',
   'owners',
+  'state',
   'tally',
   'eventTap',
   'typeTap',
@@ -216,6 +232,18 @@ class NativeSource implements RingSource {
     }
   }
 
+  keepAttributes(agentId: number, text: string): void {
+    const source = this.#open();
+    const isShort = isText(text) && Buffer.byteLength(text) <= MOST_ATTRIBUTE_BYTES;
+    check(isShort, 'text', text, `a text of at most ${MOST_ATTRIBUTE_BYTES} bytes`);
+    addon().keepAttributes(source, agentIdOf(agentId), text);
+  }
+
+  recoveredTally(agentId: number): AgentTally | undefined {
+    const raw = addon().recoveredTally(this.#open(), agentIdOf(agentId));
+    return raw && decodeTally(raw, this.#tally);
+  }
+
   openEventTap(options: EventTapOptions = {}): EventTap {
     const source = this.#open();
     return tapOf(source, addon().openTap(source, ...eventTapOf(options)), takeEvents);
@@ -237,6 +265,10 @@ class NativeSource implements RingSource {
   }
 }
 
+function agentIdOf(agentId: number): number {
+  return wholeNumber('agentId', agentId, 1, Number.MAX_SAFE_INTEGER);
+}
+
 /** Snapshot before the first one, while the collector thread is blocked. */
 function emptySnapshot(sinceTickMs: number): Snapshot {
   return {
@@ -244,6 +276,7 @@ function emptySnapshot(sinceTickMs: number): Snapshot {
     agents: [],
     problems: [],
     problemCount: 0,
+    stateProblems: [],
     openDirectories: [],
     places: [],
     collector: { drainIntervalMs: 0, ticks: 0, lateTicks: 0, maxLagMs: 0, sinceTickMs },

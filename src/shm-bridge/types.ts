@@ -65,6 +65,21 @@ export interface RingProblem {
   reason: string;
 }
 
+/** An agent that is drained without a state file, or whose state file could not be continued. */
+export interface StateProblem {
+  /** Path of the ring. */
+  path: string;
+  reason: string;
+}
+
+/** Times in a state file, milliseconds since the Unix epoch. */
+export interface StateSummary {
+  /** Time at which the sums were 0. */
+  startTimeMs: number;
+  /** Last drain that found an event; undefined before the first one. */
+  lastEventMs?: number;
+}
+
 /** Directory or glob of a source's options. The state is `corrupt` if the path is not a directory. */
 export interface PlaceStatus extends RingStatus {
   given: string;
@@ -100,6 +115,8 @@ export interface Snapshot {
   /** At most 1000; `problemCount` counts all. */
   problems: RingProblem[];
   problemCount: number;
+  /** At most 1000. Empty without SourceOptions.state. */
+  stateProblems: StateProblem[];
   /** Directories in which any user may create rings: they or folders in them are world-writable, and `owners` is not set. */
   openDirectories: string[];
   /** In the order of the options: directories, then globs. */
@@ -125,6 +142,11 @@ export interface SourceOptions {
   force?: boolean;
   /** User ids. Only files of these users are rings. Default: files of any user. */
   owners?: readonly number[];
+  /**
+   * Keeps the sums of each agent in a state file beside its ring, in the folder `.nixl-otel`, so that the next process
+   * continues them. Default: false.
+   */
+  state?: boolean;
   tally: TallyOptions;
   /** Tap of some types, opened before the first ring is drained: it sees every event that the sums hold. */
   typeTap?: TypeTapOptions;

@@ -4,6 +4,7 @@ import type { SnapshotFeed } from '../../src/instrumentation/feed/snapshot-feed.
 import type { EventTap, RingSource, SnapshotReader } from '../../src/shm-bridge/index.js';
 import type {
   AgentSnapshot,
+  AgentTally,
   EventTally,
   HistogramTally,
   Snapshot,
@@ -78,6 +79,7 @@ export function agentSnapshot(
     suspect: false,
     memoryInUse: 0n,
     memoryApproximate: false,
+    recovered: false,
     transfers: { transmit: emptyTransfers(), receive: emptyTransfers() },
     ...about,
     events: [...known, ...more],
@@ -143,6 +145,11 @@ export class InMemorySource implements RingSource {
   problems: Snapshot['problems'] = [];
   problemCount: number | undefined;
   openDirectories: string[] = [];
+  stateProblems: Snapshot['stateProblems'] = [];
+  /** Texts that keepAttributes() kept, by the agent's id. */
+  readonly kept = new Map<number, string>();
+  /** Sums that recoveredTally() returns, by the agent's id. */
+  readonly recovered = new Map<number, AgentTally>();
   collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, sinceTickMs: 3 };
   failure: Error | undefined;
   readonly #first: InMemoryTap | undefined;
@@ -163,9 +170,18 @@ export class InMemorySource implements RingSource {
   snapshot(): Snapshot {
     if (this.failure !== undefined) throw this.failure;
     const { takenMs, agents, problems, problemCount = problems.length } = this;
-    const { openDirectories } = this;
+    const { openDirectories, stateProblems } = this;
     const collector = { ...this.collector };
-    return { takenMs, agents: [...agents], problems, problemCount, openDirectories, places: [], collector };
+    const all = { takenMs, agents: [...agents], problems, problemCount, stateProblems, openDirectories };
+    return { ...all, places: [], collector };
+  }
+
+  keepAttributes(agentId: number, text: string): void {
+    this.kept.set(agentId, text);
+  }
+
+  recoveredTally(agentId: number): AgentTally | undefined {
+    return this.recovered.get(agentId);
   }
 
   openReader(): SnapshotReader {

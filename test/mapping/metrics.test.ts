@@ -47,6 +47,7 @@ function agent(about: Partial<AgentSnapshot> = {}): AgentSnapshot {
     suspect: false,
     memoryInUse: 7n,
     memoryApproximate: false,
+    recovered: false,
     events: tallyOptions().types.map(({ category }, type) => ({
       ...event({ category, type, known: true }),
       sum: BigInt(type) * 1000n,

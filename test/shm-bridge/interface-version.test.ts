@@ -36,7 +36,7 @@ function ring(): string {
 /** Opens a source on the addon itself. */
 function rawSnapshot(): RawSnapshot {
   const places: [string, string][] = [[path.dirname(ring()), '']];
-  const options = { drainIntervalMs: 20, deadTtlMs: 0, idleTtlMs: 0, force: false, owners: undefined };
+  const options = { drainIntervalMs: 20, deadTtlMs: 0, idleTtlMs: 0, force: false, owners: undefined, state: false };
   const { source } = addon().openSource({ ...options, places, tally: TALLY }, []);
   onTestFinished(() => addon().closeSource(source));
   for (;;) {
@@ -115,6 +115,7 @@ test('the interface has not changed without a new version', () => {
         "inspectRing",
         "interfaceVersion",
         "isDrainServed",
+        "keepAttributes",
         "observe",
         "observeAndTally",
         "observeColumns",
@@ -126,6 +127,8 @@ test('the interface has not changed without a new version', () => {
         "openWriter",
         "pendingOf",
         "push",
+        "readState",
+        "recoveredTally",
         "removeReader",
         "requestDrain",
         "ringStats",
@@ -144,11 +147,12 @@ test('the interface has not changed without a new version', () => {
         "places",
         "problemCount",
         "problems",
+        "stateProblems",
         "strings",
         "takenMs",
         "words",
       ],
-      "version": 2,
+      "version": 3,
     }
   `);
 });
