@@ -19,10 +19,9 @@
 #include <string_view>
 
 #include "kill_agents.h"
+#include "state_sections.h"
 
 namespace nixl_otel::kills {
-
-inline constexpr size_t kStateWordOffset = 0;
 
 enum class Step : uint8_t {
   kRecovery,     // an access before the first slots are read: the last consumer's record is examined
@@ -143,7 +142,7 @@ class StepTrap {
   using AfterStore = void (StepTrap::*)();
   AfterStore beforeStore(const Region& region, size_t offset) {
     if (!everRead_) reach(Step::kRecovery);
-    if (region.isState && offset != kStateWordOffset) {
+    if (region.isState && offset != StateHead::kWordOffset) {
       reach(Step::kFill);
       filled_ = true;
       return nullptr;

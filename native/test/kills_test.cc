@@ -55,6 +55,7 @@ class Consumer {
   SourceOptions options() const {
     SourceOptions options = TestSource::optionsFor(directory_, milliseconds(3'600'000));
     options.tally = kills::tallyOptions();
+    options.state = true;
     return options;
   }
 
