@@ -224,10 +224,10 @@ bool StateFile::write(StateWord next, const AgentRecord& agent, const Tally& tal
   if (anew) {
     // Readers look at this place only once W names the half.
     storeField(mapping_.base(), offsetof(StateHead, halves) + next.half() * sizeof(StatePlace), half.place);
-    SectionWriter to(base + sizeof(HalfHead));
-    half.agent.rewrite(to, base, agent);
-    half.tally.rewrite(to, base, tally);
-    storeField(base, 0, HalfHead{next.sequence(), static_cast<uint32_t>(to.at() - base), 0});
+    SectionWriter to(base, sizeof(HalfHead));
+    half.agent.rewrite(to, agent);
+    half.tally.rewrite(to, tally);
+    fixedAt<HalfHead>(base) = {next.sequence(), to.bytes(), 0};
     half.written = true;
   } else {
     if (!half.written || !half.agent.update(base, agent) || !half.tally.update(base, tally)) return false;
