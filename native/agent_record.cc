@@ -41,7 +41,7 @@ void store(RingFields& to, const RingRecord& ring) {
   to.resyncs = drain.stats.resyncs;
   to.suspect = drain.stats.suspect ? 1 : 0;
   to.gaps = drain.gaps;
-  to.unused = 0;
+  to.gapBefore = drain.gapBefore;
   static_assert(std::size(RingFields{}.gapAt) == DrainRecord::kMostGaps);
   std::copy(drain.gapAt.begin(), drain.gapAt.end(), to.gapAt);
 }
@@ -76,6 +76,7 @@ bool restoreRing(const Section& section, RingRecord& ring) {
                 .before = fields.before,
                 .after = fields.after,
                 .fromZero = fields.fromZero != 0,
+                .gapBefore = fields.gapBefore != 0,
                 .gaps = fields.gaps,
                 .stats = statsOf(fields)};
   std::copy_n(fields.gapAt, fields.gaps, ring.drain.gapAt.begin());

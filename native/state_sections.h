@@ -186,7 +186,7 @@ struct RingFields {
   uint32_t resyncs;
   uint32_t suspect;
   uint32_t gaps;
-  uint32_t unused;
+  uint32_t gapBefore;
   uint32_t gapAt[16];
 };
 
