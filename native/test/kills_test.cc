@@ -39,6 +39,7 @@ class Consumer {
       ++board_.drains;
     }
     while (!allEmpty()) source_.drain();
+    checkCounts();
     compareAll();
   }
 
@@ -83,6 +84,7 @@ class Consumer {
       checkStatus(shown, status);
       log.shown = count;
     });
+    for (const StateProblem& problem : source_.report().stateProblems) fail(problem.path + ": " + problem.reason);
   }
 
   void checkStatus(const std::string& shown, const AgentStatus& status) const {
