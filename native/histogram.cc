@@ -65,15 +65,6 @@ RealBuckets::RealBuckets(const std::vector<double>& bounds)
         return smallest;
       }()) {}
 
-bool BucketCounts::operator==(const BucketCounts& other) const {
-  const auto filled = [](const BucketCounts& counts) {
-    std::vector<std::pair<size_t, uint64_t>> all;
-    counts.each([&](size_t bucket, uint64_t count) { all.emplace_back(bucket, count); });
-    return all;
-  };
-  return filled(*this) == filled(other);
-}
-
 // Makes room for all buckets of the same octave.
 void BucketCounts::widen(size_t bucket) {
   constexpr size_t kStep = Exponential::kPerOctave;

@@ -142,8 +142,6 @@ class BucketCounts {
     }
   }
 
-  bool operator==(const BucketCounts& other) const;
-
  private:
   void widen(size_t bucket);
 
