@@ -44,6 +44,7 @@ Buckets::Buckets(const std::vector<uint64_t>& bounds, const std::vector<uint64_t
     const auto index = std::min<std::ptrdiff_t>(placeIn(exponentialBounds, threshold), Exponential::kBuckets - 1) - 1;
     exponential_.push_back(static_cast<int16_t>(threshold == 0 ? Exponential::kZero : index));
   }
+  firstOf_.reserve(smallestOf.size());
   for (const uint64_t smallest : smallestOf) firstOf_.push_back(static_cast<uint16_t>(placeIn(thresholds_, smallest)));
 }
 
@@ -65,7 +66,7 @@ RealBuckets::RealBuckets(const std::vector<double>& bounds)
         return smallest;
       }()) {}
 
-// Makes room for all buckets of the same octave.
+// Makes room for the bucket. Allocates whole steps of buckets, because the next values are probably near.
 void BucketCounts::widen(size_t bucket) {
   constexpr size_t kStep = Exponential::kPerOctave;
   const size_t begin = bucket / kStep * kStep;
