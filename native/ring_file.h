@@ -43,6 +43,10 @@ HeaderFields readHeader(int fd);
 // nor maps the file.
 HeaderFields peekHeader(const std::string& path, const FileId& id);
 
+// True while a consumer holds the lock of the file at the path, if that is still this file. Takes a few microseconds,
+// and keeps no descriptor.
+bool isHeld(const std::string& path, const FileId& id);
+
 using Owners = std::optional<std::vector<uid_t>>;  // allowed users; nullopt: all
 
 enum class RingAccess : uint8_t { kObserve, kDrain };
