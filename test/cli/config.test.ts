@@ -230,7 +230,7 @@ describe('a configuration file', () => {
     const file = fileWith(
       'naming: x\nattributes:\n  - { name: a }\n  - { source: rank, sort: 1 }\nserve: { port: x, page: 1 }',
     );
-    const told = (() => {
+    const message = (() => {
       try {
         readSettings(file, SERVE_SECTION);
       } catch (error) {
@@ -238,7 +238,7 @@ describe('a configuration file', () => {
       }
       return '';
     })();
-    expect(told.split('\n').map((line) => line.replace(/(; |allowed: ).*/, ''))).toEqual([
+    expect(message.split('\n').map((line) => line.replace(/(; |allowed: ).*/, ''))).toEqual([
       `${file}:1:1: naming is "x"`,
       `${file}:3:5: attributes[0] has no "source"`,
       `${file}:4:5: attributes[1] has no "name"`,
@@ -272,9 +272,11 @@ describe('a configuration file', () => {
 
   it('with cyclic aliases is refused with each of them', () => {
     const file = fileWith('directories: &a [*a]\nserve: &s\n  exporter: [&x x, *x]\n  port: *s');
-    const told = (name: string): string =>
+    const message = (name: string): string =>
       `*${name} is an alias inside of its own anchor &${name}: the value would never end`;
-    expect(() => readSettings(file, SERVE_SECTION)).toThrow(`${file}:1:18: ${told('a')}\n${file}:4:9: ${told('s')}`);
+    expect(() => readSettings(file, SERVE_SECTION)).toThrow(
+      `${file}:1:18: ${message('a')}\n${file}:4:9: ${message('s')}`,
+    );
   });
 
   it('with aliases that expand too far is refused', () => {
@@ -434,11 +436,11 @@ describe('precedence', () => {
     expect(chosen({ config: file }, mp)).toEqual(['1.3', 'prometheus_mp']);
     expect(chosen({ config: file, nixlRelease: '1.2', nixlLabels: 'prometheus' }, mp)).toEqual(['1.2', 'prometheus']);
 
-    const told = effectiveConfig(file, mp);
-    expect(told).toContain(
+    const message = effectiveConfig(file, mp);
+    expect(message).toContain(
       '# from file\nnixlRelease: "1.3"\n# from NIXL_TELEMETRY_EXPORTER\nnixlLabels: prometheus_mp\n',
     );
-    expect(readSettings(fileWith(told), SERVE_SECTION).written).toMatchObject({ nixlRelease: '1.3' });
+    expect(readSettings(fileWith(message), SERVE_SECTION).written).toMatchObject({ nixlRelease: '1.3' });
 
     const [directory, options] = [temporaryDirectory(), ['--host', '127.0.0.1', '--port', '0']];
     const serve = start(['serve', '--dir', directory, '--config', file, ...options], mp);

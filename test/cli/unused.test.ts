@@ -80,9 +80,9 @@ describe('a key of the file without effect', () => {
       const { resolution, file } = resolved({ config, ...flags }, env);
       return unusedSettings(resolution, file);
     };
-    const told = ['serve.consoleFile of the configuration file (needs the exporter console)'];
-    expect(warnings({ exporter: ['otlp'] }, {})).toEqual(told);
-    expect(warnings({}, { OTEL_METRICS_EXPORTER: 'otlp' })).toEqual(told);
+    const expected = ['serve.consoleFile of the configuration file (needs the exporter console)'];
+    expect(warnings({ exporter: ['otlp'] }, {})).toEqual(expected);
+    expect(warnings({}, { OTEL_METRICS_EXPORTER: 'otlp' })).toEqual(expected);
     expect(warnings({}, {})).toEqual([]);
   });
 
