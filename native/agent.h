@@ -61,12 +61,19 @@ struct AgentStatus {
   std::string_view keptAttributes;  // that an earlier process left; valid while the agent's lock is held
 };
 
+// What earlier processes counted and this one continues.
+struct RecoveredCounts {
+  Tally tally;
+  DrainStats drains;
+  double fullMs = 0;
+};
+
 // A tally and its taps. Guarded by the agent's lock, except `recovered`, which does not change.
 struct TallySlot {
   Tally tally;
   std::vector<std::shared_ptr<EventTap>> taps;
-  uint32_t users = 0;                           // number of sources that use this tally
-  std::shared_ptr<const Tally> recovered = {};  // sums of earlier processes, which `tally` continues
+  uint32_t users = 0;  // number of sources that use this tally
+  std::shared_ptr<const RecoveredCounts> recovered = {};
 };
 
 class Agent {
