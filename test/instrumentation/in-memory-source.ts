@@ -148,7 +148,7 @@ export class InMemorySource implements RingSource {
   stateProblems: Snapshot['stateProblems'] = [];
   /** Texts that keepAttributes() kept, by the agent's id. */
   readonly kept = new Map<number, string>();
-  /** What recoveredCounts() returns, by the agent's id. */
+  /** Results of recoveredCounts(), by the agent's id. */
   readonly recovered = new Map<number, RecoveredCounts>();
   collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, sinceTickMs: 3 };
   failure: Error | undefined;
@@ -216,6 +216,7 @@ export function feedOf(source: InMemorySource): SnapshotFeed {
     leave: () => {},
     collect: () => Promise.resolve().then(() => source.snapshot()),
     rings: () => new Set(source.agents.map(({ path }) => path)),
+    recovered: (agentId) => source.recoveredCounts(agentId),
   };
 }
 
