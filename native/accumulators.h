@@ -17,7 +17,8 @@ struct EventTally {
   int32_t category = 0;
   bool known = false;
   bool overflow = false;
-  std::string name;  // empty if the key is a type number
+  bool named = false;  // the key is a name, which may be empty, and not a type number
+  std::string name;
   uint64_t count = 0;
   WideSum sum = 0;
   uint64_t last = 0;

@@ -19,20 +19,99 @@ constexpr size_t kMostRings = 16;
 
 }  // namespace
 
-Agent::Agent(std::string path, std::unique_ptr<RingReader> reader) : path_(std::move(path)), lastEvent_(Clock::now()) {
-  replaceRing(std::move(reader));
-  replacements_ = 0;
+// Folds and commits what the reader of one ring drains.
+class Agent::Journal final : public DrainJournal {
+ public:
+  Journal(Agent& agent, Attached& attached) : agent_(agent), attached_(attached) {}
+
+  // Agent::drain() holds the lock.
+  void commit(const Chunk& chunk, const DrainRecord& record) override NO_THREAD_SAFETY_ANALYSIS {
+    agent_.fold(attached_, chunk);
+    if (agent_.state_ == nullptr) return;
+    agent_.noteDrain(attached_, record);
+    agent_.state_->commit();
+  }
+
+  // An incarnation begins once in the state file: a file that did not keep its begin would count it again.
+  void commit(const DrainRecord& record) override NO_THREAD_SAFETY_ANALYSIS {
+    agent_.enterIncarnation(attached_, record.stats.restarts);
+    if (agent_.state_ == nullptr) return;
+    agent_.noteDrain(attached_, record);
+    record.stats == DrainStats{} ? agent_.state_->commitChanges() : agent_.state_->commit();
+  }
+
+  void rest(const DrainRecord&) override NO_THREAD_SAFETY_ANALYSIS {
+    if (agent_.state_ != nullptr) agent_.state_->rest(attached_.reader->lastingId());
+  }
+
+ private:
+  Agent& agent_;
+  Attached& attached_;
+};
+
+Agent::Agent(std::string path, std::unique_ptr<RingReader> reader, std::unique_ptr<AgentState> state)
+    : path_(std::move(path)), lastEvent_(Clock::now()), state_(std::move(state)) {
+  const FairLock lock(mutex_);
+  attach(std::move(reader));
+  if (state_ == nullptr) return;
+  tallies_.push_back(state_->slot());
+  if (state_->hasRecord()) recover();
+  // The tally lacks events that were consumed before it began.
+  if (state_->slot()->recovered == nullptr && lacksEvents()) state_->slot()->tally.markMemoryApproximate();
+}
+
+// Continues what an earlier process left.
+void Agent::recover() {
+  const AgentRecord record = state_->record();
+  retired_ = record.retired;
+  replacements_ = record.replacements;
+  fullTime_ = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(record.fullMs));
+  lastEventMs_ = record.lastEventMs;
+  moved_ = record.lastEventMs != 0;
+  continued_ = true;
+  Attached& current = rings_.back();
+  const RingFileId id = current.reader->lastingId();
+  bool isKnown = false;
+  for (const RingRecord& ring : record.rings) {
+    isKnown |= ring.id == id;
+    if (ring.id == id) continue;
+    retired_ += ring.drain.stats;  // a file that was replaced
+    state_->forget(ring.id);
+  }
+  if (!isKnown) {
+    ++replacements_;
+    restartTallies();
+    if (current.reader->firstReadPos() != 0) state_->slot()->tally.markMemoryApproximate();
+  } else if (record.writer.pid != 0) {
+    current.writer = record.writer;
+    current.writerSeen = true;
+    current.elsewhere = record.pidNamespace != ownPidNamespace();
+  }
+}
+
+void Agent::attach(std::unique_ptr<RingReader> reader) {
+  Attached attached;
+  attached.incarnation = reader->stats().restarts;
+  attached.reader = std::move(reader);
+  attached.lastMoved = Clock::now();
+  rings_.push_back(std::move(attached));
 }
 
 void Agent::replaceRing(std::unique_ptr<RingReader> reader) {
   const FairLock lock(mutex_);
-  Attached attached;
-  attached.reader = std::move(reader);
-  attached.lastMoved = Clock::now();
-  rings_.push_back(std::move(attached));
+  attach(std::move(reader));
   ++replacements_;
   diedAt_ = {};
+  restartTallies();
+}
+
+void Agent::restartTallies() {
   for (const auto& slot : tallies_) slot->tally.restart();
+}
+
+Recalled Agent::recall(const RingFileId& ring) const {
+  const FairLock lock(mutex_);
+  return state_ == nullptr ? Recalled{} : state_->recall(ring);
 }
 
 bool Agent::holds(const FileId& file) const {
@@ -46,8 +125,8 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
   DrainResult last;
   uint64_t found = 0;
   for (Attached& attached : rings_) {
-    const DrainResult result = last = attached.reader->drain(
-        budget, buffer, [&](const RingReader::Chunk& chunk) REQUIRES(mutex_) { fold(attached, chunk); }, pauses);
+    Journal journal(*this, attached);
+    const DrainResult result = last = attached.reader->drain(budget, buffer, journal, pauses);
     enterIncarnation(attached, attached.reader->stats().restarts);
     attached.empty = result.outcome == DrainOutcome::kEmpty || result.outcome == DrainOutcome::kWaiting;
     report.more |= result.outcome == DrainOutcome::kMore;
@@ -59,19 +138,50 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
     if (result.events == 0) continue;
     // Not `now`, which precedes the drain: a snapshot taken in between does not contain these events.
     attached.lastMoved = lastEvent_ = Clock::now();
-    lastEventMs_ = wallClockMs();
     moved_ = report.moved = true;
+    continued_ = false;
   }
   // Only the ring at the path, the last one, decides the agent's problem.
   if (last.outcome != DrainOutcome::kNeedsPause) {
     problem_ = last.outcome == DrainOutcome::kWaiting ? last.state : RingState::kReady;
   }
   peakFound_.note(found, now);
-  while (rings_.size() > 1 && canRetire(rings_.front(), now)) {
-    retired_ += rings_.front().reader->stats();
-    rings_.erase(rings_.begin());
-  }
+  while (rings_.size() > 1 && canRetire(rings_.front(), now)) retireOldest();
+  keepChanges();
   return report;
+}
+
+void Agent::retireOldest() {
+  const RingReader& reader = *rings_.front().reader;
+  retired_ += reader.stats();
+  if (state_ != nullptr) state_->forget(reader.lastingId());
+  rings_.erase(rings_.begin());
+}
+
+void Agent::noteDrain(const Attached& attached, const DrainRecord& record) {
+  const RingReader& reader = *attached.reader;
+  state_->put({reader.lastingId(), reader.capacity(), reader.layout().slot.size, record});
+  noteAgent();
+}
+
+// Brings the fields of the record up to date that no journal entry has.
+void Agent::noteAgent() {
+  const Attached& current = rings_.back();
+  const bool isSeen = current.writerSeen;
+  state_->set(&AgentRecord::retired, retired_);
+  state_->set(&AgentRecord::replacements, replacements_);
+  state_->set(&AgentRecord::lastEventMs, lastEventMs_);
+  state_->set(&AgentRecord::fullMs, toMs(fullTime_));
+  state_->set(&AgentRecord::writer, isSeen ? current.writer : ProcessId{});
+  if (!current.elsewhere) state_->set(&AgentRecord::pidNamespace, isSeen ? ownPidNamespace() : 0);
+}
+
+// Commits what changed without a journal entry: no snapshot shows what is not committed.
+void Agent::keepChanges() {
+  if (state_ == nullptr) return;
+  for (const Attached& attached : rings_) state_->update(attached.reader->lastingId(), attached.reader->record());
+  noteAgent();
+  state_->commitChanges();
 }
 
 // True if a replaced ring may be closed: its writer has ended, it has had no event for long, or many rings replaced it.
@@ -97,8 +207,9 @@ bool Agent::problem(RingState& state, std::string& reason, WaitBudget& budget) c
   return true;
 }
 
-void Agent::fold(Attached& attached, const RingReader::Chunk& chunk) {
+void Agent::fold(Attached& attached, const Chunk& chunk) {
   enterIncarnation(attached, chunk.incarnation);
+  lastEventMs_ = wallClockMs();
   for (const auto& slot : tallies_) {
     TapWants wants;
     for (const auto& tap : slot->taps) {
@@ -116,25 +227,30 @@ void Agent::enterIncarnation(Attached& attached, uint32_t incarnation) {
   if (attached.incarnation == incarnation) return;
   attached.incarnation = incarnation;
   // Another process may write this incarnation.
-  attached.writerSeen = attached.gone = false;
+  attached.writerSeen = attached.gone = attached.elsewhere = false;
   diedAt_ = {};
-  for (const auto& slot : tallies_) slot->tally.restart();
+  restartTallies();
 }
 
 bool Agent::lacksWriter() const {
   const FairLock lock(mutex_);
-  return std::any_of(rings_.begin(), rings_.end(), [](const Attached& a) { return !a.writerSeen || a.gone; });
+  return std::any_of(rings_.begin(), rings_.end(), [](const Attached& a) { return !a.writerSeen || a.gone || a.elsewhere; });
 }
 
-void Agent::noteWriters(const std::map<FileId, ProcessId>& found) {
+void Agent::noteWriters(const std::set<FileId>& wanted, const std::map<FileId, ProcessId>& found) {
   const FairLock lock(mutex_);
-  ++searches_;
+  searches_ += wanted.contains(rings_.back().reader->id());
   for (Attached& attached : rings_) {
-    const auto writer = found.find(attached.reader->id());
-    if (writer == found.end()) continue;
+    const FileId id = attached.reader->id();
+    const auto writer = found.find(id);
+    if (writer == found.end()) {
+      // A process of another pid namespace cannot be probed. If the search does not find it, it has ended.
+      attached.gone |= attached.elsewhere && wanted.contains(id);
+      continue;
+    }
     attached.writer = writer->second;
     attached.writerSeen = true;
-    attached.gone = false;
+    attached.elsewhere = attached.gone = false;
     diedAt_ = {};
   }
 }
@@ -151,9 +267,11 @@ bool Agent::isWriting(const Attached& attached, Clock::time_point now, ProcessPr
 void Agent::checkLife(Clock::time_point now, ProcessProbes& probes, bool withMaps) {
   const FairLock lock(mutex_);
   for (Attached& attached : rings_) {
-    if (attached.writerSeen && !attached.gone) attached.gone = !isWriting(attached, now, probes, withMaps);
+    if (!attached.writerSeen || attached.gone || attached.elsewhere) continue;
+    attached.gone = !isWriting(attached, now, probes, withMaps);
   }
   if (life() == Life::kDead && diedAt_ == Clock::time_point{}) diedAt_ = now;
+  if (state_ != nullptr && withMaps) state_->repair();
 }
 
 Life Agent::life() const {
@@ -165,20 +283,22 @@ Life Agent::life() const {
   return unknown ? Life::kUnknown : Life::kDead;
 }
 
-bool Agent::expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
-                    Clock::time_point readUntil) const {
+Expiry Agent::expiry(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
+                     Clock::time_point readUntil) const {
   const FairLock lock(mutex_);
-  if (!rings_.back().empty) return false;
+  if (!rings_.back().empty) return Expiry::kNone;
+  const auto isOver = [&](Clock::time_point end) {
+    return now - end >= deadTtl && (readUntil > end || now - end >= deadTtl + kUnreadLimit);
+  };
   const Life current = life();
+  if (current == Life::kAlive) return Expiry::kNone;
   if (current == Life::kDead) {
-    const Clock::time_point end = std::max(diedAt_, lastEvent_);
-    return diedAt_ != Clock::time_point{} && now - end >= deadTtl &&
-           (readUntil > end || now - end >= deadTtl + kUnreadLimit);
+    return diedAt_ != Clock::time_point{} && isOver(std::max(diedAt_, lastEvent_)) ? Expiry::kEnded : Expiry::kNone;
   }
-  if (current == Life::kAlive) return false;
   // No new process can open an unlinked file, and a process that still maps it would have written events.
-  if (rings_.back().reader->unlinked()) return now - lastEvent_ >= deadTtl;
-  return idleTtl.count() != 0 && now - lastEvent_ >= idleTtl;
+  if (rings_.back().reader->unlinked()) return now - lastEvent_ >= deadTtl ? Expiry::kEnded : Expiry::kNone;
+  if (continued_ && searches_ > 0 && isOver(lastEvent_)) return Expiry::kIdle;
+  return idleTtl.count() != 0 && now - lastEvent_ >= idleTtl ? Expiry::kIdle : Expiry::kNone;
 }
 
 bool Agent::neverUsed() const {
@@ -186,31 +306,37 @@ bool Agent::neverUsed() const {
   return !moved_ && searches_ > 0 && rings_.size() == 1 && !rings_.back().writerSeen;
 }
 
-HeaderFields Agent::release() {
+HeaderFields Agent::release(Expiry expiry) {
   const FairLock lock(mutex_);
+  if (state_ != nullptr && expiry == Expiry::kEnded) state_->remove();
+  if (state_ != nullptr) state_->close();
   Attached& current = rings_.back();
   current.reader->detach();
   return readHeader(current.reader->fd());
 }
 
-std::shared_ptr<TallySlot> Agent::acquireTally(const std::shared_ptr<const TallyPlan>& plan) {
+bool Agent::lacksEvents() const { return rings_.back().reader->firstReadPos() != 0 || moved_; }
+
+std::shared_ptr<TallySlot> Agent::acquireTally(const std::shared_ptr<const TallyPlan>& plan, bool isKept) {
   const FairLock lock(mutex_);
-  for (const auto& slot : tallies_) {
-    if (slot->tally.options() == plan->options) {
-      ++slot->users;
-      return slot;
-    }
+  const auto found = std::find_if(tallies_.begin(), tallies_.end(), [&](const auto& slot) {
+    return slot->isKept == isKept && slot->tally.options() == plan->options;
+  });
+  if (found != tallies_.end()) {
+    ++(*found)->users;
+    return *found;
   }
-  auto slot = std::make_shared<TallySlot>(TallySlot{Tally(plan), {}, 1, {}});
-  // The tally lacks events that were consumed before it began.
-  if (rings_.back().reader->firstReadPos() != 0 || moved_) slot->tally.markMemoryApproximate();
+  const auto slot = std::make_shared<TallySlot>(plan);
+  slot->users = 1;
+  if (lacksEvents()) slot->tally.markMemoryApproximate();
   tallies_.push_back(slot);
   return slot;
 }
 
 void Agent::releaseTally(const std::shared_ptr<TallySlot>& slot) {
   const FairLock lock(mutex_);
-  if (--slot->users == 0) std::erase(tallies_, slot);
+  // The sums of a state file go on for the next source with state.
+  if (--slot->users == 0 && !slot->isKept) std::erase(tallies_, slot);
 }
 
 bool Agent::addTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget) {
@@ -230,11 +356,18 @@ bool Agent::removeTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, Wai
 bool Agent::keepAttributes(const std::string& text, WaitBudget& budget) {
   FairLock lock(mutex_, std::defer_lock);
   if (!lock.lockWithin(budget)) return false;
-  attributes_ = text;
+  if (state_ != nullptr) state_->set(&AgentRecord::attributes, text);  // the next drain commits it
   return true;
 }
 
-AgentStatus Agent::status() const {
+bool Agent::stateProblem(std::string& reason, WaitBudget& budget) const {
+  FairLock lock(mutex_, std::defer_lock);
+  if (!lock.lockWithin(budget)) return false;
+  if (state_ != nullptr) reason = state_->problem();
+  return true;
+}
+
+AgentStatus Agent::status(const TallySlot& slot) const {
   const Attached& current = rings_.back();
   AgentStatus status;
   status.wireVersion = current.reader->layout().version;
@@ -251,6 +384,8 @@ AgentStatus Agent::status() const {
   }
   status.drains.restarts += replacements_;
   status.fullMs = toMs(fullTime_);
+  status.recovered = slot.recovered != nullptr;
+  if (slot.isKept) status.keptAttributes = state_->keptAttributes();
   return status;
 }
 

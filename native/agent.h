@@ -9,15 +9,17 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "agent_state.h"
 #include "collector_locks.h"
 #include "event_tap.h"
 #include "fair_mutex.h"
 #include "ring_reader.h"
-#include "tally.h"
+#include "tally_slot.h"
 #include "writer_search.h"
 
 namespace nixl_otel {
@@ -61,24 +63,18 @@ struct AgentStatus {
   std::string_view keptAttributes;  // that an earlier process left; valid while the agent's lock is held
 };
 
-// What earlier processes counted and this one continues.
-struct RecoveredCounts {
-  Tally tally;
-  DrainStats drains;
-  double fullMs = 0;
-};
-
-// A tally and its taps. Guarded by the agent's lock, except `recovered`, which does not change.
-struct TallySlot {
-  Tally tally;
-  std::vector<std::shared_ptr<EventTap>> taps;
-  uint32_t users = 0;  // number of sources that use this tally
-  std::shared_ptr<const RecoveredCounts> recovered = {};
+// Whether the collector may let an agent go, and what becomes of its state file.
+enum class Expiry : uint8_t {
+  kNone,   // the agent stays
+  kIdle,   // no process was seen to write the ring: if it has an event again, the sums continue
+  kEnded,  // the agent has ended, or never began: the state file goes as well
 };
 
 class Agent {
  public:
-  Agent(std::string path, std::unique_ptr<RingReader> reader) REQUIRES(collectorThread);
+  // `state`: nullptr for an agent that no source with state covers.
+  Agent(std::string path, std::unique_ptr<RingReader> reader, std::unique_ptr<AgentState> state)
+      REQUIRES(collectorThread);
 
   const std::string& path() const { return path_; }
 
@@ -92,6 +88,8 @@ class Agent {
   DrainReport drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, PausePolicy pauses)
       REQUIRES(collectorThread);
 
+  // Returns what the agent's state tells about a file that replaces the ring at the path.
+  Recalled recall(const RingFileId& ring) const REQUIRES(collectorThread);
   // Attaches the file that replaced the ring at the path. The agent keeps the replaced ring for further drains, because
   // its writer may continue to write.
   void replaceRing(std::unique_ptr<RingReader> reader) REQUIRES(collectorThread);
@@ -102,33 +100,38 @@ class Agent {
 
   // True if the writer of one of the rings is unknown or has ended.
   bool lacksWriter() const REQUIRES(collectorThread);
-  // Notes the writers that a complete search has found.
-  void noteWriters(const std::map<FileId, ProcessId>& found) REQUIRES(collectorThread);
+  // Notes the writers that a complete search for the writers of these files has found.
+  void noteWriters(const std::set<FileId>& wanted, const std::map<FileId, ProcessId>& found) REQUIRES(collectorThread);
   // Notes writers that have ended. With `withMaps`, also notes a writer that no longer maps its ring, if the ring has
   // had no new event for five seconds.
   void checkLife(Clock::time_point now, ProcessProbes& probes, bool withMaps) REQUIRES(collectorThread);
 
-  // True if the collector may release the agent. A dead agent expires `deadTtl` after its end, once every reader has
-  // read its last values. An agent of unknown life expires after `idleTtl` without an event (0: never).
+  // A dead agent expires `deadTtl` after its end, once every reader has read its last values. An agent of unknown life
+  // expires after `idleTtl` without an event (0: never). If an earlier process left its sums, and neither an event nor a
+  // writer has been found since then, it expires after `deadTtl`: else it would come back at every start.
   // `readUntil` is the last read of the slowest reader.
-  bool expired(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
-               Clock::time_point readUntil) const REQUIRES(collectorThread);
+  Expiry expiry(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
+                Clock::time_point readUntil) const REQUIRES(collectorThread);
 
   // True if the ring never had an event and a complete search found no writer.
   bool neverUsed() const REQUIRES(collectorThread);
-  // Restores the header of the ring at the path, and returns it.
+  // Releases the state file, or removes it if the agent has ended. Then restores the header of the ring at the path, and
+  // returns it.
   //
   // Requires: no other method is called afterwards.
-  HeaderFields release() REQUIRES(collectorThread);
+  HeaderFields release(Expiry expiry) REQUIRES(collectorThread);
 
   // --- Any thread. Methods with a budget return false if the collector's thread held the lock for longer. ---
 
-  std::shared_ptr<TallySlot> acquireTally(const std::shared_ptr<const TallyPlan>& plan);
+  // `isKept`: the source has state.
+  std::shared_ptr<TallySlot> acquireTally(const std::shared_ptr<const TallyPlan>& plan, bool isKept);
   void releaseTally(const std::shared_ptr<TallySlot>& slot);
   bool addTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
   bool removeTap(TallySlot& slot, const std::shared_ptr<EventTap>& tap, WaitBudget& budget);
   // Keeps a text in the state file.
   bool keepAttributes(const std::string& text, WaitBudget& budget);
+  // Sets `reason` to the problem of the state file, or to "".
+  bool stateProblem(std::string& reason, WaitBudget& budget) const;
   // Sets `state` to kReady, or to the state that keeps the ring at the path from being drained, with its reason.
   bool problem(RingState& state, std::string& reason, WaitBudget& budget) const;
   // Calls visit(status, tally).
@@ -136,7 +139,7 @@ class Agent {
   bool read(const TallySlot& slot, WaitBudget& budget, Visit&& visit) const {
     FairLock lock(mutex_, std::defer_lock);
     if (!lock.lockWithin(budget)) return false;
-    visit(status(), slot.tally);
+    visit(status(slot), slot.tally);
     return true;
   }
 
@@ -146,15 +149,26 @@ class Agent {
     uint32_t incarnation = 0;
     ProcessId writer;
     bool writerSeen = false;
-    bool gone = false;   // the writer has ended
+    bool elsewhere = false;  // the pid of the writer is one of another pid namespace
+    bool gone = false;       // the writer has ended
     bool empty = false;  // the last drain left no event that it could read
     Clock::time_point lastMoved{};
     Clock::time_point lastDrain{};
     uint64_t foundFull = 0;
   };
 
-  AgentStatus status() const REQUIRES(mutex_);
-  void fold(Attached& attached, const RingReader::Chunk& chunk) REQUIRES(mutex_);
+  class Journal;
+
+  AgentStatus status(const TallySlot& slot) const REQUIRES(mutex_);
+  void attach(std::unique_ptr<RingReader> reader) REQUIRES(mutex_);
+  void recover() REQUIRES(mutex_);
+  void restartTallies() REQUIRES(mutex_);
+  void retireOldest() REQUIRES(mutex_);
+  void noteDrain(const Attached& attached, const DrainRecord& record) REQUIRES(mutex_);
+  void noteAgent() REQUIRES(mutex_);
+  void keepChanges() REQUIRES(mutex_);
+  bool lacksEvents() const REQUIRES(mutex_);
+  void fold(Attached& attached, const Chunk& chunk) REQUIRES(mutex_);
   void enterIncarnation(Attached& attached, uint32_t incarnation) REQUIRES(mutex_);
   bool canRetire(const Attached& replaced, Clock::time_point now) const REQUIRES(mutex_);
   void noteFull(Attached& attached, Clock::time_point now) REQUIRES(mutex_);
@@ -176,9 +190,11 @@ class Agent {
   double lastEventMs_ GUARDED_BY(mutex_) = 0;
   Clock::time_point lastEvent_ GUARDED_BY(mutex_);
   Clock::time_point diedAt_ GUARDED_BY(mutex_){};
-  std::string attributes_ GUARDED_BY(mutex_);
   bool moved_ GUARDED_BY(mutex_) = false;
-  uint32_t searches_ GUARDED_BY(mutex_) = 0;  // complete searches for writers since the agent was found
+  bool continued_ GUARDED_BY(mutex_) = false;  // an earlier process left a record, and no event came since then
+  uint32_t searches_ GUARDED_BY(mutex_) = 0;   // complete searches for writers since the agent was found
+  // The last member: its file is unlocked before the rings are. A process that opens a ring finds its state unlocked.
+  std::unique_ptr<AgentState> state_ GUARDED_BY(mutex_);
 };
 
 using AgentMap = std::map<std::string, std::shared_ptr<Agent>>;  // by path

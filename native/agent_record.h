@@ -4,23 +4,18 @@
 #pragma once
 
 #include <sys/types.h>
-#include <time.h>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "drain_protocol.h"
-#include "posix.h"
+#include "ring_file.h"
+#include "state_sections.h"
 #include "writer_search.h"
 
 namespace nixl_otel {
-
-// Identity of a ring's file over the life of a process: file systems give the inode of a removed file to the next one.
-struct RingFileId {
-  FileId file;
-  timespec born{};  // birth time; 0 where the file system has none
-};
 
 // The consumer's place in one ring. The geometry tells whether the ring may still hold the events of the last chunk.
 struct RingRecord {
@@ -34,12 +29,31 @@ struct AgentRecord {
   std::vector<RingRecord> rings;  // in the order of Agent's rings: the last one is the file at the path
   DrainStats retired;             // of rings that were closed
   uint32_t replacements = 0;      // of the file at the path
-  double startTimeMs = 0;         // since the Unix epoch: the time from which on the sums count
-  double lastEventMs = 0;
+  double lastEventMs = 0;         // since the Unix epoch
   double fullMs = 0;
-  ProcessId writer;             // the last one seen; pid 0: none
-  uint64_t pidNamespace = 0;    // inode of the pid namespace in which `writer` was seen
-  std::string attributes;       // opaque to this room: the agent's attributes, by src/instrumentation
+  ProcessId writer;           // the last one seen; pid 0: none
+  uint64_t pidNamespace = 0;  // inode of the pid namespace in which `writer` was seen
+  std::string attributes;     // opaque to this room: the agent's attributes, by src/instrumentation
+
+  static constexpr size_t kMostAttributeBytes = 4096;
+};
+
+// The sections of a record in one half of a state file. All are written with each commit, because most fields change.
+class AgentSections {
+ public:
+  static size_t bytes(const AgentRecord& agent);
+  void rewrite(SectionWriter& to, const std::byte* base, const AgentRecord& agent);
+  // False if sections have to move: rewrite().
+  bool update(std::byte* base, const AgentRecord& agent);
+
+  // Restores a record. False and `reason` if a field cannot be one: a file is untrusted. Does not know whether a ring's
+  // last swap is known to have hit the marked ring: that is in W.
+  static bool restore(std::span<const Section> sections, AgentRecord& agent, std::string& reason);
+
+ private:
+  size_t place_ = 0;
+  std::vector<size_t> rings_;  // places of their fixed parts
+  std::string attributes_;
 };
 
 }  // namespace nixl_otel

@@ -127,6 +127,8 @@ class Collector {
   using ChangeAgent = std::function<bool(Agent&, TallySlot&, WaitBudget&)>;
   void changeAgent(const SourceAgent& seen, WaitBudget& budget, const ChangeAgent& change) REQUIRES(collectorMutex);
   void changeAgents(const Source& source, WaitBudget& budget, const ChangeAgent& change) REQUIRES(collectorMutex);
+  bool listStateProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget)
+      REQUIRES(collectorMutex);
   bool listProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) REQUIRES(collectorMutex);
 
   // --- Only the collector's thread. ---
@@ -137,17 +139,20 @@ class Collector {
   Clock::duration tick(Clock::time_point now) REQUIRES(collectorThread) EXCLUDES(collectorMutex);
   void noteTick(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void scan(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
+  void removeOrphans(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void considerFile(const FoundFile& file) REQUIRES(collectorThread, collectorMutex);
   void tryCandidates(Clock::time_point now, bool isAwaited) REQUIRES(collectorThread, collectorMutex);
   void tryOpen(Candidate& candidate, Clock::time_point now, size_t& openRings)
       REQUIRES(collectorThread, collectorMutex);
-  void attach(const std::string& path, std::unique_ptr<RingReader> reader, Clock::time_point now)
+  void attach(const std::string& path, std::unique_ptr<RingReader> reader, std::unique_ptr<AgentState> state,
+              Clock::time_point now)
       REQUIRES(collectorThread, collectorMutex);
   void explainBusy(Candidate& candidate) const REQUIRES(collectorThread, collectorMutex);
+  std::shared_ptr<const TallyPlan> statePlan(const std::string& path) const REQUIRES(collectorMutex);
   bool isForced(const std::string& path) const REQUIRES(collectorMutex);
   Owners allowedOwners(const std::string& path) const REQUIRES(collectorMutex);
   void dropExpired(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
-  bool isExpired(const Agent& agent, Clock::time_point now) const REQUIRES(collectorThread, collectorMutex);
+  Expiry expiryOf(const Agent& agent, Clock::time_point now) const REQUIRES(collectorThread, collectorMutex);
   // Only the collector's thread changes agents_. Therefore it may read them without the lock.
   const AgentMap& ownAgents() const REQUIRES(collectorThread) NO_THREAD_SAFETY_ANALYSIS { return agents_; }
 
@@ -174,6 +179,7 @@ class Collector {
   CollectorStats stats_ GUARDED_BY(collectorMutex);
   Clock::time_point lastTick_ GUARDED_BY(collectorMutex){};
   Clock::time_point lastScan_ GUARDED_BY(collectorMutex){};
+  Clock::time_point lastOrphans_ GUARDED_BY(collectorMutex){};
 
   DrainSchedule drains_ GUARDED_BY(collectorThread){stopping_};
   LifeWatch lives_ GUARDED_BY(collectorThread);

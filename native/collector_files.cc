@@ -7,6 +7,7 @@
 #include <set>
 
 #include "collector.h"
+#include "state_folder.h"
 
 namespace nixl_otel {
 namespace {
@@ -15,6 +16,8 @@ using std::chrono::milliseconds;
 
 // A younger file may belong to an agent that is starting: its ring stays attached although it never had an event.
 constexpr double kYoungMs = 10'000;
+
+constexpr std::chrono::minutes kOrphanInterval{1};
 
 // A ring costs about 10 KB. Hosts have hundreds of agents, not tens of thousands.
 constexpr size_t kMostRings = 16'384;
@@ -50,6 +53,7 @@ void Collector::scan(Clock::time_point now) {
   bool changed = scanAll_;
   scanAll_ = false;
   for (const auto& source : sources_) changed |= source->refresh();
+  removeOrphans(now);
   if (!changed) return;
   std::set<std::string> present;
   for (const auto& source : sources_) {
@@ -62,6 +66,18 @@ void Collector::scan(Clock::time_point now) {
     for (const auto& [path, agent] : agents_) source->link(agent);
   }
   candidates_.retain(present);
+}
+
+// Removes the state files of rings that are gone.
+void Collector::removeOrphans(Clock::time_point now) {
+  if (lastOrphans_ != Clock::time_point{} && now - lastOrphans_ < kOrphanInterval) return;
+  lastOrphans_ = now;
+  for (const auto& source : sources_) {
+    if (!source->options().state) continue;
+    for (const DirectoryTree& tree : source->trees()) {
+      for (const std::string& folder : tree.folders()) removeOrphanedState(folder);
+    }
+  }
 }
 
 // Adds a candidate for a file that is new or that replaced an agent's ring.
@@ -96,23 +112,32 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now, size_t& ope
     candidate.waitLonger(now);
     return;
   }
+  std::unique_ptr<AgentState> state;
+  const auto recall = [&](const RingFileId& ring) REQUIRES(collectorThread, collectorMutex) {
+    if (replaces) return known->second->recall(ring);
+    const auto plan = statePlan(candidate.path);
+    if (plan == nullptr) return Recalled{};
+    state = std::make_unique<AgentState>(candidate.path, plan);
+    return state->recall(ring);
+  };
   auto reader = RingReader::open(candidate.path, isForced(candidate.path), candidate.state, candidate.reason,
-                                 allowedOwners(candidate.path));
+                                 allowedOwners(candidate.path), recall);
   if (reader == nullptr) {
     if (candidate.state == RingState::kBusy) explainBusy(candidate);
     candidate.waitLonger(now);
     return;
   }
   ++openRings;
-  attach(candidate.path, std::move(reader), now);
+  attach(candidate.path, std::move(reader), std::move(state), now);
 }
 
-void Collector::attach(const std::string& path, std::unique_ptr<RingReader> reader, Clock::time_point now) {
+void Collector::attach(const std::string& path, std::unique_ptr<RingReader> reader, std::unique_ptr<AgentState> state,
+                       Clock::time_point now) {
   const auto known = agents_.find(path);
   if (known != agents_.end()) {
     known->second->replaceRing(std::move(reader));
   } else {
-    const auto agent = std::make_shared<Agent>(path, std::move(reader));
+    const auto agent = std::make_shared<Agent>(path, std::move(reader), std::move(state));
     agents_.emplace(path, agent);
     for (const auto& source : sources_) source->link(agent);
   }
@@ -127,6 +152,14 @@ void Collector::explainBusy(Candidate& candidate) const {
   for (const auto& [path, agent] : agents_) {
     if (agent->holds(*file)) candidate.reason = "already drained as " + toUtf8(path);
   }
+}
+
+// Returns the plan of the sums that are kept for this path: that of the first source with state. nullptr: none.
+std::shared_ptr<const TallyPlan> Collector::statePlan(const std::string& path) const {
+  for (const auto& source : sources_) {
+    if (source->options().state && source->covers(path)) return source->tallyPlan();
+  }
+  return nullptr;
 }
 
 // True if one of the sources with this path in its places has the option `force`.
@@ -157,12 +190,13 @@ void Collector::dropExpired(Clock::time_point now) {
     const std::shared_ptr<Agent> agent = entry->second;
     bool hasSource = false;
     for (const auto& source : sources_) hasSource |= source->has(path);
-    if (hasSource && !isExpired(*agent, now)) {
+    const Expiry expiry = hasSource ? expiryOf(*agent, now) : Expiry::kIdle;
+    if (expiry == Expiry::kNone) {
       ++entry;
       continue;
     }
     const FileId file = agent->file();
-    const HeaderFields header = agent->release();
+    const HeaderFields header = agent->release(expiry);
     for (const auto& source : sources_) source->unlink(path);
     entry = agents_.erase(entry);
     if (hasSource && fileAt(path)) candidates_.addReleased(path, file, header, now);
@@ -170,8 +204,8 @@ void Collector::dropExpired(Clock::time_point now) {
 }
 
 // Applies the longest time to live and the slowest reader of all sources that have the agent.
-bool Collector::isExpired(const Agent& agent, Clock::time_point now) const {
-  if (agent.neverUsed() && !isYoung(agent.path())) return true;
+Expiry Collector::expiryOf(const Agent& agent, Clock::time_point now) const {
+  if (agent.neverUsed() && !isYoung(agent.path())) return Expiry::kEnded;
   milliseconds deadTtl{0};
   milliseconds idleTtl{0};
   bool isIdleKept = false;
@@ -184,7 +218,7 @@ bool Collector::isExpired(const Agent& agent, Clock::time_point now) const {
     isIdleKept |= options.idleTtl.count() == 0;
     readUntil = std::min(readUntil, source->readUntil());
   }
-  return agent.expired(now, deadTtl, isIdleKept ? milliseconds{0} : idleTtl, readUntil);
+  return agent.expiry(now, deadTtl, isIdleKept ? milliseconds{0} : idleTtl, readUntil);
 }
 
 }  // namespace nixl_otel

@@ -26,7 +26,7 @@ bool Collector::snapshot(Source& source, uint32_t reader, const Visit& visit, Wa
 bool Collector::report(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) {
   FairLock lock(collectorMutex, std::defer_lock);
   if (!lock.lockWithin(budget)) return false;
-  if (!listProblems(source, most, out, budget)) return false;
+  if (!listProblems(source, most, out, budget) || !listStateProblems(source, most, out, budget)) return false;
   out.places = source.places();
   for (const DirectoryTree& tree : source.trees()) {
     if (!source.options().owners && tree.writableByAll()) out.openDirectories.push_back(tree.directory());
@@ -70,6 +70,16 @@ bool Collector::listProblems(const Source& source, size_t most, SourceReport& ou
       if (candidate == nullptr || candidate->parked || candidate->reason.empty()) continue;
       add(file.path, candidate->state, candidate->reason);
     }
+  }
+  return true;
+}
+
+bool Collector::listStateProblems(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) {
+  if (!source.options().state) return true;
+  for (const auto& [path, seen] : source.agents()) {
+    std::string reason = "another source of this process drains it without a state file, or with other options";
+    if (seen.slot->isKept && !seen.agent->stateProblem(reason, budget)) return false;
+    if (!reason.empty() && out.stateProblems.size() < most) out.stateProblems.push_back({path, reason});
   }
   return true;
 }

@@ -116,6 +116,12 @@ bool DirectoryTree::visit(const std::string& path, const std::string& prefix, in
   return changed;
 }
 
+std::vector<std::string> DirectoryTree::folders() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, folder] : folders_) paths.push_back(path);
+  return paths;
+}
+
 // Sets the state of a directory that cannot be read.
 void DirectoryTree::fail(int error) {
   state_ = error == ENOENT ? RingState::kAbsent : error == ENOTDIR ? RingState::kCorrupt : RingState::kDenied;

@@ -34,6 +34,8 @@ class DirectoryTree {
   const std::vector<FoundFile>& files() const { return files_; }
   // True if a file at this path is or would be one of files(). Sets `agent` to its path relative to the directory.
   bool covers(const std::string& path, std::string& agent) const;
+  // Paths of the directory and of the folders in it that were found.
+  std::vector<std::string> folders() const;
   const std::string& directory() const { return directory_; }
   // State of the directory itself: kReady, kAbsent, kCorrupt (not a directory) or kDenied, and the reason.
   RingState state() const { return state_; }

@@ -43,6 +43,7 @@
 //   uint64_t loadWritePos(), loadReadPos()
 //   bool swapMark(from, to), swapReadPos(from, to)      compare-and-swap
 //   uint32_t readSlots(position, count, out)    reads slots over the lap's end, returns the number of whole slots read
+//   bool pausedSinceSwap()                      true if a pause has passed since the last swapReadPos()
 //   bool pauseForRebuild(bool mayReturn)        waits until a pause has passed since the last inspect() or swapMark();
 //                                               with mayReturn it may return false instead of waiting
 //
@@ -70,10 +71,17 @@ struct HeaderPeek {
 };
 
 // The upper half of a mark differs from every wire version. The lower half is a serial number, which differs between
-// successive consumers and between incarnations.
+// incarnations and between successive consumers. Serials of consumers with state are in the upper half of their range
+// and never repeat, because each follows the one in the record. Others begin with a random one in the lower half.
 inline constexpr uint32_t kMarkTag = 0x4F54u << 16;  // "OT"
+inline constexpr uint16_t kStateSerials = 0x8000;
 constexpr int32_t makeMark(uint16_t serial) { return static_cast<int32_t>(kMarkTag | serial); }
 constexpr bool isMark(int32_t value) { return (static_cast<uint32_t>(value) & 0xFFFF0000u) == kMarkTag; }
+constexpr bool isStateMark(int32_t value) { return isMark(value) && (value & kStateSerials) != 0; }
+// Returns the serial after that of a mark, in the same half.
+constexpr uint16_t serialAfter(int32_t mark) {
+  return static_cast<uint16_t>((mark & kStateSerials) | ((mark + 1) & (kStateSerials - 1)));
+}
 
 enum class DrainOutcome : uint8_t {
   kEmpty,            // no event is left
@@ -101,20 +109,25 @@ struct DrainStats {
     suspect |= other.suspect;
     return *this;
   }
+  bool operator==(const DrainStats&) const = default;
 };
 
 // Where the consumer of a ring stands: all that the next one needs to go on without a lost or a repeated event.
 struct DrainRecord {
+  // If a lap has more gaps, the later ones replace the last one.
   static constexpr uint32_t kMostGaps = 16;
-  int32_t mark = 0;     // expected_version
-  int32_t version = 0;  // wire version
-  uint64_t before = 0;  // read_pos before the swap of the last chunk
-  uint64_t after = 0;   // and after it; equal to `before` if no chunk was taken since the mark was stored
-  bool fromZero = false;
-  bool rested = true;  // the swap is known to have hit the marked ring
-  uint32_t gaps = 0;   // positions ahead at which the ring was full, in order
+  int32_t mark = 0;        // expected_version
+  int32_t version = 0;     // wire version
+  uint64_t before = 0;     // read_pos before the swap of the last chunk
+  uint64_t after = 0;      // and after it; equal to `before` if no chunk was taken since the mark was stored
+  bool fromZero = false;   // one of the swaps that are not known to have hit the marked ring began at 0
+  bool rested = true;      // the swap of the last chunk is known to have hit the marked ring
+  bool gapBefore = false;  // a foreign consumer took events of this incarnation after the last chunk
+  uint32_t gaps = 0;       // positions ahead at which the ring was full, in order
   std::array<uint32_t, kMostGaps> gapAt{};
   DrainStats stats;
+
+  bool operator==(const DrainRecord&) const = default;
 };
 
 template <typename Ring>
@@ -122,8 +135,8 @@ class DrainProtocol {
  public:
   static constexpr uint32_t kChunkSlots = 4096;
 
-  // Stores the mark. False if the header changed meanwhile: try again later. The first drain reads the header again
-  // after a pause, see resync().
+  // Begins with a ring that no record is known of: stores the mark. False if the header changed meanwhile: try again
+  // later. The first drain reads the header again after a pause, see resync().
   //
   // Requires: header.whole.
   bool attach(Ring& ring, const HeaderPeek& header, uint64_t capacity, uint16_t markSerial) {
@@ -132,15 +145,38 @@ class DrainProtocol {
     return mark(ring, header);
   }
 
-  // Takes up to `budget` events. `sink(slots, count, gapBefore, gapAfter)` gets each chunk.
-  //   gapBefore  a foreign consumer took events of this incarnation before these
-  //   gapAfter   the ring was full up to the chunk's end, so the producer may have dropped events there
+  // Goes on where the consumer that left `record` stood. The first drain finds out whether the ring is still the same
+  // incarnation, see settle(). `sameGeometry`: the ring has the geometry that it had for that consumer.
+  void resume(const DrainRecord& record, uint64_t capacity, bool sameGeometry) {
+    serial_ = serialAfter(record.mark);
+    mask_ = capacity - 1;
+    place_ = record;
+    resumed_ = true;
+    if (sameGeometry && record.before <= mask_ && record.after <= mask_) return;
+    place_.mark = 0;
+    rebuilt_ = true;
+  }
+
+  // True if the last swap of the consumer that left `record` may have changed a ring that was being rebuilt, and
+  // read_pos still has that value: the events before it were never read. (write_pos is before read_pos, because the
+  // agent finds the ring full there. An agent that has passed it writes for another consumer, which took those events.)
+  static bool leftSwapped(const DrainRecord& record, const HeaderPeek& header) {
+    return record.fromZero && !record.rested && header.readPos != 0 && header.writePos < header.readPos &&
+           (header.readPos == record.before || header.readPos == record.after);
+  }
+
+  // Takes up to `budget` events. `journal` gets:
+  //   commit(slots, count, gapBefore, gapAfter, record)   a chunk. It counts when this returns.
+  //     gapBefore  a foreign consumer took events of this incarnation before these
+  //     gapAfter   the ring was full up to the chunk's end, so the producer may have dropped events there
+  //   commit(record)                                      a new place without a chunk
+  //   rest(record)                                        only `rested` has changed
   // Without `mayPause`, a drain that needs a pause returns kNeedsPause and takes no further event. Exception: if the
   // mark disappeared right after a swap, the drain pauses, because assumption B covers only this drain.
   //
   // Requires: `buffer` holds kChunkSlots slots.
-  template <typename Sink>
-  DrainOutcome drain(Ring& ring, uint64_t budget, std::byte* buffer, Sink&& sink, bool mayPause = true) {
+  template <typename Journal>
+  DrainOutcome drain(Ring& ring, uint64_t budget, std::byte* buffer, Journal&& journal, bool mayPause = true) {
     uint32_t pausesLeft = kMaxRecoveries;
     seenFull_ = false;
     bool isFirst = true;
@@ -149,16 +185,22 @@ class DrainProtocol {
     for (;;) {
       if (!attached_) {
         if (known_ && !mayPause) return DrainOutcome::kNeedsPause;
-        if (const Recovery found = resync(ring); found != Recovery::kDone) return toOutcome(found);
+        if (const Recovery found = resync(ring, journal); found != Recovery::kDone) return toOutcome(found);
       }
       Recovery recovery = Recovery::kDone;
       uint64_t write = 0;
+      // The pause comes before the look at the mark. Without a record there is no need for it, see goOnFrom().
+      const bool mayRest = isFirst && !place_.rested && (!isStateMark(place_.mark) || ring.pausedSinceSwap());
       if (!isMarked(ring) || (write = ring.loadWritePos()) > mask_) {
-        recovery = mayPause ? recover(ring) : Recovery::kNeedsPause;
-      } else if (const uint64_t read = ring.loadReadPos(); read != published_) {
-        recovery = mayPause ? examineReadPos(ring, read) : Recovery::kNeedsPause;
+        recovery = mayPause ? recover(ring, journal) : Recovery::kNeedsPause;
+      } else if (const uint64_t read = ring.loadReadPos(); read != place_.after) {
+        recovery = mayPause ? examineReadPos(ring, read, journal) : Recovery::kNeedsPause;
       } else {
-        pending_ = (write - published_) & mask_;
+        if (mayRest) {
+          place_.rested = true;
+          journal.rest(std::as_const(place_));
+        }
+        pending_ = (write - place_.after) & mask_;
         const bool atLapEnd = write == 0 && pending_ != 0 && lapEndReads < kPauses;
         if (atLapEnd && !mayPause) return DrainOutcome::kNeedsPause;
         if (pending_ == mask_) noteFull(write);
@@ -175,7 +217,7 @@ class DrainProtocol {
           ++lapEndReads;
           continue;
         }
-        recovery = takeChunk(ring, budget, buffer, sink, mayPause);
+        recovery = takeChunk(ring, budget, buffer, journal, mayPause);
         if (recovery == Recovery::kTook) continue;
       }
       if (recovery != Recovery::kDone) return toOutcome(recovery);
@@ -184,7 +226,10 @@ class DrainProtocol {
       // Each recovery costs pauses. Their number is limited: a file that always changes must not delay other rings.
       if (--pausesLeft == 0) {
         // The mark is still in place, so this is no rebuild but a foreign consumer that moves read_pos all the time.
-        if (isMarked(ring) && ring.loadReadPos() != published_) noteForeignMove();
+        if (isMarked(ring) && ring.loadReadPos() != place_.after) {
+          noteForeignMove();
+          journal.commit(std::as_const(place_));
+        }
         return DrainOutcome::kWaiting;
       }
     }
@@ -192,23 +237,21 @@ class DrainProtocol {
 
   // Stores the wire version in expected_version again, if the mark is still in place.
   void detach(Ring& ring) {
-    if (mark_ != 0) ring.swapMark(mark_, version_);
+    if (place_.mark != 0) ring.swapMark(place_.mark, place_.version);
     attached_ = false;
   }
 
-  const DrainStats& stats() const { return stats_; }
+  const DrainRecord& record() const { return place_; }
+  const DrainStats& stats() const { return place_.stats; }
   bool attached() const { return attached_; }
   // Events that the last drain left, and events that it found.
   uint64_t pending() const { return pending_; }
   uint64_t foundAtDrain() const { return foundAtDrain_; }
-  uint64_t published() const { return published_; }
 
  private:
   static constexpr uint32_t kMaxRecoveries = 4;
   static constexpr uint32_t kPauses = 2;
   static constexpr uint32_t kMaxLapEndPauses = 8;
-  // If a lap has more gaps, the later ones replace the last one.
-  static constexpr uint32_t kMostGaps = 16;
 
   // A resync in progress.
   struct Settling {
@@ -226,65 +269,94 @@ class DrainProtocol {
     return r == Recovery::kGeometryChanged ? DrainOutcome::kGeometryChanged : DrainOutcome::kWaiting;
   }
 
-  bool isMarked(Ring& ring) { return ring.loadVersion() == version_ && ring.loadMark() == mark_; }
+  bool isMarked(Ring& ring) { return ring.loadVersion() == place_.version && ring.loadMark() == place_.mark; }
 
-  template <typename Sink>
-  Recovery takeChunk(Ring& ring, uint64_t& budget, std::byte* buffer, Sink& sink, bool mayPause) {
-    const uint64_t toGap = gaps_ == 0 ? pending_ : (gapAt_[0] - published_) & mask_;
+  template <typename Journal>
+  Recovery takeChunk(Ring& ring, uint64_t& budget, std::byte* buffer, Journal& journal, bool mayPause) {
+    const uint64_t from = place_.after;
+    const uint64_t toGap = place_.gaps == 0 ? pending_ : (place_.gapAt[0] - from) & mask_;
     const auto count = static_cast<uint32_t>(std::min({pending_, toGap, budget, uint64_t{kChunkSlots}}));
-    if (ring.readSlots(published_, count, buffer) != count) return mayPause ? recover(ring) : Recovery::kNeedsPause;
-    const uint64_t next = (published_ + count) & mask_;
-    // Checks before the swap makes room: the ring may have become full since the last read of write_pos.
-    if (const uint64_t write = ring.loadWritePos(); ((write - published_) & mask_) == mask_) noteFull(write);
-    if (!ring.swapReadPos(published_, next)) {
-      return mayPause ? examineReadPos(ring, ring.loadReadPos()) : Recovery::kNeedsPause;
+    if (ring.readSlots(from, count, buffer) != count) return mayPause ? recover(ring, journal) : Recovery::kNeedsPause;
+    // The ring may have become full since the last read of write_pos.
+    if (const uint64_t write = ring.loadWritePos(); ((write - from) & mask_) == mask_) noteFull(write);
+    if (!isMarked(ring)) return mayPause ? recover(ring, journal) : Recovery::kNeedsPause;
+    if (const uint64_t read = ring.loadReadPos(); read != from) {
+      return mayPause ? examineReadPos(ring, read, journal) : Recovery::kNeedsPause;
     }
-    // The chunk counts, see the invariants. If the swap changed a new ring, takeBack() undoes the swap.
-    stats_.drained += count;
-    sink(buffer, count, std::exchange(foreignBefore_, false), passGap(next));
-    published_ = next;
+    place_.fromZero = from == 0 || (!place_.rested && place_.fromZero);
+    place_.rested = false;
+    place_.before = from;
+    place_.after = (from + count) & mask_;
+    place_.stats.drained += count;
+    const bool gapBefore = std::exchange(place_.gapBefore, false);
+    const bool gapAfter = passGap(place_.after);
+    journal.commit(static_cast<const std::byte*>(buffer), count, gapBefore, gapAfter, std::as_const(place_));
     pending_ -= count;
     budget -= count;
-    if (isMarked(ring)) return Recovery::kTook;
-    newRingMustBeEmpty_ = true;
-    return recover(ring);
+    if (ring.swapReadPos(from, place_.after)) return lookAfterSwap(ring, from, journal);
+    return mayPause ? examineReadPos(ring, ring.loadReadPos(), journal) : Recovery::kNeedsPause;
+  }
+
+  // Looks whether the swap of read_pos from `from` changed the marked ring. If it changed a new ring, takeBack() undoes
+  // the swap.
+  template <typename Journal>
+  Recovery lookAfterSwap(Ring& ring, uint64_t from, Journal& journal) {
+    const uint64_t write = ring.loadWritePos();
+    if (!isMarked(ring)) {
+      newRingMustBeEmpty_ = true;
+      return recover(ring, journal);
+    }
+    if (filledBeforeSwap(write, from)) journal.commit(std::as_const(place_));
+    return Recovery::kTook;
+  }
+
+  // Notes a gap if the producer may have found the ring full after the last look at write_pos and before the swap of
+  // read_pos from `from`: then it has reached the position before `from` at least.
+  bool filledBeforeSwap(uint64_t write, uint64_t from) {
+    const uint64_t full = (from - 1) & mask_;
+    // A chunk that ends there has told of the gap.
+    if (full == place_.after || ((write - place_.after) & mask_) < ((full - place_.after) & mask_)) return false;
+    noteFull(full);
+    return true;
   }
 
   // Notes that the ring is full up to `at`, where the producer may have dropped events. A chunk ends at this position,
   // so that a tally assembles no transfer over it. Adds at most one to foundFull per drain.
   void noteFull(uint64_t at) {
-    if (!std::exchange(seenFull_, true)) ++stats_.foundFull;
-    if (gaps_ != 0 && gapAt_[gaps_ - 1] == at) return;
-    gaps_ = std::min(gaps_ + 1, kMostGaps);
-    gapAt_[gaps_ - 1] = static_cast<uint32_t>(at);
+    if (!std::exchange(seenFull_, true)) ++place_.stats.foundFull;
+    if (place_.gaps != 0 && place_.gapAt[place_.gaps - 1] == at) return;
+    place_.gaps = std::min(place_.gaps + 1, DrainRecord::kMostGaps);
+    place_.gapAt[place_.gaps - 1] = static_cast<uint32_t>(at);
   }
 
   bool passGap(uint64_t next) {
-    if (gaps_ == 0 || gapAt_[0] != next) return false;
-    std::shift_left(gapAt_.begin(), gapAt_.begin() + gaps_, 1);
-    --gaps_;
+    if (place_.gaps == 0 || place_.gapAt[0] != next) return false;
+    std::shift_left(place_.gapAt.begin(), place_.gapAt.begin() + place_.gaps, 1);
+    --place_.gaps;
     return true;
   }
 
   void noteForeignMove() {
-    ++stats_.foreignMoves;
-    foreignBefore_ = stats_.suspect = true;
+    ++place_.stats.foreignMoves;
+    place_.gapBefore = place_.stats.suspect = true;
   }
 
   // Stores a new mark. The next drain can use it only after resync() has read the header again.
   bool mark(Ring& ring, const HeaderPeek& header) {
-    const int32_t mark = makeMark(serial_++);
+    const int32_t mark = makeMark(serial_);
+    serial_ = serialAfter(mark);
     if (!ring.swapMark(header.mark, mark)) return false;
-    mark_ = mark;
-    version_ = header.version;
+    place_.mark = mark;
+    place_.version = header.version;
     return true;
   }
 
   // Handles a mark that is gone or a header that is inconsistent. No event is taken until resync() succeeds.
-  Recovery recover(Ring& ring) {
+  template <typename Journal>
+  Recovery recover(Ring& ring, Journal& journal) {
     attached_ = false;
     pending_ = 0;
-    const Recovery found = resync(ring);
+    const Recovery found = resync(ring, journal);
     newRingMustBeEmpty_ = false;
     return found;
   }
@@ -298,16 +370,17 @@ class DrainProtocol {
   // A ring that was never drained may return kSettling and continue after the pause: many rings may be found at once,
   // and each pause would delay all others. A ring that was drained may not, because assumption B covers only this
   // drain.
-  Recovery resync(Ring& ring) {
+  template <typename Journal>
+  Recovery resync(Ring& ring, Journal& journal) {
     Settling now = settling_;
     settling_.begun = false;
     if (!now.begun) {
       now = {true, ring.inspect(), 0, 0};
       HeaderPeek& found = now.last;
-      if (found.mark != mark_) {
+      if (found.mark != place_.mark) {
         if (!takeBack(ring, found)) return Recovery::kWaiting;
         if (!found.whole) return Recovery::kWaiting;
-        rebuilt_ = rebuilt_ || mark_ != 0;
+        rebuilt_ = rebuilt_ || place_.mark != 0;
         if (found.geometryChanged) return Recovery::kGeometryChanged;
         if (!mark(ring, found)) return Recovery::kWaiting;
       }
@@ -319,12 +392,12 @@ class DrainProtocol {
       }
       const HeaderPeek before = now.last;
       HeaderPeek& header = now.last = ring.inspect();
-      if (header.mark != mark_) break;
+      if (header.mark != place_.mark) break;
       if (!takeBack(ring, header)) break;
       const bool same = header.readPos == before.readPos && header.geometryChanged == before.geometryChanged &&
                         header.version == before.version;
       now.agreed = same ? now.agreed + 1 : 0;
-      if (header.whole && now.agreed == kPauses) return settle(header);
+      if (header.whole && now.agreed == kPauses) return settle(ring, header, journal);
     }
     return Recovery::kWaiting;
   }
@@ -332,67 +405,97 @@ class DrainProtocol {
   // Undoes a swap that changed the read_pos of a new ring: the events before that read_pos were never read. False if
   // read_pos changed meanwhile.
   bool takeBack(Ring& ring, HeaderPeek& header) {
-    const bool ours = known_ && header.readPos != 0 && header.readPos == published_ && header.sameHeader;
-    if (!ours || !(header.whole || header.readPosPast) || (header.mark == mark_ && !rebuilt_)) return true;
-    if (!ring.swapReadPos(published_, 0)) return false;
+    if (!(header.whole || header.readPosPast) || (header.mark == place_.mark && !rebuilt_)) return true;
+    const bool ours = known_ ? header.readPos != 0 && header.readPos == place_.after && header.sameHeader
+                             : resumed_ && leftSwapped(place_, header);
+    if (!ours) return true;
+    if (!ring.swapReadPos(header.readPos, 0)) return false;
     header.readPos = 0;
     return true;
   }
 
-  Recovery settle(const HeaderPeek& header) {
-    if (newRingMustBeEmpty_ && header.writePos != 0) stats_.suspect = true;  // assumption A or B failed
+  // Goes on with a ring that has come to rest.
+  template <typename Journal>
+  Recovery settle(Ring& ring, const HeaderPeek& header, Journal& journal) {
+    if (newRingMustBeEmpty_ && header.writePos != 0) place_.stats.suspect = true;  // assumption A or B failed
     if (header.geometryChanged) return Recovery::kGeometryChanged;
-    stats_.resyncs += known_;
-    if (known_ || rebuilt_) {
-      if (header.readPos == 0 && (rebuilt_ || published_ != 0)) {
-        ++stats_.restarts;
-        foreignBefore_ = false;
-      } else if (rebuilt_ || header.readPos != published_) {
-        // After a rebuild read_pos is 0. Therefore a foreign consumer moved it or removed the mark.
-        noteForeignMove();
-      }
-    }
-    version_ = header.version;
-    published_ = header.readPos;
-    gaps_ = 0;
-    rebuilt_ = false;
+    const bool resumed = std::exchange(resumed_, false);
+    const bool rebuilt = std::exchange(rebuilt_, false);
+    const bool marked = (known_ || resumed) && !rebuilt;  // since the record: the same incarnation
+    place_.stats.resyncs += known_ || (resumed && rebuilt);
+    place_.version = header.version;
     known_ = attached_ = true;
+    if (marked && header.readPos != place_.after) return goOnFrom(ring, header.readPos, journal, resumed);
+    if (marked) {
+      if (place_.rested) return Recovery::kDone;
+      place_.rested = true;
+      if (resumed && filledBeforeSwap(header.writePos, place_.before)) {
+        journal.commit(std::as_const(place_));
+      } else {
+        journal.rest(std::as_const(place_));
+      }
+      return Recovery::kDone;
+    }
+    if (rebuilt && header.readPos == 0) {
+      ++place_.stats.restarts;
+      place_.gapBefore = false;
+    } else if (rebuilt) {
+      noteForeignMove();  // after a rebuild read_pos is 0: a foreign consumer moved it or removed the mark
+    }
+    beginAt(header.readPos);
+    if (rebuilt) journal.commit(std::as_const(place_));
     return Recovery::kDone;
+  }
+
+  // Takes `position` as the place from which no chunk was taken.
+  void beginAt(uint64_t position) {
+    place_.before = place_.after = position;
+    place_.fromZero = false;
+    place_.rested = true;
+    place_.gaps = 0;
   }
 
   // Examines a read_pos that is `seen` instead of the published value. kDone: continue from the present value.
-  Recovery examineReadPos(Ring& ring, uint64_t seen) {
+  template <typename Journal>
+  Recovery examineReadPos(Ring& ring, uint64_t seen, Journal& journal) {
     for (uint32_t pauses = 0; pauses < kPauses; ++pauses) {
       ring.pauseForRebuild(false);
-      if (!isMarked(ring)) return recover(ring);
+      if (!isMarked(ring)) return recover(ring, journal);
       // Another value: a rebuild that began after the pause may have stored it. The drain examines it again.
       if (ring.loadReadPos() != seen) return Recovery::kDone;
     }
-    if (seen > mask_) return recover(ring);
-    if (seen == published_) return Recovery::kDone;
-    noteForeignMove();
-    published_ = seen;
-    gaps_ = 0;
-    return Recovery::kDone;
+    if (seen > mask_) return recover(ring, journal);
+    if (seen == place_.after) return Recovery::kDone;
+    return goOnFrom(ring, seen, journal, false);
   }
 
+  // Goes on from `seen`, at which the read_pos of the marked ring has come to rest, instead of place_.after. If `seen`
+  // is a position of the last chunk, whose swap was not made or failed, the swap is made up for: the chunk counts.
+  template <typename Journal>
+  Recovery goOnFrom(Ring& ring, uint64_t seen, Journal& journal, bool resumed) {
+    const bool inChunk = !place_.rested && ((seen - place_.before) & mask_) < ((place_.after - place_.before) & mask_);
+    const bool notSwapped = resumed && inChunk && seen == place_.before;
+    if (!notSwapped) noteForeignMove();
+    if (!inChunk) beginAt(seen);
+    place_.fromZero = place_.fromZero || (inChunk && seen == 0);
+    if (!notSwapped) journal.commit(std::as_const(place_));
+    if (!inChunk || !ring.swapReadPos(seen, place_.after)) return Recovery::kDone;
+    const Recovery looked = lookAfterSwap(ring, seen, journal);
+    return looked == Recovery::kTook ? Recovery::kDone : looked;
+  }
+
+  DrainRecord place_;
   uint64_t mask_ = 0;
-  uint64_t published_ = 0;  // the read_pos that this consumer last stored or accepted
   uint64_t pending_ = 0;
   uint64_t foundAtDrain_ = 0;
-  int32_t version_ = 0;
-  int32_t mark_ = 0;
-  uint16_t serial_ = 0;
+  uint16_t serial_ = 0;  // of the next mark
   bool attached_ = false;
   bool known_ = false;               // resync() has succeeded before
-  bool rebuilt_ = false;             // since then expected_version held another mark, or none
+  bool resumed_ = false;             // place_ is that of an earlier consumer, or of an earlier geometry
+  bool rebuilt_ = false;             // since place_ expected_version held another mark, or none
   bool newRingMustBeEmpty_ = false;  // by assumption B: this drain lost the mark right after a swap
   bool seenFull_ = false;            // in this drain
-  bool foreignBefore_ = false;       // since the last chunk, in this incarnation
-  uint32_t gaps_ = 0;                // positions ahead at which the ring was full, in order
-  std::array<uint32_t, kMostGaps> gapAt_{};
   Settling settling_;
-  DrainStats stats_;
 };
 
 }  // namespace nixl_otel

@@ -1,5 +1,7 @@
 #include "histogram.h"
 
+#include <utility>
+
 namespace nixl_otel {
 namespace {
 
@@ -65,26 +67,43 @@ RealBuckets::RealBuckets(const std::vector<double>& bounds)
         return smallest;
       }()) {}
 
-bool BucketCounts::operator==(const BucketCounts& other) const {
-  const auto filled = [](const BucketCounts& counts) {
-    std::vector<std::pair<size_t, uint64_t>> all;
-    counts.each([&](size_t bucket, uint64_t count) { all.emplace_back(bucket, count); });
-    return all;
-  };
-  return filled(*this) == filled(other);
+void BucketCounts::restore(size_t first, std::span<const uint32_t> counts, std::vector<Carry> carries) {
+  counts_ = counts.empty() ? nullptr : std::make_unique<uint32_t[]>(counts.size());
+  std::copy(counts.begin(), counts.end(), counts_.get());
+  first_ = first;
+  size_ = counts.size();
+  carries_ = std::move(carries);
 }
 
 // Makes room for all buckets of the same octave.
 void BucketCounts::widen(size_t bucket) {
-  constexpr size_t kStep = Exponential::kPerOctave;
   const size_t begin = bucket / kStep * kStep;
   const size_t first = size_ == 0 ? begin : std::min<size_t>(first_, begin);
   const size_t end = std::max<size_t>(first_ + size_, begin + kStep);
-  auto counts = std::make_unique<uint64_t[]>(end - first);
+  auto counts = std::make_unique<uint32_t[]>(end - first);
   if (size_ != 0) std::copy_n(counts_.get(), size_, counts.get() + (first_ - first));
   counts_ = std::move(counts);
-  first_ = static_cast<uint32_t>(first);
-  size_ = static_cast<uint32_t>(end - first);
+  first_ = first;
+  size_ = end - first;
+}
+
+// `times` is 1 after a count passed the end of its 32 bits, -1 after it passed their beginning.
+void BucketCounts::carry(size_t bucket, int64_t times) {
+  ++carryChanges_;
+  const auto found = std::find_if(carries_.begin(), carries_.end(), [&](const Carry& c) { return c.bucket == bucket; });
+  if (found != carries_.end()) {
+    found->times += static_cast<uint64_t>(times);
+  } else {
+    carries_.push_back({bucket, static_cast<uint64_t>(times)});
+  }
+  std::erase_if(carries_, [](const Carry& c) { return c.times == 0; });
+}
+
+uint64_t BucketCounts::carried(size_t bucket) const {
+  for (const Carry& carry : carries_) {
+    if (carry.bucket == bucket) return carry.times << 32;
+  }
+  return 0;
 }
 
 }  // namespace nixl_otel

@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace nixl_otel {
@@ -123,34 +124,66 @@ class RealBuckets : public Buckets {
 };
 
 // Number of values in each bucket. Memory is allocated for the buckets between the lowest and the highest value: those
-// of an agent are in a few octaves of 64.
+// of an agent are in a few octaves of 64. The counts have 32 bits, so that a histogram takes little of the caches and of
+// a state file. A count that exceeds them is carried over.
 class BucketCounts {
  public:
+  // A count has `times` times 2^32 beside its 32 bits.
+  struct Carry {
+    uint64_t bucket;
+    uint64_t times;
+    bool operator==(const Carry&) const = default;
+  };
+
+  BucketCounts() = default;
+  BucketCounts(const BucketCounts& other) { restore(other.first(), other.counts(), other.carries()); }
+  BucketCounts(BucketCounts&&) = default;
+  BucketCounts& operator=(BucketCounts&&) = default;
+
   void add(size_t bucket) {
     if (bucket - first_ >= size_) [[unlikely]]
       widen(bucket);
-    ++counts_[bucket - first_];
+    if (++counts_[bucket - first_] == 0) [[unlikely]]
+      carry(bucket, 1);
   }
   // Requires: add(bucket) was called more often than remove(bucket).
-  void remove(size_t bucket) { --counts_[bucket - first_]; }
+  void remove(size_t bucket) {
+    if (counts_[bucket - first_]-- == 0) [[unlikely]]
+      carry(bucket, -1);
+  }
 
   // Calls use(bucket, count) for each count above 0, in the order of the buckets.
   template <typename Use>
   void each(Use&& use) const {
     for (size_t i = 0; i < size_; ++i) {
-      if (counts_[i] != 0) use(first_ + i, counts_[i]);
+      const uint64_t count = counts_[i] + (carries_.empty() ? 0 : carried(first_ + i));
+      if (count != 0) use(first_ + i, count);
     }
   }
 
-  bool operator==(const BucketCounts& other) const;
+  // The counts as they stand in memory: of the buckets from first() on, without what was carried over.
+  size_t first() const { return first_; }
+  std::span<const uint32_t> counts() const { return {counts_.get(), size_}; }
+  const std::vector<Carry>& carries() const { return carries_; }
+  // Number that differs after every change of carries().
+  uint32_t carryChanges() const { return carryChanges_; }
+  // Replaces all counts.
+  void restore(size_t first, std::span<const uint32_t> counts, std::vector<Carry> carries);
+  // The largest size of counts() for this division.
+  static size_t largest(const Buckets& buckets) { return (buckets.count() + kStep - 1) / kStep * kStep; }
 
  private:
+  static constexpr size_t kStep = Exponential::kPerOctave;  // buckets for which memory is allocated at once
   void widen(size_t bucket);
+  void carry(size_t bucket, int64_t times);
+  uint64_t carried(size_t bucket) const;
 
-  // Not of the type of the counts: the compiler then knows that no count is one of them.
-  uint32_t first_ = 0;
-  uint32_t size_ = 0;
-  std::unique_ptr<uint64_t[]> counts_;
+  // Of a type that no sum and no count has: the compiler then knows that a store to those does not change these.
+  unsigned long long first_ = 0;
+  unsigned long long size_ = 0;
+  std::unique_ptr<uint32_t[]> counts_;
+  std::vector<Carry> carries_;  // few, if any
+  uint32_t carryChanges_ = 0;
 };
 
 }  // namespace nixl_otel

@@ -39,7 +39,7 @@ void LifeWatch::search(const AgentMap& agents, Clock::time_point now) {
     if (!wanted.empty()) search_.begin(std::move(wanted));
   }
   if (!search_.running() || !search_.step(Clock::now() + kSearchSlice)) return;
-  for (const auto& [path, agent] : agents) agent->noteWriters(search_.found());
+  for (const auto& [path, agent] : agents) agent->noteWriters(search_.wanted(), search_.found());
   searchPause_ = std::min(searchPause_ * 2, kLongestSearchPause);
   // The pause may be longer than a process runs. Therefore the next search begins at once if a ring was attached during
   // this one.

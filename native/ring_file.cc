@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -61,6 +62,16 @@ const char* incoherentFileSystem(int fd) {
     default:
       return nullptr;
   }
+}
+
+// Requires: `info` is of this file. (The system call has no wrapper in glibc 2.17.)
+RingFileId fileId(int fd, const struct stat& info) {
+  RingFileId id{{info.st_dev, info.st_ino}, {}};
+  struct statx more;
+  if (::syscall(SYS_statx, fd, "", AT_EMPTY_PATH, STATX_BTIME, &more) == 0 && (more.stx_mask & STATX_BTIME) != 0) {
+    id.born = {static_cast<time_t>(more.stx_btime.tv_sec), static_cast<long>(more.stx_btime.tv_nsec)};
+  }
+  return id;
 }
 
 HeaderFields withState(HeaderFields fields, RingState state, std::string reason) {
@@ -136,6 +147,7 @@ HeaderFields readHeader(int fd) {
   f.writePos = loadField<uint64_t>(bytes, h.writePos);
   f.readPos = loadField<uint64_t>(bytes, h.readPos);
   if (f.writePos > mask || f.readPos > mask) {
+    f.readPosPast = f.writePos <= mask && (f.expectedVersion == f.version || isMark(f.expectedVersion));
     return withState(f, RingState::kCorrupt,
                      "position " + std::to_string(f.writePos > mask ? f.writePos : f.readPos) + " is past capacity " +
                          std::to_string(f.capacity));
@@ -183,10 +195,13 @@ RingFile RingFile::open(const std::string& path, RingAccess access, bool force, 
   FileDescriptor observed(::open(byHandle.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (!observed.valid()) return failedOpen("cannot be read");
   HeaderFields header = readHeader(observed.get());
-  if (header.state != RingState::kReady) return failed(header.state, header.reason);
+  const auto usable = [&] {
+    return header.state == RingState::kReady || (access == RingAccess::kDrain && header.readPosPast);
+  };
+  if (!usable()) return failed(header.state, header.reason);
 
   RingFile file;
-  file.id = {info.st_dev, info.st_ino};
+  file.id = fileId(observed.get(), info);
   if (access == RingAccess::kObserve) {
     file.fd = std::move(observed);
   } else {
@@ -197,14 +212,15 @@ RingFile RingFile::open(const std::string& path, RingAccess access, bool force, 
     }
     // Reads the header again: another consumer may have drained the ring before this process got the lock.
     header = readHeader(file.fd.get());
-    if (header.state != RingState::kReady) return failed(header.state, header.reason);
+    if (!usable()) return failed(header.state, header.reason);
   }
   const bool writable = access == RingAccess::kDrain;
   if (const int problem = file.mapping.map(file.fd.get(), header.layout->header.size, writable); problem != 0) {
     return failed(RingState::kDenied, std::string("cannot be mapped: ") + std::strerror(problem));
   }
+  file.state = header.state;
+  file.reason = header.reason;
   file.header = std::move(header);
-  file.state = RingState::kReady;
   return file;
 }
 

@@ -31,7 +31,8 @@ struct HeaderFields {
   uint64_t readPos = 0;
   uint64_t capacity = 0;
   uint64_t fileSize = 0;
-  timespec changed{};  // the file's ctime
+  timespec changed{};        // the file's ctime
+  bool readPosPast = false;  // the state is kCorrupt, but only because read_pos is past the capacity
 
   // A ring that holds no event.
   bool empty() const { return state == RingState::kReady && writePos == readPos; }
@@ -43,6 +44,17 @@ HeaderFields readHeader(int fd);
 // nor maps the file.
 HeaderFields peekHeader(const std::string& path, const FileId& id);
 
+// Identity of a ring's file beyond the life of a process: file systems give the inode of a removed file to the next
+// one.
+struct RingFileId {
+  FileId file;
+  timespec born{};  // birth time; 0 if the file system or the kernel has none
+
+  bool operator==(const RingFileId& other) const {
+    return file == other.file && born.tv_sec == other.born.tv_sec && born.tv_nsec == other.born.tv_nsec;
+  }
+};
+
 using Owners = std::optional<std::vector<uid_t>>;  // allowed users; nullopt: all
 
 enum class RingAccess : uint8_t { kObserve, kDrain };
@@ -51,12 +63,13 @@ struct RingFile {
   RingState state = RingState::kAbsent;
   std::string reason;
   FileDescriptor fd;
-  FileId id;
+  RingFileId id;
   HeaderFields header;
   HeaderMapping mapping;  // the header only; slots are read with pread
 
   // Checks the file first, then opens it: a file that is no ring is never written or locked, and a fifo never blocks.
-  // Reports problems in `state` and `reason`.
+  // Reports problems in `state` and `reason`. kDrain also opens a file whose header has readPosPast, with that state:
+  // the consumer may be able to mend it.
   //   force   opens files also on file systems whose mappings may not be shared between processes
   //   owners  opens only files of these users
   static RingFile open(const std::string& path, RingAccess access, bool force, const Owners& owners = std::nullopt);

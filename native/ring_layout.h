@@ -90,6 +90,9 @@ inline constexpr uint32_t kVersionOffset = 16;      // equal in every header, so
 inline constexpr uint64_t kMinCapacity = 2;         // one slot is always empty
 inline constexpr uint64_t kMaxCapacity = 1u << 24;  // 0.9 GiB of 56-byte slots; a header with more is corrupt
 
+// Folder beside the rings, in which consumers keep what outlives them (state_file.h). No agent may have this name.
+inline constexpr char kStateFolderName[] = ".nixl-otel";
+
 constexpr bool validCapacity(uint64_t capacity) {
   return std::has_single_bit(capacity) && capacity >= kMinCapacity && capacity <= kMaxCapacity;
 }

@@ -24,15 +24,17 @@ int64_t monotonicNs() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
+// A serial of the lower half: that of a consumer without state.
 uint16_t randomSerial() {
   uint16_t serial = 0;
   if (::getrandom(&serial, sizeof serial, GRND_NONBLOCK) != sizeof serial) serial = static_cast<uint16_t>(::getpid());
-  return serial;
+  return serial & (kStateSerials - 1);
 }
 
 HeaderPeek toPeek(const HeaderFields& header) {
   HeaderPeek peek;
   peek.whole = header.state == RingState::kReady;
+  peek.readPosPast = header.readPosPast;
   peek.version = header.version;
   peek.mark = header.expectedVersion;
   peek.writePos = header.writePos;
@@ -43,16 +45,26 @@ HeaderPeek toPeek(const HeaderFields& header) {
 }  // namespace
 
 std::unique_ptr<RingReader> RingReader::open(const std::string& path, bool force, RingState& state, std::string& reason,
-                                             const Owners& owners) {
+                                             const Owners& owners, const Recall& recall) {
   RingFile file = RingFile::open(path, RingAccess::kDrain, force, owners);
   state = file.state;
   reason = file.reason;
-  if (state != RingState::kReady) return nullptr;
-  const HeaderFields header = file.header;
+  if (!file.fd.valid()) return nullptr;
+  const Recalled recalled = recall ? recall(file.id) : Recalled{};
+  const std::optional<DrainRecord>& record = recalled.record;
+  if (recalled.isBusy) {
+    state = RingState::kBusy;
+    reason = "another process uses its state file";
+    return nullptr;
+  }
+  if (state != RingState::kReady && !(record && DrainProtocol<RingReader>::leftSwapped(*record, toPeek(file.header)))) {
+    return nullptr;
+  }
+  state = RingState::kReady;
+  reason.clear();
   std::unique_ptr<RingReader> reader(new RingReader(std::move(file)));
-  reader->firstReadPos_ = header.readPos;
   const MappingClaim claim(reader->file_.mapping);
-  if (!reader->attach(header) || claim.faulted()) {
+  if (!reader->attach(recalled.keepsState, record) || claim.faulted()) {
     state = RingState::kInitializing;
     reason = "its header changed while it was opened";
     return nullptr;
@@ -60,9 +72,16 @@ std::unique_ptr<RingReader> RingReader::open(const std::string& path, bool force
   return reader;
 }
 
-RingReader::RingReader(RingFile file) : file_(std::move(file)) {}
+RingReader::RingReader(RingFile file)
+    : file_(std::move(file)),
+      layout_(file_.header.layout),
+      capacity_(file_.header.capacity),
+      firstReadPos_(file_.header.readPos) {}
 
-RingReader::~RingReader() { detach(); }
+RingReader::~RingReader() {
+  // The mark of a consumer with state tells the next one that the incarnation has not changed.
+  if (!isStateMark(protocol_.record().mark)) detach();
+}
 
 void RingReader::detach() {
   if (file_.mapping.base() == nullptr) return;
@@ -70,11 +89,18 @@ void RingReader::detach() {
   protocol_.detach(*this);
 }
 
-bool RingReader::attach(const HeaderFields& header) {
-  layout_ = header.layout;
-  capacity_ = header.capacity;
-  protocol_ = DrainProtocol<RingReader>();
-  return protocol_.attach(*this, toPeek(header), header.capacity, randomSerial());
+bool RingReader::attach(bool keepsState, const std::optional<DrainRecord>& record) {
+  const HeaderFields& header = file_.header;
+  if (record) {
+    protocol_.resume(*record, capacity_, record->version == header.version);
+    return true;
+  }
+  // A mark of a consumer whose record is lost is not repeated either.
+  const int32_t mark = header.expectedVersion;
+  const uint16_t serial = !keepsState         ? randomSerial()
+                          : isStateMark(mark) ? serialAfter(mark)
+                                              : randomSerial() | kStateSerials;
+  return protocol_.attach(*this, toPeek(header), capacity_, serial);
 }
 
 // Maps the header again after a fault. False if the file is still too short: an access would fault in every tick. While
@@ -102,21 +128,53 @@ bool RingReader::reattach() {
   const HeaderFields header = readHeader(fd());
   if (header.state != RingState::kReady) return false;
   if (file_.mapping.map(fd(), header.layout->header.size, true) != 0) return false;
-  before_ = stats();
-  ++before_.restarts;
-  ++before_.resyncs;
-  const MappingClaim claim(file_.mapping);
-  return attach(header) && !claim.faulted();  // after a failure the next drain stores the mark, see resync()
+  layout_ = header.layout;
+  capacity_ = header.capacity;
+  const DrainRecord record = protocol_.record();
+  protocol_ = DrainProtocol<RingReader>();
+  protocol_.resume(record, capacity_, false);
+  return true;
 }
 
+namespace {
+
+// Tells a journal of the chunks of a protocol, and counts their events.
+struct Chunks {
+  DrainJournal& journal;
+  const RingLayout* const& layout;
+  uint64_t events = 0;
+
+  void commit(const std::byte* slots, uint32_t count, bool gapBefore, bool gapAfter, const DrainRecord& record) {
+    events += count;
+    journal.commit({*layout, slots, count, gapBefore, gapAfter, record.stats.restarts}, record);
+  }
+  void commit(const DrainRecord& record) { journal.commit(record); }
+  void rest(const DrainRecord& record) { journal.rest(record); }
+};
+
+class SinkJournal final : public DrainJournal {
+ public:
+  explicit SinkJournal(const RingReader::Sink& sink) : sink_(sink) {}
+  void commit(const Chunk& chunk, const DrainRecord&) override { sink_(chunk); }
+  void commit(const DrainRecord&) override {}
+  void rest(const DrainRecord&) override {}
+
+ private:
+  const RingReader::Sink& sink_;
+};
+
+}  // namespace
+
 DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, PausePolicy pauses) {
+  SinkJournal journal(sink);
+  return drain(budget, buffer, journal, pauses);
+}
+
+DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, DrainJournal& journal, PausePolicy pauses) {
   pauses_ = pauses;
   if (pauses == PausePolicy::kAlways) guardMappings();  // with another policy the collector has called it in this tick
   DrainResult result;
-  const auto count = [&](const std::byte* slots, uint32_t events, bool gapBefore, bool gapAfter) {
-    result.events += events;
-    sink({*layout_, slots, events, gapBefore, gapAfter, stats().restarts});
-  };
+  Chunks chunks{journal, layout_};
   for (int geometries = 0; geometries < 2; ++geometries) {
     if (!ensureMapped()) {
       result.outcome = DrainOutcome::kWaiting;
@@ -127,7 +185,7 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
     {
       const MappingClaim claim(file_.mapping);
       result.outcome =
-          protocol_.drain(*this, budget - result.events, buffer.data(), count, pauses != PausePolicy::kNever);
+          protocol_.drain(*this, budget - chunks.events, buffer.data(), chunks, pauses != PausePolicy::kNever);
       faulted = claim.faulted();
     }
     if (faulted) {
@@ -139,14 +197,9 @@ DrainResult RingReader::drain(uint64_t budget, ChunkBuffer& buffer, const Sink& 
     result.outcome = DrainOutcome::kWaiting;
     if (!reattach()) break;
   }
+  result.events = chunks.events;
   result.state = result.outcome == DrainOutcome::kWaiting ? waitingFor_ : RingState::kReady;
   return result;
-}
-
-DrainStats RingReader::stats() const {
-  DrainStats sum = before_;
-  sum += protocol_.stats();
-  return sum;
 }
 
 HeaderPeek RingReader::inspect() {
@@ -154,9 +207,6 @@ HeaderPeek RingReader::inspect() {
   waitingFor_ = header.state == RingState::kReady ? RingState::kInitializing : header.state;
   reason_ = header.state == RingState::kReady ? "its header is being rebuilt" : header.reason;
   HeaderPeek peek = toPeek(header);
-  peek.readPosPast = header.state == RingState::kCorrupt && header.layout != nullptr &&
-                     header.writePos < header.capacity && header.readPos >= header.capacity &&
-                     (header.expectedVersion == header.version || isMark(header.expectedVersion));
   if (peek.whole || peek.readPosPast) {
     peek.geometryChanged = header.layout != layout_ || header.capacity != capacity_;
     peek.sameHeader = header.layout->header.size == layout_->header.size;
@@ -191,8 +241,12 @@ bool RingReader::swapMark(int32_t from, int32_t to) {
 
 // The release half pairs with the producer's acquire load of read_pos: this thread has read the slots before it.
 bool RingReader::swapReadPos(uint64_t from, uint64_t to) {
-  return field<uint64_t>(layout_->header.readPos).compare_exchange_strong(from, to);
+  const bool swapped = field<uint64_t>(layout_->header.readPos).compare_exchange_strong(from, to);
+  if (isStateMark(protocol_.record().mark)) swappedNs_ = monotonicNs();
+  return swapped;
 }
+
+bool RingReader::pausedSinceSwap() const { return monotonicNs() - swappedNs_ >= kRebuildPauseNs; }
 
 uint32_t RingReader::readSlots(uint64_t position, uint32_t count, std::byte* out) {
   const uint64_t toLapEnd = capacity_ - position;

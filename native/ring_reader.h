@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,40 +40,69 @@ struct DrainResult {
   uint64_t events = 0;
 };
 
+struct Chunk {
+  const RingLayout& layout;  // encoding of the slots
+  const std::byte* slots;
+  uint32_t count;
+  bool gapBefore;        // a foreign consumer took events before these
+  bool gapAfter;         // the ring was full: the producer may have dropped events after these
+  uint32_t incarnation;  // number of restarts that this consumer and those before it noticed before these events
+};
+
+// Keeps what a drain takes, and where it stands. A journal that outlives the process lets the next consumer go on
+// there.
+class DrainJournal {
+ public:
+  virtual ~DrainJournal() = default;
+  // Adds the chunk and keeps the record, both or neither. From its return on the events count.
+  virtual void commit(const Chunk& chunk, const DrainRecord& record) = 0;
+  // Keeps the record of a place that was reached without a chunk: a new incarnation, a foreign move, a gap.
+  virtual void commit(const DrainRecord& record) = 0;
+  // Keeps that the last swap is known to have hit the marked ring. Nothing else has changed since the last commit.
+  virtual void rest(const DrainRecord& record) = 0;
+};
+
+// What a consumer knows of a ring of which it holds the lock.
+struct Recalled {
+  bool isBusy = false;      // another process uses the state file: try again later
+  bool keepsState = false;  // there is state, or it begins with the first commit
+  std::optional<DrainRecord> record;  // that the last consumer with state left
+};
+
 class RingReader {
  public:
-  struct Chunk {
-    const RingLayout& layout;  // encoding of the slots
-    const std::byte* slots;
-    uint32_t count;
-    bool gapBefore;        // a foreign consumer took events before these
-    bool gapAfter;         // the ring was full: the producer may have dropped events after these
-    uint32_t incarnation;  // number of restarts that the reader noticed before these events
-  };
+  using Chunk = nixl_otel::Chunk;
   using Sink = std::function<void(const Chunk&)>;
+  using Recall = std::function<Recalled(const RingFileId&)>;
 
-  // Returns nullptr and sets `reason` unless it sets `state` to kReady.
+  // Returns nullptr and sets `reason` unless it sets `state` to kReady. `recall` is called once the file is locked; nullptr:
+  // the consumer has no state. A consumer with state does not take away its mark at its end, see drain_protocol.h.
   static std::unique_ptr<RingReader> open(const std::string& path, bool force, RingState& state, std::string& reason,
-                                          const Owners& owners = std::nullopt);
+                                          const Owners& owners = std::nullopt, const Recall& recall = nullptr);
 
   ~RingReader();
 
   // Takes up to `budget` events that the ring holds.
+  DrainResult drain(uint64_t budget, ChunkBuffer& buffer, DrainJournal& journal,
+                    PausePolicy pauses = PausePolicy::kAlways);
+  // The same for a consumer without state.
   DrainResult drain(uint64_t budget, ChunkBuffer& buffer, const Sink& sink, PausePolicy pauses = PausePolicy::kAlways);
 
-  // Removes the mark, which restores the header.
+  // Removes the mark, which restores the header. A consumer with state does this when it lets its record go.
   //
   // Requires: no drain follows.
   void detach();
 
   const RingLayout& layout() const { return *layout_; }
   uint64_t capacity() const { return capacity_; }
-  FileId id() const { return file_.id; }
+  FileId id() const { return file_.id.file; }
+  const RingFileId& lastingId() const { return file_.id; }
   int fd() const { return file_.fd.get(); }
   // Events that the last drain left in the ring, and events that it found there.
   uint64_t pending() const { return protocol_.pending(); }
   uint64_t foundAtDrain() const { return protocol_.foundAtDrain(); }
-  DrainStats stats() const;
+  const DrainRecord& record() const { return protocol_.record(); }
+  const DrainStats& stats() const { return protocol_.stats(); }
   // read_pos when the ring was opened: not 0 if events were consumed before.
   uint64_t firstReadPos() const { return firstReadPos_; }
   const std::string& reason() const { return reason_; }
@@ -87,11 +117,12 @@ class RingReader {
   bool swapMark(int32_t from, int32_t to);
   bool swapReadPos(uint64_t from, uint64_t to);
   uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out);
+  bool pausedSinceSwap() const;
   bool pauseForRebuild(bool mayReturn);
 
  private:
   explicit RingReader(RingFile file);
-  bool attach(const HeaderFields& header);
+  bool attach(bool keepsState, const std::optional<DrainRecord>& record);
   bool ensureMapped();
   bool reattach();
   uint32_t readStraight(uint64_t position, uint32_t count, std::byte* out) const;
@@ -104,11 +135,11 @@ class RingReader {
   uint64_t capacity_ = 0;
   uint64_t firstReadPos_ = 0;
   DrainProtocol<RingReader> protocol_;
-  DrainStats before_;  // of earlier protocol objects
   RingState waitingFor_ = RingState::kReady;
   std::string reason_;
   PausePolicy pauses_ = PausePolicy::kAlways;
   int64_t pauseFromNs_ = 0;  // time of the last inspect() or swapMark()
+  int64_t swappedNs_ = 0;    // time of the last swapReadPos()
 };
 
 }  // namespace nixl_otel

@@ -11,15 +11,9 @@
 namespace nixl_otel {
 namespace {
 
-struct Claim {
-  uintptr_t begin;
-  uintptr_t end;
-  volatile sig_atomic_t faulted;
-};
-
 // No lock is needed: the handler runs on the thread that faulted, and a claim covers only accesses of its thread. The
 // claim's constructor has written to this variable, so the thread-local memory exists before a fault.
-thread_local Claim claim{0, 0, 0};
+thread_local MappingClaim* volatile innermost = nullptr;
 thread_local volatile sig_atomic_t forwarding = 0;
 
 // Statics without destructors: other threads may still fault while the process exits.
@@ -58,13 +52,15 @@ void forward(int signal, siginfo_t* info, void* context) {
 void onSigbus(int signal, siginfo_t* info, void* context) {
   const int savedErrno = errno;
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
-  if (info->si_code == BUS_ADRERR && address >= claim.begin && address < claim.end) {
+  MappingClaim* claim = innermost;
+  while (claim != nullptr && !claim->covers(address)) claim = claim->outer();
+  if (info->si_code == BUS_ADRERR && claim != nullptr) {
     const uintptr_t page = address & ~(pageSize() - 1);
     // mmap is not listed as async-signal-safe, but it is only a system call. systemd-journald does the same.
     void* zeros = ::mmap(reinterpret_cast<void*>(page), pageSize(), PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     if (zeros != MAP_FAILED) {
-      claim.faulted = 1;
+      claim->noteFault();
       errno = savedErrno;
       return;
     }
@@ -124,14 +120,11 @@ void HeaderMapping::unmap() {
   bytes_ = 0;
 }
 
-MappingClaim::MappingClaim(const std::byte* base, size_t bytes) {
-  claim.begin = reinterpret_cast<uintptr_t>(base);
-  claim.end = claim.begin + bytes;
-  claim.faulted = 0;
+MappingClaim::MappingClaim(const std::byte* base, size_t bytes)
+    : begin_(reinterpret_cast<uintptr_t>(base)), end_(begin_ + bytes), outer_(innermost) {
+  innermost = this;
 }
 
-MappingClaim::~MappingClaim() { claim = {0, 0, 0}; }
-
-bool MappingClaim::faulted() const { return claim.faulted != 0; }
+MappingClaim::~MappingClaim() { innermost = outer_; }
 
 }  // namespace nixl_otel

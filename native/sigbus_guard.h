@@ -11,6 +11,8 @@
 
 #pragma once
 
+#include <signal.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -38,7 +40,8 @@ class HeaderMapping {
   size_t bytes_ = 0;
 };
 
-// Lets this thread access the mapping during the claim's lifetime. Claims do not nest.
+// Lets this thread access the mapping during the claim's lifetime. Claims nest: a fault counts for the innermost claim
+// on its place.
 class MappingClaim {
  public:
   explicit MappingClaim(const HeaderMapping& mapping) : MappingClaim(mapping.base(), mapping.bytes()) {}
@@ -51,7 +54,18 @@ class MappingClaim {
   ~MappingClaim();
 
   // True after a fault: later loads returned zeros.
-  bool faulted() const;
+  bool faulted() const { return faulted_ != 0; }
+
+  // For the handler.
+  bool covers(uintptr_t place) const { return place >= begin_ && place < end_; }
+  void noteFault() { faulted_ = 1; }
+  MappingClaim* outer() const { return outer_; }
+
+ private:
+  const uintptr_t begin_;
+  const uintptr_t end_;
+  volatile sig_atomic_t faulted_ = 0;
+  MappingClaim* const outer_;
 };
 
 }  // namespace nixl_otel

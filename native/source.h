@@ -46,7 +46,7 @@ struct SourceAgent {
   std::string directory;
 };
 
-// Thread safety: any thread may call options() and newReader(). The other methods require collectorMutex.
+// Thread safety: any thread may call options(), tallyPlan() and newReader(). The other methods require collectorMutex.
 class Source {
  public:
   static constexpr uint32_t kNoReader = 0;
@@ -59,6 +59,7 @@ class Source {
   // Reads the directories that changed. True if the files may have changed.
   bool refresh() REQUIRES(collectorMutex);
   const std::vector<DirectoryTree>& trees() const REQUIRES(collectorMutex) { return trees_; }
+  const std::shared_ptr<const TallyPlan>& tallyPlan() const { return tallyPlan_; }
   bool covers(const std::string& path) const REQUIRES(collectorMutex);
   std::vector<PlaceStatus> places() const REQUIRES(collectorMutex);
 

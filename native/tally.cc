@@ -42,7 +42,7 @@ void Tally::fold(const RingReader::Chunk& chunk, const TapWants& wants, Tapped& 
   const SlotLayout layout = chunk.layout.slot;
   if (chunk.gapBefore) noteGap();
   if (chunk.layout.named()) {
-    if (!nameCache_) nameCache_ = std::make_unique<NameCacheEntry[]>(size_t{1} << kNameCacheBits);
+    if (nameCache_.empty()) nameCache_.resize(size_t{1} << kNameCacheBits);
     foldKeyed(layout, chunk, wants, tapped, [&](const std::byte* slot) { return indexOfName(slot, layout); });
   } else if (chunk.layout.categorised()) {
     foldKeyed(layout, chunk, wants, tapped, [&](const std::byte* slot) {

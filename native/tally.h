@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -65,8 +66,15 @@ class Tally {
   const TransferTally& receive() const { return transfers_[1]; }
   WideSum memoryInUse() const { return memoryInUse_; }
   bool memoryApproximate() const { return memoryApproximate_; }
+  const Transfers::Assembly& assembly() const { return transfers_.assembly; }
+
+  // Asks for room for each unknown key before its first event. Without room the key counts under the overflow key, as
+  // do all that follow. nullptr: there is always room.
+  using KeyAdmission = std::function<bool(const EventTally&)>;
+  void admitKeys(KeyAdmission admits) { admits_ = std::move(admits); }
 
  private:
+  friend class TallyRestorer;
   // The bytes of a name in a slot, and its category with a bit that distinguishes the key from an empty entry.
   struct NameKey {
     static constexpr uint64_t kUsed = uint64_t{1} << 32;
@@ -99,7 +107,11 @@ class Tally {
   uint32_t indexOfName(const std::byte* slot, const SlotLayout& layout);
   uint32_t findName(const std::byte* slot, const SlotLayout& layout);
   uint32_t indexOfType(int32_t category, uint32_t type);
-  uint32_t indexOfUnknown(std::string key, int32_t category, uint32_t type, std::string name);
+  uint32_t indexOfUnknownName(int32_t category, std::string name);
+  uint32_t indexOfUnknown(std::string key, EventTally event);
+  bool overflows() const { return !events_.empty() && events_.back().overflow; }
+  uint32_t addOverflow();
+  uint32_t add(EventTally event);
   void setHistogram(EventTally& event, uint32_t bounds) const;
   uint32_t boundsOfUnknown(const EventTally& event) const;
 
@@ -109,8 +121,9 @@ class Tally {
   uint32_t knownTypes_;
   std::vector<EventTally> events_;  // known types in the order of their numbers, then unknown keys as they appear
   std::unordered_map<std::string, uint32_t> unknownKeys_;
+  KeyAdmission admits_;
   std::unordered_map<std::string, uint32_t> knownNames_;
-  std::unique_ptr<NameCacheEntry[]> nameCache_;
+  std::vector<NameCacheEntry> nameCache_;
   Transfers transfers_;
   bool canFoldTransfers_ = false;
   WideSum memoryInUse_ = 0;

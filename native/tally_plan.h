@@ -35,13 +35,17 @@ struct TallyOptions {
   bool operator==(const TallyOptions&) const = default;
 };
 
+// Digest of everything in the options on which sums depend.
+uint64_t digestOf(const TallyOptions& options);
+
 // The options and their buckets. A plan takes about 100 kB; planFor() shares it.
 struct TallyPlan {
   explicit TallyPlan(TallyOptions from)
       : options(completed(std::move(from))),
         buckets(options.bounds.begin(), options.bounds.end()),
         sizeBuckets(options.sizeBounds),
-        throughputBuckets(options.throughputBounds) {}
+        throughputBuckets(options.throughputBounds),
+        digest(digestOf(options)) {}
   // Returns complete options: types without bounds get kNoBounds, and `bounds` has at least one entry, which transfers
   // need.
   static TallyOptions completed(TallyOptions options) {
@@ -59,6 +63,7 @@ struct TallyPlan {
   const std::vector<IntegerBuckets> buckets;  // by the index of options.bounds
   const IntegerBuckets sizeBuckets;
   const RealBuckets throughputBuckets;
+  const uint64_t digest;  // tells plans of different processes apart
 };
 
 // Returns the plan that all users of equal options share.

@@ -41,6 +41,7 @@ class Transfers {
   explicit Transfers(std::shared_ptr<const TallyPlan> plan);
 
   const TransferTally& operator[](uint32_t direction) const { return tallies_[direction]; }
+  TransferTally& at(uint64_t direction) { return tallies_[direction]; }
   Assembly assembly;
 
   // Adds an event to `assembling`. Callers pass a local copy of `assembly`: then the compiler knows that stores to the

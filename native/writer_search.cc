@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -80,6 +81,14 @@ uint64_t processStartTime(pid_t pid) {
     return 0;
   }
   return state == 'Z' || state == 'X' ? 0 : start;  // a zombie writes nothing
+}
+
+uint64_t ownPidNamespace() {
+  static const uint64_t own = [] {
+    struct stat info;
+    return ::stat("/proc/self/ns/pid", &info) == 0 ? uint64_t{info.st_ino} : 0;
+  }();
+  return own;
 }
 
 uint64_t ProcessProbes::startTime(pid_t pid) {

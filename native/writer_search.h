@@ -28,6 +28,9 @@ struct ProcessId {
 uint64_t processStartTime(pid_t pid);
 inline constexpr uint64_t kStartUnknown = UINT64_MAX;
 
+// Returns the inode of this process's pid namespace, or 0 if /proc does not tell it. A pid has a meaning only there.
+uint64_t ownPidNamespace();
+
 enum class MapsAnswer : uint8_t { kMaps, kDoesNot, kUnknown };
 
 // Probes of processes during one pass over the agents. Agents of the same process share a probe, because the kernel
@@ -61,6 +64,7 @@ class WriterSearch {
   void begin(std::set<FileId> wanted, FileLocks consumers = {});
   // Continues the pass until the deadline. True if it is complete, or if the writers of all wanted files are found.
   bool step(std::chrono::steady_clock::time_point deadline);
+  const std::set<FileId>& wanted() const { return wanted_; }
   const std::map<FileId, ProcessId>& found() const { return found_; }
 
  private:

@@ -12,6 +12,7 @@
 #include "addon/values.h"
 #include "mutex.h"
 #include "ring_reader.h"
+#include "state_file.h"
 #include "writer_search.h"
 
 namespace nixl_otel::addon {
@@ -133,7 +134,14 @@ Napi::Value inspectRing(const Napi::CallbackInfo& info) {
 }
 
 // (path): returns the times of the ring's state file, or undefined.
-Napi::Value readState(const Napi::CallbackInfo& info) { return info.Env().Undefined(); }
+Napi::Value readStateOf(const Napi::CallbackInfo& info) {
+  const auto state = readState(text(info[0]));
+  if (!state) return info.Env().Undefined();
+  auto result = Napi::Object::New(info.Env());
+  result.Set("startTimeMs", state->startTimeMs);
+  if (state->lastEventMs != 0) result.Set("lastEventMs", state->lastEventMs);
+  return result;
+}
 
 // (paths): returns the pid of each ring's writer, or 0 if no writer is visible.
 Napi::Value findWriters(const Napi::CallbackInfo& info) {
@@ -161,7 +169,7 @@ void addRings(Napi::Object exports) {
   add(exports, "drainColumns", drainColumns);
   add(exports, "ringStats", ringStats);
   add(exports, "inspectRing", inspectRing);
-  add(exports, "readState", readState);
+  add(exports, "readState", readStateOf);
   add(exports, "findWriters", findWriters);
 }
 

@@ -37,24 +37,35 @@ inline bool reattach(Consumer& c, SimulatedRing& ring) {
   return attach(c, ring, peek);
 }
 
+// Journal of a consumer without state.
+struct Counter {
+  World& w;
+  uint64_t events = 0;
+
+  void commit(const std::byte* slots, uint32_t count, bool, bool gapAfter, const nixl_otel::DrainRecord&) {
+    uint8_t values[kMaxCapacity];
+    std::memcpy(values, slots, count);
+    countChunk(w, values, count, gapAfter);
+    events += count;
+  }
+  void commit(const nixl_otel::DrainRecord&) {}
+  void rest(const nixl_otel::DrainRecord&) {}
+};
+
 // RingReader::drain()
 inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& ring, uint64_t budget) {
   using nixl_otel::DrainOutcome;
   ring.beginCall(budget);
   w.drainCall = 1;
   w.rebuildInCall = w.rebuilding;
-  uint64_t events = 0;
   std::byte buffer[kMaxCapacity];
-  const auto sink = [&](const std::byte* slots, uint32_t count, bool, bool gapAfter) {
-    uint8_t values[kMaxCapacity];
-    std::memcpy(values, slots, count);
-    countChunk(w, values, count, gapAfter);
-    events += count;
-  };
+  Counter journal{w};
   DrainOutcome outcome = DrainOutcome::kWaiting;
   for (int geometries = 0; geometries < 2; ++geometries) {
-    outcome = c.protocol.drain(ring, budget - events, buffer, sink, !ring.setting().firstWithoutPauses);
-    if (outcome == DrainOutcome::kNeedsPause) outcome = c.protocol.drain(ring, budget - events, buffer, sink, true);
+    outcome = c.protocol.drain(ring, budget - journal.events, buffer, journal, !ring.setting().firstWithoutPauses);
+    if (outcome == DrainOutcome::kNeedsPause) {
+      outcome = c.protocol.drain(ring, budget - journal.events, buffer, journal, true);
+    }
     if (outcome != DrainOutcome::kGeometryChanged) break;
     outcome = DrainOutcome::kWaiting;
     if (!reattach(c, ring)) break;

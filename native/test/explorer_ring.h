@@ -187,6 +187,7 @@ class SimulatedRing {
     }
     return done;
   }
+  bool pausedSinceSwap() const { return true; }
   // Always waits: a drain that returned during a pause, and the drain that continues it, equal one drain with a longer
   // pause.
   bool pauseForRebuild(bool) {

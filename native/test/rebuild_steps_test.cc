@@ -36,15 +36,15 @@ Outcome rebuildBefore(int stepOfRebuild, uint64_t capacity, uint64_t skipped, bo
   SteppedRing ring(*opened.reader);
   DrainProtocol<SteppedRing> protocol;
   Outcome outcome;
+  ChunkJournal journal([&](const std::byte* slots, uint32_t count, bool) {
+    for (uint32_t i = 0; i < count; ++i) {
+      outcome.values.push_back(decodeSlot(releasedLayout(4)->slot, slots + size_t{i} * 16).value);
+    }
+  });
   const auto drain = [&] {
     DrainOutcome result{};
     do {
-      result = protocol.drain(
-          ring, UINT64_MAX, opened.buffer.data(), [&](const std::byte* slots, uint32_t count, bool, bool) {
-            for (uint32_t i = 0; i < count; ++i) {
-              outcome.values.push_back(decodeSlot(releasedLayout(4)->slot, slots + size_t{i} * 16).value);
-            }
-          });
+      result = protocol.drain(ring, UINT64_MAX, opened.buffer.data(), journal);
     } while (result == DrainOutcome::kSettling);
     return result;
   };
@@ -103,25 +103,24 @@ void rebuildBeforeEveryStep(uint64_t capacity) {
 
 }  // namespace
 
-// If a new agent pushes at once, its events may count twice, or as events of the old ring. Then the numbers must be
-// flagged.
-TEST(flagsInexactCountsAfterPushesIntoRunningDrain) {
-  int wrong = 0;
+// A rebuild that ends before the next step of the drain is seen there. Then even an agent that pushes at once is
+// counted exactly. (Assumption B is needed where a step falls into the rebuild, see the explorer.)
+TEST(countsExactlyIfNewAgentPushesIntoRunningDrain) {
   for (const uint64_t skipped : {uint64_t{0}, uint64_t{3}, uint64_t{9}}) {
+    int stopped = 0;
     for (int step = 0;; ++step) {
       const Outcome outcome = rebuildBefore(step, kCapacity, skipped, true);
       if (!outcome.rebuilt) break;
+      ++stopped;
       const auto& values = outcome.values;
       const auto olds = static_cast<uint64_t>(std::find(values.begin(), values.end(), 201u) - values.begin());
       std::vector<uint64_t> exact;
       for (uint64_t i = 0; i < std::min(olds, kOldEvents); ++i) exact.push_back(101 + i);
       for (uint64_t i = 0; i < kNewEvents; ++i) exact.push_back(201 + i);
-      if (values == exact) continue;
-      ++wrong;
-      CHECK_WITH(outcome.stats.suspect, "step " + std::to_string(step) + ", skipped " + std::to_string(skipped));
+      CHECK_WITH(values == exact, "step " + std::to_string(step) + ", skipped " + std::to_string(skipped));
     }
+    CHECK(stopped > 8);
   }
-  CHECK(wrong > 0);
 }
 
 TEST(countsExactlyOverRebuildWithEqualCapacityBeforeEveryStep) { rebuildBeforeEveryStep(kCapacity); }

@@ -29,6 +29,7 @@ class SteppedRing {
   uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out) {
     return at(Access::kSlots).readSlots(position, count, out);
   }
+  bool pausedSinceSwap() { return reader_.pausedSinceSwap(); }
   bool pauseForRebuild(bool mayReturn) { return at(Access::kPause).pauseForRebuild(mayReturn); }
 
  private:
@@ -39,6 +40,21 @@ class SteppedRing {
   nixl_otel::RingReader& reader_;
 };
 
+// Journal of a consumer without state that calls `sink(slots, count, gapAfter)` for each chunk.
+template <typename Sink>
+class ChunkJournal {
+ public:
+  explicit ChunkJournal(Sink sink) : sink_(sink) {}
+  void commit(const std::byte* slots, uint32_t count, bool, bool gapAfter, const nixl_otel::DrainRecord&) {
+    sink_(slots, count, gapAfter);
+  }
+  void commit(const nixl_otel::DrainRecord&) {}
+  void rest(const nixl_otel::DrainRecord&) {}
+
+ private:
+  Sink sink_;
+};
+
 // A ring of an agent, attached by a protocol whose drains call the hook.
 struct SteppedDrain {
   explicit SteppedDrain(uint64_t capacity) : opened(createRing(capacity)), ring(*opened.reader) {
@@ -47,11 +63,11 @@ struct SteppedDrain {
     }
   }
   nixl_otel::DrainOutcome drain(bool mayPause = true) {
-    const auto sink = [&](const std::byte*, uint32_t n, bool, bool gapAfter) {
+    ChunkJournal journal([&](const std::byte*, uint32_t n, bool gapAfter) {
       count += n;
       if (gapAfter) gapsAfter.push_back(count);
-    };
-    return protocol.drain(ring, opened.reader->capacity(), opened.buffer.data(), sink, mayPause);
+    });
+    return protocol.drain(ring, opened.reader->capacity(), opened.buffer.data(), journal, mayPause);
   }
   const TemporaryDirectory directory;
   const std::string path = directory / "agent";

@@ -1,6 +1,7 @@
 #include "tally.h"
 
 #include <iterator>
+#include <map>
 #include <memory>
 #include <random>
 #include <vector>
@@ -62,6 +63,12 @@ std::vector<uint64_t> byBound(const Buckets& buckets, const BucketCounts& counts
   std::vector<uint64_t> sums(buckets.boundBuckets());
   counts.each([&](size_t bucket, uint64_t count) { sums[buckets.byBound(bucket)] += count; });
   return sums;
+}
+
+std::map<size_t, uint64_t> byBucket(const BucketCounts& counts) {
+  std::map<size_t, uint64_t> filled;
+  counts.each([&](size_t bucket, uint64_t count) { filled[bucket] = count; });
+  return filled;
 }
 
 std::vector<uint64_t> byBound(const Tally& tally, const EventTally& event) {
@@ -146,13 +153,13 @@ TEST(assemblesTransferFromConsecutiveEventsOnly) {
 namespace {
 
 bool sameSums(const EventTally& a, const EventTally& b) {
-  return a.count == b.count && a.sum == b.sum && a.last == b.last && a.counts == b.counts;
+  return a.count == b.count && a.sum == b.sum && a.last == b.last && byBucket(a.counts) == byBucket(b.counts);
 }
 
 bool sameTransfers(const TransferTally& a, const TransferTally& b) {
   return a.count == b.count && a.sizeSum == b.sizeSum && a.durationSum == b.durationSum &&
-         a.throughputSum == b.throughputSum && a.sizes == b.sizes && a.durations == b.durations &&
-         a.throughputs == b.throughputs;
+         a.throughputSum == b.throughputSum && byBucket(a.sizes) == byBucket(b.sizes) &&
+         byBucket(a.durations) == byBucket(b.durations) && byBucket(a.throughputs) == byBucket(b.throughputs);
 }
 
 }  // namespace

@@ -1,0 +1,81 @@
+// How a tally stands in a state file: counts, exact sums, last values, histograms and transfers, so that the tally
+// which is restored shows what this one showed.
+
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "state_sections.h"
+#include "tally.h"
+
+namespace nixl_otel {
+
+// The sections of a tally in one half of a state file. Knows what this half holds, so that only what changed since then
+// is written.
+class TallySections {
+ public:
+  // Bytes for this tally. Counts an unknown key with its largest size, which is reserved for it.
+  static size_t bytes(const Tally& tally);
+  // Bytes for any tally of this plan without unknown keys.
+  static size_t largest(const TallyPlan& plan);
+  // Largest bytes of an unknown key.
+  static size_t largest(const EventTally& event);
+
+  void rewrite(SectionWriter& to, const std::byte* base, const Tally& tally);
+  // False if sections have to move, because a key was counted for the first time or a histogram became wider:
+  // rewrite().
+  bool update(std::byte* base, const Tally& tally);
+
+ private:
+  // A window of counts, as this half has it.
+  struct Window {
+    size_t place = 0;
+    size_t buckets = 0;
+    uint32_t carryChanges = 0;
+  };
+  // An event or the transfers of a direction, as this half has them. They are as they were if their `changes` are.
+  struct Kept {
+    uint64_t changes = 0;
+    size_t place = 0;  // of the fixed part; 0: nothing was counted
+    Window windows[3];
+  };
+
+  Window addHistogram(SectionWriter& to, const std::byte* base, HistogramFields::Of of, size_t index,
+                      const BucketCounts& counts);
+  static bool copy(std::byte* base, const Window& window, const BucketCounts& counts);
+
+  size_t place_ = 0;
+  std::vector<Kept> events_;
+  Kept transfers_[2];
+};
+
+// Restores a tally from the sections of a half.
+class TallyRestorer {
+ public:
+  // `tally` was constructed with the plan of the recorded one, and has counted nothing.
+  explicit TallyRestorer(Tally& tally) : tally_(tally) {}
+  // False and `reason` if the sections cannot be those of a tally: a file is untrusted. Then the tally is of no use.
+  bool restore(std::span<const Section> sections, std::string& reason);
+
+ private:
+  bool restoreTally(const Section& section);
+  bool restoreEvent(const Section& section);
+  bool restoreTransfers(const Section& section);
+  bool restoreHistogram(const Section& section);
+  bool restoreCarry(const Section& section);
+  BucketCounts* countsOf(uint32_t of, uint32_t index, const Buckets*& buckets);
+  bool restoreAssembly(const TallyFields& fields);
+  bool addsUp() const;
+
+  Tally& tally_;
+  std::optional<TallyFields> fields_;
+};
+
+// Returns the fixed part of the tally's section, or nullopt.
+std::optional<TallyFields> tallyFields(std::span<const Section> sections);
+
+}  // namespace nixl_otel
