@@ -1,5 +1,5 @@
 /** Serve killed with -9 and started again, over real rings: all numbers of an agent continue. */
-import { chownSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentsAnswer } from '../../src/cli/api/answer.js';
@@ -174,7 +174,9 @@ describe('serve killed with -9 and started again', () => {
     expect(after.agents[0]!.startTimeMs).toBeLessThan(after.startedMs);
     expect(after.agents[0]!.transferTimesUs.counts.reduce((sum, count) => sum + count, 0)).toBe(2);
     const top = await run(['top', '--url', second.url, '--once', '--interval', '100', '--json']);
-    expect(JSON.parse(top.stdout)).toMatchObject({ agents: [{ agent: 'agent', tx: 0 }] });
+    expect(JSON.parse(top.stdout)).toMatchObject({
+      agents: [{ agent: 'agent', txBytesPerSecond: 0, totals: { txBytes: 4196 } }],
+    });
   });
 });
 
@@ -193,7 +195,7 @@ describe('an agent that ends while no serve runs', () => {
     const ring = { path: path.join(directory, 'agent'), wireVersion: 4 };
     await agent.write({ ...ring, events: [{ type: 0, value: 5 }] });
     const first = await Serve.over(directory, ['--config', config]);
-    const labels = `pod="Blue \\"1\\"",process="${agent.pid}",rank="3"`;
+    const labels = `rank="3",pod="Blue \\"1\\"",process="${agent.pid}"`;
     await expect.poll(() => first.number('agent_tx_bytes_total', labels)).toBe(5);
     await first.kill();
     await agent.write({ ...ring, events: [{ type: 0, value: 7 }] });
@@ -222,7 +224,9 @@ describe('OTLP', () => {
     await allDrained(directory);
     const { startedMs } = await serve.answer();
     expect(await serve.command.stop('SIGTERM')).toMatchObject({ code: 0 });
-    const points = metrics.map((name) => receiver.points().find(({ metric }) => metric === name)!);
+    const isAsked = ({ direction }: Record<string, string>) => direction === undefined || direction === 'transmit';
+    const all = receiver.points().filter(({ attributes }) => isAsked(attributes));
+    const points = metrics.map((name) => all.find(({ metric }) => metric === name)!);
     return { startedMs, points };
   }
 
@@ -324,12 +328,13 @@ describe('a serve that cannot or must not continue', () => {
     const serve = await Serve.over(directory);
     await expect.poll(() => serve.number('nixl_events_total')).toBe(10);
     await expect.poll(() => serve.number('nixl_collector_problems', 'state="no_state"')).toBe(1);
-    expect(await readyz(serve)).toContain('ready, 1 agents\nwarning: state file of "');
+    expect(await readyz(serve)).toContain(`warning: state file of "${path.join(directory, 'agent')}": `);
     expect(existsSync(path.join(elsewhere, 'folder', 'agent'))).toBe(false);
   });
 
   it.skipIf(process.getuid!() !== 0)('drains without state files in a directory that it cannot write', async () => {
     const { directory } = ringWith(10);
+    chmodSync(directory, 0o755);
     chownSync(path.join(directory, 'agent'), NOBODY, NOBODY);
     const command = startAsNobody(['serve', '--dir', directory, '--port', '0']);
     const [, url] = await command.says(/serves (http:\S+) from/);
