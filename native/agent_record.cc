@@ -6,46 +6,44 @@
 namespace nixl_otel {
 namespace {
 
-AgentFields fieldsOf(const AgentRecord& agent) {
-  return {.lastEventMs = agent.lastEventMs,
-          .fullMs = agent.fullMs,
-          .writerStartTime = agent.writer.startTime,
-          .pidNamespace = agent.pidNamespace,
-          .drained = agent.retired.drained,
-          .foundFull = agent.retired.foundFull,
-          .writer = agent.writer.pid,
-          .replacements = agent.replacements,
-          .restarts = agent.retired.restarts,
-          .foreignMoves = agent.retired.foreignMoves,
-          .resyncs = agent.retired.resyncs,
-          .suspect = agent.retired.suspect};
+void store(AgentFields& to, const AgentRecord& agent) {
+  to.lastEventMs = agent.lastEventMs;
+  to.fullMs = agent.fullMs;
+  to.writerStartTime = agent.writer.startTime;
+  to.pidNamespace = agent.pidNamespace;
+  to.drained = agent.retired.drained;
+  to.foundFull = agent.retired.foundFull;
+  to.writer = agent.writer.pid;
+  to.replacements = agent.replacements;
+  to.restarts = agent.retired.restarts;
+  to.foreignMoves = agent.retired.foreignMoves;
+  to.resyncs = agent.retired.resyncs;
+  to.suspect = agent.retired.suspect ? 1 : 0;
 }
 
-RingFields fieldsOf(const RingRecord& ring) {
+void store(RingFields& to, const RingRecord& ring) {
   const DrainRecord& drain = ring.drain;
-  RingFields fields{.device = ring.id.file.device,
-                    .inode = ring.id.file.inode,
-                    .bornSeconds = ring.id.born.tv_sec,
-                    .bornNanoseconds = ring.id.born.tv_nsec,
-                    .capacity = ring.capacity,
-                    .before = drain.before,
-                    .after = drain.after,
-                    .drained = drain.stats.drained,
-                    .foundFull = drain.stats.foundFull,
-                    .slotBytes = ring.slotBytes,
-                    .mark = drain.mark,
-                    .version = drain.version,
-                    .fromZero = drain.fromZero,
-                    .restarts = drain.stats.restarts,
-                    .foreignMoves = drain.stats.foreignMoves,
-                    .resyncs = drain.stats.resyncs,
-                    .suspect = drain.stats.suspect,
-                    .gaps = drain.gaps,
-                    .unused = 0,
-                    .gapAt = {}};
-  static_assert(std::size(fields.gapAt) == DrainRecord::kMostGaps);
-  std::copy(drain.gapAt.begin(), drain.gapAt.end(), fields.gapAt);
-  return fields;
+  to.device = ring.id.file.device;
+  to.inode = ring.id.file.inode;
+  to.bornSeconds = ring.id.born.tv_sec;
+  to.bornNanoseconds = ring.id.born.tv_nsec;
+  to.capacity = ring.capacity;
+  to.before = drain.before;
+  to.after = drain.after;
+  to.drained = drain.stats.drained;
+  to.foundFull = drain.stats.foundFull;
+  to.slotBytes = ring.slotBytes;
+  to.mark = drain.mark;
+  to.version = drain.version;
+  to.fromZero = drain.fromZero ? 1 : 0;
+  to.restarts = drain.stats.restarts;
+  to.foreignMoves = drain.stats.foreignMoves;
+  to.resyncs = drain.stats.resyncs;
+  to.suspect = drain.stats.suspect ? 1 : 0;
+  to.gaps = drain.gaps;
+  to.gapBefore = drain.gapBefore;
+  static_assert(std::size(RingFields{}.gapAt) == DrainRecord::kMostGaps);
+  std::copy(drain.gapAt.begin(), drain.gapAt.end(), to.gapAt);
 }
 
 DrainStats statsOf(const auto& fields) {
@@ -78,6 +76,7 @@ bool restoreRing(const Section& section, RingRecord& ring) {
                 .before = fields.before,
                 .after = fields.after,
                 .fromZero = fields.fromZero != 0,
+                .gapBefore = fields.gapBefore != 0,
                 .gaps = fields.gaps,
                 .stats = statsOf(fields)};
   std::copy_n(fields.gapAt, fields.gaps, ring.drain.gapAt.begin());
@@ -97,8 +96,6 @@ bool restoreAgent(const Section& section, AgentRecord& agent) {
   return true;
 }
 
-std::span<const std::byte> bytesOf(const std::string& text) { return std::as_bytes(std::span(text)); }
-
 }  // namespace
 
 size_t AgentSections::bytes(const AgentRecord& agent) {
@@ -106,22 +103,22 @@ size_t AgentSections::bytes(const AgentRecord& agent) {
          sectionBytes<NoFields>(agent.attributes.size());
 }
 
-void AgentSections::rewrite(SectionWriter& to, const std::byte* base, const AgentRecord& agent) {
-  place_ = static_cast<size_t>(to.add(SectionType::kAgent, fieldsOf(agent)) - base);
+void AgentSections::rewrite(SectionWriter& to, const AgentRecord& agent) {
+  place_ = to.offset();
+  store(to.add<AgentFields>(SectionType::kAgent), agent);
   rings_.clear();
   for (const RingRecord& ring : agent.rings) {
-    rings_.push_back(static_cast<size_t>(to.add(SectionType::kRing, fieldsOf(ring)) - base));
+    rings_.push_back(to.offset());
+    store(to.add<RingFields>(SectionType::kRing), ring);
   }
   attributes_ = agent.attributes;
-  to.add(SectionType::kAttributes, NoFields{}, bytesOf(attributes_));
+  to.add<NoFields>(SectionType::kAttributes, std::as_bytes(std::span(attributes_)));
 }
 
 bool AgentSections::update(std::byte* base, const AgentRecord& agent) {
   if (agent.rings.size() != rings_.size() || agent.attributes != attributes_) return false;
-  storeField(base, static_cast<uint32_t>(place_), fieldsOf(agent));
-  for (size_t i = 0; i < rings_.size(); ++i) {
-    storeField(base, static_cast<uint32_t>(rings_[i]), fieldsOf(agent.rings[i]));
-  }
+  store(fixedAt<AgentFields>(base + place_), agent);
+  for (size_t i = 0; i < rings_.size(); ++i) store(fixedAt<RingFields>(base + rings_[i]), agent.rings[i]);
   return true;
 }
 

@@ -42,7 +42,7 @@ struct AgentRecord {
 class AgentSections {
  public:
   static size_t bytes(const AgentRecord& agent);
-  void rewrite(SectionWriter& to, const std::byte* base, const AgentRecord& agent);
+  void rewrite(SectionWriter& to, const AgentRecord& agent);
   // False if sections have to move: rewrite().
   bool update(std::byte* base, const AgentRecord& agent);
 
@@ -51,8 +51,8 @@ class AgentSections {
   static bool restore(std::span<const Section> sections, AgentRecord& agent, std::string& reason);
 
  private:
-  size_t place_ = 0;
-  std::vector<size_t> rings_;  // places of their fixed parts
+  uint32_t place_ = 0;
+  std::vector<uint32_t> rings_;  // places of their fixed parts
   std::string attributes_;
 };
 

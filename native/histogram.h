@@ -124,8 +124,8 @@ class RealBuckets : public Buckets {
 };
 
 // Number of values in each bucket. Memory is allocated for the buckets between the lowest and the highest value: those
-// of an agent are in a few octaves of 64. The counts have 32 bits, so that a histogram takes little of the caches and of
-// a state file. A count that exceeds them is carried over.
+// of an agent are in a few octaves of 64. The counts have 32 bits, so that a histogram takes little of the caches and
+// of a state file. A count that exceeds them is carried over.
 class BucketCounts {
  public:
   // A count has `times` times 2^32 beside its 32 bits.

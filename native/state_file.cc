@@ -146,8 +146,11 @@ bool StateFile::begin(std::string& reason) {
     if (!fd_.valid()) return false;
     StateHead head{.magic = StateHead::kMagic, .layout = StateHead::kLayout, .unused = 0, .boot = {}, .halves = {}};
     std::memcpy(head.boot, currentBoot()->data(), sizeof head.boot);
-    errno = limitProblem(sizeof head);
-    if (errno != 0 || ::pwrite(fd_.get(), &head, sizeof head, 0) != static_cast<ssize_t>(sizeof head)) {
+    // With the word: a file of a process that dies here is one without a commit, not one that was cut.
+    std::byte begin[StateHead::kBytes] = {};
+    std::memcpy(begin, &head, sizeof head);
+    errno = limitProblem(sizeof begin);
+    if (errno != 0 || ::pwrite(fd_.get(), begin, sizeof begin, 0) != static_cast<ssize_t>(sizeof begin)) {
       reason = std::string("its state file cannot be written: ") + std::strerror(errno);
       return false;
     }
@@ -224,10 +227,10 @@ bool StateFile::write(StateWord next, const AgentRecord& agent, const Tally& tal
   if (anew) {
     // Readers look at this place only once W names the half.
     storeField(mapping_.base(), offsetof(StateHead, halves) + next.half() * sizeof(StatePlace), half.place);
-    SectionWriter to(base + sizeof(HalfHead));
-    half.agent.rewrite(to, base, agent);
-    half.tally.rewrite(to, base, tally);
-    storeField(base, 0, HalfHead{next.sequence(), static_cast<uint32_t>(to.at() - base), 0});
+    SectionWriter to(base, sizeof(HalfHead));
+    half.agent.rewrite(to, agent);
+    half.tally.rewrite(to, tally);
+    fixedAt<HalfHead>(base) = {next.sequence(), to.bytes(), 0};
     half.written = true;
   } else {
     if (!half.written || !half.agent.update(base, agent) || !half.tally.update(base, tally)) return false;

@@ -99,28 +99,38 @@ constexpr size_t sectionBytes<NoFields>(size_t tailBytes) {
   return sizeof(SectionHead) + padded(tailBytes);
 }
 
-// Writes sections one after another.
+// The fixed part at this place, for stores.
+template <typename Fixed>
+Fixed& fixedAt(std::byte* place) {
+  static_assert(std::is_trivially_copyable_v<Fixed> && alignof(Fixed) <= 8);
+  return *reinterpret_cast<Fixed*>(place);
+}
+
+// Writes sections one after another, from an offset in a half on.
 class SectionWriter {
  public:
-  explicit SectionWriter(std::byte* at) : at_(at) {}
+  SectionWriter(std::byte* half, uint32_t offset) : half_(half), offset_(offset) {}
 
-  // Appends a section, and returns the place of its fixed part. Its tail follows.
+  // Appends a section with this tail. Returns its fixed part, whose fields the caller stores.
   template <typename Fixed>
-  std::byte* add(SectionType type, const Fixed& fixed, std::span<const std::byte> tail = {}) {
-    static_assert(std::is_trivially_copyable_v<Fixed> && (std::is_empty_v<Fixed> || sizeof(Fixed) % 8 == 0));
+  Fixed& add(SectionType type, std::span<const std::byte> tail = {}) {
     constexpr uint16_t fixedBytes = std::is_empty_v<Fixed> ? 0 : sizeof(Fixed);
-    const SectionHead head{static_cast<uint16_t>(type), fixedBytes, static_cast<uint32_t>(tail.size())};
-    std::memcpy(at_, &head, sizeof head);
-    std::byte* const place = at_ + sizeof head;
-    std::memcpy(place, &fixed, fixedBytes);
+    static_assert(fixedBytes % 8 == 0);
+    std::byte* const place = half_ + offset();
+    fixedAt<SectionHead>(place - sizeof(SectionHead)) = {static_cast<uint16_t>(type), fixedBytes,
+                                                         static_cast<uint32_t>(tail.size())};
     if (!tail.empty()) std::memcpy(place + fixedBytes, tail.data(), tail.size());
-    at_ = place + fixedBytes + padded(tail.size());
-    return place;
+    offset_ = static_cast<uint32_t>(offset() + fixedBytes + padded(tail.size()));
+    return fixedAt<Fixed>(place);
   }
-  std::byte* at() const { return at_; }
+  // Offset of the fixed part of the next section.
+  uint32_t offset() const { return offset_ + static_cast<uint32_t>(sizeof(SectionHead)); }
+  // Bytes of the half up to here.
+  uint32_t bytes() const { return offset_; }
 
  private:
-  std::byte* at_;
+  std::byte* const half_;
+  uint32_t offset_;
 };
 
 struct Section {
@@ -176,7 +186,7 @@ struct RingFields {
   uint32_t resyncs;
   uint32_t suspect;
   uint32_t gaps;
-  uint32_t unused;
+  uint32_t gapBefore;
   uint32_t gapAt[16];
 };
 

@@ -6,38 +6,42 @@ namespace {
 constexpr uint64_t low(WideSum sum) { return static_cast<uint64_t>(sum); }
 constexpr uint64_t high(WideSum sum) { return static_cast<uint64_t>(sum >> 64); }
 
-EventFields fieldsOf(const EventTally& event) {
-  return {.kind = event.known      ? EventFields::kKnown
-                  : event.overflow ? EventFields::kOverflow
-                  : event.named    ? EventFields::kUnknownName
-                                   : EventFields::kUnknownType,
-          .type = event.type,
-          .category = event.category,
-          .unused = 0,
-          .count = event.count,
-          .sum = {low(event.sum), high(event.sum)},
-          .last = event.last};
+void store(EventFields& to, const EventTally& event) {
+  to.kind = event.known      ? EventFields::kKnown
+            : event.overflow ? EventFields::kOverflow
+            : event.named    ? EventFields::kUnknownName
+                             : EventFields::kUnknownType;
+  to.type = event.type;
+  to.category = event.category;
+  to.unused = 0;
+  to.count = event.count;
+  to.sum[0] = low(event.sum);
+  to.sum[1] = high(event.sum);
+  to.last = event.last;
 }
 
-TransferFields fieldsOf(const TransferTally& transfer, uint64_t direction) {
-  return {.direction = direction,
-          .count = transfer.count,
-          .sizeSum = {low(transfer.sizeSum), high(transfer.sizeSum)},
-          .durationSum = {low(transfer.durationSum), high(transfer.durationSum)},
-          .throughputSum = transfer.throughputSum};
+void store(TransferFields& to, const TransferTally& transfer, uint64_t direction) {
+  to.direction = direction;
+  to.count = transfer.count;
+  to.sizeSum[0] = low(transfer.sizeSum);
+  to.sizeSum[1] = high(transfer.sizeSum);
+  to.durationSum[0] = low(transfer.durationSum);
+  to.durationSum[1] = high(transfer.durationSum);
+  to.throughputSum = transfer.throughputSum;
 }
 
-TallyFields fieldsOf(const Tally& tally) {
+void store(TallyFields& to, const Tally& tally) {
   const Transfers::Assembly& assembly = tally.assembly();
-  return {.planDigest = tally.plan().digest,
-          .startTimeMs = tally.startTimeMs(),
-          .memoryInUse = {low(tally.memoryInUse()), high(tally.memoryInUse())},
-          .memoryApproximate = tally.memoryApproximate(),
-          .stage = static_cast<uint32_t>(assembly.stage),
-          .direction = assembly.direction,
-          .unused = 0,
-          .durationUs = assembly.durationUs,
-          .bytes = assembly.bytes};
+  to.planDigest = tally.plan().digest;
+  to.startTimeMs = tally.startTimeMs();
+  to.memoryInUse[0] = low(tally.memoryInUse());
+  to.memoryInUse[1] = high(tally.memoryInUse());
+  to.memoryApproximate = tally.memoryApproximate() ? 1 : 0;
+  to.stage = static_cast<uint32_t>(assembly.stage);
+  to.direction = assembly.direction;
+  to.unused = 0;
+  to.durationUs = assembly.durationUs;
+  to.bytes = assembly.bytes;
 }
 
 // A number that differs if the event's counts do. A finished transfer moves a count of xfer_time to the transfers.
@@ -90,39 +94,42 @@ size_t TallySections::bytes(const Tally& tally) {
   return bytes;
 }
 
-TallySections::Window TallySections::addHistogram(SectionWriter& to, const std::byte* base, HistogramFields::Of of,
-                                                  size_t index, const BucketCounts& counts) {
+TallySections::Window TallySections::addHistogram(SectionWriter& to, HistogramFields::Of of, size_t index,
+                                                  const BucketCounts& counts) {
   const auto window = counts.counts();
   if (window.empty()) return {};
+  const auto place = static_cast<uint32_t>(to.offset() + sizeof(HistogramFields));
   const HistogramFields fields{of, static_cast<uint32_t>(index), static_cast<uint32_t>(counts.first()), 0};
-  const std::byte* const fixed = to.add(SectionType::kHistogram, fields, std::as_bytes(window));
+  to.add<HistogramFields>(SectionType::kHistogram, std::as_bytes(window)) = fields;
   for (const BucketCounts::Carry& carry : counts.carries()) {
-    to.add(SectionType::kCarry, CarryFields{of, fields.index, carry.bucket, carry.times});
+    to.add<CarryFields>(SectionType::kCarry) = {of, fields.index, carry.bucket, carry.times};
   }
-  return {static_cast<size_t>(fixed - base) + sizeof fields, window.size(), counts.carryChanges()};
+  return {place, static_cast<uint32_t>(window.size()), counts.carryChanges()};
 }
 
-void TallySections::rewrite(SectionWriter& to, const std::byte* base, const Tally& tally) {
-  place_ = static_cast<size_t>(to.add(SectionType::kTally, fieldsOf(tally)) - base);
+void TallySections::rewrite(SectionWriter& to, const Tally& tally) {
+  place_ = to.offset();
+  store(to.add<TallyFields>(SectionType::kTally), tally);
   events_.assign(tally.events().size(), {});
   for (size_t i = 0; i < events_.size(); ++i) {
     const EventTally& event = tally.events()[i];
     if (event.count == 0) continue;
-    Kept& kept = events_[i];
+    KeptEvent& kept = events_[i];
     kept.changes = changesOf(tally, event);
-    kept.place =
-        static_cast<size_t>(to.add(SectionType::kEvent, fieldsOf(event), std::as_bytes(std::span(event.name))) - base);
-    kept.windows[0] = addHistogram(to, base, HistogramFields::kEvent, i, event.counts);
+    kept.place = to.offset();
+    store(to.add<EventFields>(SectionType::kEvent, std::as_bytes(std::span(event.name))), event);
+    kept.window = addHistogram(to, HistogramFields::kEvent, i, event.counts);
   }
   for (size_t direction : {0u, 1u}) {
     const TransferTally& transfer = transfersOf(tally, direction);
-    Kept& kept = transfers_[direction] = {};
+    KeptTransfers& kept = transfers_[direction] = {};
     if (transfer.count == 0) continue;
     kept.changes = transfer.count;
-    kept.place = static_cast<size_t>(to.add(SectionType::kTransfers, fieldsOf(transfer, direction)) - base);
-    kept.windows[0] = addHistogram(to, base, HistogramFields::kSizes, direction, transfer.sizes);
-    kept.windows[1] = addHistogram(to, base, HistogramFields::kDurations, direction, transfer.durations);
-    kept.windows[2] = addHistogram(to, base, HistogramFields::kThroughputs, direction, transfer.throughputs);
+    kept.place = to.offset();
+    store(to.add<TransferFields>(SectionType::kTransfers), transfer, direction);
+    kept.sizes = addHistogram(to, HistogramFields::kSizes, direction, transfer.sizes);
+    kept.durations = addHistogram(to, HistogramFields::kDurations, direction, transfer.durations);
+    kept.throughputs = addHistogram(to, HistogramFields::kThroughputs, direction, transfer.throughputs);
   }
 }
 
@@ -136,25 +143,25 @@ inline bool TallySections::copy(std::byte* base, const Window& window, const Buc
 
 bool TallySections::update(std::byte* base, const Tally& tally) {
   if (tally.events().size() != events_.size()) return false;
-  storeField(base + place_, 0, fieldsOf(tally));
+  store(fixedAt<TallyFields>(base + place_), tally);
   for (size_t i = 0; i < events_.size(); ++i) {
     const EventTally& event = tally.events()[i];
-    Kept& kept = events_[i];
+    KeptEvent& kept = events_[i];
     const uint64_t changes = changesOf(tally, event);
     if (changes == kept.changes) continue;
-    if (kept.place == 0 || !copy(base, kept.windows[0], event.counts)) return false;
-    storeField(base + kept.place, 0, fieldsOf(event));
+    if (kept.place == 0 || !copy(base, kept.window, event.counts)) return false;
+    store(fixedAt<EventFields>(base + kept.place), event);
     kept.changes = changes;
   }
   for (size_t direction : {0u, 1u}) {
     const TransferTally& transfer = transfersOf(tally, direction);
-    Kept& kept = transfers_[direction];
+    KeptTransfers& kept = transfers_[direction];
     if (transfer.count == kept.changes) continue;
-    if (kept.place == 0 || !copy(base, kept.windows[0], transfer.sizes) ||
-        !copy(base, kept.windows[1], transfer.durations) || !copy(base, kept.windows[2], transfer.throughputs)) {
+    if (kept.place == 0 || !copy(base, kept.sizes, transfer.sizes) || !copy(base, kept.durations, transfer.durations) ||
+        !copy(base, kept.throughputs, transfer.throughputs)) {
       return false;
     }
-    storeField(base + kept.place, 0, fieldsOf(transfer, direction));
+    store(fixedAt<TransferFields>(base + kept.place), transfer, direction);
     kept.changes = transfer.count;
   }
   return true;

@@ -25,32 +25,37 @@ class TallySections {
   // Largest bytes of an unknown key.
   static size_t largest(const EventTally& event);
 
-  void rewrite(SectionWriter& to, const std::byte* base, const Tally& tally);
+  void rewrite(SectionWriter& to, const Tally& tally);
   // False if sections have to move, because a key was counted for the first time or a histogram became wider:
   // rewrite().
   bool update(std::byte* base, const Tally& tally);
 
  private:
-  // A window of counts, as this half has it.
+  // What this half holds of a histogram.
   struct Window {
-    size_t place = 0;
-    size_t buckets = 0;
+    uint32_t place = 0;
+    uint32_t buckets = 0;
     uint32_t carryChanges = 0;
   };
-  // An event or the transfers of a direction, as this half has them. They are as they were if their `changes` are.
-  struct Kept {
+  // What this half holds of an event: it is up to date if `changes` is. `place` is that of the fixed part, 0 if the
+  // event was not counted.
+  struct KeptEvent {
     uint64_t changes = 0;
-    size_t place = 0;  // of the fixed part; 0: nothing was counted
-    Window windows[3];
+    uint32_t place = 0;
+    Window window;
+  };
+  struct KeptTransfers {
+    uint64_t changes = 0;
+    uint32_t place = 0;
+    Window sizes, durations, throughputs;
   };
 
-  Window addHistogram(SectionWriter& to, const std::byte* base, HistogramFields::Of of, size_t index,
-                      const BucketCounts& counts);
+  Window addHistogram(SectionWriter& to, HistogramFields::Of of, size_t index, const BucketCounts& counts);
   static bool copy(std::byte* base, const Window& window, const BucketCounts& counts);
 
-  size_t place_ = 0;
-  std::vector<Kept> events_;
-  Kept transfers_[2];
+  uint32_t place_ = 0;
+  std::vector<KeptEvent> events_;
+  KeptTransfers transfers_[2];
 };
 
 // Restores a tally from the sections of a half.

@@ -1,5 +1,5 @@
-// Cost of a commit to a state file, beside the cost of the drain that it follows. Short drains with and without a commit
-// take turns on one core, so that both see the same machine. Prints one JSON line per case, from which
+// Cost of a commit to a state file, beside the cost of the drain that it follows. Short drains with and without a
+// commit take turns on one core, so that both see the same machine. Prints one JSON line per case, from which
 // bench/commit.bench.mjs makes the table.
 
 #include <sched.h>

@@ -104,8 +104,8 @@ inline bool sameEvent(const Tally& a, const Tally& b, size_t index) {
 
 inline bool sameTransfers(const TransferTally& a, const TransferTally& b) {
   return CHECK_EQ(a.count, b.count) && CHECK(a.sizeSum == b.sizeSum) && CHECK(a.durationSum == b.durationSum) &&
-         CHECK_EQ(a.throughputSum, b.throughputSum) && CHECK(sameCounts(a.sizes, b.sizes)) && CHECK(sameCounts(a.durations, b.durations)) &&
-         CHECK(sameCounts(a.throughputs, b.throughputs));
+         CHECK_EQ(a.throughputSum, b.throughputSum) && CHECK(sameCounts(a.sizes, b.sizes)) &&
+         CHECK(sameCounts(a.durations, b.durations)) && CHECK(sameCounts(a.throughputs, b.throughputs));
 }
 
 // Compares everything that a snapshot shows, and the transfer under assembly. The plans are the same object.
