@@ -20,7 +20,11 @@ AgentState::AgentState(const std::string& ringPath, const std::shared_ptr<const 
     if (!hasSums) beginSumsAt0();
   }
   file_->restore(slot_->tally);
-  if (hasSums) slot_->recovered = std::make_shared<const Tally>(slot_->tally);
+  if (!hasSums) return;
+  RecoveredCounts counts{slot_->tally, record_.retired, record_.fullMs};
+  for (const RingRecord& ring : record_.rings) counts.drains += ring.drain.stats;
+  counts.drains.restarts += record_.replacements;
+  slot_->recovered = std::make_shared<const RecoveredCounts>(std::move(counts));
 }
 
 AgentState::~AgentState() { close(); }

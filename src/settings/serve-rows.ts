@@ -156,6 +156,14 @@ export const SERVE_ROWS = {
     default: 'on',
     description: 'live page for browsers at /, and its figures at /api/v1/agents: `on` or `off`',
   },
+  state: {
+    shape: word(['on', 'off']),
+    flag: { name: 'state', takes: '<on-or-off>' },
+    variables: [{ name: 'NIXL_OTEL_STATE' }],
+    default: 'on',
+    description:
+      'state files beside the rings, in `.nixl-otel`, from which the next `serve` continues the sums: `on` or `off`',
+  },
   logFormat: {
     shape: word(LOG_FORMATS),
     flag: { name: 'logFormat', takes: '<format>' },

@@ -196,6 +196,7 @@ const WRONG: [string, string][] = [
   ['serve: { exporter: [prometheus, none] }', '1:10: serve.exporter is ["prometheus","none"]; allowed: none alone'],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
   ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
+  ['serve:\n  state: maybe', '2:3: serve.state is "maybe"; allowed: "on" or "off"'],
   ['serve:\n  page: maybe', '2:3: serve.page is "maybe"; allowed: "on" or "off"'],
   ['- a', '1:1: the file is ["a"]; allowed: an object with '],
 ];

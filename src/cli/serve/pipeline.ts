@@ -38,7 +38,9 @@ export async function openPipeline({ source: sourceOptions, ...profile }: Produc
     for (const name of settings.exporter) {
       outputs.push(await openOutput(name, { settings, resource, shared, onFailure }));
     }
-    sourceFeed = new SourceFeed(openSource({ ...sourceOptions, ...builderMetrics.wants }), logger, failures);
+    const state = settings.state === 'on';
+    const source = openSource({ ...sourceOptions, ...builderMetrics.wants, state });
+    sourceFeed = new SourceFeed(source, logger, failures);
     builderMetrics.attach(sourceFeed.source);
     builderMetrics.begin();
     feed.attach(sourceFeed);
