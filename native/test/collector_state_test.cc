@@ -336,40 +336,41 @@ TEST(beginsAtZeroWithOtherOptionsAndSaysSo) {
 
 TEST(keepsTheSumsOfTheFirstSourceWithState) {
   const Rings rings;
-  RingWriter ring;
-  REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
-  push(ring, 1, 10);
+  AgentProcess agent(rings.path);
   SourceOptions other = optionsFor(rings.directory.path);
   other.tally.bounds = {{1, 2}};
   {
     TestSource source(optionsFor(rings.directory.path));
+    waitUntil([&] { return source.agents() == 1; });
     TestSource without(rings.directory.path);
     TestSource second(other);
+    waitUntil([&] { return without.agents() == 1 && second.agents() == 1; });
+    agent.write(10);
     waitUntil([&] { return source.counted() == 10 && without.counted() == 10 && second.counted() == 10; });
     CHECK_EQ(stateProblem(source) + stateProblem(without), std::string());
     CHECK_WITH(stateProblem(second).find("another source") != std::string::npos, stateProblem(second));
   }
-  push(ring, 11, 5);
+  agent.write(5);
   TestSource without(rings.directory.path);
   TestSource source(optionsFor(rings.directory.path));
-  waitUntil([&] { return source.counted() + without.counted() != 0 && ring.pending() == 0; });
-  // The ring was opened for one of them: the one without state begins at 0 in both cases.
-  CHECK_EQ(without.counted(), 5u);
+  // The ring is opened for one of them. The one without state begins at 0 in both cases.
+  waitUntil([&] { return without.counted() == 5; });
   CHECK(!Seen(without).status.recovered);
 }
 
 // The sums of the file go on while another source keeps the ring open.
 TEST(goesOnKeepingTheSumsOfASourceThatWasClosed) {
   const Rings rings;
-  RingWriter ring;
-  REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
-  push(ring, 1, 10);
+  AgentProcess agent(rings.path);
   {
     auto source = std::make_unique<TestSource>(optionsFor(rings.directory.path));
+    waitUntil([&] { return source->agents() == 1; });
     TestSource without(rings.directory.path);
+    waitUntil([&] { return without.agents() == 1; });
+    agent.write(10);
     waitUntil([&] { return source->counted() == 10 && without.counted() == 10; });
     source = nullptr;
-    push(ring, 11, 5);
+    agent.write(5);
     waitUntil([&] { return without.counted() == 15; });
   }
   TestSource source(optionsFor(rings.directory.path));
