@@ -64,8 +64,8 @@ class DrainJournal {
 
 // What a consumer knows of a ring of which it holds the lock.
 struct Recalled {
-  bool isBusy = false;      // another process uses the state file: try again later
-  bool keepsState = false;  // there is state, or it begins with the first commit
+  bool isBusy = false;                // another process uses the state file: try again later
+  bool keepsState = false;            // there is state, or it begins with the first commit
   std::optional<DrainRecord> record;  // that the last consumer with state left
 };
 
@@ -75,8 +75,9 @@ class RingReader {
   using Sink = std::function<void(const Chunk&)>;
   using Recall = std::function<Recalled(const RingFileId&)>;
 
-  // Returns nullptr and sets `reason` unless it sets `state` to kReady. `recall` is called once the file is locked; nullptr:
-  // the consumer has no state. A consumer with state does not take away its mark at its end, see drain_protocol.h.
+  // Returns nullptr and sets `reason` unless it sets `state` to kReady. `recall` is called once the file is locked;
+  // nullptr: the consumer has no state. A consumer with state does not take away its mark at its end, see
+  // drain_protocol.h.
   static std::unique_ptr<RingReader> open(const std::string& path, bool force, RingState& state, std::string& reason,
                                           const Owners& owners = std::nullopt, const Recall& recall = nullptr);
 
@@ -117,7 +118,8 @@ class RingReader {
   bool swapMark(int32_t from, int32_t to);
   bool swapReadPos(uint64_t from, uint64_t to);
   uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out);
-  bool pausedSinceSwap() const;
+  void noteTime();
+  bool pausedSinceNote() const;
   bool pauseForRebuild(bool mayReturn);
 
  private:
@@ -139,7 +141,7 @@ class RingReader {
   std::string reason_;
   PausePolicy pauses_ = PausePolicy::kAlways;
   int64_t pauseFromNs_ = 0;  // time of the last inspect() or swapMark()
-  int64_t swappedNs_ = 0;    // time of the last swapReadPos()
+  int64_t notedNs_ = 0;      // time of the last noteTime()
 };
 
 }  // namespace nixl_otel
