@@ -179,7 +179,10 @@ void Agent::noteAgent() {
 // Commits what changed without a journal entry: no snapshot shows what is not committed.
 void Agent::keepChanges() {
   if (state_ == nullptr) return;
-  for (const Attached& attached : rings_) state_->update(attached.reader->lastingId(), attached.reader->record());
+  for (const Attached& attached : rings_) {
+    const DrainRecord* const record = attached.reader->record();
+    if (record != nullptr) state_->update(attached.reader->lastingId(), *record);
+  }
   noteAgent();
   state_->commitChanges();
 }

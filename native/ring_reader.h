@@ -102,7 +102,8 @@ class RingReader {
   // Events that the last drain left in the ring, and events that it found there.
   uint64_t pending() const { return protocol_.pending(); }
   uint64_t foundAtDrain() const { return protocol_.foundAtDrain(); }
-  const DrainRecord& record() const { return protocol_.record(); }
+  // nullptr while a rebuilt ring comes to rest: its mark is new, but the positions are still those of the last one.
+  const DrainRecord* record() const { return protocol_.attached() ? &protocol_.record() : nullptr; }
   const DrainStats& stats() const { return protocol_.stats(); }
   // read_pos when the ring was opened: not 0 if events were consumed before.
   uint64_t firstReadPos() const { return firstReadPos_; }

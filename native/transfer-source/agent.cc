@@ -65,6 +65,7 @@ void Agent::run() {
     while (!stop_.stop_requested() && Clock::now() < runEnd_ &&
            (options_.transfers == 0 || attempts_ < options_.transfers) &&
            (options_.restarts == 0 || totals_.restarts < options_.restarts)) {
+      if (options_.waitForRoom && !waitUntilEmpty()) break;
       // Exact only if no consumer drains between this line and the rebuild of the header.
       totals_.wiped += ring_.pending();
       ring_.close();
@@ -105,7 +106,8 @@ void Agent::createRing() {
 // the application, which registers them with each new agent.
 void Agent::runIncarnation() {
   StagingQueue queue(options_.stagingLimit());
-  RingFlusher flusher(ring_, queue, options_.flushInterval, totals_);
+  const std::stop_token roomWait = options_.waitForRoom ? stop_ : std::stop_token();
+  RingFlusher flusher(ring_, queue, options_.flushInterval, totals_, roomWait);
   const bool restarts = options_.restartEvery.count() != 0;
   const Clock::time_point incarnationEnd = restarts ? Clock::now() + options_.restartEvery : Clock::time_point::max();
   stageOne(queue, kMemoryRegistered, mover_->registeredBytes());
@@ -171,6 +173,14 @@ bool Agent::waitUntil(Clock::time_point due) {
     timer_.wait_until(lock, stop_, due, [] { return false; });
   }
   return !stop_.stop_requested();
+}
+
+// Returns false if the program must stop before the consumer has taken all events.
+bool Agent::waitUntilEmpty() {
+  while (ring_.pending() > 0) {
+    if (!waitUntil(Clock::now() + kEmptyPoll)) return false;
+  }
+  return true;
 }
 
 bool Agent::chance(double percent) {

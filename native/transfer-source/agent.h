@@ -36,6 +36,7 @@ class Agent {
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds kEmptyPoll{1};
 
   void run();
   void prepare();
@@ -44,6 +45,7 @@ class Agent {
   void moveUntil(Clock::time_point end, StagingQueue& queue);
   void transfer(StagingQueue& queue);
   bool waitUntil(Clock::time_point due);
+  bool waitUntilEmpty();
   bool chance(double percent);
   uint64_t pickSize();
 

@@ -46,6 +46,7 @@ constexpr Flag kFlags[] = {
      "NIXL_TELEMETRY_RUN_INTERVAL"},
     {"staging", true, [](Options& o, Value v) { o.staging = v.wholeNumber(0, StagingQueue::kMostStaged); }},
     {"no-final-flush", false, [](Options& o, Value) { o.finalFlush = false; }},
+    {"wait-for-room", false, [](Options& o, Value) { o.waitForRoom = true; }},
     {"restart-every", true, [](Options& o, Value v) { o.restartEvery = Milliseconds(v.wholeNumber(0, 86'400'000)); }},
     {"restart-sizes", true, [](Options& o, Value v) { o.restartSizes = v.ringCapacities(); }},
     {"restarts", true, [](Options& o, Value v) { o.restarts = v.wholeNumber(1, kMany); }},

@@ -1,11 +1,13 @@
 #include "ring_flusher.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace nixl_otel::transfer_source {
 
-RingFlusher::RingFlusher(RingWriter& ring, StagingQueue& queue, std::chrono::milliseconds interval, AgentTotals& totals)
-    : ring_(ring), queue_(queue), interval_(interval), totals_(totals) {
+RingFlusher::RingFlusher(RingWriter& ring, StagingQueue& queue, std::chrono::milliseconds interval, AgentTotals& totals,
+                         std::stop_token roomWait)
+    : ring_(ring), queue_(queue), interval_(interval), roomWait_(std::move(roomWait)), totals_(totals) {
   for (uint32_t type = 0; type < slots_.size(); type++) {
     slots_[type].type = type;
     slots_[type].category = kEventNames[type].category;
@@ -56,9 +58,12 @@ bool RingFlusher::push(uint64_t timestampUs, uint32_t type, uint64_t value) {
   RingEvent& event = slots_[type];
   event.timestampUs = timestampUs;
   event.value = value;
-  if (!ring_.push(event)) {
-    totals_.refused++;
-    return false;
+  while (!ring_.push(event)) {
+    if (!roomWait_.stop_possible() || roomWait_.stop_requested()) {
+      totals_.refused++;
+      return false;
+    }
+    std::this_thread::sleep_for(kRoomPoll);
   }
   totals_.written++;
   totals_.countEvent(type, value);

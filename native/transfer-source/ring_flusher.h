@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -21,12 +22,17 @@ class RingFlusher {
  public:
   // Starts the thread. The first flush comes one interval after the creation of the ring: a consumer that still drains
   // the previous incarnation relies on this.
-  RingFlusher(RingWriter& ring, StagingQueue& queue, std::chrono::milliseconds interval, AgentTotals& totals);
+  //
+  // `roomWait`: a flush waits while the ring is full, until a stop is requested there. Without a state it never waits.
+  RingFlusher(RingWriter& ring, StagingQueue& queue, std::chrono::milliseconds interval, AgentTotals& totals,
+              std::stop_token roomWait);
   // Ends the thread. With `finalFlush`, then flushes once more on the caller's thread.
   void stop(bool finalFlush);
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  static constexpr std::chrono::milliseconds kRoomPoll{1};
 
   void run(std::stop_token stop);
   void flush();
@@ -36,6 +42,7 @@ class RingFlusher {
   RingWriter& ring_;
   StagingQueue& queue_;
   const std::chrono::milliseconds interval_;
+  const std::stop_token roomWait_;
   AgentTotals& totals_;
   const Clock::time_point created_ = Clock::now();
   std::vector<StagedEvent> batch_;

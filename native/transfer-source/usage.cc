@@ -37,6 +37,8 @@ Telemetry
                         flush
   --no-final-flush      lose the staged events at the end, as NIXL does. Without this flag an agent flushes at its end,
                         but not before one interval (at most a second) after the creation of the ring
+  --wait-for-room       wait for the consumer until a signal, where NIXL loses events: in a flush while the ring is
+                        full, and before a restart until the ring is empty
 
 Restarts
   --restart-every MS    each agent restarts in the same file after this time (default 0: never)
