@@ -24,6 +24,7 @@ describe('settings of serve', () => {
       temporality: 'cumulative',
       histograms: 'explicit',
       page: 'on',
+      standby: 'off',
       logFormat: 'text',
     });
   });

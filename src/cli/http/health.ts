@@ -8,7 +8,8 @@ const MAX_LISTED = 20;
 
 /**
  * Returns readiness and its text. Only a failure of serve itself makes it unready. Rings that cannot be read are warnings: an
- * orchestrator that withdraws traffic would not help them.
+ * orchestrator that withdraws traffic would not help them. A serve that waits for busy rings is ready: a rolling update ends
+ * the consumer that holds them only then.
  */
 export function readiness(snapshot: Snapshot | undefined): { ready: boolean; text: string } {
   if (snapshot === undefined) return { ready: false, text: 'the rings are closed' };
@@ -20,7 +21,7 @@ export function readiness(snapshot: Snapshot | undefined): { ready: boolean; tex
   }
   const lines = [`ready, ${agents.filter(({ exported }) => exported).length} agents`];
   for (const { path, state, reason } of problems.slice(0, MAX_LISTED)) {
-    lines.push(oneLine(`warning: "${path}" is ${state}: ${reason}`));
+    lines.push(oneLine(`${state === 'busy' ? 'waits' : 'warning'}: "${path}" is ${state}: ${reason}`));
   }
   if (problemCount > MAX_LISTED) lines.push(`and ${problemCount - MAX_LISTED} more`);
   return { ready: true, text: lines.join('\n') };
