@@ -80,6 +80,14 @@ export const SERVE_ROWS = {
     default: 9464,
     description: 'port to serve on; 0 for any free port',
   },
+  standby: {
+    shape: word(['on', 'off']),
+    needs: 'port',
+    flag: { name: 'standby', takes: '<on-or-off>' },
+    default: 'off',
+    description: '`on`: if the port is taken, wait until it is free, and only then drain; `off`: exit',
+    details: 'For [upgrades](upgrading.md), and for a second `serve` that takes over.',
+  },
   exportInterval: {
     shape: TIMER,
     needs: 'push',

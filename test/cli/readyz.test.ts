@@ -83,7 +83,7 @@ it('lists some of the rings that cannot be read, and the number of further ones'
   expect(ready).toBe(true);
   const lines = text.split('\n');
   expect(lines).toHaveLength(22);
-  expect(lines[1]).toBe('warning: "/r/0" is busy: held');
+  expect(lines[1]).toBe('waits: "/r/0" is busy: held');
   expect(lines.at(-1)).toBe('and 1005 more');
 });
 

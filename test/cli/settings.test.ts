@@ -25,6 +25,7 @@ describe('settings of serve', () => {
       histograms: 'explicit',
       page: 'on',
       state: 'on',
+      standby: 'off',
       logFormat: 'text',
     });
   });

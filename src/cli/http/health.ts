@@ -8,7 +8,8 @@ const MAX_LISTED = 20;
 
 /**
  * Returns readiness and its text. Only a failure of serve itself makes it unready. Rings that cannot be read, and state files
- * that cannot be used, are warnings: an orchestrator that withdraws traffic would not help them.
+ * that cannot be used, are warnings: an orchestrator that withdraws traffic would not help them. A serve that waits for busy
+ * rings is ready: a rolling update ends the consumer that holds them only then.
  */
 export function readiness(snapshot: Snapshot | undefined): { ready: boolean; text: string } {
   if (snapshot === undefined) return { ready: false, text: 'the rings are closed' };
@@ -19,11 +20,13 @@ export function readiness(snapshot: Snapshot | undefined): { ready: boolean; tex
     return { ready: false, text };
   }
   const lines = [`ready, ${agents.filter(({ exported }) => exported).length} agents`];
-  const warnings = [
-    ...problems.map(({ path, state, reason }) => `"${path}" is ${state}: ${reason}`),
-    ...stateProblems.map(({ path, reason }) => `state file of "${path}": ${reason}`),
+  const found = [
+    ...problems.map(({ path, state, reason }) => {
+      return `${state === 'busy' ? 'waits' : 'warning'}: "${path}" is ${state}: ${reason}`;
+    }),
+    ...stateProblems.map(({ path, reason }) => `warning: state file of "${path}": ${reason}`),
   ];
-  for (const warning of warnings.slice(0, MAX_LISTED)) lines.push(oneLine(`warning: ${warning}`));
+  for (const line of found.slice(0, MAX_LISTED)) lines.push(oneLine(line));
   const unlisted = problemCount + stateProblems.length - MAX_LISTED;
   if (unlisted > 0) lines.push(`and ${unlisted} more`);
   return { ready: true, text: lines.join('\n') };
