@@ -11,7 +11,9 @@ AgentState::AgentState(const std::string& ringPath, const std::shared_ptr<const 
   file_ = StateFile::open(path_, plan_, problem_);
   isRefused_ = file_ == nullptr;
   if (isRefused_) return;
-  problem_ = file_->asideReason();
+  if (const std::string& aside = file_->asideReason(); !aside.empty()) {
+    problem_ = "its sums begin at 0, because its state file cannot be continued: " + aside;
+  }
   const bool hasSums = file_->hasSums();
   if (const auto& recovered = file_->recovered()) {
     hasRecord_ = isMade_ = true;
@@ -20,7 +22,11 @@ AgentState::AgentState(const std::string& ringPath, const std::shared_ptr<const 
     if (!hasSums) beginSumsAt0();
   }
   file_->restore(slot_->tally);
-  if (hasSums) slot_->recovered = std::make_shared<const Tally>(slot_->tally);
+  if (!hasSums) return;
+  RecoveredCounts counts{slot_->tally, record_.retired, record_.fullMs};
+  for (const RingRecord& ring : record_.rings) counts.drains += ring.drain.stats;
+  counts.drains.restarts += record_.replacements;
+  slot_->recovered = std::make_shared<const RecoveredCounts>(std::move(counts));
 }
 
 AgentState::~AgentState() { close(); }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -22,6 +23,7 @@ struct Candidate {
   std::string reason;
   Clock::time_point nextTry{};
   std::chrono::milliseconds pause{0};
+  Clock::time_point stateLockedAt{};  // when another process was first found to use the state file
 
   // A parked file is a ring that the collector released empty: its agent is dead, or no process was ever seen to write
   // it. A parked file holds no descriptor. The collector opens it again only if its header or its ctime has changed. In
@@ -30,8 +32,11 @@ struct Candidate {
   FileId parkedFile;
   HeaderFields parkedHeader;
 
+  // The file whose lock another consumer holds. A held candidate waits for the end of that consumer.
+  std::optional<FileId> heldFile;
+
   // True for the first few tries, during which an agent may still write the header of a new ring.
-  bool isRecent() const { return pause < kLongestPause && !parked; }
+  bool isRecent() const { return pause < kLongestPause && !parked && !heldFile; }
   bool isAttached() const { return state == RingState::kReady && !parked; }
   // True if the header or the ctime of a parked ring changed. The ctime alone is not enough: stores through a mapping
   // need not change it, and an agent may truncate the file before the ring is parked and rebuild the header afterwards.
@@ -59,20 +64,27 @@ class CandidateList {
 
   // Tries due candidates for one slice of time: ten thousand files that are no rings must not delay the rings. Recent
   // candidates come first and leave half of the slice to the others. `isAwaited`: a caller waits for new rings, and the
-  // slice of recent candidates is longer.
+  // slice of recent candidates is longer. Each call looks at some of the held candidates, and takes over those whose
+  // consumer has ended.
   void tryDue(Clock::time_point now, bool isAwaited, const TryOpen& tryOpen) REQUIRES(collectorThread);
 
  private:
   using IsOfKind = std::function<bool(const Candidate&)>;
   bool tryInTurn(RoundRobin& turns, Clock::time_point now, Clock::time_point end, bool openingIsFree,
                  const IsOfKind& isOfKind, const TryOpen& tryOpen);
+  bool hasFreeRing(Clock::time_point now);
+  void takeOver(Clock::time_point end, const TryOpen& tryOpen);
+  void tryOne(Candidate& candidate, const TryOpen& tryOpen);
   bool staysParked(Candidate& candidate, Clock::time_point now);
   void insert(Candidate candidate);
 
   std::map<std::string, Candidate> candidates_;  // by path
   bool mayHaveRecent_ = false;
+  bool mayHaveHeld_ = false;
+  Clock::time_point nextLook_{};
   RoundRobin recentTurns_;
   RoundRobin otherTurns_;
+  RoundRobin heldTurns_;
 };
 
 }  // namespace nixl_otel

@@ -94,9 +94,9 @@ class Collector {
 
   // Keeps a text for the next process in the state file of the agent with this tally.
   void keepAttributes(const std::shared_ptr<Source>& source, uint64_t tally, const std::string& text);
-  // Returns the sums that the agent with this tally continued from. nullptr if its sums began in this process, and if
-  // the thread held a lock for longer than the budget.
-  std::shared_ptr<const Tally> recoveredTally(const Source& source, uint64_t tally, WaitBudget& budget);
+  // Returns the counts that the agent with this tally continued from. nullptr if its counts began in this process, and
+  // if the thread held a lock for longer than the budget.
+  std::shared_ptr<const RecoveredCounts> recoveredCounts(const Source& source, uint64_t tally, WaitBudget& budget);
 
   // Registers a reader. The collector keeps the last values of a dead agent until every reader has read them.
   uint32_t addReader(const std::shared_ptr<Source>& source);

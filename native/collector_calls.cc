@@ -96,7 +96,8 @@ void Collector::keepAttributes(const std::shared_ptr<Source>& source, uint64_t t
   });
 }
 
-std::shared_ptr<const Tally> Collector::recoveredTally(const Source& source, uint64_t tally, WaitBudget& budget) {
+std::shared_ptr<const RecoveredCounts> Collector::recoveredCounts(const Source& source, uint64_t tally,
+                                                                  WaitBudget& budget) {
   FairLock lock(collectorMutex, std::defer_lock);
   if (!lock.lockWithin(budget)) return nullptr;
   const SourceAgent* seen = source.find(tally);

@@ -46,6 +46,7 @@ Buckets::Buckets(const std::vector<uint64_t>& bounds, const std::vector<uint64_t
     const auto index = std::min<std::ptrdiff_t>(placeIn(exponentialBounds, threshold), Exponential::kBuckets - 1) - 1;
     exponential_.push_back(static_cast<int16_t>(threshold == 0 ? Exponential::kZero : index));
   }
+  firstOf_.reserve(smallestOf.size());
   for (const uint64_t smallest : smallestOf) firstOf_.push_back(static_cast<uint16_t>(placeIn(thresholds_, smallest)));
 }
 
@@ -75,7 +76,7 @@ void BucketCounts::restore(size_t first, std::span<const uint32_t> counts, std::
   carries_ = std::move(carries);
 }
 
-// Makes room for all buckets of the same octave.
+// Makes room for the bucket. Allocates whole steps of buckets, because the next values are probably near.
 void BucketCounts::widen(size_t bucket) {
   const size_t begin = bucket / kStep * kStep;
   const size_t first = size_ == 0 ? begin : std::min<size_t>(first_, begin);

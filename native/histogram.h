@@ -24,8 +24,8 @@ namespace nixl_otel {
 using WideSum = unsigned __int128;
 
 // Buckets of the exponential view, as OpenTelemetry defines them: bucket i holds the values above 2^(i / 16) up to
-// 2^((i + 1) / 16). Zero has a count of its own. Values from 0 to 1 are in the bucket of 1, values above 2^64 in the
-// last bucket.
+// 2^((i + 1) / 16). Zero has a separate count. Values from 0 to 1 are in the bucket of 1, values above 2^64 in the last
+// bucket.
 struct Exponential {
   static constexpr int kScale = 4;
   static constexpr int kPerOctave = 1 << kScale;

@@ -74,6 +74,12 @@ RingFileId fileId(int fd, const struct stat& info) {
   return id;
 }
 
+// Opens a file for one look. The name may belong to any file by now: the flags keep open() from following a link and
+// from waiting at a fifo.
+FileDescriptor openToLook(const std::string& path) {
+  return FileDescriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+}
+
 HeaderFields withState(HeaderFields fields, RingState state, std::string reason) {
   fields.state = state;
   fields.reason = std::move(reason);
@@ -167,13 +173,22 @@ HeaderFields peekHeader(const std::string& path, const FileId& id) {
   if (!S_ISREG(info.st_mode) || id != FileId{info.st_dev, info.st_ino}) {
     return withState({}, RingState::kAbsent, "another file");
   }
-  // The name may belong to another file now. The flags keep open() from following a link and from waiting at a fifo.
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+  const FileDescriptor fd = openToLook(path);
   if (!fd.valid()) return withState({}, RingState::kDenied, std::strerror(errno));
   return readHeader(fd.get());
 }
 
+bool isHeld(const std::string& path, const FileId& id) {
+  if (fileAt(path) != id) return false;
+  const FileDescriptor fd = openToLook(path);
+  // Shared: two processes that look at the same time do not see each other as the consumer.
+  return fd.valid() && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 RingFile RingFile::open(const std::string& path, RingAccess access, bool force, const Owners& owners) {
+  if (inStateFolder(path)) {
+    return failed(RingState::kCorrupt, std::string("no ring: consumers keep their state in ") + kStateFolderName);
+  }
   // O_PATH does not open the file itself: a fifo does not block, and a device is not activated. The later open() calls
   // use this descriptor. Therefore they open this file, even if another process replaces the name.
   const FileDescriptor handle(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));

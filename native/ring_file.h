@@ -55,6 +55,10 @@ struct RingFileId {
   }
 };
 
+// True while a consumer holds the lock of the file at the path, if that is still this file. Takes a few microseconds,
+// and keeps no descriptor.
+bool isHeld(const std::string& path, const FileId& id);
+
 using Owners = std::optional<std::vector<uid_t>>;  // allowed users; nullopt: all
 
 enum class RingAccess : uint8_t { kObserve, kDrain };

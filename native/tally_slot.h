@@ -6,19 +6,27 @@
 #include <memory>
 #include <vector>
 
+#include "drain_protocol.h"
 #include "event_tap.h"
 #include "tally.h"
 
 namespace nixl_otel {
+
+// What earlier processes counted and this one continues.
+struct RecoveredCounts {
+  Tally tally;
+  DrainStats drains;
+  double fullMs = 0;
+};
 
 struct TallySlot {
   explicit TallySlot(const std::shared_ptr<const TallyPlan>& plan) : tally(plan) {}
 
   Tally tally;
   std::vector<std::shared_ptr<EventTap>> taps;
-  uint32_t users = 0;                      // number of sources that use this tally
-  bool isKept = false;                     // in the agent's state file
-  std::shared_ptr<const Tally> recovered;  // sums of earlier processes, which `tally` continues
+  uint32_t users = 0;   // number of sources that use this tally
+  bool isKept = false;  // in the agent's state file
+  std::shared_ptr<const RecoveredCounts> recovered;
 };
 
 }  // namespace nixl_otel

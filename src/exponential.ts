@@ -17,7 +17,7 @@ export interface ExponentialTally {
 const NO_COUNTS: ArrayLike<number> = [];
 
 /**
- * Returns the value that stands for all values of a bucket: the middle of its whole numbers, so that a bucket with one
+ * Returns the value that replaces all values of a bucket: the middle of its whole numbers, so that a bucket with one
  * whole number has its exact value; the middle of a bucket that has none.
  */
 export function bucketMiddle({ scale }: Pick<ExponentialTally, 'scale'>, index: number): number {

@@ -11,8 +11,8 @@ import { generated, modulesFrom } from '../packaging/generate.mjs';
 import * as row from '../src/settings/row.js';
 import * as serveRows from '../src/settings/serve-rows.js';
 import { ROOT, RunningCommand, start, temporaryDirectory } from './cli/command.js';
-import { freePort } from './servers/server.js';
 import { codeOf } from './support/docs.js';
+import { freePort } from './support/free-port.js';
 import { until } from './support/until.js';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');

@@ -119,7 +119,7 @@ describe('the registry in semconv/', () => {
     expect(attributes.map(({ id }) => id).sort()).toEqual(constants('ATTR_').sort());
   });
 
-  it('refers to attributes that exist, and uses each of its own', () => {
+  it('refers to attributes that exist, and uses each that it declares', () => {
     const refs = new Set(metrics.flatMap((metric) => (metric.attributes ?? []).map(({ ref }) => ref)));
     expect([...refs].sort()).toEqual([...attributes.map(({ id }) => id), ...FOREIGN].sort());
   });

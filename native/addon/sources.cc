@@ -63,12 +63,19 @@ void keepAttributes(const Napi::CallbackInfo& info) {
   Collector::instance().keepAttributes(held<Source>(info), static_cast<uint64_t>(number(info[1])), text(info[2]));
 }
 
-// (source, agentId): returns the tally as words and names, or undefined.
-Napi::Value recoveredTally(const Napi::CallbackInfo& info) {
+// (source, agentId): returns the tally as words and names, with the counters of the agent's rings; or undefined.
+Napi::Value recoveredCounts(const Napi::CallbackInfo& info) {
   Collector& collector = Collector::instance();
   WaitBudget budget = collector.callBudget();
-  const auto tally = collector.recoveredTally(*held<Source>(info), static_cast<uint64_t>(number(info[1])), budget);
-  return tally == nullptr ? info.Env().Undefined() : totalsObject(info.Env(), *tally);
+  const auto counts = collector.recoveredCounts(*held<Source>(info), static_cast<uint64_t>(number(info[1])), budget);
+  if (counts == nullptr) return info.Env().Undefined();
+  Napi::Object result = totalsObject(info.Env(), counts->tally);
+  result.Set("foundFull", static_cast<double>(counts->drains.foundFull));
+  result.Set("foundFullMs", counts->fullMs);
+  result.Set("restarts", counts->drains.restarts);
+  result.Set("resyncs", counts->drains.resyncs);
+  result.Set("foreignMoves", counts->drains.foreignMoves);
+  return result;
 }
 
 // --- raw events ---
@@ -163,7 +170,7 @@ void addSources(Napi::Object exports) {
   add(exports, "addReader", addReader);
   add(exports, "removeReader", removeReader);
   add(exports, "keepAttributes", keepAttributes);
-  add(exports, "recoveredTally", recoveredTally);
+  add(exports, "recoveredCounts", recoveredCounts);
   add(exports, "openTap", openTap);
   add(exports, "closeTap", closeTap);
   add(exports, "takeTapped", takeTapped);

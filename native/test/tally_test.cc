@@ -261,7 +261,7 @@ TEST(usesConfiguredHistogramBounds) {
   CHECK(tally.events()[24].buckets == nullptr);
 }
 
-// A transfer has a duration, even if the event of its time has no histogram of its own.
+// A transfer has a duration, even if the event of its time has no histogram.
 TEST(countsDurationsOfTransfersWithoutHistogramOfTimes) {
   TallyOptions own = options();
   own.typeBounds[kXferTime] = TallyOptions::kNoBounds;

@@ -27,7 +27,10 @@ export const ATTRIBUTES = [
     examples: ['agent_tx_bytes', 'type_21'],
   },
   { label: 'life', brief: "Life of the agent's process." },
-  { label: 'state', brief: 'Reason why a file or directory is not read.' },
+  {
+    label: 'state',
+    brief: 'Reason why a file or directory is not read; `no_state`: it is read without its state file.',
+  },
   { label: 'outcome', brief: 'Outcome of the duration.' },
   {
     label: 'exporter',

@@ -60,7 +60,14 @@ function tallyMetrics({ mapping }) {
 function ownMetrics({ mapping, semconv, selfMetrics, builderRun }) {
   const { PRESETS } = mapping;
   const presets = Object.keys(PRESETS).filter((preset) => PRESETS[preset].hasOwnMetrics);
-  const snapshot = { collector: {}, agents: [], problems: [], problemCount: 0, failedExports: [['', 0]] };
+  const snapshot = {
+    collector: {},
+    agents: [],
+    problems: [],
+    problemCount: 0,
+    stateProblems: [],
+    failedExports: [['', 0]],
+  };
   const durations = [{ type: 6, seen: 0, recorded: 0, sampledOut: 0, lost: 0 }];
   const listed = [
     ...selfMetrics.SELF_METRICS.map((metric) => ({ ...metric, points: metric.points(snapshot) })),

@@ -1,4 +1,4 @@
-/** What a metric does not say, by its name in naming `otel`: for docs/metrics.md and the registry in semconv/. */
+/** Notes that the descriptions of metrics do not have, by the name in naming `otel`: for docs/metrics.md and the registry in semconv/. */
 const ONE_OF_MANY = 'Earlier values since the last collect are not seen.';
 
 export const NOTES = {

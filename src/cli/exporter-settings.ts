@@ -62,6 +62,7 @@ interface Context {
   /** A custom exporter gets all settings, and may use any. */
   readonly hasCustom: boolean;
   readonly listens: boolean;
+  readonly port: number;
 }
 
 const NEEDS: Readonly<Record<Need, { readonly isMet: (context: Context) => boolean; readonly what: string }>> = {
@@ -76,6 +77,10 @@ const NEEDS: Readonly<Record<Need, { readonly isMet: (context: Context) => boole
   otlp: {
     isMet: ({ exporters, hasCustom }) => hasCustom || exporters.includes('otlp'),
     what: 'the exporter otlp',
+  },
+  port: {
+    isMet: ({ listens, port }) => listens && port !== 0,
+    what: 'the HTTP server on a port other than 0',
   },
   push: {
     isMet: ({ exporters }) => exporters.some((name) => name !== 'prometheus'),
@@ -105,7 +110,12 @@ export function listens(resolved: Resolution): boolean {
 export function unusedSettings(resolved: Resolution, file: WrittenSettings | undefined): string[] {
   const exporters = exportersIn(resolved);
   if (exporters.includes('none')) return [];
-  const context = { exporters, hasCustom: exporters.some(isCustom), listens: listens(resolved) };
+  const context = {
+    exporters,
+    hasCustom: exporters.some(isCustom),
+    listens: listens(resolved),
+    port: resolved.get('port')!.value as number,
+  };
   const areFromFile = ['file', 'default'].includes(resolved.get('exporter')!.origin);
   const unused = new Map<string, string>();
   for (const [key, row] of Object.entries<OptionRow>(SERVE_ROWS)) {

@@ -12,6 +12,8 @@ export const DIRECTORY_VARIABLE = DIRECTORIES.variables[0].name;
 
 /** As deep as the collector searches: an agent's name may contain folders. */
 const MAX_DEPTH = 3;
+/** Folder of state files, which the collector leaves out as well. */
+const STATE_FOLDER = '.nixl-otel';
 
 export function addDirectoryOption(command: Command): Command {
   return command.option(
@@ -51,6 +53,9 @@ export function statOf(file: string, complain: Complain): Stats | undefined {
   }
 }
 
+/** Folder beside the rings, in which `serve` keeps the state of its agents: it has no rings. */
+const STATE_FOLDER = '.nixl-otel';
+
 /** Returns the names of agents: all files below a directory, in order. `complain` gets folders that cannot be read. */
 export function filesBelow(directory: string, complain: Complain, folder = '', depth = 0): string[] {
   let entries;
@@ -62,10 +67,12 @@ export function filesBelow(directory: string, complain: Complain, folder = '', d
     return [];
   }
   return entries
+    .filter((entry) => !(entry.isDirectory() && entry.name === STATE_FOLDER))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const name = path.join(folder, entry.name);
       if (!entry.isDirectory()) return [name];
+      if (entry.name === STATE_FOLDER) return [];
       return depth < MAX_DEPTH ? filesBelow(directory, complain, name, depth + 1) : [];
     });
 }

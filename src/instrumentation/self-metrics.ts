@@ -47,10 +47,13 @@ function countedBy<T extends string>(key: 'life' | 'state', values: readonly T[]
 }
 
 /** A snapshot lists at most 1000 problems; the rest is counted as `unlisted`. */
-function problemPoints({ problems, problemCount }: FeedSnapshot): SelfPoint[] {
+function problemPoints({ problems, problemCount, stateProblems }: FeedSnapshot): SelfPoint[] {
   const states = problems.map(({ state }) => state);
-  const unlisted = { labels: { state: 'unlisted' }, value: Math.max(0, problemCount - problems.length) };
-  return [...countedBy('state', PROBLEM_STATES, states), unlisted];
+  return [
+    ...countedBy('state', PROBLEM_STATES, states),
+    { labels: { state: 'no_state' }, value: stateProblems.length },
+    { labels: { state: 'unlisted' }, value: Math.max(0, problemCount - problems.length) },
+  ];
 }
 
 function own<Input extends unknown[]>(
@@ -95,7 +98,7 @@ export const SELF_METRICS: readonly OwnMetric<[snapshot: FeedSnapshot]>[] = [
   own(
     semconv.METRIC_NIXL_COLLECTOR_PROBLEMS,
     '{file}',
-    'Skipped files and directories without rings, by state.',
+    'Skipped files, directories without rings, and rings without a usable state file, by state.',
     problemPoints,
   ),
   own(

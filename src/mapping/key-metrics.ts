@@ -19,8 +19,8 @@ function numbers(
 }
 
 /**
- * Returns the metrics, with one series per category and event. nixl.event.value and nixl.event.last have no unit, because
- * the unit of an unknown event is unknown. `selects` is not called for the overflow key, which is always exported.
+ * Returns the metrics, with one series per category and event. nixl.event.value and nixl.event.last have no unit,
+ * because the unit of an unknown event is unknown. `selects` is not called for the overflow key, which is always exported.
  * `hasOwnHistogram`: true for events that the options declare with a histogram.
  */
 export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): KeyMetrics {
@@ -60,8 +60,8 @@ export function keyMetrics(selects: EventMatch, hasOwnHistogram: EventMatch): Ke
 
 /**
  * Returns the same metrics with fewer series. The events of the table are counted by category only, without the label
- * `event`: their values are in NIXL's own series. All other events keep both labels. Each event counts in one series, so
- * that sum() and sum by (category) are those of keyMetrics(). A placeholder in `event` would look like an event's name.
+ * `event`: their values are in NIXL's own series. All other events keep both labels. Each event counts in one series,
+ * so that sum() and sum by (category) are those of keyMetrics(). A placeholder in `event` would look like an event's name.
  */
 export function categoryMetrics(
   rows: readonly EventRow[],

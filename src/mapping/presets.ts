@@ -21,12 +21,12 @@ const SIX_SIZES: readonly number[] = Array.from({ length: 6 }, (_, step) => 4096
  * The bounds separate the kinds of links by their rate in one direction. To 100 MB/s: transfers whose latency dominates. To
  * 1 GB/s: slow networks and disks. To 5 GB/s: 10 to 25 Gbit/s, and fast disks. To 25 GB/s: 40 to 200 Gbit/s, and PCIe 4. To
  * 100 GB/s: faster adapters, several adapters, and PCIe 5. To 500 GB/s: NVLink to its fourth generation. Above: later ones,
- * and copies within a GPU. All are bounds of full, too.
+ * and copies within a GPU. Full has all these bounds, too.
  */
 const SIX_THROUGHPUTS: readonly number[] = [1e8, 1e9, 5e9, 2.5e10, 1e11, 5e11];
 
 export const PRESETS = {
-  /** What the exporter of the chosen NIXL release prints. */
+  /** The series that the exporter of the chosen NIXL release prints. */
   nixl: { builders: ['nixl'], bounds: DEFAULT_BOUNDS, hasOwnMetrics: false },
   standard: {
     builders: ['nixl', 'transfers', 'categories', 'custom', 'agents'],

@@ -99,7 +99,7 @@ export const METRIC_NIXL_COLLECTOR_LATE_TICKS = 'nixl.collector.late_ticks' as c
 export const METRIC_NIXL_COLLECTOR_LAG_MAX = 'nixl.collector.lag.max' as const;
 /** UpDownCounter, {agent}. Agents with an attached ring by life, exported or not. */
 export const METRIC_NIXL_COLLECTOR_AGENTS = 'nixl.collector.agents' as const;
-/** UpDownCounter, {file}. Skipped files and directories without rings, by state. */
+/** UpDownCounter, {file}. Skipped files, directories without rings, and rings without a usable state file, by state. */
 export const METRIC_NIXL_COLLECTOR_PROBLEMS = 'nixl.collector.problems' as const;
 /** Counter, {failure}. Failed exports of serve by exporter, and errors that an exporter threw outside of an export. */
 export const METRIC_NIXL_EXPORTER_FAILURES = 'nixl.exporter.failures' as const;

@@ -24,7 +24,7 @@ export type Part = 'source' | 'tally' | 'profile' | 'instruments';
  * `histograms`: an exporter that can export exponential histograms. `push`: an exporter that pushes. `search`: an exporter
  * that is found by its name. `server`: the HTTP server.
  */
-export type Need = 'console' | 'histograms' | 'otlp' | 'push' | 'search' | 'server';
+export type Need = 'console' | 'histograms' | 'otlp' | 'port' | 'push' | 'search' | 'server';
 
 /**
  * Everything about one option. Its flag, variables, JSON Schema, line in `config print`, TypeScript property and rows in

@@ -80,6 +80,14 @@ export const SERVE_ROWS = {
     default: 9464,
     description: 'port to serve on; 0 for any free port',
   },
+  standby: {
+    shape: word(['on', 'off']),
+    needs: 'port',
+    flag: { name: 'standby', takes: '<on-or-off>' },
+    default: 'off',
+    description: '`on`: if the port is taken, wait until it is free, and only then drain; `off`: exit',
+    details: 'For [upgrades](upgrading.md), and for a second `serve` that takes over.',
+  },
   exportInterval: {
     shape: TIMER,
     needs: 'push',
@@ -155,6 +163,14 @@ export const SERVE_ROWS = {
     flag: { name: 'page', takes: '<on-or-off>' },
     default: 'on',
     description: 'live page for browsers at /, and its figures at /api/v1/agents: `on` or `off`',
+  },
+  state: {
+    shape: word(['on', 'off']),
+    flag: { name: 'state', takes: '<on-or-off>' },
+    variables: [{ name: 'NIXL_OTEL_STATE' }],
+    default: 'on',
+    description:
+      'state files beside the rings, in `.nixl-otel`, from which the next `serve` continues the sums: `on` or `off`',
   },
   logFormat: {
     shape: word(LOG_FORMATS),

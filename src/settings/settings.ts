@@ -43,7 +43,7 @@ type PassedTo<P extends Part> = {
 /** Choice of exported metrics, names and attributes, shared by all readers of one source. */
 export interface Profile extends Pick<Options, PassedTo<'profile'>> {
   readonly builders: readonly (BuilderName | MetricBuilder)[];
-  /** False if the package exports no metrics of its own: of the collector, of exporters, of sampled durations. */
+  /** False if the package exports no metrics about itself: of the collector, of exporters, of sampled durations. */
   readonly hasOwnMetrics: boolean;
   readonly events: Allowlist;
   readonly attributes: AttributeRegistry;
@@ -177,7 +177,7 @@ interface Series extends Pick<Profile, 'builders' | 'hasOwnMetrics'> {
   readonly bounds: Partial<Bounds>;
 }
 
-/** Returns what the preset stands for. A list of builders has the bounds of the preset full. */
+/** Returns the builders and bounds of the preset. A list of builders has the bounds of the preset full. */
 function seriesOf({ builders, series }: Options): Series {
   if (builders !== undefined) return { builders, hasOwnMetrics: true, bounds: PRESETS.full.bounds };
   const { hasOwnMetrics, bounds, builders: ofTally } = PRESETS[series];

@@ -11,6 +11,7 @@ import type {
   ObservedRing,
   ObserveResult,
   PlaceStatus,
+  RecoveredCounters,
   RingEvent,
   RingEventColumns,
   RingInspection,
@@ -78,7 +79,7 @@ export interface Addon {
   snapshot(source: Handle, reader: number): RawSnapshot | number;
   keepAttributes(source: Handle, agentId: number, text: string): void;
   /** Returns undefined for an agent whose sums began in this process, and for one that the source does not have. */
-  recoveredTally(source: Handle, agentId: number): RawTotals | undefined;
+  recoveredCounts(source: Handle, agentId: number): (RawTotals & RecoveredCounters) | undefined;
   openTap(source: Handle, ...tap: RawTap): Handle;
   closeTap(source: Handle, tap: Handle): void;
   takeTapped(tap: Handle, most: number): TypeBatch;

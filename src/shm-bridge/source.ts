@@ -3,13 +3,13 @@ import { basename, dirname, resolve } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { check, filePath, invalid, isText, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
-import type { AgentTally } from '../tally.js';
 import { addon, type Handle, type RawSnapshot, type RawTap } from './addon.js';
 import { rawTally, type RawTally } from './raw-tally.js';
 import { decodeSnapshot, decodeTally, type Place } from './snapshot.js';
 import type {
   EventBatch,
   EventTapOptions,
+  RecoveredCounts,
   Snapshot,
   SourceOptions,
   TapStats,
@@ -24,7 +24,7 @@ const SHORT_DRAIN_MS = 2;
 const LONGEST_PAUSE_MS = 20;
 
 /** Limit of the text that keepAttributes() takes, as in native/agent_record.h. */
-const MOST_ATTRIBUTE_BYTES = 4096;
+export const MOST_ATTRIBUTE_BYTES = 4096;
 
 /** Reader number of snapshots that are taken without a reader. */
 const NO_READER = 0;
@@ -62,10 +62,10 @@ export interface RingSource {
    */
   keepAttributes(agentId: number, text: string): void;
   /**
-   * Returns the sums that the agent continued from; undefined if its sums began in this process, see
-   * AgentSnapshot.recovered, or if the collector thread is blocked.
+   * Returns the counts that the agent continued from; undefined if its counts began in this process, see
+   * AgentSnapshot.recovered, if the source no longer has the agent, or if the collector thread is blocked.
    */
-  recoveredTally(agentId: number): AgentTally | undefined;
+  recoveredCounts(agentId: number): RecoveredCounts | undefined;
   /** Tap of the option `eventTap`, until it is closed. */
   readonly eventTap: EventTap | undefined;
   /** Tap of the option `typeTap`, until it is closed. */
@@ -239,9 +239,11 @@ class NativeSource implements RingSource {
     addon().keepAttributes(source, agentIdOf(agentId), text);
   }
 
-  recoveredTally(agentId: number): AgentTally | undefined {
-    const raw = addon().recoveredTally(this.#open(), agentIdOf(agentId));
-    return raw && decodeTally(raw, this.#tally);
+  recoveredCounts(agentId: number): RecoveredCounts | undefined {
+    const raw = addon().recoveredCounts(this.#open(), agentIdOf(agentId));
+    if (raw === undefined) return undefined;
+    const { words, strings, ...counters } = raw;
+    return { ...decodeTally({ words, strings }, this.#tally), ...counters };
   }
 
   openEventTap(options: EventTapOptions = {}): EventTap {

@@ -2,7 +2,7 @@
  * Public types of the bridge: bytes, counts and states. This room knows no metric names and no OpenTelemetry.
  * Times ending in `Ms` are milliseconds since the Unix epoch unless a field states otherwise.
  */
-import type { AgentSnapshot, TallyOptions } from '../tally.js';
+import type { AgentSnapshot, AgentTally, TallyOptions } from '../tally.js';
 
 export type {
   AgentLife,
@@ -71,6 +71,14 @@ export interface StateProblem {
   path: string;
   reason: string;
 }
+
+export type RecoveredCounters = Pick<
+  AgentSnapshot,
+  'foundFull' | 'foundFullMs' | 'restarts' | 'resyncs' | 'foreignMoves'
+>;
+
+/** What earlier processes counted of an agent and this one continues. */
+export interface RecoveredCounts extends AgentTally, RecoveredCounters {}
 
 /** Times in a state file, milliseconds since the Unix epoch. */
 export interface StateSummary {

@@ -196,6 +196,7 @@ const WRONG: [string, string][] = [
   ['serve: { exporter: [prometheus, none] }', '1:10: serve.exporter is ["prometheus","none"]; allowed: none alone'],
   ['serve:\n  port: 70000', '2:3: serve.port is 70000; allowed: a whole number, from 0 to 65535'],
   ['serve:\n  dir: /a', '2:3: serve.dir is unknown; there are exporter, '],
+  ['serve:\n  state: maybe', '2:3: serve.state is "maybe"; allowed: "on" or "off"'],
   ['serve:\n  page: maybe', '2:3: serve.page is "maybe"; allowed: "on" or "off"'],
   ['- a', '1:1: the file is ["a"]; allowed: an object with '],
 ];
@@ -230,7 +231,7 @@ describe('a configuration file', () => {
     const file = fileWith(
       'naming: x\nattributes:\n  - { name: a }\n  - { source: rank, sort: 1 }\nserve: { port: x, page: 1 }',
     );
-    const told = (() => {
+    const message = (() => {
       try {
         readSettings(file, SERVE_SECTION);
       } catch (error) {
@@ -238,7 +239,7 @@ describe('a configuration file', () => {
       }
       return '';
     })();
-    expect(told.split('\n').map((line) => line.replace(/(; |allowed: ).*/, ''))).toEqual([
+    expect(message.split('\n').map((line) => line.replace(/(; |allowed: ).*/, ''))).toEqual([
       `${file}:1:1: naming is "x"`,
       `${file}:3:5: attributes[0] has no "source"`,
       `${file}:4:5: attributes[1] has no "name"`,
@@ -272,9 +273,11 @@ describe('a configuration file', () => {
 
   it('with cyclic aliases is refused with each of them', () => {
     const file = fileWith('directories: &a [*a]\nserve: &s\n  exporter: [&x x, *x]\n  port: *s');
-    const told = (name: string): string =>
+    const message = (name: string): string =>
       `*${name} is an alias inside of its own anchor &${name}: the value would never end`;
-    expect(() => readSettings(file, SERVE_SECTION)).toThrow(`${file}:1:18: ${told('a')}\n${file}:4:9: ${told('s')}`);
+    expect(() => readSettings(file, SERVE_SECTION)).toThrow(
+      `${file}:1:18: ${message('a')}\n${file}:4:9: ${message('s')}`,
+    );
   });
 
   it('with aliases that expand too far is refused', () => {
@@ -434,11 +437,11 @@ describe('precedence', () => {
     expect(chosen({ config: file }, mp)).toEqual(['1.3', 'prometheus_mp']);
     expect(chosen({ config: file, nixlRelease: '1.2', nixlLabels: 'prometheus' }, mp)).toEqual(['1.2', 'prometheus']);
 
-    const told = effectiveConfig(file, mp);
-    expect(told).toContain(
+    const message = effectiveConfig(file, mp);
+    expect(message).toContain(
       '# from file\nnixlRelease: "1.3"\n# from NIXL_TELEMETRY_EXPORTER\nnixlLabels: prometheus_mp\n',
     );
-    expect(readSettings(fileWith(told), SERVE_SECTION).written).toMatchObject({ nixlRelease: '1.3' });
+    expect(readSettings(fileWith(message), SERVE_SECTION).written).toMatchObject({ nixlRelease: '1.3' });
 
     const [directory, options] = [temporaryDirectory(), ['--host', '127.0.0.1', '--port', '0']];
     const serve = start(['serve', '--dir', directory, '--config', file, ...options], mp);

@@ -52,6 +52,7 @@ function expectAll(receiver: OtlpReceiver): void {
   expect(one('agent_tx_bytes_total')).toEqual({
     metric: 'agent_tx_bytes_total',
     attributes: { agent_name: 'agent', hostname: hostname() },
+    startTimeMs: expect.any(Number) as number,
     value: 4096 + 2 ** 40 + 1,
   });
   const { count, sum, bounds, buckets } = one('agent_xfer_time_us')!.histogram!;

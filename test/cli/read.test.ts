@@ -127,9 +127,9 @@ describe('nixl-otel read', () => {
         command === 'read' ? ['--format', 'json', path.join(directory, agent)] : ['--json', '--dir', directory];
       const { code, stdout } = await run([command, ...flags, ...json]);
       for (const char of ['\u009b', '\u202e']) expect(stdout).not.toContain(char);
-      const told = JSON.parse(stdout) as { agent?: string; event?: string; agents?: { agent: string }[] };
-      expect(told.agent ?? told.agents![0]!.agent).toBe(agent);
-      if (command === 'read') expect(told.event).toBe(agent);
+      const printed = JSON.parse(stdout) as { agent?: string; event?: string; agents?: { agent: string }[] };
+      expect(printed.agent ?? printed.agents![0]!.agent).toBe(agent);
+      if (command === 'read') expect(printed.event).toBe(agent);
       expect(code).toBe(0);
     },
   );

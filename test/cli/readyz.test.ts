@@ -83,6 +83,20 @@ it('lists some of the rings that cannot be read, and the number of further ones'
   expect(ready).toBe(true);
   const lines = text.split('\n');
   expect(lines).toHaveLength(22);
-  expect(lines[1]).toBe('warning: "/r/0" is busy: held');
+  expect(lines[1]).toBe('waits: "/r/0" is busy: held');
   expect(lines.at(-1)).toBe('and 1005 more');
+});
+
+it('is ready without a usable state file, and says why there is none', () => {
+  const source = new InMemorySource();
+  source.stateProblems = [{ path: '/r/a', reason: 'the folder .nixl-otel cannot be made: no space' }];
+  expect(readiness(source.snapshot())).toEqual({
+    ready: true,
+    text: 'ready, 0 agents\nwarning: state file of "/r/a": the folder .nixl-otel cannot be made: no space',
+  });
+  source.stateProblems = Array.from({ length: 25 }, (_, i) => ({ path: `/r/${i}`, reason: 'no space' }));
+  expect(readiness(source.snapshot()).text.split('\n').slice(20)).toEqual([
+    'warning: state file of "/r/19": no space',
+    'and 5 more',
+  ]);
 });

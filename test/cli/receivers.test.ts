@@ -5,6 +5,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import * as grpc from '@grpc/grpc-js';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../support/free-port.js';
 import { TLS } from '../support/otlp-receiver.js';
 import { type RunningCommand, scrape, start, temporaryDirectory, until, valueOf } from './command.js';
 
@@ -26,12 +27,6 @@ async function listening(server: Server, port: number): Promise<Listening & { po
   };
   onTestFinished(() => void server.close());
   return { port: (server.address() as AddressInfo).port, close };
-}
-
-async function freePort(): Promise<number> {
-  const { port, close } = await listening(createTcpServer(), 0);
-  await close();
-  return port;
 }
 
 function answering(status: number, headers: Record<string, string> = {}): Receiver {

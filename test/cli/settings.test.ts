@@ -24,6 +24,8 @@ describe('settings of serve', () => {
       temporality: 'cumulative',
       histograms: 'explicit',
       page: 'on',
+      state: 'on',
+      standby: 'off',
       logFormat: 'text',
     });
   });
@@ -81,6 +83,7 @@ describe('settings of serve', () => {
       { NIXL_TELEMETRY_EXPORTER: 'prometheus', NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH: '10.0.0.1:7070' },
       { host: '10.0.0.1', port: 7070 },
     ],
+    [{ NIXL_OTEL_STATE: 'off' }, { state: 'off' }],
     [{ NIXL_TELEMETRY_EXPORTER: 'otlp' }, { exporter: ['otlp'] }],
     [
       { NIXL_TELEMETRY_EXPORTER: 'mine', NIXL_TELEMETRY_EXPORTER_PLUGIN_DIR: '/plugins' },
@@ -103,6 +106,7 @@ describe('settings of serve', () => {
       { [HISTOGRAMS]: 'exponential' },
       `${HISTOGRAMS} is "exponential"; allowed: explicit_bucket_histogram, base2_exponential_bucket_histogram`,
     ],
+    [{ NIXL_OTEL_STATE: 'no' }, 'NIXL_OTEL_STATE is "no"; allowed: on, off'],
     [{ OTEL_METRIC_EXPORT_INTERVAL: '0' }, 'OTEL_METRIC_EXPORT_INTERVAL'],
     [{ OTEL_METRICS_EXPORTER: 'otlp,,console' }, 'OTEL_METRICS_EXPORTER'],
     [{ NIXL_TELEMETRY_PROMETHEUS_LOCAL: 'maybe' }, 'NIXL_TELEMETRY_PROMETHEUS_LOCAL is "maybe"; allowed: y, yes'],

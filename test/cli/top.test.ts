@@ -49,7 +49,7 @@ function summed({ agents }: JsonLine): object {
 }
 
 /** Totals that transfer-source reports. */
-function told(stdout: string): object {
+function written(stdout: string): object {
   const { totals } = JSON.parse(stdout.trim().split('\n').at(-1)!) as Totals;
   expect(totals.refused).toBe(0);
   const sum = (event: string): number => Number(totals.events[event]?.sum ?? 0);
@@ -78,7 +78,7 @@ describe('nixl-otel top', () => {
     const rings = ['agent-0', 'agent-1', 'agent-2'].map((agent) => path.join(dir, agent));
     const before = rings.map((ring) => readFileSync(ring));
     const { code, stdout, stderr } = await run(['top', '--dir', dir, '--once', '--json', '--all', ...FAST]);
-    expect(summed(lastLine({ stdout })!)).toEqual(told(source.stdout));
+    expect(summed(lastLine({ stdout })!)).toEqual(written(source.stdout));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     rings.forEach((ring, i) => expect(readFileSync(ring).equals(before[i]!)).toBe(true));
   });
@@ -102,7 +102,7 @@ describe('nixl-otel top', () => {
     }
     await until(() => lastLine(top)!.agents.every(({ pid }) => pid === source.child.pid));
     const { stdout } = await source.stop();
-    await agrees(top, told(stdout));
+    await agrees(top, written(stdout));
     await until(() => lastLine(top)!.agents.every(({ state }) => state === 'dead'));
     expect(await top.stop()).toMatchObject({ code: 0, stderr: '' });
   });
@@ -129,7 +129,7 @@ describe('nixl-otel top', () => {
     await until(async () => valueOf(await scrape(url!), 'agent_tx_bytes_total') > 0);
     await until(() => lastLine(top)!.agents[0]!.fill < 0.5);
     await until(() => lastLine(top)!.agents[0]!.pid === source.child.pid);
-    const expected = told((await source.stop()).stdout) as { txBytes: number };
+    const expected = written((await source.stop()).stdout) as { txBytes: number };
     const line = await agrees(top, expected);
     // serve maps the ring as its agent did, and continues to run.
     await until(() => lastLine(top)!.agents[0]!.state === 'dead');
@@ -152,7 +152,7 @@ describe('nixl-otel top', () => {
     const source = startTransferSource(['--dir', dir, ...flags]);
     // A percentile covers the time between two samples.
     await until(() => lastLine(top)!.agents.some(({ transferTimeUs }) => transferTimeUs.p99! > 0));
-    await agrees(top, told((await source.stop()).stdout));
+    await agrees(top, written((await source.stop()).stdout));
 
     await serve.stop();
     await until(() => lastLine(top)!.notes[0]?.startsWith(`no metrics from ${url}/metrics: `));

@@ -3,24 +3,8 @@ import { chmodSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
-import { dist } from '../support/child.js';
-import { RunningCommand, temporaryDirectory } from './command.js';
-
-const NOBODY = 65_534;
-
-/** Works like main.js, but becomes another user after all modules are loaded: that user may not read the checkout. */
-const AS_NOBODY = `
-  const { run } = await import(${JSON.stringify(dist('cli/program.js'))});
-  const { addon } = await import(${JSON.stringify(dist('shm-bridge/addon.js'))});
-  addon();
-  process.setgroups([]);
-  process.setgid(${NOBODY});
-  process.setuid(${NOBODY});
-  process.exit(await run(process.argv.slice(1)));`;
-
-function startAsNobody(args: readonly string[]): RunningCommand {
-  return new RunningCommand(process.execPath, ['--input-type=module', '-e', AS_NOBODY, '--', ...args]);
-}
+import { startAsNobody } from '../support/as-nobody.js';
+import { temporaryDirectory } from './command.js';
 
 function directoryWithRings(): string {
   const directory = temporaryDirectory();

@@ -25,6 +25,8 @@ describe('a flag without effect is refused:', () => {
     [['--export-timeout', '1000'], '--export-timeout needs an exporter that pushes'],
     [['--exporter-dir', '/x', '--exporter', 'otlp,./own.mjs'], '--exporter-dir needs an exporter NAME that is neither'],
     [['--page', 'on', '--exporter', 'otlp'], '--page needs the HTTP server: the exporter prometheus, or --host or'],
+    [['--standby', 'on', '--exporter', 'otlp'], '--standby needs the HTTP server on a port other than 0'],
+    [['--standby', 'on', '--port', '0'], '--standby needs the HTTP server on a port other than 0'],
     [['--exporter', 'prometheus,none'], 'Allowed: none alone, or exporters without none'],
     [['--exporter', 'none', '--exporter', 'otlp'], 'Allowed: none alone, or exporters without none'],
   ])('%j', async (flags, message) => {
@@ -80,9 +82,9 @@ describe('a key of the file without effect', () => {
       const { resolution, file } = resolved({ config, ...flags }, env);
       return unusedSettings(resolution, file);
     };
-    const told = ['serve.consoleFile of the configuration file (needs the exporter console)'];
-    expect(warnings({ exporter: ['otlp'] }, {})).toEqual(told);
-    expect(warnings({}, { OTEL_METRICS_EXPORTER: 'otlp' })).toEqual(told);
+    const expected = ['serve.consoleFile of the configuration file (needs the exporter console)'];
+    expect(warnings({ exporter: ['otlp'] }, {})).toEqual(expected);
+    expect(warnings({}, { OTEL_METRICS_EXPORTER: 'otlp' })).toEqual(expected);
     expect(warnings({}, {})).toEqual([]);
   });
 

@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { ROOT, start, temporaryDirectory } from '../cli/command.js';
+import { RingWriter } from '../../src/shm-bridge/index.js';
+import { ROOT, type RunningCommand, start, temporaryDirectory, until } from '../cli/command.js';
 import { tool } from '../support/package.js';
-import { type Manifest, MANIFESTS, parsed, podSpecs } from './manifests.js';
+import { type Manifest, MANIFESTS, parsed, type PodSpec, podSpecs } from './manifests.js';
 
 const PACKAGES = {
   kubernetes: ['kubernetes-models@5.1.0', 'kubernetes-models'],
@@ -64,6 +65,37 @@ test('each nixl-otel that they start answers its probes', async () => {
     }
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
   }
+});
+
+test('an update of the DaemonSet starts the new pod of a node before it ends the old one', async () => {
+  interface DaemonSet {
+    updateStrategy: unknown;
+    template: { spec: PodSpec & { hostNetwork?: boolean } };
+  }
+  const { updateStrategy, template } = (await parsed<Manifest>('kubernetes/daemonset.yaml')).spec as DaemonSet;
+  expect(updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
+  // The scheduler would place no second pod on the node.
+  expect(template.spec.hostNetwork).toBeUndefined();
+  const container = template.spec.containers.find(({ name }) => name === 'nixl-otel')!;
+  expect(container.ports!.filter((port) => 'hostPort' in port)).toEqual([]);
+
+  const directory = temporaryDirectory();
+  const ring = path.join(directory, 'agent');
+  const writer = new RingWriter(ring, { wireVersion: 4, capacity: 64 });
+  writer.push({ type: 0, value: 1n });
+  const pod = async (): Promise<{ serve: RunningCommand; says: () => Promise<Response> }> => {
+    const serve = start([...container.args!, '--port', '0'], { NIXL_TELEMETRY_DIR: directory });
+    const [, port] = await serve.says(/serves http:\/\/0\.0\.0\.0:(\d+)\/metrics/);
+    return { serve, says: () => fetch(`http://127.0.0.1:${port}${container.readinessProbe!.httpGet.path}`) };
+  };
+  const bodyOf = async ({ says }: Awaited<ReturnType<typeof pod>>): Promise<string> => (await says()).text();
+  const old = await pod();
+  await until(async () => (await bodyOf(old)).startsWith('ready, 1 agents'));
+  const surge = await pod();
+  await until(async () => (await bodyOf(surge)).includes(`waits: "${ring}" is busy`));
+  expect((await surge.says()).status).toBe(200);
+  expect(await old.serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+  await until(async () => (await bodyOf(surge)).trim() === 'ready, 1 agents');
 });
 
 test('all of them use the image of this version', async () => {

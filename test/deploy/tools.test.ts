@@ -3,9 +3,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import { ROOT, temporaryDirectory } from '../cli/command.js';
+import { ROOT, type RunningCommand, start, temporaryDirectory } from '../cli/command.js';
 import { program } from '../servers/server.js';
+import { freePort } from '../support/free-port.js';
 import { at } from './manifests.js';
+
+const UNIT = 'systemd/nixl-otel@.service';
 
 interface Compose {
   services: Record<string, { image: string; volumes?: { type: string; source: string }[] }>;
@@ -32,14 +35,31 @@ test('promtool accepts prometheus.yml and its rules', () => {
 });
 
 test.runIf(existsSync('/usr/bin/systemd-analyze'))('systemd accepts the unit without a message', () => {
-  const { stderr, status } = spawnSync('systemd-analyze', ['verify', at('systemd/nixl-otel.service')]);
+  const { stderr, status } = spawnSync('systemd-analyze', ['verify', at(UNIT)]);
   expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
+});
+
+test('of two instances of the unit one serves, and the other one takes over', async () => {
+  const unit = readFileSync(at(UNIT), 'utf8');
+  // systemctl returns when an instance reports one of the two states: serve does so by a child.
+  expect(unit).toMatch(/^Type=notify$/m);
+  expect(unit).toMatch(/^NotifyAccess=all$/m);
+  const [, flags] = /^ExecStart=\/usr\/bin\/env nixl-otel (.+)$/m.exec(unit)!;
+  const port = String(await freePort());
+  const env = { NIXL_TELEMETRY_DIR: temporaryDirectory(), OTEL_EXPORTER_PROMETHEUS_PORT: port };
+  const [a, b] = [start(flags!.split(' '), env), start(flags!.split(' '), env)];
+  const stands = (instance: RunningCommand): Promise<RunningCommand> => instance.says(/stands by/).then(() => instance);
+  const standby = await Promise.race([stands(a), stands(b)]);
+  const serving = standby === a ? b : a;
+  await serving.says(/serves http/);
+  expect(await serving.stop('SIGTERM')).toMatchObject({ code: 0 });
+  expect((await standby.says(/serves http:\S+?:(\d+)/))[1]).toBe(port);
 });
 
 const canMakeDirectories = existsSync('/usr/bin/systemd-tmpfiles') && process.getuid!() === 0; // it sets their owner
 test.runIf(canMakeDirectories)('systemd-tmpfiles makes the directory that the unit reads', () => {
   const root = temporaryDirectory();
-  const unit = readFileSync(at('systemd/nixl-otel.service'), 'utf8');
+  const unit = readFileSync(at(UNIT), 'utf8');
   const [, directory] = /^Environment=NIXL_TELEMETRY_DIR=(.+)$/m.exec(unit)!;
   const file = at('systemd/nixl-otel.tmpfiles.conf');
   const { stderr, status } = spawnSync('systemd-tmpfiles', ['--create', `--root=${root}`, file]);

@@ -1,5 +1,7 @@
+import { diag } from '@opentelemetry/api';
 import { describe, expect, it, vi } from 'vitest';
 import { AgentAttributes } from '../../src/instrumentation/agents/agent-attributes.js';
+import { DiagOnce } from '../../src/instrumentation/feed/diag-once.js';
 import { AttributeRegistry, type AttributeSpec } from '../../src/mapping/index.js';
 import { instrumentation, opener } from './harness.js';
 import { agentSnapshot, InMemorySource, START_MS } from './in-memory-source.js';
@@ -72,6 +74,7 @@ describe('the process of an agent', () => {
       registry: new AttributeRegistry([{ name: 'rank', source: 'local_rank', type: 'integer' }]),
       hostname: 'h',
       rankVariable: 'LOCAL_RANK',
+      log: new DiagOnce(diag),
       readProcess: (pid) => (alive ? { pid, environment: { LOCAL_RANK: '4' } } : undefined),
     });
     const source = new InMemorySource();

@@ -4,7 +4,7 @@ import type { SnapshotFeed } from '../../src/instrumentation/feed/snapshot-feed.
 import type { EventTap, RingSource, SnapshotReader } from '../../src/shm-bridge/index.js';
 import type {
   AgentSnapshot,
-  AgentTally,
+  RecoveredCounts,
   EventTally,
   HistogramTally,
   Snapshot,
@@ -148,8 +148,8 @@ export class InMemorySource implements RingSource {
   stateProblems: Snapshot['stateProblems'] = [];
   /** Texts that keepAttributes() kept, by the agent's id. */
   readonly kept = new Map<number, string>();
-  /** Sums that recoveredTally() returns, by the agent's id. */
-  readonly recovered = new Map<number, AgentTally>();
+  /** Results of recoveredCounts(), by the agent's id. */
+  readonly recovered = new Map<number, RecoveredCounts>();
   collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, sinceTickMs: 3 };
   failure: Error | undefined;
   readonly #first: InMemoryTap | undefined;
@@ -180,7 +180,7 @@ export class InMemorySource implements RingSource {
     this.kept.set(agentId, text);
   }
 
-  recoveredTally(agentId: number): AgentTally | undefined {
+  recoveredCounts(agentId: number): RecoveredCounts | undefined {
     return this.recovered.get(agentId);
   }
 
@@ -216,6 +216,7 @@ export function feedOf(source: InMemorySource): SnapshotFeed {
     leave: () => {},
     collect: () => Promise.resolve().then(() => source.snapshot()),
     rings: () => new Set(source.agents.map(({ path }) => path)),
+    recovered: (agentId) => source.recoveredCounts(agentId),
   };
 }
 

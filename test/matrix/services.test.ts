@@ -4,8 +4,8 @@ import path from 'node:path';
 import { expect, inject, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { RunningCommand, temporaryDirectory, until, valueOf } from '../cli/command.js';
-import { freePort } from '../servers/server.js';
 import { codeOf } from '../support/docs.js';
+import { freePort } from '../support/free-port.js';
 import { Project } from '../support/package.js';
 import { type Cell, CELLS, nameOf, packages, programsOf } from './cells.js';
 

@@ -163,8 +163,8 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
       );
     await expect.poll(shown, { timeout: 30_000 }).toEqual(expected);
     const top = await run(['top', '--url', new URL('/', url).href, '--once', '--json']);
-    const told = JSON.parse(top.stdout) as { agents: { agent: string; totals: unknown }[] };
-    expect(Object.fromEntries(told.agents.map(({ agent, totals }) => [agent, totals]))).toEqual(expected);
+    const printed = JSON.parse(top.stdout) as { agents: { agent: string; totals: unknown }[] };
+    expect(Object.fromEntries(printed.agents.map(({ agent, totals }) => [agent, totals]))).toEqual(expected);
   });
 
   it("shows rates that match an agent's transfers", async () => {

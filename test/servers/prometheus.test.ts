@@ -1,8 +1,8 @@
 /** A real Prometheus scrapes a real serve, and its answers equal the totals of the agents. */
 import { expect, it } from 'vitest';
 import { type RunningCommand, scrape, start, temporaryDirectory, valueOf } from '../cli/command.js';
+import { freePort } from '../support/free-port.js';
 import { PATIENTLY, startPrometheus } from './backends.js';
-import { freePort } from './server.js';
 import { Agents, ofCumulative, storedIn, TRANSFERS } from './transfers.js';
 
 async function startServe(directory: string, port: number): Promise<RunningCommand> {

@@ -1,8 +1,8 @@
 /** Programs from `fetch.mjs` or a variable, as servers on a free port. */
 import { existsSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { ROOT, RunningCommand, temporaryDirectory, until } from '../cli/command.js';
+import { freePort } from '../support/free-port.js';
 
 /** Returns the path of a program. @throws when it is neither fetched nor named. */
 export function program(name: string): string {
@@ -75,13 +75,4 @@ export interface ServerOptions {
   args: (directory: string, address: string) => string[];
   /** Path that answers with success once the server works. */
   ready: string;
-}
-
-/** Finds a free port: these servers cannot report a port that they choose. */
-export async function freePort(): Promise<number> {
-  const reserved = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => reserved.once('listening', resolve));
-  const { port } = reserved.address() as AddressInfo;
-  await new Promise((resolve) => reserved.close(resolve));
-  return port;
 }

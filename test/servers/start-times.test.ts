@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/rings.js';
 import { TransferEvent } from '../../src/tally.js';
 import { type RunningCommand, start, temporaryDirectory } from '../cli/command.js';
+import { freePort } from '../support/free-port.js';
 import { type Backend, NATIVE_HISTOGRAMS, PATIENTLY, startPrometheus, START_TIMES } from './backends.js';
-import { freePort } from './server.js';
 import { ofCumulative } from './transfers.js';
 
 const COUNTER = 'agent_xfer_time_total';

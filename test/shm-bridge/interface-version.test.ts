@@ -128,7 +128,7 @@ test('the interface has not changed without a new version', () => {
         "pendingOf",
         "push",
         "readState",
-        "recoveredTally",
+        "recoveredCounts",
         "removeReader",
         "requestDrain",
         "ringStats",

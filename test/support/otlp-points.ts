@@ -3,6 +3,8 @@
 export interface OtlpPoint {
   metric: string;
   attributes: Record<string, string>;
+  /** Milliseconds since the Unix epoch. */
+  startTimeMs: number;
   /** For sums and gauges. */
   value?: number;
   /** For histograms. */
@@ -29,6 +31,7 @@ interface JsonBuckets {
 }
 
 interface JsonPoint {
+  startTimeUnixNano?: string;
   attributes?: { key: string; value: { stringValue: string } }[];
   asDouble?: number;
   asInt?: string | number;
@@ -65,11 +68,12 @@ function pointsOf({ name, sum, gauge, histogram, exponentialHistogram }: JsonMet
   const { dataPoints, aggregationTemporality = 0 } = (sum ?? gauge ?? histogram ?? exponentialHistogram)!;
   return dataPoints.map((point) => {
     const attributes = Object.fromEntries((point.attributes ?? []).map(({ key, value }) => [key, value.stringValue]));
-    return { metric: name, attributes, ...numbersOf(point, aggregationTemporality) };
+    const startTimeMs = Number(point.startTimeUnixNano ?? 0) / 1e6;
+    return { metric: name, attributes, startTimeMs, ...numbersOf(point, aggregationTemporality) };
   });
 }
 
-function numbersOf(point: JsonPoint, temporality: number): Omit<OtlpPoint, 'metric' | 'attributes'> {
+function numbersOf(point: JsonPoint, temporality: number): Omit<OtlpPoint, 'metric' | 'attributes' | 'startTimeMs'> {
   const { bucketCounts, explicitBounds, positive, negative, min, max } = point;
   const [count, sum] = [Number(point.count), point.sum!];
   if (positive !== undefined) {

@@ -46,8 +46,8 @@ async function demo(options: DemoOptions): Promise<void> {
   process.once('exit', remove); // the second signal ends the process at once
   try {
     const { interval: intervalMs, ...flags } = options;
-    // Variables are meant for real agents, so the demo reads none.
-    const given = givenFlags({ ...flags, dir: [directory] });
+    // Variables are meant for real agents, so the demo reads none. No later process reads this directory: no state files.
+    const given = givenFlags({ ...flags, dir: [directory], state: 'off' });
     const resolved = resolve(ALL_SERVE_ROWS, { given, givenBy: 'flag', environment: {} });
     const settings = serveSettings(resolved);
     const rings = withSource(settingsFrom(resolved, undefined));

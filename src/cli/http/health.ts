@@ -7,21 +7,27 @@ const LATE_MS = 1000;
 const MAX_LISTED = 20;
 
 /**
- * Returns readiness and its text. Only a failure of serve itself makes it unready. Rings that cannot be read are warnings: an
- * orchestrator that withdraws traffic would not help them.
+ * Returns readiness and its text. Only a failure of serve itself makes it unready. Rings that cannot be read, and state files
+ * that cannot be used, are warnings: an orchestrator that withdraws traffic would not help them. A serve that waits for busy
+ * rings is ready: a rolling update ends the consumer that holds them only then.
  */
 export function readiness(snapshot: Snapshot | undefined): { ready: boolean; text: string } {
   if (snapshot === undefined) return { ready: false, text: 'the rings are closed' };
-  const { collector, agents, problems, problemCount } = snapshot;
+  const { collector, agents, problems, problemCount, stateProblems } = snapshot;
   const lateMs = Math.max(LATE_MS, 10 * collector.drainIntervalMs);
   if (collector.sinceTickMs > lateMs) {
     const text = `the collector thread has had no turn for ${Math.round(collector.sinceTickMs)} ms`;
     return { ready: false, text };
   }
   const lines = [`ready, ${agents.filter(({ exported }) => exported).length} agents`];
-  for (const { path, state, reason } of problems.slice(0, MAX_LISTED)) {
-    lines.push(oneLine(`warning: "${path}" is ${state}: ${reason}`));
-  }
-  if (problemCount > MAX_LISTED) lines.push(`and ${problemCount - MAX_LISTED} more`);
+  const found = [
+    ...problems.map(({ path, state, reason }) => {
+      return `${state === 'busy' ? 'waits' : 'warning'}: "${path}" is ${state}: ${reason}`;
+    }),
+    ...stateProblems.map(({ path, reason }) => `warning: state file of "${path}": ${reason}`),
+  ];
+  for (const line of found.slice(0, MAX_LISTED)) lines.push(oneLine(line));
+  const unlisted = problemCount + stateProblems.length - MAX_LISTED;
+  if (unlisted > 0) lines.push(`and ${unlisted} more`);
   return { ready: true, text: lines.join('\n') };
 }

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { gzip } from 'node:zlib';
 import { reasonOf } from '../../errors.js';
 import { Failure } from '../process/failure.js';
@@ -41,13 +42,35 @@ const KEEP_ALIVE_MS = 75_000;
 /** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 30_000;
 const CLOSE_DEADLINE_MS = 2_000;
+/** Agents go on writing while no process drains. */
+const TAKEN_PAUSE_MS = 50;
+
+interface Limits {
+  readonly stalledMs?: number;
+}
 
 /** Starts the server. @throws Failure if it cannot listen on the address. */
-export async function listenOn(
+export async function listenOn(host: string, port: number, limits?: Limits): Promise<MetricsServer> {
+  const server = await listenIfFree(host, port, limits);
+  if (server === undefined) throw cannotServe(host, port, LISTEN_PROBLEMS[TAKEN]!);
+  return server;
+}
+
+/** Waits until the port is free. @throws Failure for any other reason not to listen. */
+export async function listenOnceFree(host: string, port: number): Promise<MetricsServer> {
+  for (;;) {
+    const server = await listenIfFree(host, port);
+    if (server !== undefined) return server;
+    await pause(TAKEN_PAUSE_MS);
+  }
+}
+
+/** Returns undefined if the port is taken. @throws Failure for any other reason not to listen. */
+export async function listenIfFree(
   host: string,
   port: number,
-  { stalledMs = STALLED_MS }: { readonly stalledMs?: number } = {},
-): Promise<MetricsServer> {
+  { stalledMs = STALLED_MS }: Limits = {},
+): Promise<MetricsServer | undefined> {
   const handlers = new Map<string, Handler>([
     ['/', (_, answer) => answer(200, INDEX)],
     ['/livez', (_, answer) => answer(200, 'alive')],
@@ -60,7 +83,7 @@ export async function listenOn(
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(stalledMs);
-  await listen(server, host, port);
+  if (!(await isListening(server, host, port))) return undefined;
   const { address, port: actualPort, family } = server.address() as AddressInfo;
   const name = family === 'IPv6' ? `[${address}]` : address;
   return {
@@ -117,21 +140,30 @@ function acceptsGzip({ headers }: IncomingMessage): boolean {
   return accepted.some((one) => /^\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one));
 }
 
-async function listen(server: Server, host: string, port: number): Promise<void> {
+/** Returns false if the port is taken. */
+async function isListening(server: Server, host: string, port: number): Promise<boolean> {
   server.listen({ host, port });
   try {
     await once(server, 'listening');
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
-    throw new Failure(`cannot serve on ${host} port ${port}: ${LISTEN_PROBLEMS[code] ?? message}`);
+    if (code === TAKEN) return false;
+    throw cannotServe(host, port, LISTEN_PROBLEMS[code] ?? message);
   }
   // While no file descriptor is free, some versions of Node report each connection that they cannot accept.
   const warn = warnOnce();
   server.on('error', (error) => warn(`a connection could not be accepted: ${reasonOf(error)}`));
+  return true;
 }
 
+function cannotServe(host: string, port: number, reason: string): Failure {
+  return new Failure(`cannot serve on ${host} port ${port}: ${reason}`);
+}
+
+const TAKEN = 'EADDRINUSE';
+
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is taken; choose another with --port (0 takes any free one)',
+  [TAKEN]: 'the port is taken; choose another with --port (0 takes any free one)',
   EACCES: 'not permitted; choose a port above 1023 with --port',
   EADDRNOTAVAIL: 'this machine does not have that address; choose another with --host',
   ENOTFOUND: 'the host name is not known; choose another with --host',

@@ -1,7 +1,7 @@
 /** `nixl-otel list`: the rings of a directory and the fields of their headers. Drains and changes nothing. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { findWriters, inspectRing } from '../../shm-bridge/index.js';
+import { findWriters, inspectRing, readState } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, exitCodeOf, Failure } from '../process/failure.js';
 import { oneLine, printableJson } from '../../one-line.js';
@@ -15,7 +15,7 @@ import {
   isNotPermitted,
   statOf,
 } from '../ring-files.js';
-import { age, ifKnown } from '../figures/formats.js';
+import { age, dateAndTime, ifKnown } from '../figures/formats.js';
 import { table } from '../figures/table.js';
 
 interface ListOptions {
@@ -31,11 +31,14 @@ interface Row extends RingInspection {
   pid?: number;
   /** Milliseconds since the file was created; absent if the file system does not record that time. */
   ageMs?: number;
+  /** Time at which the agent's sums in its state file were 0, milliseconds since the epoch; absent without such a file. */
+  startTimeMs?: number;
 }
 
 const HELP = `
 held: a consumer of this package drains the ring. PID: the process that writes the ring, if it is visible. AGE: time since
-the file was created; an agent that restarts under its name uses the same file.`;
+the file was created; an agent that restarts under its name uses the same file. SINCE: time since which serve counts the
+agent's events, by its state file; only for rings that this user's serve reads.`;
 
 export function addList(program: Command): void {
   const command = addDirectoryOption(program.command('list').description('show the rings of a directory'))
@@ -81,7 +84,9 @@ function rowsIn(directory: string, complain: Complain): Row[] {
     const { uid, birthtimeMs = 0 } = statOf(file, complain) ?? {};
     const owner = uid === undefined ? {} : { owner: uid };
     const age = birthtimeMs > 0 ? { ageMs: Math.max(0, Math.round(Date.now() - birthtimeMs)) } : {};
-    return { path: file, agent, ...owner, ...age, ...inspectRing(file) };
+    const startTimeMs = readState(file)?.startTimeMs;
+    const since = startTimeMs === undefined ? {} : { startTimeMs };
+    return { path: file, agent, ...owner, ...age, ...since, ...inspectRing(file) };
   });
 }
 
@@ -97,6 +102,7 @@ const COLUMNS: readonly (readonly [heading: string, text: (row: Row) => string])
   ['OWNER', ({ owner }) => number(owner)],
   ['PID', ({ pid }) => number(pid)],
   ['AGE', ({ ageMs }) => ifKnown(ageMs, age)],
+  ['SINCE', ({ startTimeMs }) => ifKnown(startTimeMs, (ms) => dateAndTime(new Date(ms)))],
   ['STATE', stateText],
 ];
 

@@ -16,6 +16,7 @@ import { addFlags } from '../flags.js';
 import { formatInText } from '../process/log-format.js';
 import { ensureNoteFormat, logDiagToStderr, makeStdoutOptional, note, setNoteFormat } from '../process/output.js';
 import { StopRequest } from '../process/stop.js';
+import { reportToSystemd } from '../process/systemd.js';
 import { checkResourceAttributes } from './key-value-pairs.js';
 import { watchLateErrors } from './late-errors.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
@@ -61,7 +62,9 @@ async function serve(flags: Partial<ServeSettings>, command: Command): Promise<v
     await whileServing(settings, rings, listens(resolved), async ({ url }) => {
       // Signals are handled only from now on: before, a signal must be able to end a module that hangs.
       stop = new StopRequest();
-      note(startLine(settings, url));
+      const line = startLine(settings, url);
+      note(line);
+      reportToSystemd(line);
       await Promise.race([stop.requested, lateErrors.unknown]);
     });
   } finally {

@@ -20,10 +20,15 @@ import type { ServeSettings } from '../../settings/serve-rows.js';
 export type MetricsPipeline = Awaited<ReturnType<typeof openPipeline>>;
 
 /**
- * Opens the exporters before the source: if one of them cannot be opened, no event is taken out of a ring.
+ * Opens the exporters before the source: if one of them cannot be opened, no event is taken out of a ring. `untilTurn`: waits
+ * before the source is opened.
  * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
  */
-export async function openPipeline({ source: sourceOptions, ...profile }: ProducerSettings, settings: ServeSettings) {
+export async function openPipeline(
+  { source: sourceOptions, ...profile }: ProducerSettings,
+  settings: ServeSettings,
+  untilTurn?: () => Promise<void>,
+) {
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
   warnOfNoEffect(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
@@ -38,10 +43,15 @@ export async function openPipeline({ source: sourceOptions, ...profile }: Produc
     for (const name of settings.exporter) {
       outputs.push(await openOutput(name, { settings, resource, shared, onFailure }));
     }
-    sourceFeed = new SourceFeed(openSource({ ...sourceOptions, ...builderMetrics.wants }), logger, failures);
+    await untilTurn?.();
+    const state = settings.state === 'on';
+    const source = openSource({ ...sourceOptions, ...builderMetrics.wants, state });
+    sourceFeed = new SourceFeed(source, logger, failures);
     builderMetrics.attach(sourceFeed.source);
     builderMetrics.begin();
     feed.attach(sourceFeed);
+    // Opens all rings at once: their agents went on writing while no process drained.
+    void sourceFeed.source.drain();
   } catch (error) {
     await closeAll(outputs, settings.shutdownTimeout);
     throw error;

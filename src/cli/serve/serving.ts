@@ -4,7 +4,9 @@ import { isCustomError } from '../../mapping/index.js';
 import { publishAgents } from '../api/routes.js';
 import { publishPage } from '../page/routes.js';
 import { readiness } from '../http/health.js';
-import { listenOn } from '../http/metrics-server.js';
+import { listenIfFree, listenOn, listenOnceFree, type MetricsServer } from '../http/metrics-server.js';
+import { note } from '../process/output.js';
+import { reportToSystemd } from '../process/systemd.js';
 import { type MetricsPipeline, openPipeline } from './pipeline.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
@@ -15,7 +17,8 @@ interface Serving {
 }
 
 /**
- * Serves while `work` runs. The server starts first: if it cannot listen, no event is taken out of a ring.
+ * Serves while `work` runs. The server starts first: if it cannot listen, no event is taken out of a ring. A standby opens its
+ * exporters while it waits for the port, so that it drains as soon as the port is free.
  * @throws Failure if the address or an exporter is not available; NixlTelemetryError; errors of `work`.
  */
 export async function whileServing(
@@ -24,10 +27,18 @@ export async function whileServing(
   listen: boolean,
   work: (serving: Serving) => Promise<void>,
 ): Promise<void> {
-  const server = listen ? await listenOn(settings.host, settings.port) : undefined;
+  const { host, port, standby } = settings;
+  let server: MetricsServer | undefined;
+  if (listen) server = standby === 'on' ? await listenIfFree(host, port) : await listenOn(host, port);
+  const untilFree = async (): Promise<void> => {
+    const text = `stands by until port ${port} of ${host} is free`;
+    note(text);
+    reportToSystemd(text);
+    server = await listenOnceFree(host, port);
+  };
   let pipeline: MetricsPipeline | undefined;
   try {
-    pipeline = await openPipeline(rings, settings);
+    pipeline = await openPipeline(rings, settings, listen && server === undefined ? untilFree : undefined);
     const { exposition, peek } = pipeline;
     if (exposition !== undefined) server?.route('/metrics', exposition);
     server?.route('/readyz', (_, answer) => {

@@ -1,7 +1,11 @@
 /** Configured attributes and NIXL's labels of each agent, looked up once per process and not once per collect. */
-import { type AgentSnapshot, AttributeRegistry, type Attributes, type ProcessFacts } from '../../mapping/index.js';
-import { readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
+import { type AgentSnapshot, AttributeRegistry, type Attributes } from '../../mapping/index.js';
+import { oneLine } from '../../one-line.js';
+import { processStart } from '../../shm-bridge/agent-process.js';
+import { MOST_ATTRIBUTE_BYTES, readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
+import type { DiagOnce } from '../feed/diag-once.js';
 import { AgentInstances } from './agent-instances.js';
+import { factsIn, type KeptFacts, keptText } from './kept-facts.js';
 
 /** Longest wait for an agent's process. After this time its attributes, which cannot change, are set without the process. */
 const SETTLE_MS = 2000;
@@ -13,6 +17,7 @@ interface AgentAttributesOptions {
   readonly hostname: string;
   /** Name of the variable that holds an agent's local rank. */
   readonly rankVariable: string;
+  readonly log: DiagOnce;
   /** Replacement in tests. */
   readonly readProcess?: typeof readAgentProcess;
 }
@@ -38,6 +43,8 @@ export class AgentAttributes {
   readonly #instances: AgentInstances | undefined;
   readonly #readProcess: typeof readAgentProcess;
   #byId = new Map<number, Known>();
+  /** Keeps the facts about processes for the next process of serve. */
+  #source: RingSource | undefined;
   #watch: NodeJS.Timeout | undefined;
 
   constructor(options: AgentAttributesOptions) {
@@ -51,6 +58,7 @@ export class AgentAttributes {
   /** Probes the processes of this source's agents as they appear, if an attribute or label needs a process. */
   watch(source: RingSource): void {
     if (!this.#needsProcess || this.#watch !== undefined) return;
+    this.#source = source;
     this.#watch = setInterval(() => {
       if (source.closed) return this.unwatch();
       const { agents } = source.snapshot();
@@ -61,7 +69,7 @@ export class AgentAttributes {
 
   unwatch(): void {
     clearInterval(this.#watch);
-    this.#watch = undefined;
+    this.#watch = this.#source = undefined;
   }
 
   /** Returns the attributes of series that several agents share. */
@@ -78,14 +86,17 @@ export class AgentAttributes {
     return this.resolved(agent).attributes;
   }
 
-  /** Returns the same object as long as the agent's process is the same. */
-  resolved({ id, agent, pid }: AgentSnapshot): Resolved {
+  /**
+   * Returns the same object as long as the agent's process is the same. A process that can be read has the first claim, before
+   * the facts that an earlier process of serve kept.
+   */
+  resolved(snapshot: AgentSnapshot): Resolved {
+    const { id, agent, pid } = snapshot;
     if (this.#options.registry.specs.length === 0 && this.#nixlLabels.specs.length === 0) return NONE;
     const before = this.#byId.get(id);
     // The attributes outlive the process: the last values of a dead agent keep them.
     if (before !== undefined && (pid === undefined || before.pid === pid)) return before;
-    const process = pid === undefined ? undefined : this.#factsOf(id, pid);
-    const known = { pid, ...this.#resolve({ agent }, process) };
+    const known = { pid, ...this.#resolve({ agent }, this.#needsProcess ? this.#factsOf(snapshot) : undefined) };
     this.#byId.set(id, known);
     return known;
   }
@@ -107,18 +118,35 @@ export class AgentAttributes {
     return this.#options.registry.needsProcess || this.#nixlLabels.needsProcess;
   }
 
-  #resolve(about: { readonly agent?: string }, process: ProcessFacts | undefined): Resolved {
-    const { registry, hostname } = this.#options;
+  #resolve(about: { readonly agent?: string }, facts: KeptFacts | undefined): Resolved {
+    const { registry, hostname, rankVariable } = this.#options;
+    const process = facts && { ...facts, localRank: facts.environment[rankVariable] };
     const subject = { ...about, hostname, environment: globalThis.process.env, process };
     return { attributes: registry.resolve(subject), nixlLabels: this.#nixlLabels.resolve(subject) };
   }
 
-  /** Returns facts about a process. If the process is not readable, they have only its pid. */
-  #factsOf(id: number, pid: number): ProcessFacts | undefined {
+  /** Returns facts about the agent's process. If the process was never readable, they have only its pid. */
+  #factsOf(snapshot: AgentSnapshot): KeptFacts | undefined {
+    const { id, pid, keptAttributes } = snapshot;
+    const kept = keptAttributes === undefined ? undefined : factsIn(keptAttributes);
+    if (pid === undefined) return kept;
     const { registry, rankVariable } = this.#options;
-    if (!this.#needsProcess) return undefined;
+    const start = processStart(pid);
     const seen = this.#readProcess(pid, [rankVariable, ...registry.agentVariables]);
-    const instance = this.#instances?.of(id, pid);
-    return { ...(seen ?? { pid, environment: {} }), instance, localRank: seen?.environment[rankVariable] };
+    // It may end before it is read.
+    if (seen === undefined && kept?.pid === pid && (start ?? kept.start) === kept.start) return kept;
+    const facts = { ...(seen ?? { pid, environment: {} }), start, instance: this.#instances?.of(id, pid) };
+    this.#keep(snapshot, facts);
+    return facts;
+  }
+
+  #keep({ id, path }: AgentSnapshot, facts: KeptFacts): void {
+    if (this.#source === undefined || this.#source.closed) return;
+    const text = keptText(facts);
+    this.#source.keepAttributes(id, text ?? ''); // no text is better than that of an earlier process
+    if (text !== undefined) return;
+    const effect = 'a later serve cannot give them to the agent after its process has ended';
+    const message = `attributes of ring ${oneLine(path)} take more than ${MOST_ATTRIBUTE_BYTES} bytes: ${effect}`;
+    this.#options.log.debug(path, 'attributes', message);
   }
 }

@@ -5,8 +5,9 @@
  */
 import type { AgentSnapshot } from '../../mapping/index.js';
 import { processStart, ringBirth } from '../../shm-bridge/agent-process.js';
+import { factsIn } from './kept-facts.js';
 
-type Agent = Pick<AgentSnapshot, 'id' | 'agent' | 'directory' | 'pid'>;
+type Agent = Pick<AgentSnapshot, 'id' | 'agent' | 'directory' | 'pid' | 'keptAttributes'>;
 
 interface Process {
   /** Start time: distinguishes it from an earlier process with the same pid. */
@@ -26,6 +27,7 @@ export class AgentInstances {
 
   /** Numbers the agents that have no number in their process yet. Needs all agents of a snapshot, to order them. */
   number(agents: readonly Agent[]): void {
+    this.#continueKept(agents);
     const newcomers = agents.flatMap(({ id, agent, directory, pid }) =>
       pid === undefined || this.of(id, pid) !== undefined ? [] : [{ id, pid, birth: ringBirth(directory, agent) }],
     );
@@ -42,6 +44,19 @@ export class AgentInstances {
   keep(ids: ReadonlySet<number>): void {
     for (const id of this.#byId.keys()) if (!ids.has(id)) this.#byId.delete(id);
     this.#forgetEndedProcesses();
+  }
+
+  /** Gives agents the numbers that they had in an earlier process of serve, if their own process is still the same. */
+  #continueKept(agents: readonly Agent[]): void {
+    for (const { id, pid, keptAttributes } of agents) {
+      if (pid === undefined || keptAttributes === undefined || this.of(id, pid) !== undefined) continue;
+      const kept = factsIn(keptAttributes);
+      if (kept?.instance === undefined || kept.pid !== pid) continue;
+      const process = this.#process(pid);
+      if (process.start === undefined || process.start !== kept.start) continue;
+      this.#byId.set(id, { pid, instance: kept.instance });
+      process.next = Math.max(process.next, kept.instance + 1);
+    }
   }
 
   #process(pid: number): Process {

@@ -57,10 +57,11 @@ export class BuilderMetrics {
   static of(profile: Profile, logger: DiagLogger): BuilderMetrics {
     const { attributes, hostname, rankVariable, builders } = profile;
     const nixlLabels = nixlLabelRegistry(profile.nixlLabels);
+    const log = new DiagOnce(logger);
     const made = new BuilderMetrics({
       processor: new MetricProcessor({ attributes: attributes.specs, hostname, builders }),
-      agentAttributes: new AgentAttributes({ registry: attributes, nixlLabels, hostname, rankVariable }),
-      log: new DiagOnce(logger),
+      agentAttributes: new AgentAttributes({ registry: attributes, nixlLabels, hostname, rankVariable, log }),
+      log,
     });
     made.processor.onMeterNeeded = () => made.start();
     return made;

@@ -79,7 +79,9 @@ export class BuilderRun {
       this.#openTap(); // for builders that were added later
       this.#flush();
       this.#warnOfLoss();
-      if (processor.observes) processor.observe(this.#directory.gains(snapshot.agents));
+      if (!processor.observes) return;
+      const recovered = (agentId: number) => this.#source?.recoveredCounts(agentId);
+      processor.observe(this.#directory.gains(snapshot.agents, recovered));
     });
   }
 

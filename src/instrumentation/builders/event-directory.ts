@@ -2,6 +2,7 @@
 import { madeOnce } from '../../maps.js';
 import { type AgentSnapshot, type EventLabels, eventLabels } from '../../mapping/index.js';
 import type { AgentEvent, EventGain } from '../../settings/metric-builder.js';
+import type { AgentTally } from '../../tally.js';
 import type { AgentAttributes } from '../agents/agent-attributes.js';
 
 type NamedEvent = Omit<AgentEvent, 'value' | 'exact' | 'timeMs'>;
@@ -13,7 +14,7 @@ export class EventDirectory {
   #before: ReadonlyMap<number, AgentSnapshot> = new Map();
   #labels = new Map<number, EventLabels[]>();
   /** Readings at the last call of gains(). */
-  #counted: ReadonlyMap<number, AgentSnapshot> = new Map();
+  #counted: ReadonlyMap<number, AgentTally> = new Map();
 
   constructor(attributes: AgentAttributes) {
     this.#attributes = attributes;
@@ -32,19 +33,25 @@ export class EventDirectory {
     return agent && this.#named(agent, key);
   }
 
-  /** Returns the gains since the last call, by agent and event. */
-  gains(agents: readonly AgentSnapshot[]): EventGain[] {
+  /**
+   * Returns the gains since the last call, by agent and event. `recovered` returns what earlier processes counted of an agent:
+   * their gains are not repeated.
+   */
+  gains(agents: readonly AgentSnapshot[], recovered: (agentId: number) => AgentTally | undefined): EventGain[] {
     const gains: EventGain[] = [];
+    const counted = new Map<number, AgentTally>();
     for (const agent of agents) {
-      const before = this.#counted.get(agent.id);
+      const before = this.#counted.get(agent.id) ?? (agent.recovered ? recovered(agent.id) : undefined);
+      if (agent.recovered && before === undefined) continue; // not available now: its gains follow
+      counted.set(agent.id, agent);
       agent.events.forEach(({ count, sum }, key) => {
-        const counted = before?.events[key];
-        const gained = count - (counted?.count ?? 0);
+        const earlier = before?.events[key];
+        const gained = count - (earlier?.count ?? 0);
         if (gained <= 0) return;
-        gains.push({ ...this.#named(agent, key)!, count: gained, sum: sum - (counted?.sum ?? 0n) });
+        gains.push({ ...this.#named(agent, key)!, count: gained, sum: sum - (earlier?.sum ?? 0n) });
       });
     }
-    this.#counted = new Map(agents.map((agent) => [agent.id, agent]));
+    this.#counted = counted;
     return gains;
   }
 

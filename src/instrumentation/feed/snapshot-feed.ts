@@ -1,10 +1,18 @@
 /** Fresh snapshots of one source. Problems of its rings and places are logged once each. */
 import { clearTimeout, setTimeout } from 'node:timers';
 import type { DiagLogger } from '@opentelemetry/api';
-import type { AgentSnapshot, RingProblem, RingSource, Snapshot, SnapshotReader } from '../../shm-bridge/index.js';
+import type {
+  AgentSnapshot,
+  RecoveredCounts,
+  RingProblem,
+  RingSource,
+  Snapshot,
+  SnapshotReader,
+} from '../../shm-bridge/index.js';
 import { oneLine } from '../../one-line.js';
 import { DiagOnce } from './diag-once.js';
 import { placeLine, placeProblems } from './place-problems.js';
+import { RecoveryLog } from './recovery-log.js';
 
 /** `problems` includes those of places without rings. */
 export interface FeedSnapshot extends Snapshot {
@@ -23,6 +31,8 @@ export interface SnapshotFeed {
   collect(reader: object): Promise<ReaderSnapshot | undefined>;
   /** Returns paths of the currently reported rings and drains nothing. Undefined as for collect(). */
   rings(): ReadonlySet<string> | undefined;
+  /** Returns what earlier processes counted of a recovered agent; undefined if that is not available now. */
+  recovered(agentId: number): RecoveredCounts | undefined;
 }
 
 export interface ReaderSnapshot extends FeedSnapshot {
@@ -50,6 +60,7 @@ const CHECK_INTERVAL_MS = 30_000;
 export class SourceFeed implements SnapshotFeed {
   readonly source: RingSource;
   readonly #log: DiagOnce;
+  readonly #recoveryLog: RecoveryLog;
   readonly #failures: ReadonlyMap<string, number> | undefined;
   readonly #readers = new Map<object, SnapshotReader>();
   readonly #now: () => number;
@@ -66,6 +77,7 @@ export class SourceFeed implements SnapshotFeed {
   ) {
     this.source = source;
     this.#log = new DiagOnce(logger);
+    this.#recoveryLog = new RecoveryLog(logger, (agentId) => this.recovered(agentId));
     this.#failures = failures;
     this.#now = now;
     this.#sinceMs = now();
@@ -100,6 +112,10 @@ export class SourceFeed implements SnapshotFeed {
     return new Set(agents.filter(({ exported }) => exported).map(({ path }) => path));
   }
 
+  recovered(agentId: number): RecoveredCounts | undefined {
+    return this.source.closed ? undefined : this.source.recoveredCounts(agentId);
+  }
+
   /** Returns a snapshot and drains nothing. */
   peek(): FeedSnapshot | undefined {
     return this.source.closed ? undefined : this.#logged(this.source.snapshot());
@@ -111,13 +127,18 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   #snapshotFor(reader: object): FeedSnapshot {
-    return this.#logged((this.#readers.get(reader) ?? this.source).snapshot());
+    const snapshot = this.#logged((this.#readers.get(reader) ?? this.source).snapshot());
+    this.#recoveryLog.write(snapshot);
+    return snapshot;
   }
 
   /** Unref'd: telemetry must not keep an idle process alive. */
   #checkAfter(ms: number): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#log.guard('source', 'checking the rings', () => this.peek());
+      this.#log.guard('source', 'checking the rings', () => {
+        const snapshot = this.peek();
+        if (snapshot !== undefined) this.#recoveryLog.write(snapshot);
+      });
       this.#check = this.#checkAfter(CHECK_INTERVAL_MS);
     }, ms).unref();
   }
@@ -134,10 +155,13 @@ export class SourceFeed implements SnapshotFeed {
     };
   }
 
-  #logRings({ problems, openDirectories, agents }: Snapshot): void {
+  #logRings({ problems, stateProblems, openDirectories, agents }: Snapshot): void {
     for (const { path, state, reason } of problems) {
       const level = LOGGED[state];
       if (level !== undefined) this.#log[level](path, state, oneLine(`ring ${path} is ${state}: ${reason}`));
+    }
+    for (const { path, reason } of stateProblems) {
+      this.#log.warn(path, 'state file', oneLine(`state file of ring ${path}: ${reason}`));
     }
     for (const path of openDirectories) {
       const remedy = 'make it private, or set the option owners';
@@ -181,5 +205,9 @@ export class LateFeed implements SnapshotFeed {
 
   rings(): ReadonlySet<string> | undefined {
     return this.#feed?.rings();
+  }
+
+  recovered(agentId: number): RecoveredCounts | undefined {
+    return this.#feed?.recovered(agentId);
   }
 }

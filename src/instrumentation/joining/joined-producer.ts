@@ -47,7 +47,8 @@ export class JoinedProducer implements MetricProducer {
     const rings = () => (this.#entered ? options.feed.rings() : undefined);
     const histograms = () => this.#histograms();
     // The producer joins the feed when it enters its reader: see join().
-    const feed = { join: () => {}, leave: () => {}, collect: () => this.#snapshot(), rings };
+    const recovered = (agentId: number) => options.feed.recovered(agentId);
+    const feed = { join: () => {}, leave: () => {}, collect: () => this.#snapshot(), rings, recovered };
     this.#producer = sharedProducer({ temporality, histograms }, { ...profile, feed, builderMetrics, memory });
     const reported = () => memory.reported();
     this[RING_REPORTER] = { name, places, joined: true, copy: THIS_COPY, rings, reported };

@@ -32,11 +32,14 @@ export type PageHistogram = OtelHistogram & { readonly exponential?: Exponential
 /** One agent at this collect. */
 export interface AgentView {
   readonly agent: AgentSnapshot;
-  /** The same agent at the previous collect; undefined if it is new, and for cumulative data. */
+  /**
+   * The same agent at the previous collect, or as an earlier process left it; undefined if it is new, and for cumulative
+   * data.
+   */
   readonly previous: AgentSnapshot | undefined;
   readonly series: AgentSeries;
   readonly startTime: HrTime;
-  /** Start of a delta: the previous collect, or the agent's own start. */
+  /** Start of a delta: the previous collect, the agent's own start or, if it is recovered, the start of this process. */
   readonly deltaStartTime: HrTime;
 }
 

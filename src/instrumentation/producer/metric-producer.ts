@@ -51,7 +51,7 @@ const NEVER_DELTA: readonly InstrumentType[] = [
   InstrumentType.OBSERVABLE_UP_DOWN_COUNTER,
 ];
 
-/** Start of the collector's counts: the thread is no older than this process. */
+/** Start of the collector's counts, and of the first delta of a recovered agent: this process is older than both. */
 const PROCESS_START = hrTimeOf(performance.timeOrigin);
 
 /** Feeds of producers that sharedProducer() makes, by their options. */
@@ -160,7 +160,8 @@ export class NixlMetricProducer implements MetricProducer {
     const exponential = this.#exponentialForm();
     const { bothBuckets = false, hasOwnMetrics } = this.#context;
     const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
-    const views = this.#views(snapshot);
+    const hasDeltas = deltas.counters || deltas.histograms;
+    const views = this.#views(snapshot, hasDeltas);
     const data: MetricData[] = [];
     this.#metrics.forEach((metric, index) => {
       const delta = metric.kind === 'histogram' ? deltas.histograms : deltas.counters;
@@ -171,21 +172,27 @@ export class NixlMetricProducer implements MetricProducer {
       data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
     }
     // Set last: if the code above throws, the next delta still begins where the previous one ended.
-    const keep = deltas.counters || deltas.histograms || this.#keepsLast;
+    const keep = hasDeltas || this.#keepsLast;
     const agents = new Map(views.map(({ agent }) => [agent.id, agent]));
     this.#memory.previous = keep ? { snapshot, agents } : undefined;
     return data;
   }
 
-  #views({ agents, shown = agents }: ReaderSnapshot): AgentView[] {
+  #views({ agents, shown = agents }: ReaderSnapshot, hasDeltas: boolean): AgentView[] {
     const exported = shown.filter((agent) => agent.exported);
     const series = this.#series.of(exported);
     const before = this.#memory.previous;
     const lastCollect = before === undefined ? undefined : hrTimeOf(before.snapshot.takenMs);
-    return exported.map((agent, i) => {
-      const previous = before?.agents.get(agent.id);
+    return exported.flatMap((agent, i) => {
+      let previous = before?.agents.get(agent.id);
+      if (hasDeltas && previous === undefined && agent.recovered) {
+        const counts = this.#context.feed.recovered(agent.id);
+        // Without them a delta would repeat what earlier processes have exported.
+        if (counts === undefined) return [];
+        previous = { ...agent, ...counts };
+      }
       const startTime = hrTimeOf(agent.startTimeMs);
-      const deltaStartTime = previous === undefined ? startTime : lastCollect!;
+      const deltaStartTime = previous === undefined ? startTime : (lastCollect ?? PROCESS_START);
       return { agent, previous, series: series[i]!, startTime, deltaStartTime };
     });
   }

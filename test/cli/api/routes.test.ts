@@ -10,7 +10,7 @@ import type { Snapshot } from '../../../src/shm-bridge/types.js';
 import { agentSnapshot, START_MS } from '../../instrumentation/in-memory-source.js';
 import { start, temporaryDirectory, until } from '../command.js';
 
-it('answers with what a live agent has told, and drains no ring', async () => {
+it('answers with the events that a live agent wrote, and drains no ring', async () => {
   const dir = temporaryDirectory();
   const file = path.join(dir, 'agent');
   const writer = new RingWriter(file, { wireVersion: 4, capacity: 64 });
@@ -70,7 +70,7 @@ it('lists all agents if it is asked to, and refuses other questions', async () =
   await server.close();
 });
 
-it('has a status of its own after the end of the rings', async () => {
+it('answers 503 after the end of the rings', async () => {
   const { server, ask, close } = await publish(1);
   close();
   expect((await ask()).status).toBe(503);

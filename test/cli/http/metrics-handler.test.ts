@@ -62,7 +62,7 @@ describe('/metrics', () => {
     expect(lines).toContain('gauge{number="2"} 2');
   });
 
-  it('tells caches that the answer depends on both headers', async () => {
+  it('declares for caches that the answer depends on both headers', async () => {
     const { get } = await serverOf();
     const vary = [await get(), await get(PROTOBUF)].map(({ headers }) => headers.get('vary'));
     expect(vary).toEqual(['accept, accept-encoding', 'accept, accept-encoding']);

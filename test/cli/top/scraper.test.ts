@@ -10,7 +10,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Serves answers by path; 404 for others. Breaks the connection of requests for `broken`. Tells the paths that were asked. */
+/** Serves answers by path; 404 for others. Breaks the connection of requests for `broken`. Records the requested paths. */
 async function serve(answers: Readonly<Record<string, () => string>>, broken: readonly string[] = []) {
   const asked: string[] = [];
   const listener: RequestListener = ({ url = '' }, response) => {

@@ -6,8 +6,8 @@ import { Interval } from '../../figures/rates.js';
 
 const KEPT_MS = 10 * 60_000;
 const MAX_MOMENTS = 700;
-/** Whole answers serve distributions of the last minute. */
-const ANSWERS_KEPT_MS = 60_000;
+/** Span of the distributions of the last minute, which come from whole answers. */
+export const ANSWERS_KEPT_MS = 60_000;
 /** Time behind a percentile. Fewer seconds hold too few transfers for a p99. */
 export const PERCENTILE_SPAN_MS = 10_000;
 

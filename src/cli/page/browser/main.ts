@@ -6,7 +6,7 @@ import { barTable } from './bars.js';
 import { bucketRows } from './bucket-rows.js';
 import { makeCharts } from './charts.js';
 import { byId, element, named, setRows, setText } from './dom.js';
-import { agentsOf, type Distribution, History } from './history.js';
+import { agentsOf, ANSWERS_KEPT_MS, type Distribution, History } from './history.js';
 import { percentileTable } from './percentile-table.js';
 import { poll } from './poll.js';
 import { makeTotals } from './totals.js';
@@ -70,7 +70,7 @@ function show(): void {
   const spanMs = Number(span.value) * 1000;
   for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures));
   showTotals(history, agent, found);
-  const barsSpanMs = distributionSpan.value === 'minute' ? 60_000 : undefined;
+  const barsSpanMs = distributionSpan.value === 'minute' ? ANSWERS_KEPT_MS : undefined;
   const counts = (key: Distribution) => history.counts(agent, key, barsSpanMs);
   showTimePercentiles(history, agent);
   showPostPercentiles(history, agent);

@@ -1,0 +1,58 @@
+/**
+ * Facts about an agent's process as text, which the agent's state file keeps: the next process of serve can no longer ask a
+ * process that has ended. The text comes from a file that its user may change, so each field is checked.
+ */
+import type { ProcessFacts } from '../../mapping/index.js';
+import { MOST_ATTRIBUTE_BYTES } from '../../shm-bridge/index.js';
+
+const VERSION = 1;
+/** Highest pid of Linux. */
+const MAX_PID = 2 ** 22;
+
+/** Without what follows from the settings in force, such as the local rank. */
+export interface KeptFacts extends Omit<ProcessFacts, 'localRank'> {
+  /** Start time, which distinguishes the process from another one with its pid; undefined if it is unknown. */
+  readonly start: string | undefined;
+}
+
+/** Returns undefined if the text would be too long for a state file. */
+export function keptText({ pid, start, instance, environment, gpus }: KeptFacts): string | undefined {
+  const text = JSON.stringify({ version: VERSION, pid, start, instance, environment, gpus });
+  return Buffer.byteLength(text) <= MOST_ATTRIBUTE_BYTES ? text : undefined;
+}
+
+/** Returns undefined if the text is not of this version, or no text that keptText() made. */
+export function factsIn(text: string): KeptFacts | undefined {
+  const { version, pid, start, instance, environment, gpus } = objectIn(text);
+  const isRight =
+    version === VERSION &&
+    isWhole(pid, 1, MAX_PID) &&
+    (start === undefined || isText(start)) &&
+    (instance === undefined || isWhole(instance, 0, MAX_PID)) &&
+    isObject(environment) &&
+    Object.values(environment).every(isText) &&
+    (gpus === undefined || (Array.isArray(gpus) && gpus.every(isText)));
+  if (!isRight) return undefined;
+  return { pid, start, instance, environment: environment as Record<string, string>, ...(gpus && { gpus }) };
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  try {
+    const parsed: unknown = JSON.parse(text);
+    return isObject(parsed) ? parsed : {};
+  } catch {
+    return {};
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isWhole(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
