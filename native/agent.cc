@@ -234,7 +234,8 @@ void Agent::enterIncarnation(Attached& attached, uint32_t incarnation) {
 
 bool Agent::lacksWriter() const {
   const FairLock lock(mutex_);
-  return std::any_of(rings_.begin(), rings_.end(), [](const Attached& a) { return !a.writerSeen || a.gone || a.elsewhere; });
+  return std::any_of(rings_.begin(), rings_.end(),
+                     [](const Attached& a) { return !a.writerSeen || a.gone || a.elsewhere; });
 }
 
 void Agent::noteWriters(const std::set<FileId>& wanted, const std::map<FileId, ProcessId>& found) {

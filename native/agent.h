@@ -107,16 +107,16 @@ class Agent {
   void checkLife(Clock::time_point now, ProcessProbes& probes, bool withMaps) REQUIRES(collectorThread);
 
   // A dead agent expires `deadTtl` after its end, once every reader has read its last values. An agent of unknown life
-  // expires after `idleTtl` without an event (0: never). If an earlier process left its sums, and neither an event nor a
-  // writer has been found since then, it expires after `deadTtl`: else it would come back at every start.
-  // `readUntil` is the last read of the slowest reader.
+  // expires after `idleTtl` without an event (0: never). If an earlier process left its sums, and neither an event nor
+  // a writer has been found since then, it expires after `deadTtl`: else it would come back at every start. `readUntil`
+  // is the last read of the slowest reader.
   Expiry expiry(Clock::time_point now, std::chrono::milliseconds deadTtl, std::chrono::milliseconds idleTtl,
                 Clock::time_point readUntil) const REQUIRES(collectorThread);
 
   // True if the ring never had an event and a complete search found no writer.
   bool neverUsed() const REQUIRES(collectorThread);
-  // Releases the state file, or removes it if the agent has ended. Then restores the header of the ring at the path, and
-  // returns it.
+  // Releases the state file, or removes it if the agent has ended. Then restores the header of the ring at the path,
+  // and returns it.
   //
   // Requires: no other method is called afterwards.
   HeaderFields release(Expiry expiry) REQUIRES(collectorThread);
@@ -151,7 +151,7 @@ class Agent {
     bool writerSeen = false;
     bool elsewhere = false;  // the pid of the writer is one of another pid namespace
     bool gone = false;       // the writer has ended
-    bool empty = false;  // the last drain left no event that it could read
+    bool empty = false;      // the last drain left no event that it could read
     Clock::time_point lastMoved{};
     Clock::time_point lastDrain{};
     uint64_t foundFull = 0;

@@ -47,8 +47,8 @@ void AgentState::beginSumsAt0() {
 }
 
 const RingRecord* AgentState::find(const RingFileId& ring) const {
-  const auto found = std::find_if(record_.rings.begin(), record_.rings.end(),
-                                  [&](const RingRecord& one) { return one.id == ring; });
+  const auto found =
+      std::find_if(record_.rings.begin(), record_.rings.end(), [&](const RingRecord& one) { return one.id == ring; });
   return found == record_.rings.end() ? nullptr : &*found;
 }
 

@@ -145,8 +145,7 @@ class Collector {
   void tryOpen(Candidate& candidate, Clock::time_point now, size_t& openRings)
       REQUIRES(collectorThread, collectorMutex);
   void attach(const std::string& path, std::unique_ptr<RingReader> reader, std::unique_ptr<AgentState> state,
-              Clock::time_point now)
-      REQUIRES(collectorThread, collectorMutex);
+              Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void explainBusy(Candidate& candidate) const REQUIRES(collectorThread, collectorMutex);
   std::shared_ptr<const TallyPlan> statePlan(const std::string& path) const REQUIRES(collectorMutex);
   bool isForced(const std::string& path) const REQUIRES(collectorMutex);

@@ -76,10 +76,19 @@ bool DirectoryTree::refresh() {
 bool DirectoryTree::covers(const std::string& path, std::string& agent) const {
   const std::string prefix = directory_ + "/";
   if (!path.starts_with(prefix)) return false;
+  if (inStateFolder(path.substr(0, path.rfind('/')))) return false;
   agent = path.substr(prefix.size());
   const auto depth = std::count(agent.begin(), agent.end(), '/');
   if (pattern_.empty()) return depth <= kMaxDepth;
   return depth == 0 && ::fnmatch(pattern_.c_str(), agent.c_str(), FNM_PERIOD) == 0;
+}
+
+std::vector<std::string> DirectoryTree::withState() const {
+  std::vector<std::string> paths;
+  for (const auto& [path, folder] : folders_) {
+    if (folder.hasState) paths.push_back(path);
+  }
+  return paths;
 }
 
 bool DirectoryTree::visit(const std::string& path, const std::string& prefix, int depth) {
@@ -147,7 +156,7 @@ bool DirectoryTree::read(Folder& folder, const std::string& path, const std::str
   }
   std::vector<FoundFile> files;
   std::vector<std::string> folders;
-  folder.cut = false;
+  folder.cut = folder.hasState = false;
   const size_t room = kMaxEntries - (entries_ - folder.entries());
   while (const dirent* entry = ::readdir(directory)) {
     const char* name = entry->d_name;
@@ -157,6 +166,10 @@ bool DirectoryTree::read(Folder& folder, const std::string& path, const std::str
       break;
     }
     const unsigned char kind = kindOf(::dirfd(directory), entry);
+    if (kind == DT_DIR && std::strcmp(name, kStateFolderName) == 0) {
+      folder.hasState = true;
+      continue;
+    }
     if (kind == DT_DIR) {
       if (pattern_.empty() && depth < kMaxDepth) folders.emplace_back(name);
       continue;

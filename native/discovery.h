@@ -42,6 +42,8 @@ class DirectoryTree {
   const std::string& reason() const { return reason_; }
   // Folders that cannot be read completely: the reason by the path.
   const std::map<std::string, std::string>& problems() const { return problems_; }
+  // Paths of the directories that have a folder with the state of consumers, which is not searched for rings.
+  std::vector<std::string> withState() const;
   // True if every user of the machine may add files to the directory or to one of its folders.
   bool writableByAll() const { return writableByAll_; }
 
@@ -50,7 +52,8 @@ class DirectoryTree {
     timespec changed{};
     bool settled = false;  // the next change will change the mtime: at the read it was old enough
     bool seen = false;
-    bool cut = false;  // only a part was read, see kMaxEntries
+    bool cut = false;       // only a part was read, see kMaxEntries
+    bool hasState = false;  // has a folder with the state of consumers
     size_t entries() const { return files.size() + folders.size(); }
     std::vector<FoundFile> files;
     std::vector<std::string> folders;

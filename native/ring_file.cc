@@ -174,6 +174,9 @@ HeaderFields peekHeader(const std::string& path, const FileId& id) {
 }
 
 RingFile RingFile::open(const std::string& path, RingAccess access, bool force, const Owners& owners) {
+  if (inStateFolder(path)) {
+    return failed(RingState::kCorrupt, std::string("no ring: consumers keep their state in ") + kStateFolderName);
+  }
   // O_PATH does not open the file itself: a fifo does not block, and a device is not activated. The later open() calls
   // use this descriptor. Therefore they open this file, even if another process replaces the name.
   const FileDescriptor handle(::open(path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));

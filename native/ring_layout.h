@@ -32,6 +32,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace nixl_otel {
 
@@ -90,8 +91,19 @@ inline constexpr uint32_t kVersionOffset = 16;      // equal in every header, so
 inline constexpr uint64_t kMinCapacity = 2;         // one slot is always empty
 inline constexpr uint64_t kMaxCapacity = 1u << 24;  // 0.9 GiB of 56-byte slots; a header with more is corrupt
 
-// Folder beside the rings, in which consumers keep what outlives them (state_file.h). No agent may have this name.
+// Folder beside the rings, in which consumers keep what outlives them (state_file.h). No ring may have this name.
 inline constexpr char kStateFolderName[] = ".nixl-otel";
+
+// True if the last name of the path, or the folder before it, is that of the state folder.
+inline bool inStateFolder(std::string_view path) {
+  for (int names = 0; names < 2; ++names) {
+    const size_t slash = path.rfind('/');
+    if (path.substr(slash == std::string_view::npos ? 0 : slash + 1) == kStateFolderName) return true;
+    if (slash == std::string_view::npos) break;
+    path = path.substr(0, slash);
+  }
+  return false;
+}
 
 constexpr bool validCapacity(uint64_t capacity) {
   return std::has_single_bit(capacity) && capacity >= kMinCapacity && capacity <= kMaxCapacity;

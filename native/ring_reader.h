@@ -64,8 +64,8 @@ class DrainJournal {
 
 // What a consumer knows of a ring of which it holds the lock.
 struct Recalled {
-  bool isBusy = false;      // another process uses the state file: try again later
-  bool keepsState = false;  // there is state, or it begins with the first commit
+  bool isBusy = false;                // another process uses the state file: try again later
+  bool keepsState = false;            // there is state, or it begins with the first commit
   std::optional<DrainRecord> record;  // that the last consumer with state left
 };
 
@@ -75,8 +75,9 @@ class RingReader {
   using Sink = std::function<void(const Chunk&)>;
   using Recall = std::function<Recalled(const RingFileId&)>;
 
-  // Returns nullptr and sets `reason` unless it sets `state` to kReady. `recall` is called once the file is locked; nullptr:
-  // the consumer has no state. A consumer with state does not take away its mark at its end, see drain_protocol.h.
+  // Returns nullptr and sets `reason` unless it sets `state` to kReady. `recall` is called once the file is locked;
+  // nullptr: the consumer has no state. A consumer with state does not take away its mark at its end, see
+  // drain_protocol.h.
   static std::unique_ptr<RingReader> open(const std::string& path, bool force, RingState& state, std::string& reason,
                                           const Owners& owners = std::nullopt, const Recall& recall = nullptr);
 

@@ -62,6 +62,8 @@ class RingWriter {
     if (!validCapacity(capacity)) {
       return "capacity " + std::to_string(capacity) + " is not a power of two from 2 to 16777216";
     }
+    if (inStateFolder(path))
+      return "cannot make a ring at " + path + ": consumers keep their state in " + kStateFolderName;
     int fd = -1;
     if (const std::string reason = openOwn(path, fd); !reason.empty()) {
       return "cannot open " + path + ": " + reason;

@@ -48,7 +48,8 @@ void Source::link(const std::shared_ptr<Agent>& agent) {
   for (size_t i = 0; i < trees_.size(); ++i) {
     std::string name;
     if (!trees_[i].covers(agent->path(), name)) continue;
-    SourceAgent seen{agent, agent->acquireTally(tallyPlan_, options_.state), toUtf8(name), toUtf8(trees_[i].directory())};
+    SourceAgent seen{agent, agent->acquireTally(tallyPlan_, options_.state), toUtf8(name),
+                     toUtf8(trees_[i].directory())};
     WaitBudget forEver;
     for (const auto& tap : taps_) agent->addTap(*seen.slot, tap, forEver);
     agents_.emplace(agent->path(), std::move(seen));

@@ -257,8 +257,10 @@ void StateFile::rest(size_t ring) {
 }
 
 bool StateFile::present() const {
+  if (!fd_.valid()) return true;
   struct stat info;
-  return !fd_.valid() || (::fstat(fd_.get(), &info) == 0 && info.st_nlink != 0);
+  const auto named = fileAt(directory_ + "/" + kStateFolderName + "/" + name_);
+  return named && ::fstat(fd_.get(), &info) == 0 && *named == FileId{info.st_dev, info.st_ino};
 }
 
 void StateFile::remove() {

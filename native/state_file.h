@@ -49,7 +49,7 @@ class StateFile {
   bool commit(const AgentRecord& agent, const Tally& tally, std::string& reason);
   // Notes that the swap of the ring's last chunk is known to have hit the marked ring. One store.
   void rest(size_t ring);
-  // False if the file has lost its name, so that the next consumer will not find it.
+  // False if the next consumer will not find the file: another process removed or replaced it, or its folder.
   bool present() const;
   // Removes the file: the agent has ended, and its last values were read.
   void remove();

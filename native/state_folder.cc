@@ -136,8 +136,7 @@ FileDescriptor StateFolder::openLocked(const std::string& name, bool fresh, std:
       return {};
     }
     if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
-      reason = errno == EWOULDBLOCK ? kStateIsLocked
-                                    : withErrno("its state file cannot be locked");
+      reason = errno == EWOULDBLOCK ? kStateIsLocked : withErrno("its state file cannot be locked");
       return {};
     }
     if (isName(name, fd.get())) return fd;

@@ -140,4 +140,26 @@ TEST(countsBucketsInAnyOrder) {
   }
 }
 
+TEST(carriesCountsAbove32Bits) {
+  const auto countsOf = [](const BucketCounts& counts) {
+    std::map<size_t, uint64_t> all;
+    counts.each([&](size_t bucket, uint64_t count) { all[bucket] = count; });
+    return all;
+  };
+  BucketCounts counts;
+  counts.restore(16, std::vector<uint32_t>(16, UINT32_MAX), {{20, 3}});
+  for (const size_t bucket : {17u, 17u, 20u, 400u}) counts.add(bucket);
+  CHECK_EQ(countsOf(counts)[16], uint64_t{UINT32_MAX});
+  CHECK_EQ(countsOf(counts)[17], (uint64_t{1} << 32) + 1);
+  CHECK_EQ(countsOf(counts)[20], uint64_t{4} << 32);
+  CHECK_EQ(counts.carries().size(), 2u);
+  const uint32_t before = counts.carryChanges();
+  for (int i = 0; i < 2; ++i) counts.remove(17);
+  CHECK_EQ(countsOf(counts)[17], uint64_t{UINT32_MAX});
+  CHECK_EQ(counts.carries().size(), 1u);
+  CHECK_EQ(counts.carryChanges(), before + 1);
+  counts.remove(20);
+  CHECK_EQ(countsOf(counts)[20], (uint64_t{4} << 32) - 1);
+}
+
 int main() { return check::run("histogram_test"); }

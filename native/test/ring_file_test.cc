@@ -81,6 +81,14 @@ TEST(opensRegularFilesOnly) {
   CHECK_EQ(opened("/dev/null"), RingState::kCorrupt);
 }
 
+TEST(refusesNameOfStateFolder) {
+  const TemporaryDirectory directory;
+  wellFormed().writeTo(directory / ".nixl-otel");
+  CHECK_EQ(opened(directory / ".nixl-otel"), RingState::kCorrupt);
+  wellFormed().writeTo(directory / ".nixl");
+  CHECK_EQ(opened(directory / ".nixl"), RingState::kReady);
+}
+
 TEST(reportsLockedRingAsBusy) {
   const TemporaryDirectory directory;
   const Image image = wellFormed();

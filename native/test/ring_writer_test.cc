@@ -44,6 +44,16 @@ TEST(followsNoLinkAtAgentName) {
 }
 
 // The writer must not wait for another process at the other end of the fifo.
+TEST(refusesNameOfStateFolder) {
+  const TemporaryDirectory directory;
+  for (const char* name : {".nixl-otel", ".nixl-otel/agent"}) {
+    CHECK_EQ(problemAt(directory / name),
+             "cannot make a ring at " + (directory / name) + ": consumers keep their state in .nixl-otel");
+  }
+  CHECK(!std::filesystem::exists(directory / ".nixl-otel"));
+  CHECK_EQ(problemAt(directory / ".nixl-otel-1"), "");
+}
+
 TEST(refusesOtherThanRegularFiles) {
   const TemporaryDirectory directory;
   REQUIRE_EQ(::mkfifo((directory / "fifo").c_str(), 0644), 0);

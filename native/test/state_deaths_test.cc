@@ -34,11 +34,10 @@ class Consumer {
     std::unique_ptr<AgentState> kept;
     RingState state;
     std::string reason;
-    auto reader = RingReader::open(path, false, state, reason, std::nullopt,
-                                   [&](const RingFileId& ring) {
-                                     kept = std::make_unique<AgentState>(path, plan());
-                                     return kept->recall(ring);
-                                   });
+    auto reader = RingReader::open(path, false, state, reason, std::nullopt, [&](const RingFileId& ring) {
+      kept = std::make_unique<AgentState>(path, plan());
+      return kept->recall(ring);
+    });
     if (reader == nullptr) return;
     agent_ = std::make_unique<Agent>(path, std::move(reader), std::move(kept));
     slot_ = agent_->acquireTally(plan(), true);

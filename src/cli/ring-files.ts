@@ -53,6 +53,9 @@ export function statOf(file: string, complain: Complain): Stats | undefined {
   }
 }
 
+/** Folder beside the rings, in which `serve` keeps the state of its agents: it has no rings. */
+const STATE_FOLDER = '.nixl-otel';
+
 /** Returns the names of agents: all files below a directory, in order. `complain` gets folders that cannot be read. */
 export function filesBelow(directory: string, complain: Complain, folder = '', depth = 0): string[] {
   let entries;
@@ -64,6 +67,7 @@ export function filesBelow(directory: string, complain: Complain, folder = '', d
     return [];
   }
   return entries
+    .filter((entry) => !(entry.isDirectory() && entry.name === STATE_FOLDER))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const name = path.join(folder, entry.name);
