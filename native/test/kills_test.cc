@@ -74,6 +74,7 @@ class Consumer {
 
   // What a consumer has shown must count for ever, and nothing may be shown that was not pushed.
   void checkCounts() {
+    for (const StateProblem& problem : source_.report().stateProblems) fail(problem.path + ": " + problem.reason);
     source_.snapshot([&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
       AgentLog& log = logOf(seen.name);
       uint64_t count = 0;
@@ -84,7 +85,6 @@ class Consumer {
       checkStatus(shown, status);
       log.shown = count;
     });
-    for (const StateProblem& problem : source_.report().stateProblems) fail(problem.path + ": " + problem.reason);
   }
 
   void checkStatus(const std::string& shown, const AgentStatus& status) const {
