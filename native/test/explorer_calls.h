@@ -100,7 +100,8 @@ inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& r
     if (!reattach(c, ring)) break;
   }
   endDrainCall(w);
-  if (outcome == DrainOutcome::kEmpty || outcome == DrainOutcome::kMore) w.drained = 1;
+  const bool ended = outcome == DrainOutcome::kEmpty || outcome == DrainOutcome::kMore;
+  if (ended && (c.recorded || !ring.setting().withState)) w.drained = 1;
   return outcome;
 }
 
