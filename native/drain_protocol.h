@@ -417,7 +417,8 @@ class DrainProtocol {
         if (!found.whole) return Recovery::kWaiting;
         rebuilt_ = rebuilt_ || place_.mark != 0;
         if (found.geometryChanged) return Recovery::kGeometryChanged;
-        if (rebuilt_ && isMark(found.mark) && !isStateMark(found.mark) && !std::exchange(otherConsumer_, true)) {
+        if (rebuilt_ && serial_ >= kStateSerials && isMark(found.mark) && !isStateMark(found.mark) &&
+            !std::exchange(otherConsumer_, true)) {
           // A rebuild leaves no mark: this one is that of a consumer without state. The new mark wipes this evidence.
           noteForeignMove();
           journal.commit(std::as_const(place_));
