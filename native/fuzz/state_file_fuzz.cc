@@ -1,6 +1,6 @@
 // The content of a state file: read as a consumer does at its start, and as `list` does beside a live one. Inputs that
-// begin with the magic number are whole files. Others are sections, behind a head that is right: so that the fuzzer need
-// not find one.
+// begin with the magic number are whole files. Others are sections, behind a head that is right: so that the fuzzer
+// need not find one.
 
 #include "fuzzing.h"
 #include "state_image.h"
@@ -37,7 +37,8 @@ void countOn(Tally& tally) {
     encodeSlot(layout.slot, slots.data() + slots.size() - layout.slot.size, event);
   }
   std::vector<TappedEvent> tapped;
-  tally.fold({layout, slots.data(), static_cast<uint32_t>(slots.size() / layout.slot.size), false, false, 0}, {}, tapped);
+  tally.fold({layout, slots.data(), static_cast<uint32_t>(slots.size() / layout.slot.size), false, false, 0}, {},
+             tapped);
 }
 
 }  // namespace
