@@ -133,7 +133,7 @@ BucketCounts* TallyRestorer::countsOf(uint32_t of, uint32_t index, const Buckets
 
 bool TallyRestorer::restoreHistogram(const Section& section) {
   HistogramFields fields;
-  if (!section.read(fields) || section.tail.size() % sizeof(uint32_t) != 0) return false;
+  if (!section.read(fields) || section.tail.empty() || section.tail.size() % sizeof(uint32_t) != 0) return false;
   const Buckets* buckets = nullptr;
   BucketCounts* const counts = countsOf(fields.of, fields.index, buckets);
   if (counts == nullptr || !counts->counts().empty()) return false;
