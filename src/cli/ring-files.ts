@@ -12,8 +12,6 @@ export const DIRECTORY_VARIABLE = DIRECTORIES.variables[0].name;
 
 /** As deep as the collector searches: an agent's name may contain folders. */
 const MAX_DEPTH = 3;
-/** Folder of state files, which the collector leaves out as well. */
-const STATE_FOLDER = '.nixl-otel';
 
 export function addDirectoryOption(command: Command): Command {
   return command.option(
@@ -72,7 +70,6 @@ export function filesBelow(directory: string, complain: Complain, folder = '', d
     .flatMap((entry) => {
       const name = path.join(folder, entry.name);
       if (!entry.isDirectory()) return [name];
-      if (entry.name === STATE_FOLDER) return [];
       return depth < MAX_DEPTH ? filesBelow(directory, complain, name, depth + 1) : [];
     });
 }

@@ -58,7 +58,7 @@ export interface RingSource {
   drain(): Promise<void>;
   /**
    * Keeps a text with the agent's state file, for the next process: its AgentSnapshot.keptAttributes. At most 4096 bytes of
-   * UTF-8. No effect without SourceOptions.state, and for an agent that the source no longer has.
+   * UTF-8; none with an empty text. No effect without SourceOptions.state, and for an agent that the source no longer has.
    */
   keepAttributes(agentId: number, text: string): void;
   /**
@@ -234,8 +234,8 @@ class NativeSource implements RingSource {
 
   keepAttributes(agentId: number, text: string): void {
     const source = this.#open();
-    const isShort = isText(text) && Buffer.byteLength(text) <= MOST_ATTRIBUTE_BYTES;
-    check(isShort, 'text', text, `a text of at most ${MOST_ATTRIBUTE_BYTES} bytes`);
+    const isRight = (text === '' || isText(text)) && Buffer.byteLength(text) <= MOST_ATTRIBUTE_BYTES;
+    check(isRight, 'text', text, `a text of at most ${MOST_ATTRIBUTE_BYTES} bytes`);
     addon().keepAttributes(source, agentIdOf(agentId), text);
   }
 

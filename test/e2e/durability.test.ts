@@ -115,7 +115,13 @@ class Twins {
 }
 
 /** A transfer in wire versions 2 and up: time, bytes, request. */
-const transfer = (value: bigint): WriteEvent[] => [6, 0, 2].map((type) => ({ type, value }));
+function transfer(value: bigint): WriteEvent[] {
+  return [
+    { type: 6, value },
+    { type: 0, value },
+    { type: 2, value: 1n },
+  ];
+}
 
 describe('serve killed with -9 and started again', () => {
   it.each([1, 4])('exports the same as one that was never killed, wire version %i', async (wireVersion) => {

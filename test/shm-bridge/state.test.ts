@@ -50,7 +50,7 @@ test('the next source continues sums, start time and attributes', async () => {
   const before = await counted(first, 2);
   expect(before).toMatchObject({ recovered: false, restarts: 0 });
   expect(before.keptAttributes).toBeUndefined();
-  expect(first.recoveredTally(before.id)).toBeUndefined();
+  expect(first.recoveredCounts(before.id)).toBeUndefined();
   first.keepAttributes(before.id, '{"rank":"7é"}');
   ring.push(7n);
   await counted(first, 3);
@@ -63,10 +63,18 @@ test('the next source continues sums, start time and attributes', async () => {
   expect(after).toMatchObject({ recovered: true, keptAttributes: '{"rank":"7é"}', restarts: 0, suspect: false });
   expect(after.startTimeMs).toBe(before.startTimeMs);
   expect(after.id).not.toBe(before.id);
-  const recovered = second.recoveredTally(after.id)!;
+  const recovered = second.recoveredCounts(after.id)!;
   expect(recovered.events[XFER_TIME]).toMatchObject({ count: 3, sum: 15n });
+  expect(recovered).toMatchObject({ restarts: 0, foundFull: 0, foundFullMs: 0, resyncs: 0, foreignMoves: 0 });
   expect(recovered.events[XFER_TIME]!.histogram!.counts.reduce((sum, n) => sum + n)).toBe(3);
   expect(second.snapshot().stateProblems).toEqual([]);
+  second.keepAttributes(after.id, '');
+  ring.push(1n);
+  await counted(second, 5);
+  second.close();
+  ring.push(1n);
+  const third = ring.open();
+  expect((await counted(third, 6)).keptAttributes).toBeUndefined();
 });
 
 test('the times of a state file can be read while a source writes it', async () => {
@@ -135,7 +143,7 @@ test('a damaged file is a problem, and the sums begin at 0', async () => {
 
 test.each([
   [0, 'text', /agentId is 0/],
-  [1, '', /text is ""; allowed: a text of at most 4096 bytes/],
+  [1, 'a\0b', /text is .*; allowed: a text of at most 4096 bytes/],
   [1, 'é'.repeat(2049), /text is .*; allowed: a text of at most 4096 bytes/],
 ])('keepAttributes(%o, %j) is refused', (id, text, message) => {
   const source = new OneAgent().open();
