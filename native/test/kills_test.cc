@@ -293,10 +293,12 @@ class Run {
   pid_t consumer_ = 0;
 };
 
+uint32_t plannedKills() { return static_cast<uint32_t>(numberFrom("KILLS", check::kSanitized ? 40 : 1000)); }
+
 }  // namespace
 
 TEST(countsEachEventOnceOverKillsAtRandom) {
-  const auto kills = static_cast<uint32_t>(numberFrom("KILLS", check::kSanitized ? 40 : 1000));
+  const uint32_t kills = plannedKills();
   Run run(kills);
   for (uint32_t i = 0; i < kills && !run.failed(); ++i) {
     run.killAtRandom();
@@ -308,10 +310,10 @@ TEST(countsEachEventOnceOverKillsAtRandom) {
 
 TEST(countsEachEventOnceOverKillsAtEachStep) {
   if (!kCanKillAtSteps) return;
-  constexpr uint32_t kRounds = 40;
-  Run run(kRounds * kSteps);
+  const uint32_t rounds = plannedKills() / 2 / kSteps;
+  Run run(rounds * kSteps);
   uint32_t reached[kSteps] = {};
-  for (uint32_t i = 0; i < kRounds * kSteps && !run.failed(); ++i) {
+  for (uint32_t i = 0; i < rounds * kSteps && !run.failed(); ++i) {
     auto& random = run.random();
     const auto step = static_cast<Step>(i % kSteps);
     const uint32_t often = step == Step::kRecovery || step == Step::kFill || step == Step::kRead ? 60 : 4;
@@ -321,9 +323,9 @@ TEST(countsEachEventOnceOverKillsAtEachStep) {
   CHECK_EQ(run.finish(), std::string());
   for (size_t i = 0; i < kSteps; ++i) {
     std::printf("%s %u ", kStepNames[i], reached[i]);
-    CHECK_WITH(reached[i] >= kRounds / 4, kStepNames[i]);
+    CHECK_WITH(reached[i] >= rounds / 4, kStepNames[i]);
   }
-  std::printf("of %u kills at each step: %" PRIu64 " events of %u incarnations\n", kRounds, run.events(),
+  std::printf("of %u kills at each step: %" PRIu64 " events of %u incarnations\n", rounds, run.events(),
               run.incarnations());
 }
 
