@@ -231,8 +231,8 @@ describe('the package', () => {
   });
 });
 
-/** Flags of Node and Docker. */
-const FOREIGN_FLAGS = new Set(['--import', '--pid', '--enable-feature']);
+/** Flags of Node, Docker, Prometheus and systemctl. */
+const FOREIGN_FLAGS = new Set(['--now', '--import', '--pid', '--enable-feature']);
 
 /** Anchors that GitHub derives from headings. */
 function anchorsOf(markdown: string): string[] {
