@@ -35,6 +35,13 @@ describe('examples/', () => {
     expect(sum('team_transfer_failures_total')).toBe(sum('agent_errors_total'));
   });
 
+  it('failure-builder.test.mjs: a unit test that passes', async () => {
+    const file = path.join(EXAMPLES, 'failure-builder.test.mjs');
+    const { code, stdout } = await new RunningCommand(process.execPath, ['--test', file]).ended;
+    expect(stdout).toMatch(/pass 1$/m);
+    expect(code).toBe(0);
+  });
+
   it('backend-events.mjs: declared events have custom metrics', async () => {
     const page = await outputOf('backend-events.mjs');
     expect(page).toMatch(/^backend_queue_depth\{.*\} 5$/m);
