@@ -1,6 +1,6 @@
 /** Runs each example in a separate process, as a user does, and checks its output. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type MetricBuilder, NixlMetricProducer } from '../src/index.js';
@@ -107,6 +107,41 @@ describe('examples/', () => {
       expect(row).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z,NIXL_TELEMETRY_[A-Z]+,agent_\w+,\d+$/);
     }
     expect(rows).toHaveLength(Number(written));
+  });
+
+  it('csv-sink.mjs: a folder that is not there, and a full disk', async () => {
+    const run = (directory: string) =>
+      new RunningCommand(process.execPath, [path.join(EXAMPLES, 'csv-sink.mjs'), directory]).ended;
+    expect(await run('/no/such')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `csv-sink: ENOENT: no such file or directory, open '/no/such/events.csv'\n`,
+    });
+    const full = temporaryDirectory();
+    symlinkSync('/dev/full', path.join(full, 'events.csv'));
+    const { code, stderr } = await run(full);
+    expect(stderr).toContain('events.csv: ENOSPC: no space left on device');
+    expect(code).toBe(1);
+  });
+
+  it('support.mjs: a log for what the package reports', async () => {
+    const throwing = path.join(temporaryDirectory(), 'throwing.mjs');
+    writeFileSync(
+      throwing,
+      `import { NixlMetricProducer } from '${path.join(ROOT, 'dist/index.js')}';
+       import { printMetrics, ringDirectory, runAgents } from '${path.join(EXAMPLES, 'support.mjs')}';
+       const directories = ringDirectory();
+       const broken = { name: 'broken', create() { throw new Error('no such folder'); } };
+       const producer = new NixlMetricProducer({ directories, builders: [broken] });
+       await printMetrics(producer, /^nothing/);
+       producer.close();
+       await runAgents(directories, { more: ['--agents', '0'] });`,
+    );
+    const { code, stderr } = await new RunningCommand(process.execPath, [throwing]).ended;
+    expect(stderr).toMatch(/broken.*no such folder/);
+    expect(stderr).toContain('--agents is "0": use a whole number');
+    expect(stderr).toContain('nixl-otel simulate ended with 2');
+    expect(code).toBe(1);
   });
 
   it('csv-sink.mjs without a directory: prints the beginning of the file, which is removed', async () => {

@@ -93,7 +93,7 @@ describe('without the program', () => {
   /** Copies the package without its native part. */
   function withoutNativePart(): { main: string; build: string } {
     const copy = temporaryDirectory();
-    cpSync(path.join(ROOT, 'dist'), path.join(copy, 'dist'), { recursive: true });
+    cpSync(path.join(ROOT, 'dist'), path.join(copy, 'dist'), { recursive: true, dereference: true });
     cpSync(path.join(ROOT, 'package.json'), path.join(copy, 'package.json'));
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
     return { main: path.join(copy, 'dist/cli/main.js'), build: path.join(copy, 'native/build') };
@@ -111,7 +111,7 @@ describe('without the program', () => {
 
   it('reports a program that cannot be started', async () => {
     const { main, build } = withoutNativePart();
-    cpSync(path.join(ROOT, 'native/ring_layout.h'), path.join(build, 'transfer-source'));
+    cpSync(path.join(ROOT, 'package.json'), path.join(build, 'transfer-source'));
     chmodSync(path.join(build, 'transfer-source'), 0o644);
     const { code, stderr } = await new RunningCommand(process.execPath, [main, 'simulate', '--dir', 'x']).ended;
     expect(stderr).toMatch(/^nixl-otel: error: \S+transfer-source cannot be started: spawn .* EACCES\n$/);
