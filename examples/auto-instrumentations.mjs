@@ -1,5 +1,5 @@
 /**
- * NodeSDK with all instrumentations of OpenTelemetry, for any service: node --import ./auto-instrumentations.mjs app.mjs
+ * NodeSDK with OpenTelemetry's instrumentations, for any service: node --import ./auto-instrumentations.mjs app.mjs
  * Exporters are those of the variables OTEL_*, by default OTLP to http://localhost:4318.
  */
 import { diag, DiagConsoleLogger, DiagLogLevel } from '@opentelemetry/api';

@@ -7,9 +7,9 @@ import { NixlInstrumentation } from 'opentelemetry-instrumentation-nixl';
 
 diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.WARN); // prints problems, such as a directory that does not exist
 
+const port = Number(process.env.OTEL_EXPORTER_PROMETHEUS_PORT ?? 9464); // http://127.0.0.1:9464/metrics
 const sdk = new NodeSDK({
-  // http://127.0.0.1:9464/metrics; without scope labels the series have NIXL's own labels
-  metricReaders: [new PrometheusExporter({ host: '127.0.0.1', withoutScopeInfo: true })],
+  metricReaders: [new PrometheusExporter({ host: '127.0.0.1', port, withoutScopeInfo: true })], // NIXL's own labels
   resourceDetectors: [envDetector], // PrometheusExporter logs errors with asynchronous detectors
   instrumentations: [new NixlInstrumentation({ directories: process.env.NIXL_TELEMETRY_DIR ?? '/dev/shm/nixl' })],
 });

@@ -9,7 +9,7 @@ import { diag, DiagConsoleLogger, DiagLogLevel } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 
-// A builder that throws, a place without rings: the package reports them through diag, which is silent without a logger.
+// The package reports a builder that throws, or a place without rings, through diag, which is silent by default.
 diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.WARN);
 
 /** The command nixl-otel of the checkout or of the installed package. */

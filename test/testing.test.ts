@@ -171,7 +171,8 @@ describe('counted()', () => {
     const { code, message } = await refusal(() => rings.counted(0));
     expect(code).toBe('RING_NOT_DRAINED');
     expect(message).toBe(
-      `the ring of agent still has 4 events after 0 ms: no reader drains it; give ${rings.directory} to a reader before counted()`,
+      'the ring of agent still has 4 events after 0 ms: no reader drains it; ' +
+        `give ${rings.directory} to a reader before counted()`,
     );
   });
 

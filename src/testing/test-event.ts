@@ -49,7 +49,7 @@ const KINDS: readonly (readonly (keyof TestTransfer | keyof TestError | keyof Te
 const MOST_NAME_BYTES = 31;
 
 /**
- * Returns the contents of the slots that an agent would write, in its order. `name`: name of the event in error messages.
+ * Returns the contents of the slots that an agent would write, in its order. `name`: name of the event in messages.
  * @throws NixlTelemetryError CONFIG_INVALID
  */
 export function slotsOf(name: string, event: TestEvent, wireVersion: number): WriteEvent[] {

@@ -20,8 +20,8 @@ const left = new Set<string>();
 const removeLeft = (): void => left.forEach(removeDirectory);
 
 /**
- * Makes a temporary directory with rings for a test. Give `directory` to the reader under test, write events, wait until they
- * are counted, and close. Needs no agent and no NIXL.
+ * Makes a temporary directory with rings for a test. Give `directory` to the reader under test, write events, wait until
+ * they are counted, and close. Needs no agent and no NIXL.
  */
 export class TestRings {
   /** Directory of the rings, for the option `directories` or for NIXL_TELEMETRY_DIR. */
@@ -39,8 +39,8 @@ export class TestRings {
 
   /**
    * Writes events as the agent of this name, whose ring is created at the first call.
-   * @throws NixlTelemetryError CONFIG_INVALID before it writes anything; RING_WRITE_FAILED if the ring is full, or cannot be
-   * written; RING_CLOSED; ADDON_MISSING
+   * @throws NixlTelemetryError CONFIG_INVALID before it writes anything; RING_WRITE_FAILED if the ring is full, or cannot
+   * be written; RING_CLOSED; ADDON_MISSING
    */
   write(agent: string, ...events: readonly TestEvent[]): void {
     const slots = events.flatMap((event, i) => slotsOf(`events[${i}]`, event, this.#options.wireVersion));
