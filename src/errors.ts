@@ -1,6 +1,12 @@
 /** Reason of an error. */
 export type NixlTelemetryErrorCode =
-  'ADDON_MISSING' | 'CONFIG_INVALID' | 'RING_UNAVAILABLE' | 'RING_CLOSED' | 'RING_WRITE_FAILED' | 'SOURCE_CLOSED';
+  | 'ADDON_MISSING'
+  | 'CONFIG_INVALID'
+  | 'RING_UNAVAILABLE'
+  | 'RING_CLOSED'
+  | 'RING_NOT_DRAINED'
+  | 'RING_WRITE_FAILED'
+  | 'SOURCE_CLOSED';
 
 /** Error class of this package: `code` has the reason. */
 export class NixlTelemetryError extends Error {

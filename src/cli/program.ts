@@ -28,6 +28,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   config: async () => (await import('./config/command.js')).addConfig,
   top: async () => (await import('./top/command.js')).addTop,
   demo: async () => (await import('./demo/command.js')).addDemo,
+  simulate: async () => (await import('./simulate/command.js')).addSimulate,
 };
 
 /** @returns the exit code. Never rejects. */
@@ -61,7 +62,7 @@ function upToUnknownCommand({ commands }: Command, args: readonly string[]): str
 
 function report(error: unknown): number {
   if (error instanceof Failure) {
-    note(error.message, 'error');
+    if (error.message !== '') note(error.message, 'error');
     return error.exitCode;
   }
   if (error instanceof NixlTelemetryError) {

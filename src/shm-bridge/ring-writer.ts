@@ -1,4 +1,4 @@
-import { check, filePath, invalid, isObject, optionsObject, wholeNumber } from '../arguments.js';
+import { check, filePath, isObject, optionsObject, u64, wholeNumber } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
 import { addon, OpenHandle } from './addon.js';
 
@@ -22,8 +22,15 @@ export interface WriteEvent {
   timestampUs?: bigint;
 }
 
-const OPTIONS = ['wireVersion', 'capacity'] as const;
-const U64_MOST = 2n ** 64n - 1n;
+/** Returns the options with their defaults. @throws NixlTelemetryError CONFIG_INVALID */
+export function ringWriterOptions(options: RingWriterOptions, defaultWireVersion: number): Required<RingWriterOptions> {
+  const given = optionsObject('options', options, ['wireVersion', 'capacity']);
+  const { wireVersion = defaultWireVersion, capacity = 4096 } = given;
+  return {
+    wireVersion: wholeNumber('wireVersion', wireVersion, 1, 5),
+    capacity: wholeNumber('capacity', capacity, 2, 2 ** 24),
+  };
+}
 
 /**
  * Writes events into a ring as a NIXL agent does, for services without NIXL. The file name is the agent's name. The
@@ -37,9 +44,7 @@ export class RingWriter {
   /** @throws NixlTelemetryError CONFIG_INVALID, RING_WRITE_FAILED, ADDON_MISSING */
   constructor(path: string, options: RingWriterOptions = {}) {
     this.path = filePath('path', path);
-    const { wireVersion: asked = 1, capacity: slots = 4096 } = optionsObject('options', options, OPTIONS);
-    const wireVersion = wholeNumber('wireVersion', asked, 1, 5);
-    const capacity = wholeNumber('capacity', slots, 2, 2 ** 24);
+    const { wireVersion, capacity } = ringWriterOptions(options, 1);
     const opened = addon().openWriter(path, wireVersion, capacity);
     if (typeof opened === 'string') throw new NixlTelemetryError('RING_WRITE_FAILED', opened, { path });
     this.#handle = new OpenHandle(path, opened, (writer) => addon().closeWriter(writer), `the writer of ${path}`);
@@ -74,12 +79,4 @@ export class RingWriter {
   close(): void {
     this.#handle.close();
   }
-}
-
-/** @throws NixlTelemetryError CONFIG_INVALID */
-function u64(name: string, given: bigint | number): bigint {
-  if (typeof given !== 'bigint' && !Number.isInteger(given)) check(false, name, given, 'a bigint or a whole number');
-  const value = BigInt(given);
-  if (value >= 0n && value <= U64_MOST) return value;
-  throw invalid(`${name} is ${value}; allowed: 0 to 2^64 - 1`);
 }

@@ -29,8 +29,8 @@ async function loadedBy(args: readonly string[], until?: RegExp): Promise<{ pack
   return { packages: [...new Set(packages)].sort(), files };
 }
 
-it('./rings loads no package at all', async () => {
-  expect((await loadedBy([path.join(ROOT, 'dist/rings.js')])).packages).toEqual([]);
+it.each(['rings.js', 'testing.js'])('%s loads no package at all', async (entry) => {
+  expect((await loadedBy([path.join(ROOT, 'dist', entry)])).packages).toEqual([]);
 });
 
 it.each(['index.js', 'register.js'])('%s loads the SDK and no exporter', async (entry) => {

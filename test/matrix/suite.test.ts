@@ -10,7 +10,7 @@ const tarball = inject('tarball');
 
 /** Packages that tests use besides this one. */
 const OTEL = [
-  ...['api', 'core', 'resources', 'sdk-metrics', 'instrumentation', 'exporter-prometheus'],
+  ...['api', 'core', 'resources', 'sdk-metrics', 'instrumentation', 'exporter-prometheus', 'sdk-node'],
   ...['exporter-metrics-otlp-http', 'exporter-metrics-otlp-proto', 'exporter-metrics-otlp-grpc'],
 ];
 const TEST_TOOLS = ['vitest', '@grpc/grpc-js', '@grpc/proto-loader', 'protobufjs', 'typescript'];

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import { type RunningCommand, scrape, start, temporaryDirectory, until, valueOf } from '../cli/command.js';
 import { type Backend, NATIVE_HISTOGRAMS, PATIENTLY, startPrometheus, START_TIMES } from './backends.js';
-import { freePort } from './server.js';
+import { freePort } from '../support/free-port.js';
 import { Agents, storedIn, type Sums, TRANSFERS } from './transfers.js';
 
 const KILLS = 6;
