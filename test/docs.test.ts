@@ -232,7 +232,10 @@ describe('the package', () => {
 });
 
 /** Flags of Node and Docker. */
-const FOREIGN_FLAGS = new Set(['--import', '--pid', '--enable-feature']);
+const FOREIGN_FLAGS = new Set([
+  ...['--import', '--pid', '--enable-feature'],
+  ...['--external', '--bundle', '--platform', '--outfile', '--banner'], // of esbuild
+]);
 
 /** Anchors that GitHub derives from headings. */
 function anchorsOf(markdown: string): string[] {

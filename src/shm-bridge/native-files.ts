@@ -5,6 +5,13 @@ import { packageFolder } from '../package.js';
 
 export type NativeFile = 'nixl_otel.node' | 'transfer-source';
 
+/** Platforms with a binary in the package. Agents of NIXL run on Linux only, and write their rings there. */
+const PREBUILT = ['linux-x64-glibc', 'linux-x64-musl', 'linux-arm64-glibc', 'linux-arm64-musl'];
+
+export function isPrebuilt(platform = platformName()): boolean {
+  return PREBUILT.includes(platform);
+}
+
 /**
  * Returns the C library of this process, by the names of its mapped files: this needs no program and no report. glibc's
  * file has one of two names; musl's name differs by distribution.
@@ -21,14 +28,15 @@ function ownMappings(): string {
   }
 }
 
-/** Returns the name of the platform's prebuilt files: `linux-x64-glibc`. */
+/** Returns the name of the platform, which that of its prebuilt files is: `linux-x64-glibc`, `darwin-arm64`. */
 export function platformName(): string {
-  return [process.platform, process.arch, libc()].join('-');
+  const { platform, arch } = process;
+  return platform === 'linux' ? [platform, arch, libc()].join('-') : `${platform}-${arch}`;
 }
 
 /**
  * Returns absolute paths to try, in this order: a build made here, then the prebuilt binary.
- * @throws NixlTelemetryError ADDON_MISSING inside a bundle with an `import.meta.url` that names no file
+ * @throws NixlTelemetryError ADDON_MISSING inside a bundle
  */
 export function nativeFiles(file: NativeFile, root = packageRoot(file)): string[] {
   return [`${root}native/build/${file}`, `${root}prebuilds/${platformName()}/${file}`];
@@ -47,5 +55,6 @@ export function howToBuild(): string {
 }
 
 function packageRoot(wanted: string): string {
-  return fileURLToPath(packageFolder(wanted));
+  const copy = `copy its prebuilds/${platformName()}/nixl_otel.node and set NIXL_OTEL_ADDON to the path of the copy`;
+  return fileURLToPath(packageFolder(wanted, 'ADDON_MISSING', wanted === 'nixl_otel.node' ? copy : undefined));
 }
