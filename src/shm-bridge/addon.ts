@@ -181,6 +181,13 @@ export function checkVersion(found: number | undefined): void {
   throw new NixlTelemetryError('ADDON_MISSING', `the native part has ${versions}: rebuild it, the binary is stale`);
 }
 
+/** Deno has no types.isExternal(). There, as in Node.js, a handle is an object without a prototype. */
+function isHandle(given: unknown): boolean {
+  const { isExternal } = types as Partial<typeof types>;
+  if (isExternal !== undefined) return isExternal(given);
+  return typeof given === 'object' && given !== null && Object.getPrototypeOf(given) === null;
+}
+
 /** Handle of an open object of the addon. close() releases it. */
 export class OpenHandle {
   readonly #path: string;
@@ -193,7 +200,7 @@ export class OpenHandle {
    * @throws NixlTelemetryError CONFIG_INVALID
    */
   constructor(path: string, handle: Handle, release: (handle: Handle) => void, subject = `the ring ${path}`) {
-    if (!types.isExternal(handle)) {
+    if (!isHandle(handle)) {
       throw invalid(`${subject} has no handle: open it with a function of this module, not with new`);
     }
     this.#path = path;

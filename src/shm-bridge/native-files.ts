@@ -1,7 +1,7 @@
 /** Paths of the compiled parts of this package: built in a checkout, or prebuilt for this platform. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { packageFolder } from '../package.js';
+import { PACKAGE_NAME, packageFolder } from '../package.js';
 
 export type NativeFile = 'nixl_otel.node' | 'transfer-source';
 
@@ -47,9 +47,13 @@ export function findNativeFile(file: NativeFile): string | undefined {
   return nativeFiles(file).find((path) => existsSync(path));
 }
 
-/** Returns the command that builds a missing file, for error messages. */
+/** Returns what brings a missing file, for error messages: usually the command that builds it. */
 export function howToBuild(): string {
   const root = packageRoot('Makefile');
+  if (!existsSync(`${root}native/Makefile`)) {
+    const next = `Next.js: outputFileTracingIncludes with node_modules/${PACKAGE_NAME}/prebuilds/**/*`;
+    return `files of the package are missing: a bundler that traces files left them out (${next})`;
+  }
   const command = existsSync(`${root}package-lock.json`) ? 'npm run setup' : `make -C "${root}native"`;
   return `build it with: ${command} (needs make and a C++20 compiler, such as g++ 11)`;
 }
