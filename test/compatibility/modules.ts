@@ -41,20 +41,16 @@ export async function proveTypeScript(row: Row, tarball: string): Promise<void> 
   const project = await projectWith(process.versions.node, tarball, '@types/node@20');
   const [, module, resolution] = /^`(\w+)`(?: with moduleResolution `(\w+)`)?$/.exec(row['module']!)!;
   const mode = ['--module', module!, ...(resolution === undefined ? [] : ['--moduleResolution', resolution])];
-  for (const type of ['module', 'commonjs']) {
-    project.write('package.json', JSON.stringify({ name: 'a-service', private: true, type }));
-    const files = row['Files']!.split(', ').map((ending) => `service-${ending.slice(2, -1)}.${ending.slice(2, -1)}`);
-    for (const file of files) project.write(file, SERVICE);
-    if (files.includes('service-cts.cts')) {
-      project.write('import-equals.cts', IMPORT_EQUALS);
-      files.push('import-equals.cts');
-    }
-    await project.node(tsc, ...FLAGS, ...mode, ...files);
-    if (resolution !== undefined) continue; // a bundler runs the output, not Node.js
-    for (const file of files) {
-      const output = path.join('out', file.replace(/ts$/, 'js'));
-      const printed = await project.node(output);
-      expect(printed).toBe(file.startsWith('import-equals') ? 'function function\n' : PRINTED);
-    }
+  const files = row['Files']!.split(', ').map((ending) => `service-${ending.slice(2, -1)}.${ending.slice(2, -1)}`);
+  for (const file of files) project.write(file, SERVICE);
+  if (files.includes('service-cts.cts')) {
+    project.write('import-equals.cts', IMPORT_EQUALS);
+    files.push('import-equals.cts');
+  }
+  await project.node(tsc, ...FLAGS, ...mode, ...files);
+  if (resolution !== undefined) return; // a bundler runs the output, not Node.js
+  for (const file of files) {
+    const printed = await project.node(path.join('out', file.replace(/ts$/, 'js')));
+    expect(printed).toBe(file.startsWith('import-equals') ? 'function function\n' : PRINTED);
   }
 }

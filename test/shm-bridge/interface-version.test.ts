@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { tallyOptions, TransferEvent } from '../../src/mapping/index.js';
 import { addon, INTERFACE_VERSION, loadFirst, type RawSnapshot, type RawTotals } from '../../src/shm-bridge/addon.js';
-import { nativeFiles } from '../../src/shm-bridge/native-files.js';
+import { findNativeFile } from '../../src/shm-bridge/native-files.js';
 import { rawTally } from '../../src/shm-bridge/raw-tally.js';
 import { decodeSnapshot, decodeTally } from '../../src/shm-bridge/snapshot.js';
 import { dist, runProgram } from '../support/child.js';
@@ -63,12 +63,12 @@ test('a binary of another version is refused, and a later one that fits is found
   expect(() => loadFirst([other])).toThrow(mismatch);
   expect(() => loadFirst([other])).toThrow(/other\.node: the native part has .*\n {2}build it with: /);
   expect(() => loadFirst([other])).toThrow(expect.objectContaining({ code: 'ADDON_MISSING', path: other }) as Error);
-  const [built] = nativeFiles('nixl_otel.node');
+  const built = findNativeFile('nixl_otel.node');
   expect(loadFirst([other, built!]).interfaceVersion).toBe(INTERFACE_VERSION);
 });
 
 test('NIXL_OTEL_ADDON names the one file to load, and a wrong one is told with what is allowed', async () => {
-  const [built] = nativeFiles('nixl_otel.node');
+  const built = findNativeFile('nixl_otel.node');
   const copy = path.join(temporaryDirectory(), 'copy of nixl_otel.node');
   cpSync(built!, copy);
   const text = path.join(temporaryDirectory(), 'text.node');
