@@ -69,7 +69,10 @@ export async function proveBundler(row: Row, tarball: string): Promise<void> {
 
   // Without the variable, the first line of the error says what helps. A bundle of webpack names files of its machine.
   rmSync(path.join(project.directory, 'node_modules'), { recursive: true });
-  const failure = (await elsewhere.node(file).catch((error: unknown) => error)) as { stderr: string };
+  const failure = (await elsewhere
+    .withVariables({})
+    .node(file)
+    .catch((error: unknown) => error)) as { stderr: string };
   const helps = `cannot be found from inside a bundle: keep ${NAME} out of the bundle \\(esbuild: .*; webpack: .*; Next.js: .*\\)`;
   expect(failure.stderr).toMatch(new RegExp(`Error: nixl_otel\\.node ${helps}, or copy .* NIXL_OTEL_ADDON`));
 }
