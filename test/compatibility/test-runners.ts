@@ -51,6 +51,6 @@ export async function proveTestRunner(row: Row, tarball: string): Promise<void> 
 }
 
 async function runTests(project: Project, args: readonly string[], files: number): Promise<void> {
-  const { stdout, stderr } = await project.outputs(project.nodeFile, ...args);
+  const { stdout, stderr } = await project.withVariables({ NO_COLOR: '1' }).outputs(project.nodeFile, ...args);
   expect(`${stdout}${stderr}`).toMatch(new RegExp(`Tests:? +${files} passed`));
 }
