@@ -38,7 +38,8 @@ async function webpack(project: Project, { isModule, isOutside, version }: Bundl
     'bundle.cjs',
     `const webpack = require(process.argv[2]);
      const folder = __dirname;
-     const config = { mode: 'production', target: 'node20', context: folder, entry: './service.mjs', ${module} ${externals}
+     // Not minimized: Node.js prints the line of an error, and loses the message after a line longer than a pipe.
+     const config = { mode: 'production', optimization: { minimize: false }, target: 'node20', context: folder, entry: './service.mjs', ${module} ${externals}
        output: { path: folder + '/out', filename: '${file}', ${output} } };
      webpack(config, (error, stats) => {
        const problems = error ?? (stats.hasErrors() || stats.hasWarnings() ? stats.toString('errors-warnings') : undefined);
