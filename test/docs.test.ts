@@ -254,8 +254,11 @@ describe('the package', () => {
   });
 });
 
-/** Flags of Node, Docker, Prometheus and systemctl. */
-const FOREIGN_FLAGS = new Set(['--now', '--import', '--pid', '--enable-feature', '--test']);
+/** Flags of Node, Docker, Prometheus, systemctl and esbuild. */
+const FOREIGN_FLAGS = new Set([
+  ...['--import', '--test', '--pid', '--enable-feature', '--now'],
+  ...['--external', '--bundle', '--platform', '--outfile', '--banner'],
+]);
 
 /** Anchors that GitHub derives from headings. */
 function anchorsOf(markdown: string): string[] {

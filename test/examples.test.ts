@@ -7,7 +7,7 @@ import { type MetricBuilder, NixlMetricProducer } from '../src/index.js';
 import { TestRings } from '../src/testing.js';
 import { ROOT, RunningCommand, scrape as fetchPage, temporaryDirectory, until, valueOf } from './cli/command.js';
 import { scrape } from './instrumentation/readers.js';
-import { freePort } from './servers/server.js';
+import { freePort } from './support/free-port.js';
 import { startOtlpReceiver } from './support/otlp-receiver.js';
 
 const EXAMPLES = path.join(ROOT, 'examples');

@@ -17,7 +17,7 @@ const COMMAND = [...LIBRARY, 'cli', 'cli/figures', 'cli/process', 'cli/http', 'n
 const ROOMS = {
   // src/*.ts: for the package's entry points, and for all rooms.
   entry: [...LIBRARY, 'testing', 'node:'],
-  ground: [],
+  ground: ['node:fs'], // package.ts checks its own folder
 
   mapping: ['ground'],
   'shm-bridge': ['ground', 'node:'],

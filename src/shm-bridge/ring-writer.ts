@@ -1,5 +1,5 @@
 import { check, filePath, isObject, optionsObject, u64, wholeNumber } from '../arguments.js';
-import { NixlTelemetryError } from '../errors.js';
+import { isUnsupported, NixlTelemetryError } from '../errors.js';
 import { addon, OpenHandle } from './addon.js';
 
 export interface RingWriterOptions {
@@ -35,17 +35,28 @@ export function ringWriterOptions(options: RingWriterOptions, defaultWireVersion
 /**
  * Writes events into a ring as a NIXL agent does, for services without NIXL. The file name is the agent's name. The
  * writer reuses an existing file, and its unread events are lost. The file must be a regular file of this process's
- * user, not a link. A file has one writer. If another process truncates it, the ring is lost: see `problem`.
+ * user, not a link. A file has one writer. If another process truncates it, the ring is lost: see `problem`. On a platform
+ * without rings the writer writes no file and drops all events: see `problem`, too.
  */
 export class RingWriter {
   readonly path: string;
-  readonly #handle: OpenHandle;
+  /** Undefined on a platform without rings. */
+  readonly #handle: OpenHandle | undefined;
+  readonly #unsupported: string | undefined;
 
   /** @throws NixlTelemetryError CONFIG_INVALID, RING_WRITE_FAILED, ADDON_MISSING */
   constructor(path: string, options: RingWriterOptions = {}) {
     this.path = filePath('path', path);
     const { wireVersion, capacity } = ringWriterOptions(options, 1);
-    const opened = addon().openWriter(path, wireVersion, capacity);
+    let native;
+    try {
+      native = addon();
+    } catch (error) {
+      if (!isUnsupported(error)) throw error;
+      this.#unsupported = error.message;
+      return;
+    }
+    const opened = native.openWriter(path, wireVersion, capacity);
     if (typeof opened === 'string') throw new NixlTelemetryError('RING_WRITE_FAILED', opened, { path });
     this.#handle = new OpenHandle(path, opened, (writer) => addon().closeWriter(writer), `the writer of ${path}`);
   }
@@ -55,28 +66,27 @@ export class RingWriter {
     check(isObject(event), 'event', event, 'an object with value, and type or name');
     const { type = 0, name = '', category = 7, value, timestampUs } = event;
     if (typeof name !== 'string') check(false, 'name', name, 'a text');
-    return addon().push(
-      this.#handle.get(),
-      wholeNumber('type', type, 0, 2 ** 32 - 1),
-      name,
-      wholeNumber('category', category, -(2 ** 31), 2 ** 31 - 1),
-      timestampUs === undefined ? BigInt(Date.now()) * 1000n : u64('timestampUs', timestampUs),
-      u64('value', value),
-    );
+    const handle = this.#handle?.get();
+    const typeNumber = wholeNumber('type', type, 0, 2 ** 32 - 1);
+    const categoryNumber = wholeNumber('category', category, -(2 ** 31), 2 ** 31 - 1);
+    const timeUs = timestampUs === undefined ? BigInt(Date.now()) * 1000n : u64('timestampUs', timestampUs);
+    const reading = u64('value', value);
+    return handle !== undefined && addon().push(handle, typeNumber, name, categoryNumber, timeUs, reading);
   }
 
   /** Unread events; 0 if the ring is lost. */
   get pending(): number {
-    return addon().pendingOf(this.#handle.get());
+    return this.#handle === undefined ? 0 : addon().pendingOf(this.#handle.get());
   }
 
   /** Reason why the ring accepts no further event; undefined while it accepts events. A new writer makes a new ring. */
   get problem(): string | undefined {
+    if (this.#handle === undefined) return this.#unsupported;
     return addon().writerLost(this.#handle.get()) ? `${this.path} was truncated: the ring is lost` : undefined;
   }
 
   /** Closes the ring and keeps the file, as an agent does. */
   close(): void {
-    this.#handle.close();
+    this.#handle?.close();
   }
 }

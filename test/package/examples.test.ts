@@ -5,7 +5,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { TestRings } from '../../src/testing.js';
 import { ROOT, RunningCommand, scrape, until, valueOf } from '../cli/command.js';
 import { CELLS, packages } from '../matrix/cells.js';
-import { freePort } from '../servers/server.js';
+import { freePort } from '../support/free-port.js';
 import { startOtlpReceiver } from '../support/otlp-receiver.js';
 import { Project, tool } from '../support/package.js';
 
