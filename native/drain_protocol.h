@@ -12,24 +12,28 @@
 //   - The consumer takes events only while its mark is in place and read_pos is the value that it last published.
 //   - A chunk is read, mark and read_pos are found unchanged, and the journal commits the chunk together with a
 //     DrainRecord. From then on the chunk counts and nothing undoes it. Only then is read_pos swapped. If another value
-//     than `before` makes the swap fail, the consumer swaps that value, if it is in [before, after), or goes on from it.
+//     than `before` makes the swap fail, the consumer swaps that value, if it is in [before, after), or goes on from
+//     it.
 //   - If the swap changed a new ring (its read_pos was stored, its expected_version not yet), the mark disappears.
 //     takeBack() then swaps read_pos back to 0, so that the new ring's events are not skipped.
 //   - The mark covers only a header that was read after the mark was stored, see resync().
-//   - A producer that finds the ring full while a chunk is taken has reached the position before the chunk. The consumer
+//   - A producer that finds the ring full while a chunk is taken has reached the position before the chunk. The
+//   consumer
 //     looks at write_pos again after the swap, and notes a gap there.
 //
-// The death of the consumer. A consumer with state has a journal that outlives it. It may die at any access. The next one
-// waits until two looks at the header agree with the look before them, with pauses between, and finds:
+// The death of the consumer. A consumer with state has a journal that outlives it. It may die at any access. The next
+// one waits until two looks at the header agree with the look before them, with pauses between, and finds:
 //   - The recorded mark, and read_pos at `after`: nothing is to be done.
 //   - The recorded mark, and read_pos in [before, after): the swap was not made, and is made now.
-//   - The recorded mark, and read_pos elsewhere: a foreign consumer moved it. The chunk counts, the numbers are flagged.
+//   - The recorded mark, and read_pos elsewhere: a foreign consumer moved it. The chunk counts, the numbers are
+//   flagged.
 //   - Another mark or none: the ring was rebuilt. The chunk counts. A swap that hit the new ring is taken back, see
 //     leftSwapped(). After the new mark, a record without a chunk is committed, so that the restart counts once.
 // Rules that this needs:
 //   - The mark of an incarnation that goes on stays: a new one would look like a rebuild if the next consumer died too.
 //     It also stays at a clean end. Marks of consumers with state never repeat.
-//   - A record is `rested` only after two looks at the mark, with a pause before each. One look may fall into the end of
+//   - A record is `rested` only after two looks at the mark, with a pause before each. One look may fall into the end
+//   of
 //     a rebuild that was visible before it. Until then the swap may have hit a new ring, and `fromZero` is kept from
 //     record to record, because several chunks may have been swapped by then.
 //   - A consumer without state that finds a mark leaves its own at its end. The next consumer with state then does not
@@ -47,11 +51,12 @@
 //   B  If a drain runs when a new agent starts, the agent pushes nothing before this drain has ended. Reason: its first
 //      flush comes one flush interval (10 ms or more) after its start. The death of the consumer ends its drain.
 //
-// Limits. A foreign consumer may ignore the file lock, as NIXL's own readers do. After its own first drain, and over its
-// death, this consumer notices that read_pos moved, counts a foreign move, and flags the numbers as suspect. It does not
-// notice earlier moves, nor whole laps between two of its looks: then read_pos is back at its old value. It does not
-// notice events that others took from an incarnation that began and ended while no consumer with state lived. A consumer
-// without state that is killed between a swap that hit a new ring and takeBack() leaves the new ring's read_pos wrong.
+// Limits. A foreign consumer may ignore the file lock, as NIXL's own readers do. After its own first drain, and over
+// its death, this consumer notices that read_pos moved, counts a foreign move, and flags the numbers as suspect. It
+// does not notice earlier moves, nor whole laps between two of its looks: then read_pos is back at its old value. It
+// does not notice events that others took from an incarnation that began and ended while no consumer with state lived.
+// A consumer without state that is killed between a swap that hit a new ring and takeBack() leaves the new ring's
+// read_pos wrong.
 //
 // If the consumer notices that an assumption failed, it flags the numbers as suspect. An exhaustive explorer
 // (test/protocol_explorer_test.cc) checks every interleaving, store order and death under both assumptions: no event

@@ -56,8 +56,8 @@ class SimulatedRing {
     return setting_.pauseEndsInVisibleRebuild && rebuildShows(w_);
   }
 
-  // The death of the consumer has no effect but that its memory is lost. Therefore a death long after its last store, and
-  // after steps of the others, equals a death right after that store.
+  // The death of the consumer has no effect but that its memory is lost. Therefore a death long after its last store,
+  // and after steps of the others, equals a death right after that store.
   void dieIfChosen(const char* what) {
     const bool mayDie = setting_.withState && !c_.isOther && w_.deathsLeft > 0 && !frozen_;
     if (!std::exchange(stored_, false) || !mayDie || choices_.choose(2) == 0) return;

@@ -357,9 +357,8 @@ class Survivor final : public DrainJournal {
   void live(const std::string& path) {
     RingState state{};
     std::string reason;
-    const auto reader =
-        RingReader::open(path, false, state, reason, std::nullopt,
-                         [&](const RingFileId&, const HeaderFields&) { return record; });
+    const auto reader = RingReader::open(path, false, state, reason, std::nullopt,
+                                         [&](const RingFileId&, const HeaderFields&) { return record; });
     REQUIRE_EQ(reason, std::string());
     ChunkBuffer buffer;
     try {
