@@ -11,7 +11,9 @@ AgentState::AgentState(const std::string& ringPath, const std::shared_ptr<const 
   file_ = StateFile::open(path_, plan_, problem_);
   isRefused_ = file_ == nullptr;
   if (isRefused_) return;
-  problem_ = file_->asideReason();
+  if (const std::string& aside = file_->asideReason(); !aside.empty()) {
+    problem_ = "its sums begin at 0, because its state file cannot be continued: " + aside;
+  }
   const bool hasSums = file_->hasSums();
   if (const auto& recovered = file_->recovered()) {
     hasRecord_ = isMade_ = true;

@@ -57,6 +57,7 @@ void Collector::addSource(const std::shared_ptr<Source>& source) {
   stopping_ = false;
   updateInterval();
   scanAll_ = true;
+  lastOrphans_ = {};
   wake_.notify_all();
 }
 

@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 constexpr double kYoungMs = 10'000;
 
 constexpr std::chrono::minutes kOrphanInterval{1};
+constexpr std::chrono::seconds kLongestStateWait{2};
 
 // A ring costs about 10 KB. Hosts have hundreds of agents, not tens of thousands.
 constexpr size_t kMostRings = 16'384;
@@ -44,6 +45,14 @@ bool isDrainedBy(const Agent& agent, Candidate& candidate, Clock::time_point now
   candidate.waitLonger(now);
   candidate.state = agent.file() == *file ? RingState::kReady : RingState::kBusy;
   return true;
+}
+
+// True for the first seconds for which another process uses the state file of a ring that this process has locked. The
+// kernel unlocks the files of a process that is killed one after the other. A process that uses the file for longer
+// drains another file of this path.
+bool waitsForState(Candidate& candidate, Clock::time_point now) {
+  if (candidate.stateLockedAt == Clock::time_point{}) candidate.stateLockedAt = now;
+  return now - candidate.stateLockedAt < kLongestStateWait;
 }
 
 }  // namespace
@@ -118,7 +127,9 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now, size_t& ope
     const auto plan = statePlan(candidate.path);
     if (plan == nullptr) return Recalled{};
     state = std::make_unique<AgentState>(candidate.path, plan);
-    return state->recall(ring);
+    Recalled recalled = state->recall(ring);
+    recalled.isBusy = recalled.isBusy && waitsForState(candidate, now);
+    return recalled;
   };
   auto reader = RingReader::open(candidate.path, isForced(candidate.path), candidate.state, candidate.reason,
                                  allowedOwners(candidate.path), recall);

@@ -43,7 +43,7 @@
 //   uint64_t loadWritePos(), loadReadPos()
 //   bool swapMark(from, to), swapReadPos(from, to)      compare-and-swap
 //   uint32_t readSlots(position, count, out)    reads slots over the lap's end, returns the number of whole slots read
-//   bool pausedSinceSwap()                      true if a pause has passed since the last swapReadPos()
+//   void noteTime(), bool pausedSinceNote()     true if a pause has passed since the last noteTime()
 //   bool pauseForRebuild(bool mayReturn)        waits until a pause has passed since the last inspect() or swapMark();
 //                                               with mayReturn it may return false instead of waiting
 //
@@ -189,17 +189,13 @@ class DrainProtocol {
       }
       Recovery recovery = Recovery::kDone;
       uint64_t write = 0;
-      // The pause comes before the look at the mark. Without a record there is no need for it, see goOnFrom().
-      const bool mayRest = isFirst && !place_.rested && (!isStateMark(place_.mark) || ring.pausedSinceSwap());
+      const bool paused = isFirst && !place_.rested && (!isStateMark(place_.mark) || ring.pausedSinceNote());
       if (!isMarked(ring) || (write = ring.loadWritePos()) > mask_) {
         recovery = mayPause ? recover(ring, journal) : Recovery::kNeedsPause;
       } else if (const uint64_t read = ring.loadReadPos(); read != place_.after) {
         recovery = mayPause ? examineReadPos(ring, read, journal) : Recovery::kNeedsPause;
       } else {
-        if (mayRest) {
-          place_.rested = true;
-          journal.rest(std::as_const(place_));
-        }
+        if (paused) comeToRest(ring, journal);
         pending_ = (write - place_.after) & mask_;
         const bool atLapEnd = write == 0 && pending_ != 0 && lapEndReads < kPauses;
         if (atLapEnd && !mayPause) return DrainOutcome::kNeedsPause;
@@ -240,6 +236,11 @@ class DrainProtocol {
     if (place_.mark != 0) ring.swapMark(place_.mark, place_.version);
     attached_ = false;
   }
+
+  // True if the mark must stay at the end of this consumer. A consumer with state leaves it: the next one finds the
+  // same incarnation. A consumer without state leaves it if it found another one, whose owner then finds that events
+  // are gone.
+  bool leavesMark() const { return isStateMark(place_.mark) || foundMark_; }
 
   const DrainRecord& record() const { return place_; }
   const DrainStats& stats() const { return place_.stats; }
@@ -301,6 +302,8 @@ class DrainProtocol {
   // the swap.
   template <typename Journal>
   Recovery lookAfterSwap(Ring& ring, uint64_t from, Journal& journal) {
+    looks_ = 0;
+    if (isStateMark(place_.mark)) ring.noteTime();
     const uint64_t write = ring.loadWritePos();
     if (!isMarked(ring)) {
       newRingMustBeEmpty_ = true;
@@ -308,6 +311,19 @@ class DrainProtocol {
     }
     if (filledBeforeSwap(write, from)) journal.commit(std::as_const(place_));
     return Recovery::kTook;
+  }
+
+  // Notes that the mark is in place a pause after the last swap. A rebuild that had begun before the swap may be
+  // visible during this pause and hidden again now, but not after a second pause. A consumer without state tells no
+  // other one that its swap has hit the marked ring, so it needs no proof.
+  template <typename Journal>
+  void comeToRest(Ring& ring, Journal& journal) {
+    if (isStateMark(place_.mark) && ++looks_ < kPauses) {
+      ring.noteTime();
+      return;
+    }
+    place_.rested = true;
+    journal.rest(std::as_const(place_));
   }
 
   // Notes a gap if the producer may have found the ring full after the last look at write_pos and before the swap of
@@ -346,6 +362,9 @@ class DrainProtocol {
     const int32_t mark = makeMark(serial_);
     serial_ = serialAfter(mark);
     if (!ring.swapMark(header.mark, mark)) return false;
+    foundMark_ = isMark(header.mark);
+    // A rebuild takes the mark away. Another mark in its place is that of a consumer without state.
+    otherConsumer_ = otherConsumer_ || (rebuilt_ && foundMark_ && !isStateMark(header.mark));
     place_.mark = mark;
     place_.version = header.version;
     return true;
@@ -421,6 +440,7 @@ class DrainProtocol {
     if (header.geometryChanged) return Recovery::kGeometryChanged;
     const bool resumed = std::exchange(resumed_, false);
     const bool rebuilt = std::exchange(rebuilt_, false);
+    const bool otherConsumer = std::exchange(otherConsumer_, false);
     const bool marked = (known_ || resumed) && !rebuilt;  // since the record: the same incarnation
     place_.stats.resyncs += known_ || (resumed && rebuilt);
     place_.version = header.version;
@@ -436,7 +456,7 @@ class DrainProtocol {
       }
       return Recovery::kDone;
     }
-    if (rebuilt && header.readPos == 0) {
+    if (rebuilt && header.readPos == 0 && !otherConsumer) {
       ++place_.stats.restarts;
       place_.gapBefore = false;
     } else if (rebuilt) {
@@ -488,11 +508,14 @@ class DrainProtocol {
   uint64_t mask_ = 0;
   uint64_t pending_ = 0;
   uint64_t foundAtDrain_ = 0;
+  uint32_t looks_ = 0;   // at the mark since the last swap, with a pause before each
   uint16_t serial_ = 0;  // of the next mark
   bool attached_ = false;
   bool known_ = false;               // resync() has succeeded before
   bool resumed_ = false;             // place_ is that of an earlier consumer, or of an earlier geometry
   bool rebuilt_ = false;             // since place_ expected_version held another mark, or none
+  bool foundMark_ = false;           // in expected_version, where this consumer stored its own
+  bool otherConsumer_ = false;       // since place_ it stored a mark there
   bool newRingMustBeEmpty_ = false;  // by assumption B: this drain lost the mark right after a swap
   bool seenFull_ = false;            // in this drain
   Settling settling_;

@@ -79,8 +79,7 @@ RingReader::RingReader(RingFile file)
       firstReadPos_(file_.header.readPos) {}
 
 RingReader::~RingReader() {
-  // The mark of a consumer with state tells the next one that the incarnation has not changed.
-  if (!isStateMark(protocol_.record().mark)) detach();
+  if (!protocol_.leavesMark()) detach();
 }
 
 void RingReader::detach() {
@@ -241,12 +240,12 @@ bool RingReader::swapMark(int32_t from, int32_t to) {
 
 // The release half pairs with the producer's acquire load of read_pos: this thread has read the slots before it.
 bool RingReader::swapReadPos(uint64_t from, uint64_t to) {
-  const bool swapped = field<uint64_t>(layout_->header.readPos).compare_exchange_strong(from, to);
-  if (isStateMark(protocol_.record().mark)) swappedNs_ = monotonicNs();
-  return swapped;
+  return field<uint64_t>(layout_->header.readPos).compare_exchange_strong(from, to);
 }
 
-bool RingReader::pausedSinceSwap() const { return monotonicNs() - swappedNs_ >= kRebuildPauseNs; }
+void RingReader::noteTime() { notedNs_ = monotonicNs(); }
+
+bool RingReader::pausedSinceNote() const { return monotonicNs() - notedNs_ >= kRebuildPauseNs; }
 
 uint32_t RingReader::readSlots(uint64_t position, uint32_t count, std::byte* out) {
   const uint64_t toLapEnd = capacity_ - position;

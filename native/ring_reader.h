@@ -118,7 +118,8 @@ class RingReader {
   bool swapMark(int32_t from, int32_t to);
   bool swapReadPos(uint64_t from, uint64_t to);
   uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out);
-  bool pausedSinceSwap() const;
+  void noteTime();
+  bool pausedSinceNote() const;
   bool pauseForRebuild(bool mayReturn);
 
  private:
@@ -140,7 +141,7 @@ class RingReader {
   std::string reason_;
   PausePolicy pauses_ = PausePolicy::kAlways;
   int64_t pauseFromNs_ = 0;  // time of the last inspect() or swapMark()
-  int64_t swappedNs_ = 0;    // time of the last swapReadPos()
+  int64_t notedNs_ = 0;      // time of the last noteTime()
 };
 
 }  // namespace nixl_otel

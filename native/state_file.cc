@@ -147,10 +147,10 @@ bool StateFile::begin(std::string& reason) {
     StateHead head{.magic = StateHead::kMagic, .layout = StateHead::kLayout, .unused = 0, .boot = {}, .halves = {}};
     std::memcpy(head.boot, currentBoot()->data(), sizeof head.boot);
     // With the word: a file of a process that dies here is one without a commit, not one that was cut.
-    std::byte begin[StateHead::kBytes] = {};
-    std::memcpy(begin, &head, sizeof head);
-    errno = limitProblem(sizeof begin);
-    if (errno != 0 || ::pwrite(fd_.get(), begin, sizeof begin, 0) != static_cast<ssize_t>(sizeof begin)) {
+    std::byte bytes[StateHead::kBytes] = {};
+    std::memcpy(bytes, &head, sizeof head);
+    errno = limitProblem(sizeof bytes);
+    if (errno != 0 || ::pwrite(fd_.get(), bytes, sizeof bytes, 0) != static_cast<ssize_t>(sizeof bytes)) {
       reason = std::string("its state file cannot be written: ") + std::strerror(errno);
       return false;
     }
@@ -281,7 +281,9 @@ std::optional<StateSummary> readState(const std::string& ringPath) {
   if (!fd.valid()) return std::nullopt;
   // A consumer may commit twice while this thread reads, and then writes the half that is read.
   for (int attempt = 0; attempt < 100; ++attempt) {
-    const auto bytes = readAll(fd.get(), kMostStateBytes);
+    struct stat info;
+    if (::fstat(fd.get(), &info) != 0 || static_cast<uint64_t>(info.st_size) > kMostStateBytes) break;
+    const auto bytes = readAll(fd.get(), static_cast<uint64_t>(info.st_size));
     StateHalf half;
     const StateFault fault = findHalf(bytes, *boot, half, reason);
     StateWord now;

@@ -6,50 +6,79 @@
 
 namespace explorer {
 
-inline bool attach(Consumer& c, SimulatedRing& ring, const nixl_otel::HeaderPeek& peek) {
+inline void takeGeometry(Consumer& c, const SimulatedRing& ring, const nixl_otel::HeaderPeek& peek) {
   c.capacity = ring.seenCapacity();
   c.version = static_cast<uint8_t>(peek.version);
-  const uint16_t serial = c.serial = static_cast<uint16_t>(c.serial + 0x20);
-  std::memset(static_cast<void*>(&c.protocol), 0, sizeof c.protocol);
-  new (&c.protocol) nixl_otel::DrainProtocol<SimulatedRing>();
-  return c.protocol.attach(ring, peek, c.capacity, serial);
 }
 
 // RingReader::open(). If it fails, the consumer remains closed and may try again.
-inline void openCall(World&, Consumer& c, SimulatedRing& ring) {
-  ring.beginCall(0);
+inline void openCall(Consumer& c, SimulatedRing& ring, bool asOther) {
+  using nixl_otel::serialAfter;
+  const bool keepsState = ring.setting().withState && !asOther;
+  const bool recalls = keepsState && c.recorded;
+  c.isOther = asOther;
+  ring.beginCall(asOther);
   const nixl_otel::HeaderPeek peek = ring.inspect();
-  if (!peek.whole) return;
-  const Consumer closed = c;
-  if (attach(c, ring, peek)) {
-    c.open = 1;
-  } else {
-    c = closed;
+  if (!peek.whole && !(recalls && nixl_otel::DrainProtocol<SimulatedRing>::leftSwapped(c.record, peek))) {
+    c.close();
+    return;
   }
+  takeGeometry(c, ring, peek);
+  if (recalls) {
+    c.protocol.resume(c.record, c.capacity, c.record.version == peek.version);
+  } else {
+    const uint16_t lower = c.serial = static_cast<uint16_t>(c.serial + 0x20);
+    const uint16_t upper = nixl_otel::isStateMark(peek.mark) ? serialAfter(peek.mark) : nixl_otel::kStateSerials;
+    if (!c.protocol.attach(ring, peek, c.capacity, keepsState ? upper : lower)) {
+      c.close();
+      return;
+    }
+  }
+  c.open = 1;
+}
+
+// The destructor of RingReader.
+inline void closeCall(Consumer& c, SimulatedRing& ring) {
+  ring.beginCall(0);
+  if (!c.protocol.leavesMark()) c.protocol.detach(ring);
+  c.close();
 }
 
 // RingReader::reattach()
 inline bool reattach(Consumer& c, SimulatedRing& ring) {
   const nixl_otel::HeaderPeek peek = ring.inspect();
   if (!peek.whole) return false;
-  c.before = c.stats();
-  ++c.before.restarts;
-  return attach(c, ring, peek);
+  takeGeometry(c, ring, peek);
+  const nixl_otel::DrainRecord record = c.protocol.record();
+  std::memset(static_cast<void*>(&c.protocol), 0, sizeof c.protocol);
+  new (&c.protocol) nixl_otel::DrainProtocol<SimulatedRing>();
+  c.protocol.resume(record, c.capacity, false);
+  return true;
 }
 
-// Journal of a consumer without state.
-struct Counter {
+// Counts the events of the consumer, unless it is another one, and keeps its record.
+struct Journal {
   World& w;
+  Consumer& c;
+  SimulatedRing& ring;
   uint64_t events = 0;
 
-  void commit(const std::byte* slots, uint32_t count, bool, bool gapAfter, const nixl_otel::DrainRecord&) {
+  void commit(const std::byte* slots, uint32_t count, bool gapBefore, bool gapAfter,
+              const nixl_otel::DrainRecord& record) {
+    events += count;
+    if (c.isOther) return;
     uint8_t values[kMaxCapacity];
     std::memcpy(values, slots, count);
-    countChunk(w, values, count, gapAfter);
-    events += count;
+    countChunk(w, values, count, gapBefore, gapAfter);
+    commit(record);
   }
-  void commit(const nixl_otel::DrainRecord&) {}
-  void rest(const nixl_otel::DrainRecord&) {}
+  void commit(const nixl_otel::DrainRecord& record) {
+    if (c.isOther || !ring.setting().withState) return;
+    c.record = record;
+    c.recorded = 1;
+    ring.noteCommit();
+  }
+  void rest(const nixl_otel::DrainRecord& record) { commit(record); }
 };
 
 // RingReader::drain()
@@ -59,7 +88,7 @@ inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& r
   w.drainCall = 1;
   w.rebuildInCall = w.rebuilding;
   std::byte buffer[kMaxCapacity];
-  Counter journal{w};
+  Journal journal{w, c, ring};
   DrainOutcome outcome = DrainOutcome::kWaiting;
   for (int geometries = 0; geometries < 2; ++geometries) {
     outcome = c.protocol.drain(ring, budget - journal.events, buffer, journal, !ring.setting().firstWithoutPauses);
@@ -70,7 +99,7 @@ inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& r
     outcome = DrainOutcome::kWaiting;
     if (!reattach(c, ring)) break;
   }
-  w.drainCall = w.rebuildInCall = w.rebuildBeganInCall = 0;
+  endDrainCall(w);
   if (outcome == DrainOutcome::kEmpty || outcome == DrainOutcome::kMore) w.drained = 1;
   return outcome;
 }

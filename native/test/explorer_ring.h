@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "../drain_protocol.h"
 #include "explorer_schedule.h"
@@ -15,25 +16,29 @@
 namespace explorer {
 
 struct Hung {};  // thrown if a call makes too many accesses
+struct Died {};  // thrown if the consumer dies
 
 class SimulatedRing;
 
-// Counterpart of RingReader: the protocol, and the geometry at the time of attaching.
+// Counterpart of RingReader: the protocol, and the geometry at the time of attaching. Beside it the record, which
+// outlives the consumer.
 struct Consumer {
   nixl_otel::DrainProtocol<SimulatedRing> protocol;
-  nixl_otel::DrainStats before;
+  nixl_otel::DrainRecord record;
   int32_t trueMark = 0;  // the mark that a blind consumer believes to be in place
   uint16_t serial = 0;
   uint8_t capacity = 0;
   uint8_t version = 0;
   uint8_t open = 0;
+  uint8_t isOther = 0;  // a consumer without state, in place of one that died
+  uint8_t recorded = 0;
 
-  nixl_otel::DrainStats stats() const {
-    nixl_otel::DrainStats sum = before;
-    sum.restarts += protocol.stats().restarts;
-    sum.foreignMoves += protocol.stats().foreignMoves;
-    sum.suspect |= protocol.stats().suspect;
-    return sum;
+  Watch watch() const { return {open != 0, recorded != 0}; }
+  void close() {
+    std::memset(static_cast<void*>(&protocol), 0, sizeof protocol);
+    new (&protocol) nixl_otel::DrainProtocol<SimulatedRing>();
+    open = isOther = 0;
+    trueMark = capacity = version = 0;
   }
 };
 
@@ -48,14 +53,21 @@ class SimulatedRing {
   // file may take any time, because system calls follow.)
   bool pauseMayEnd() const {
     if (!setting_.assumptionA || !w_.rebuilding || w_.stored == 0) return true;
-    if (!setting_.pauseEndsInVisibleRebuild) return false;
-    return w_.version == 0 || (w_.expected != w_.version && !nixl_otel::isMark(w_.expected));
+    return setting_.pauseEndsInVisibleRebuild && rebuildShows(w_);
   }
 
   // Makes one access. Before it, the others may take any number of steps.
   template <typename Access>
   auto at(const char* what, Footprint touches, Access access) {
     Block block(previous_);
+    // The death of the consumer has no effect but that its memory is lost. Therefore a death long after its last store,
+    // and after steps of the others, equals a death right after that store.
+    const bool mayDie =
+        std::exchange(stored_, false) && setting_.withState && !c_.isOther && w_.deathsLeft > 0 && !frozen_;
+    if (mayDie && choices_.choose(2) == 1) {
+      if (log_ != nullptr) *log_ += std::string("consumer: dies before ") + what + "\n";
+      throw Died{};
+    }
     for (;;) {
       Moves moves;
       if (!frozen_) moves = block.worthwhile(w_, possibleMoves(w_, setting_));
@@ -64,7 +76,7 @@ class SimulatedRing {
       if (!mayContinue && !setting_.pauseEndsInVisibleRebuild) {
         // The order of these stores does not matter, because the consumer reads only after the rebuild.
         const Moves all = possibleMoves(w_, setting_);
-        make(w_, setting_, all.list[all.count - 1], c_.open);
+        make(w_, setting_, all.list[all.count - 1], c_.watch());
         block = Block();
         continue;
       }
@@ -82,7 +94,7 @@ class SimulatedRing {
       if (mayContinue && choice-- == 0) break;
       if (log_ != nullptr) *log_ += describe(w_, moves.list[choice]) + "\n";
       block.add(w_, moves.list[choice]);
-      make(w_, setting_, moves.list[choice], c_.open);
+      make(w_, setting_, moves.list[choice], c_.watch());
     }
     if (++accesses_ > kMaxAccesses) throw Hung{};
     const auto result = access();
@@ -110,7 +122,11 @@ class SimulatedRing {
     history_.add(what);
     accesses_ = 0;
     previous_ = {0, 0};
+    stored_ = true;
   }
+
+  // Notes that the consumer's record has changed.
+  void noteCommit() { stored_ = true; }
 
   nixl_otel::HeaderPeek inspect() {
     const Digest before = history_;
@@ -160,34 +176,42 @@ class SimulatedRing {
       if (setting_.blind) c_.trueMark = to;
       if (w_.expected != from && !(setting_.blind && c_.open)) return false;
       w_.expected = to;
+      stored_ = true;
       return true;
     });
   }
   bool swapReadPos(uint64_t from, uint64_t to) {
     return at("swap read_pos", Footprint{kSwapPlace, kReadPosPlace}, [&] {
       if (w_.readPos != from) return false;
-      // From here on, events that were read from the present incarnation must count. Events of an earlier incarnation
-      // need not.
-      w_.inFlight |= w_.ofIncarnation & justRead_;
-      justRead_ = 0;
+      // These events of the present incarnation must count: no other consumer can read them.
+      for (uint64_t i = from; !c_.isOther && i != to; i = (i + 1) % c_.capacity) {
+        if (i < kMaxCapacity) w_.inFlight |= w_.ofIncarnation & valueBit(w_.slots[i]) & ~w_.counted;
+      }
       w_.readPos = static_cast<uint8_t>(to);
+      stored_ = true;
       return true;
     });
   }
   uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out) {
     uint32_t done = 0;
-    justRead_ = 0;
     while (done < count) {
       const uint64_t i = (position + done) % c_.capacity;
       const uint8_t value = at("slot", Footprint{static_cast<uint16_t>(slotPlace(i) | kSizePlace), 0},
                                [&] { return i < w_.fileSlots ? w_.slots[i] : uint8_t{0xFF}; });
       if (value == 0xFF) break;
       out[done++] = std::byte{value};
-      justRead_ |= valueBit(value);
     }
     return done;
   }
-  bool pausedSinceSwap() const { return true; }
+  void noteTime() {
+    const bool shows = setting_.pauseEndsInVisibleRebuild && rebuildShows(w_);
+    w_.hiddenSinceNote = setting_.assumptionA && w_.rebuilding && w_.stored != 0 && !shows;
+  }
+  // By assumption A no pause passes while a rebuild is hidden. Otherwise it may have passed or not.
+  bool pausedSinceNote() {
+    return at("pause since the note", Footprint{kPausePlace, 0},
+              [&] { return w_.hiddenSinceNote ? false : choices_.choose(2) == 0; });
+  }
   // Always waits: a drain that returned during a pause, and the drain that continues it, equal one drain with a longer
   // pause.
   bool pauseForRebuild(bool) {
@@ -232,7 +256,7 @@ class SimulatedRing {
   int accesses_ = 0;
   Footprint previous_{0, 0};
   bool frozen_ = false;
-  uint16_t justRead_ = 0;
+  bool stored_ = false;  // the consumer has changed the ring or its record since its last access
   uint8_t seenCapacity_ = 0;
 };
 

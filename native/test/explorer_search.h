@@ -15,11 +15,11 @@ namespace explorer {
 
 // Result of a schedule, once the producer has ended and the consumer has found the ring empty twice.
 struct Ending {
-  uint8_t wrong = 0;  // bits of Wrong without kGapMissed
-  bool gapMissed = false;
+  uint8_t wrong = 0;  // bits of Wrong
   bool suspect = false;
-  uint8_t rebuilds = 0;     // number that began while the consumer was attached
-  uint8_t allRebuilds = 0;  // number that began at any time
+  uint8_t rebuilds = 0;        // number that began while the consumer was attached or had a record
+  uint8_t allRebuilds = 0;     // number that began at any time
+  bool mustBeNoticed = false;  // the consumer did not die before it had a record of one of them
   uint32_t restarts = 0;
 };
 
@@ -30,7 +30,6 @@ struct Report {
   size_t wrong = 0;
   size_t wrongUnflagged = 0;
   size_t flagged = 0;
-  size_t gapsMissed = 0;
   std::map<std::pair<int, int>, size_t> restartsOfRebuilds;  // {rebuilds, restarts counted} -> endings
   bool hung = false;
   std::string schedule;  // of the first wrong ending
@@ -63,8 +62,7 @@ class Search {
     Consumer c;
     size_t parent;
   };
-  // Action between two calls: an index of possibleMoves(), or a call.
-  static constexpr int kCalls = 100;
+  enum class Call : uint8_t { kOpen, kOpenOther, kDrain, kDrainLess, kClose, kKill };
 
   void add(const World& w, const Consumer& c, size_t parent) {
     if (!visited_.insert(digest(w, c))) return;
@@ -81,24 +79,36 @@ class Search {
   }
 
   void expand(size_t index) {
-    forEachSuccessor(nodes_[index], visited_, [&](const World& w, const Consumer& c, int) {
+    forEachSuccessor(nodes_[index], visited_, [&](const World& w, const Consumer& c) {
       add(w, c, index);
       return report_.schedule.empty();
     });
   }
 
-  // `found(world, consumer, action)` returns false to stop.
+  std::vector<Call> possibleCalls(const Node& node) const {
+    std::vector<Call> calls;
+    if (!node.c.open) {
+      calls.push_back(Call::kOpen);
+      if (node.w.othersLeft > 0 && node.c.recorded) calls.push_back(Call::kOpenOther);
+      return calls;
+    }
+    calls.push_back(Call::kDrain);
+    if (setting_.budgets[1] != 0) calls.push_back(Call::kDrainLess);
+    if (node.c.isOther) calls.insert(calls.end(), {Call::kClose, Call::kKill});
+    return calls;
+  }
+
+  // `found(world, consumer)` returns false to stop.
   template <typename Found>
   void forEachSuccessor(const Node node, DigestSet& visited, Found found) {
     if (setting_.costLimit != 0 && node.w.cost >= setting_.costLimit) return;
     const Moves moves = possibleMoves(node.w, setting_);
     for (int m = 0; m < moves.count; ++m) {
       World w = node.w;
-      make(w, setting_, moves.list[m], node.c.open);
-      if (!found(w, node.c, m)) return;
+      make(w, setting_, moves.list[m], node.c.watch());
+      if (!found(w, node.c)) return;
     }
-    for (int call = 0; call < (node.c.open ? 2 : 1); ++call) {
-      if (node.c.open && setting_.budgets[call] == 0) continue;
+    for (const Call call : possibleCalls(node)) {
       Choices choices;
       do {
         World w = node.w;
@@ -108,7 +118,7 @@ class Search {
         ++report_.runs;
         try {
           oneCall(w, c, ring, call);
-          if (!found(w, c, kCalls + call)) return;
+          if (!found(w, c)) return;
         } catch (const AlreadyExplored&) {
         } catch (const Hung&) {
           report_.hung = true;
@@ -117,9 +127,28 @@ class Search {
     }
   }
 
-  nixl_otel::DrainOutcome oneCall(World& w, Consumer& c, SimulatedRing& ring, int call) {
-    if (c.open) return drainCall(w, c, ring, setting_.budgets[call]);
-    openCall(w, c, ring);
+  nixl_otel::DrainOutcome oneCall(World& w, Consumer& c, SimulatedRing& ring, Call call) {
+    try {
+      switch (call) {
+        case Call::kDrain:
+        case Call::kDrainLess:
+          return drainCall(w, c, ring, setting_.budgets[call == Call::kDrainLess]);
+        case Call::kOpen:
+        case Call::kOpenOther:
+          openCall(c, ring, call == Call::kOpenOther);
+          if (c.isOther) --w.othersLeft;
+          break;
+        case Call::kClose:
+          closeCall(c, ring);
+          break;
+        case Call::kKill:
+          c.close();
+      }
+    } catch (const Died&) {
+      --w.deathsLeft;
+      endDrainCall(w);
+      c.close();
+    }
     return nixl_otel::DrainOutcome::kWaiting;
   }
 
@@ -132,8 +161,10 @@ class Search {
     ring.freezeOthers();
     int empty = 0;
     try {
+      if (c.isOther) oneCall(w, c, ring, Call::kClose);
       for (int calls = 0; calls < 12 && empty < 2; ++calls) {
-        empty = oneCall(w, c, ring, 0) == nixl_otel::DrainOutcome::kEmpty ? empty + 1 : 0;
+        empty =
+            oneCall(w, c, ring, c.open ? Call::kDrain : Call::kOpen) == nixl_otel::DrainOutcome::kEmpty ? empty + 1 : 0;
       }
     } catch (const Hung&) {
       report_.hung = true;
@@ -141,17 +172,16 @@ class Search {
     if (empty < 2) w.wrong |= kStuck;
     if (lostEvents(w) != 0) w.wrong |= kLost;
     Ending ending;
-    ending.gapMissed = w.wrong & kGapMissed;
-    ending.wrong = w.wrong & ~kGapMissed;
-    ending.suspect = c.stats().suspect;
-    ending.rebuilds = w.rebuildsWhileOpen;
+    ending.wrong = w.wrong;
+    ending.suspect = c.protocol.stats().suspect;
+    ending.rebuilds = w.rebuildsSeen;
     ending.allRebuilds = w.incarnation;
-    ending.restarts = c.stats().restarts;
+    ending.mustBeNoticed = w.recordRebuilt || (w.rebuildsSeen > 0 && w.deathsLeft == setting_.deaths);
+    ending.restarts = c.protocol.stats().restarts;
     ++report_.endings;
     report_.wrong += ending.wrong != 0;
     report_.wrongUnflagged += ending.wrong != 0 && !ending.suspect;
     report_.flagged += ending.suspect;
-    report_.gapsMissed += ending.gapMissed;
     ++report_.restartsOfRebuilds[{ending.rebuilds, static_cast<int>(ending.restarts)}];
     if (isWrong_ && report_.schedule.empty() && isWrong_(ending)) report_.schedule = schedule(index, ending);
   }
@@ -163,9 +193,8 @@ class Search {
     std::string text = "start: positions " + std::to_string(setting_.startPos) + ", capacity " +
                        std::to_string(setting_.capacity[0]) + "\n";
     for (const size_t i : path) text += edge(nodes_[nodes_[i].parent], digest(nodes_[i].w, nodes_[i].c));
-    text += "end: wrong " + std::to_string(ending.wrong) + (ending.gapMissed ? " (gap missed)" : "") +
-            (ending.suspect ? ", flagged" : ", not flagged") + ", restarts " + std::to_string(ending.restarts) +
-            " of " + std::to_string(ending.rebuilds) + "\n";
+    text += "end: wrong " + std::to_string(ending.wrong) + (ending.suspect ? ", flagged" : ", not flagged") +
+            ", restarts " + std::to_string(ending.restarts) + " of " + std::to_string(ending.rebuilds) + "\n";
     return text;
   }
 
@@ -174,17 +203,17 @@ class Search {
     const Moves moves = possibleMoves(from.w, setting_);
     for (int m = 0; m < moves.count; ++m) {
       World w = from.w;
-      make(w, setting_, moves.list[m], from.c.open);
+      make(w, setting_, moves.list[m], from.c.watch());
       if (same(digest(w, from.c), to)) return describe(from.w, moves.list[m]) + "\n";
     }
-    for (int call = 0; call < 2; ++call) {
+    const char* names[] = {"open", "another opens", "drain", "drain less", "close", "killed"};
+    for (const Call call : possibleCalls(from)) {
       DigestSet visited;
       Choices choices;
       do {
         World w = from.w;
         Consumer c = from.c;
-        text =
-            std::string("-- ") + (c.open ? "drain, budget " + std::to_string(setting_.budgets[call]) : "open") + "\n";
+        text = std::string("-- ") + names[static_cast<int>(call)] + "\n";
         SimulatedRing ring(w, c, setting_, choices, &visited, &text);
         if (setting_.costLimit != 0) ++w.cost;
         try {

@@ -147,9 +147,15 @@ inline Moves possibleMoves(const World& w, const Setting& setting) {
   return moves;
 }
 
+// What the consumer knows of the ring when a rebuild begins.
+struct Watch {
+  bool open;
+  bool recorded;
+};
+
 // Begins a rebuild. The producer's process may have ended before any access, also between the stores of a slot and of
 // write_pos.
-inline void beginRebuild(World& w, bool consumerOpen) {
+inline void beginRebuild(World& w, Watch watch) {
   excuseUnreadEvents(w);
   w.rebuilding = 1;
   w.stored = 0;
@@ -157,7 +163,8 @@ inline void beginRebuild(World& w, bool consumerOpen) {
   w.pushesLeft = 0;
   ++w.incarnation;
   if (w.drainCall) w.rebuildInCall = w.rebuildBeganInCall = 1;
-  if (consumerOpen) ++w.rebuildsWhileOpen;
+  w.rebuildsSeen += watch.open || watch.recorded;
+  w.recordRebuilt |= watch.recorded;
 }
 
 inline void storeHeader(World& w, const Setting& setting, Store store) {
@@ -191,9 +198,11 @@ inline void storeHeader(World& w, const Setting& setting, Store store) {
       w.stored |= bit(kExpected0);
       break;
   }
+  if (setting.pauseEndsInVisibleRebuild && rebuildShows(w)) w.hiddenSinceNote = 0;
   if (w.stored == 0xFF) {
     w.rebuilding = 0;
     w.stored = 0;
+    w.hiddenSinceNote = 0;
     w.pushesLeft = setting.pushes[w.incarnation];
   }
 }
@@ -230,7 +239,7 @@ inline void foreign(World& w) {
   }
 }
 
-inline void make(World& w, const Setting& setting, Move move, bool consumerOpen) {
+inline void make(World& w, const Setting& setting, Move move, Watch watch) {
   if (setting.costLimit != 0) ++w.cost;
   switch (move.step) {
     case Step::kPush:
@@ -238,14 +247,14 @@ inline void make(World& w, const Setting& setting, Move move, bool consumerOpen)
     case Step::kForeign:
       return foreign(w);
     case Step::kTruncate: {
-      beginRebuild(w, consumerOpen);
+      beginRebuild(w, watch);
       const uint8_t slots = setting.capacity[w.incarnation];
       for (int i = slots; i < kMaxCapacity; ++i) w.slots[i] = 0;  // truncated slots are zeros when the file grows again
       w.fileSlots = slots;
       return;
     }
     case Step::kStore:
-      if (!w.rebuilding) beginRebuild(w, consumerOpen);
+      if (!w.rebuilding) beginRebuild(w, watch);
       return storeHeader(w, setting, move.store);
   }
 }

@@ -22,8 +22,11 @@ struct Setting {
   uint8_t pushes[3] = {3, 2, 2};  // largest number of pushes, by incarnation
   uint8_t rebuilds = 1;           // largest number of rebuilds
   uint8_t foreignPops = 0;
-  bool foreignWaits = false;  // the foreign consumer begins after the consumer's first drain
-  uint8_t startPos = 0;       // both positions at the start
+  bool foreignWaits = false;   // the foreign consumer begins after the consumer's first drain
+  uint8_t startPos = 0;        // both positions at the start
+  bool withState = false;      // the consumer keeps a record
+  uint8_t deaths = 0;          // largest number of deaths of the consumer with state
+  uint8_t otherConsumers = 0;  // largest number of consumers without state while it is dead
   bool assumptionA = true;
   bool pauseEndsInVisibleRebuild =
       false;  // A weakened: a pause may also end in a rebuild that shows (version 0 and so on)
@@ -76,19 +79,28 @@ struct World {
   // The oracle.
   uint8_t lastCounted = 0;
   uint8_t wrong = 0;
-  uint8_t rebuildsWhileOpen = 0;  // number that began while the consumer was attached
+  uint8_t rebuildsSeen = 0;   // number that began while the consumer was attached or had a record
+  uint8_t recordRebuilt = 0;  // one began while the consumer had a record
   uint8_t cost = 0;
   uint8_t lastChunkGap = 0;
   uint8_t drained = 0;  // a drain call has ended, so the consumer knows the ring
+  uint8_t deathsLeft = 0;
+  uint8_t othersLeft = 0;       // consumers without state
+  uint8_t hiddenSinceNote = 0;  // a rebuild has been hidden since the consumer's last noteTime()
   // Sets of values as bits.
   uint16_t counted = 0;        // the consumer has counted them
-  uint16_t inFlight = 0;       // a swap has taken them from the present incarnation, but they are not counted yet
+  uint16_t inFlight = 0;       // the consumer's swap has taken them from the ring, but they are not counted
   uint16_t excused = 0;        // no consumer had taken them when a rebuild began
   uint16_t written = 0;        // the producer has stored slot and write_pos
   uint16_t ofIncarnation = 0;  // written by the present incarnation
   uint16_t refusedAfter = 0;   // after these values the ring was full and refused an event
 };
 static_assert(std::has_unique_object_representations_v<World>, "hashed as bytes");
+
+// True if the rebuild that runs can be seen: by assumption A it may remain so for any time.
+inline bool rebuildShows(const World& w) {
+  return w.version == 0 || (w.expected != w.version && !nixl_otel::isMark(w.expected));
+}
 
 constexpr uint16_t valueBit(uint8_t value) { return static_cast<uint16_t>(1u << value); }
 
@@ -101,13 +113,15 @@ inline World startWorld(const Setting& setting) {
   w.writePos = w.readPos = setting.startPos;
   w.pushesLeft = setting.pushes[0];
   w.foreignLeft = setting.foreignPops;
+  w.deathsLeft = setting.deaths;
+  w.othersLeft = setting.otherConsumers;
   return w;
 }
 
 // ---- Oracle ----
 
 // Notes that the consumer counts these events. The producer pushes rising values, so the counted values must rise too.
-inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gapAfter) {
+inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gapBefore, bool gapAfter) {
   for (uint32_t i = 0; i < count; ++i) {
     const uint8_t value = values[i];
     if (!(w.written & valueBit(value))) {
@@ -117,7 +131,7 @@ inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gap
     if (w.counted & valueBit(value)) w.wrong |= kDouble;
     if (value < w.lastCounted) w.wrong |= kDisorder;
     // A chunk must tell that events are not consecutive: the full ring refused one between them.
-    const bool gapKnown = i == 0 && w.lastChunkGap;
+    const bool gapKnown = i == 0 && (w.lastChunkGap || gapBefore);
     if (value == w.lastCounted + 1 && (w.refusedAfter & valueBit(w.lastCounted)) && !gapKnown) w.wrong |= kGapMissed;
     w.counted |= valueBit(value);
     w.inFlight &= static_cast<uint16_t>(~valueBit(value));
@@ -125,6 +139,8 @@ inline void countChunk(World& w, const uint8_t* values, uint32_t count, bool gap
   }
   w.lastChunkGap = gapAfter;
 }
+
+inline void endDrainCall(World& w) { w.drainCall = w.rebuildInCall = w.rebuildBeganInCall = 0; }
 
 // Excuses unread events of the old incarnation. Events that a successful swap has taken from it must still count.
 inline void excuseUnreadEvents(World& w) {

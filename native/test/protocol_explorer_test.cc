@@ -40,10 +40,11 @@ Setting restartingTo(uint8_t from, uint8_t to, uint8_t startPos, uint8_t pushesB
   return s;
 }
 
-// True if a number is wrong or flagged. Neither may happen under assumptions A and B without a foreign consumer.
+// True if a number is wrong or flagged, or a gap was missed. Neither may happen under assumptions A and B without a
+// foreign consumer.
 bool isWrong(const Ending& e) {
   const int atOpening = e.allRebuilds > e.rebuilds ? 1 : 0;  // a rebuild during the opening may count as a restart
-  const bool restartsHold = e.restarts <= uint32_t(e.rebuilds + atOpening) && e.restarts >= uint32_t(e.rebuilds > 0);
+  const bool restartsHold = e.restarts <= uint32_t(e.rebuilds + atOpening) && e.restarts >= uint32_t(e.mustBeNoticed);
   return e.wrong != 0 || e.suspect || !restartsHold;
 }
 
@@ -173,7 +174,25 @@ TEST(noticesForeignConsumerOverRestart) {
   }
 }
 
+TEST(countsExactlyOverDeathsOfTheConsumer) {
+  Setting s = setting("");
+  s.withState = true;
+  s.deaths = 2;
+  s.rebuilds = 0;
+  s.pushes[0] = 4;
+  checkExact("capacity 4, 4 pushes, 2 deaths", s);
+  s = restartingTo(2, 2, 0, 1, 1);
+  s.withState = true;
+  s.deaths = 1;
+  checkExact("2 -> 2, 1 death", s);
+  s = restartingTo(4, 4, 0, 1, 1);
+  s.withState = true;
+  s.deaths = 1;
+  checkExact("4 -> 4, 1 death", s);
+}
+
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   thorough = argc > 1 && std::string(argv[1]) == "--all";
   return check::run("protocol_explorer_test");
 }

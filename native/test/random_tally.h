@@ -28,7 +28,10 @@ inline TallyOptions someOptions() {
   return options;
 }
 
-inline std::shared_ptr<const TallyPlan> somePlan() { return planFor(someOptions()); }
+inline const std::shared_ptr<const TallyPlan>& somePlan() {
+  static const std::shared_ptr<const TallyPlan> plan = planFor(someOptions());
+  return plan;
+}
 
 // Folds random events of this wire version: whole and broken transfers, memory, unknown types and names, gaps.
 class RandomEvents {

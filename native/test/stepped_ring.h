@@ -29,7 +29,8 @@ class SteppedRing {
   uint32_t readSlots(uint64_t position, uint32_t count, std::byte* out) {
     return at(Access::kSlots).readSlots(position, count, out);
   }
-  bool pausedSinceSwap() { return reader_.pausedSinceSwap(); }
+  void noteTime() { reader_.noteTime(); }
+  bool pausedSinceNote() { return reader_.pausedSinceNote(); }
   bool pauseForRebuild(bool mayReturn) { return at(Access::kPause).pauseForRebuild(mayReturn); }
 
  private:
