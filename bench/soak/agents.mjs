@@ -58,7 +58,18 @@ export class Agents {
   }
 
   #run(name, flags, mayDie = false) {
-    const args = ['--dir', this.#directory, '--name', name, '--with-parent', process.pid, '--sizes', '4k:1', ...flags];
+    const args = [
+      '--dir',
+      this.#directory,
+      '--name',
+      name,
+      '--with-parent',
+      process.pid,
+      '--sizes',
+      '4k:1',
+      '--wait-for-room',
+      ...flags,
+    ];
     const child = spawn(PROGRAM, args.map(String), { stdio: ['ignore', 'pipe', 'inherit'] });
     this.#running.add(child);
     let text = '';

@@ -1,6 +1,7 @@
-// `npm run soak -- --minutes 10 [--agents 64]`: runs `serve` under load for that time. Three of its four exporters fail,
-// its event loop is sometimes blocked for 3 s, agents start, end, restart in place and are killed, and each second there
-// is a scrape. Prints its observations. The exit code is 1 when an event was lost, or when memory or descriptors grew.
+// `npm run soak -- --minutes 10 [--agents 64] [--kill-every 5]`: runs `serve` under load for that time. Three of its four
+// exporters fail, its event loop is sometimes blocked for 3 s, agents start, end, restart in place and are killed, and each
+// second there is a scrape. With --kill-every, serve is killed with -9 after up to so many seconds, and started again.
+// Prints its observations. The exit code is 1 when an event was lost, a count decreased, or memory or descriptors grew.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -15,13 +16,15 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '10' },
     agents: { type: 'string', default: '64' },
+    'kill-every': { type: 'string', default: '0' },
     help: { type: 'boolean', short: 'h' },
   },
 });
 const minutes = Number(values.minutes);
 const agentCount = Number(values.agents);
-if (values.help || !(minutes > 0) || !(Number.isInteger(agentCount) && agentCount >= 8)) {
-  console.error('usage: npm run soak -- [--minutes N] [--agents N, 8 or more]');
+const killEveryMs = Number(values['kill-every']) * 1000;
+if (values.help || !(minutes > 0) || !(Number.isInteger(agentCount) && agentCount >= 8) || !(killEveryMs >= 0)) {
+  console.error('usage: npm run soak -- [--minutes N] [--agents N, 8 or more] [--kill-every SECONDS, 0: never]');
   process.exit(values.help ? 0 : 2);
 }
 
@@ -41,14 +44,23 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   });
 }
 let exitCode;
+let kills = 0;
 try {
   await serve.start(directory, receiver.url);
   const begun = performance.now();
   const end = begun + minutes * 60_000;
   agents.start(agentCount, Math.ceil(minutes * 60) + 3600); // ended explicitly
   console.log('  time   agents        read   MiB   fds  scrape ms  late ticks  lag s  full  suspect');
-  for (let nextRow = begun; performance.now() < end; await pause(SCRAPE_MS)) {
+  const nextKill = () => (killEveryMs > 0 ? performance.now() + Math.random() * killEveryMs : Infinity);
+  let killAt = nextKill();
+  for (let nextRow = begun; performance.now() < end; await pause(Math.min(SCRAPE_MS, killEveryMs || SCRAPE_MS))) {
     await look();
+    if (performance.now() >= killAt) {
+      await serve.kill();
+      await serve.start(directory, receiver.url);
+      killAt = nextKill();
+      kills++;
+    }
     if (performance.now() < nextRow) continue;
     nextRow += (minutes * 60_000) / ROWS;
     printRow(performance.now() - begun);
@@ -73,12 +85,13 @@ written         ${written} events by the ended agents
 read            ${known} of them; ${serve.readInAll} with the killed agents
 dropped         ${refused} by the producers (ring full), ${wiped} wiped by restarts
 lost            ${lost}; counted but never written: ${invented}
+serve           killed with -9 ${kills} times
 memory          ${memory.before.toFixed(1)} MiB in the second quarter, ${memory.after.toFixed(1)} in the last (medians${canJudgeGrowth(minutes) ? '' : '; too short to judge'})
 descriptors     ${descriptors.before} and ${descriptors.after}
 slowest scrape  ${serve.slowestScrapeMs.toFixed(0)} ms, with the event loop sometimes blocked for 3 s
 OTLP receiver   ${JSON.stringify(receiver.seen)}`);
 
-const found = complaints({ agents, serve, samples, exitCode, minutes });
+const found = complaints({ agents, serve, samples: kills === 0 ? samples : [], exitCode, minutes });
 for (const complaint of found) console.log(`FAILED: ${complaint}`);
 console.log(found.length === 0 ? 'passed' : 'failed');
 process.exit(found.length === 0 ? 0 : 1);

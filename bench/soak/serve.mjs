@@ -11,6 +11,8 @@ export class Serve {
   read = new Map();
   /** Agents with numbers marked as suspect. */
   suspects = new Set();
+  /** Agents with fewer events than on an earlier exposition. */
+  decreased = new Set();
   /** Sums of the last exposition, by metric. */
   page = new Map();
   slowestScrapeMs = 0;
@@ -71,7 +73,10 @@ export class Serve {
       if (name !== 'nixl_events_total') continue;
       events.set(agent, (events.get(agent) ?? 0) + Number(value));
     }
-    for (const [agent, count] of events) this.read.set(agent, count);
+    for (const [agent, count] of events) {
+      if (count < (this.read.get(agent) ?? 0)) this.decreased.add(agent);
+      this.read.set(agent, count);
+    }
   }
 
   get readInAll() {
@@ -85,6 +90,11 @@ export class Serve {
 
   descriptors() {
     return readdirSync(`/proc/${this.#child.pid}/fd`).length;
+  }
+
+  kill() {
+    this.#child.kill('SIGKILL');
+    return this.#ended;
   }
 
   /** Ends it. @returns its exit code. */

@@ -41,6 +41,7 @@ export function complaints({ agents, serve, samples, exitCode, minutes }) {
   const { lost, invented, worst } = accounts(agents.ended, serve.read);
   if (lost > 0) found.push(`${lost} events were lost (${worst})`);
   if (invented > 0) found.push(`${invented} events were counted but never written (${worst})`);
+  if (serve.decreased.size > 0) found.push(`counts decreased of ${[...serve.decreased].join(', ')}`);
   if (exitCode !== 0) found.push(`serve ended with ${exitCode}`);
   if (serve.suspects.size > 0) found.push(`suspect numbers of ${[...serve.suspects].join(', ')}`);
   const memory = growth(samples, 'residentMiB');

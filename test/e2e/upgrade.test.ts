@@ -3,10 +3,20 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
-import { type RunningCommand, scrape, start, temporaryDirectory, until, valueOf } from '../cli/command.js';
+import {
+  type RunningCommand,
+  scrape,
+  start,
+  startTransferSource,
+  temporaryDirectory,
+  until,
+  valueOf,
+} from '../cli/command.js';
+import { CountersThatOnlyGrow, Reports } from '../support/agents-reports.js';
 import { freePort } from '../support/free-port.js';
 import { allDrained } from '../support/live.js';
 import { startOtlpReceiver } from '../support/otlp-receiver.js';
+import { WatchedServe } from '../support/watched-serve.js';
 
 /** The largest flush that each ring holds. */
 const FLUSH = 255;
@@ -118,4 +128,29 @@ test('a standby serves at once if the port is free, and reports both states to s
   await reported(`stands by until port ${port} of 127.0.0.1 is free`);
   expect(await second.stop('SIGTERM')).toMatchObject({ signal: 'SIGTERM' });
   expect(await first.stop('SIGTERM')).toMatchObject({ code: 0 });
+});
+
+test('agents whose rings hold less than two flushes lose nothing at upgrades', async () => {
+  const directory = temporaryDirectory();
+  const reports = new Reports();
+  const grows = new CountersThatOnlyGrow();
+  let serve = await new WatchedServe(directory, grows).answers();
+  // 200 events a second in a flush a second.
+  const load = ['--rate', '50', '--flush-interval', '1000', '--buffer-size', '256', '--sizes', '4k'];
+  const agents = startTransferSource(['--dir', directory, '--agents', '4', '--seconds', '0', ...load]);
+  await serve.counts(1);
+  for (let upgrade = 0; upgrade < 3; upgrade++) {
+    const next = await new WatchedServe(directory, grows).answers();
+    await until(async () => valueOf(await next.page(), 'nixl_collector_problems', 'state="busy"') === 4);
+    await serve.counts(1);
+    await serve.end();
+    serve = next;
+    await serve.counts(1);
+  }
+  const { code, stdout } = await agents.stop('SIGTERM');
+  expect(code).toBe(0);
+  reports.add(stdout);
+  expect(reports.lost).toBe(0);
+  await expect.poll(() => serve.shown()).toEqual(reports.written);
+  await serve.end();
 });

@@ -2,8 +2,9 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { inspectRing } from '../../src/shm-bridge/index.js';
-import { type RunningCommand, scrape, start, startTransferSource, temporaryDirectory, until } from '../cli/command.js';
-import { CountersThatOnlyGrow, type Numbers, Reports, shownOn } from '../support/agents-reports.js';
+import { type RunningCommand, startTransferSource, temporaryDirectory, until } from '../cli/command.js';
+import { CountersThatOnlyGrow, Reports } from '../support/agents-reports.js';
+import { WatchedServe } from '../support/watched-serve.js';
 
 const KILLS = 50;
 const TURNS = 12;
@@ -77,53 +78,7 @@ class Fleet {
   }
 }
 
-/** A serve, and its pages while it lives. */
-class Serve {
-  readonly #command: RunningCommand;
-  readonly #grows: CountersThatOnlyGrow;
-  #url: string | undefined;
-
-  constructor(directory: string, grows: CountersThatOnlyGrow) {
-    this.#grows = grows;
-    this.#command = start(['serve', '--dir', directory, '--port', '0', '--series', 'full', '--dead-ttl', '3600000']);
-  }
-
-  async answers(): Promise<this> {
-    [this.#url] = await this.#command.says(/http:\S+metrics/);
-    return this;
-  }
-
-  async page(): Promise<string> {
-    return scrape(this.#url!);
-  }
-
-  async shown(): Promise<Numbers> {
-    const page = await this.page();
-    expect(this.#grows.decreasedOn(page)).toEqual([]);
-    return shownOn(page);
-  }
-
-  async events(): Promise<number> {
-    const shown = Object.entries(await this.shown());
-    return shown.filter(([key]) => key.includes(' nixl_events_total ')).reduce((sum, [, value]) => sum + value, 0);
-  }
-
-  /** Waits until it shows so many more events. */
-  async counts(more: number): Promise<void> {
-    const before = await this.events();
-    await until(async () => (await this.events()) >= before + more);
-  }
-
-  kill(): Promise<unknown> {
-    return this.#command.stop('SIGKILL');
-  }
-
-  async end(): Promise<void> {
-    expect(await this.#command.stop('SIGTERM')).toMatchObject({ code: 0 });
-  }
-}
-
-async function expectExact(fleet: Fleet, serve: Serve): Promise<void> {
+async function expectExact(fleet: Fleet, serve: WatchedServe): Promise<void> {
   await fleet.finish();
   expect(fleet.reports.lost).toBe(0);
   const { written } = fleet.reports;
@@ -140,14 +95,14 @@ test(`serve killed ${KILLS} times: every number of every agent is its own`, { ti
   const fleet = new Fleet();
   const grows = new CountersThatOnlyGrow();
   for (let kill = 0; kill < KILLS; kill++) {
-    const serve = new Serve(fleet.directory, grows);
+    const serve = new WatchedServe(fleet.directory, grows);
     const deadAtMs = performance.now() + random(500);
     // At any time of its start, or of its work.
     if (kill % 4 === 3) await until(() => performance.now() >= deadAtMs);
     else await (await serve.answers()).counts(random(500));
     await serve.kill();
   }
-  await expectExact(fleet, await new Serve(fleet.directory, grows).answers());
+  await expectExact(fleet, await new WatchedServe(fleet.directory, grows).answers());
 });
 
 test(
@@ -157,9 +112,9 @@ test(
     const random = randomNumbers(TURNS);
     const fleet = new Fleet();
     const grows = new CountersThatOnlyGrow();
-    let drains = await new Serve(fleet.directory, grows).answers();
+    let drains = await new WatchedServe(fleet.directory, grows).answers();
     for (let turn = 0; turn < TURNS; turn++) {
-      const waits = await new Serve(fleet.directory, new CountersThatOnlyGrow()).answers();
+      const waits = await new WatchedServe(fleet.directory, new CountersThatOnlyGrow()).answers();
       await drains.counts(random(300));
       await drains.kill();
       drains = waits;
