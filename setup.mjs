@@ -21,9 +21,7 @@ function checkPlatform() {
   if (major < 20 || (major === 20 && minor < 19)) {
     fail(`Node.js 20.19 or later is needed; this is ${process.versions.node}`);
   }
-  if (process.platform !== 'linux') {
-    fail(`Linux is needed, for NIXL agents and their rings; this is ${process.platform}`);
-  }
+  if (process.platform === 'win32') fail('a checkout cannot be built on Windows: install a package file there');
 }
 
 function checkTools() {
@@ -144,8 +142,10 @@ const args = process.argv.slice(2);
 const unknown = args.find((arg) => arg !== '--no-build');
 if (unknown !== undefined) fail(`there is no flag ${unknown}; usage: node setup.mjs [--no-build]`, 2);
 checkPlatform();
-if (!native.isDone()) checkTools(); // before the download, which takes longer
-const steps = args.includes('--no-build') ? [packages] : [packages, native, typescript];
+const hasRings = process.platform === 'linux'; // elsewhere the package works without its native part
+if (hasRings && !native.isDone()) checkTools(); // before the download, which takes longer
+const built = hasRings ? [native, typescript] : [typescript];
+const steps = args.includes('--no-build') ? [packages] : [packages, ...built];
 if (!steps.every((step) => step.isDone())) {
   const lockFile = lock();
   for (const step of steps) {

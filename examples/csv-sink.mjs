@@ -17,10 +17,14 @@ export class CsvSink {
   dropped = 0;
   written = 0;
 
-  /** `maxBytes`: size of one file; `keep`: number of full files kept; `maxQueuedBytes`: limit of bytes not yet on disk. */
+  /**
+   * `maxBytes`: size of one file; `keep`: number of full files kept; `maxQueuedBytes`: limit of bytes not yet on disk.
+   * Throws if the file cannot be opened: a wrong path stops the service at its start.
+   */
   constructor(file, { maxBytes = 64 * 2 ** 20, keep = 3, maxQueuedBytes = 16 * 2 ** 20 } = {}) {
     Object.assign(this, { file, maxBytes, keep, maxQueuedBytes });
     this.full = []; // streams with bytes that are not yet on disk
+    this.create();
   }
 
   create() {
@@ -28,7 +32,7 @@ export class CsvSink {
   }
 
   take(events) {
-    if (this.stream.writableLength > this.maxQueuedBytes) {
+    if (this.stream.destroyed || this.stream.writableLength > this.maxQueuedBytes) {
       this.dropped += events.length;
       return;
     }
@@ -51,7 +55,10 @@ export class CsvSink {
     // Opens the file at once: a stream opens it later, when the name may belong to another file.
     const stream = createWriteStream(this.file, { fd: openSync(this.file, 'a') });
     // A full disk must not end the service: the events are lost, and the error is printed.
-    stream.on('error', (error) => console.error(`${this.file}: ${error.message}`));
+    stream.on('error', (error) => {
+      this.error = error;
+      console.error(`${this.file}: ${error.message}`);
+    });
     if (this.bytes === 0) stream.write(HEADER);
     return stream;
   }
@@ -79,11 +86,20 @@ function renameIfExists(from, to) {
   if (statSync(from, { throwIfNoEntry: false }) !== undefined) renameSync(from, to);
 }
 
+function openSink(file, options) {
+  try {
+    return new CsvSink(file, options);
+  } catch (error) {
+    console.error(`csv-sink: ${error.message}`);
+    process.exit(1);
+  }
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const directory = ringDirectory();
   const kept = process.argv[2];
   const file = path.join(kept ?? ringDirectory(), 'events.csv');
-  const sink = new CsvSink(file, kept === undefined ? {} : { maxBytes: 20_000, keep: 20 });
+  const sink = openSink(file, kept === undefined ? {} : { maxBytes: 20_000, keep: 20 });
   const producer = new NixlMetricProducer({ directories: directory, builders: ['nixl', sink] });
   await runAgents(directory);
   await producer.collect(); // drains the rest of the rings
@@ -91,5 +107,6 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await sink.end();
   const where = kept === undefined ? 'a CSV file that this program removes at exit' : `${file} and its rotated files`;
   console.log(`${sink.written} events in ${where}; ${sink.dropped} dropped`);
+  if (sink.error !== undefined) process.exitCode = 1;
   if (kept === undefined) console.log(readFileSync(file, 'utf8').split('\n').slice(0, 5).join('\n'));
 }

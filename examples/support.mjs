@@ -1,22 +1,21 @@
-/** Parts that the examples share: agents that move real memory, and a scrape of the Prometheus exposition. */
+/** Parts that the examples share: a log, agents that move real memory, and a scrape of the Prometheus exposition. */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { diag, DiagConsoleLogger, DiagLogLevel } from '@opentelemetry/api';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
 import { MeterProvider } from '@opentelemetry/sdk-metrics';
 
-/** Path of the program: built in a checkout, or a binary in the package for this platform. */
-function transferSource() {
-  const inPackage = (file) =>
-    fileURLToPath(new URL(file, import.meta.resolve('opentelemetry-instrumentation-nixl/package.json')));
-  const built = inPackage('native/build/transfer-source');
-  if (existsSync(built)) return built;
-  const libc = process.report.getReport().header.glibcVersionRuntime === undefined ? 'musl' : 'glibc';
-  return inPackage(`prebuilds/linux-${process.arch}-${libc}/transfer-source`);
-}
+// The package reports a builder that throws, or a place without rings, through diag, which is silent by default.
+diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.WARN);
+
+/** The command nixl-otel of the checkout or of the installed package. */
+const NIXL_OTEL = fileURLToPath(
+  new URL('dist/cli/main.js', import.meta.resolve('opentelemetry-instrumentation-nixl/package.json')),
+);
 
 /** Makes a directory for rings, and removes it at exit. */
 export function ringDirectory() {
@@ -25,17 +24,19 @@ export function ringDirectory() {
   return directory;
 }
 
-/** Runs agents for some seconds, as `npm start` does. */
+/** Runs agents for some seconds. */
 export function runAgents(directory, { names = 'agent', agents = 2, seconds = 1, more = [], env = {} } = {}) {
   const flags = { dir: directory, name: names, agents, seconds, rate: 200 };
   const args = Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, String(value)]);
-  const child = spawn(transferSource(), [...args, ...more], {
+  const child = spawn(process.execPath, [NIXL_OTEL, 'simulate', ...args, ...more], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { ...process.env, ...env },
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`transfer-source ended with ${code}`))));
+    child.once('close', (code) =>
+      code === 0 ? resolve() : reject(new Error(`nixl-otel simulate ended with ${code}`)),
+    );
   });
 }
 

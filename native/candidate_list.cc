@@ -16,9 +16,9 @@ constexpr microseconds kSlice{2000};
 // service, and all other calls.
 constexpr milliseconds kAwaitedSlice{100};
 
-// Looks at held candidates, and the interval between them. A look takes about 5 us, so that all looks together take
-// less than 1 % of one core. One consumer usually holds all rings of a directory: the first look at any of them sees
-// its end.
+// Number of held candidates that are examined at once, and the interval between two such passes. Each takes about 5 us,
+// so that all together take less than 1 % of one core. One consumer usually holds all rings of a directory: any of them
+// shows its end.
 constexpr size_t kLooks = 32;
 constexpr milliseconds kLookInterval{20};
 // Time of one tick that opening the rings of an ended consumer may take. It suffices for a thousand rings, whose agents
@@ -132,7 +132,7 @@ void CandidateList::tryOne(Candidate& candidate, const TryOpen& tryOpen) {
   mayHaveHeld_ = true;
 }
 
-// Looks at the next few held candidates, if a look is due. True if the ring of one of them has no consumer any more.
+// Examines the next few held candidates, if that is due. True if the ring of one of them has no consumer any more.
 bool CandidateList::hasFreeRing(Clock::time_point now) {
   if (!mayHaveHeld_ || now < nextLook_) return false;
   nextLook_ = now + kLookInterval;

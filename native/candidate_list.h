@@ -64,8 +64,7 @@ class CandidateList {
 
   // Tries due candidates for one slice of time: ten thousand files that are no rings must not delay the rings. Recent
   // candidates come first and leave half of the slice to the others. `isAwaited`: a caller waits for new rings, and the
-  // slice of recent candidates is longer. Each call looks at some of the held candidates, and takes over those whose
-  // consumer has ended.
+  // slice of recent candidates is longer. If the consumer of held candidates has ended, tries all of these as well.
   void tryDue(Clock::time_point now, bool isAwaited, const TryOpen& tryOpen) REQUIRES(collectorThread);
 
  private:

@@ -9,12 +9,35 @@
 // reads.
 //
 // Invariants:
-//   - The consumer drains only while its mark is in place and read_pos is the value that it last published.
-//   - It publishes a chunk with a compare-and-swap of read_pos. After a successful swap the chunk counts: its events
-//     belong to the marked ring, and no other consumer took them. If the swap changed a new ring (its read_pos was
-//     stored, its expected_version not yet), the mark disappears. takeBack() then undoes the swap, so that the new
-//     ring's events are not skipped.
+//   - The consumer takes events only while its mark is in place and read_pos is the value that it last published.
+//   - A chunk is read, mark and read_pos are found unchanged, and the journal commits the chunk together with a
+//     DrainRecord. From then on the chunk counts and nothing undoes it. Only then is read_pos swapped. If another value
+//     than `before` makes the swap fail, the consumer swaps that value, if it is in [before, after), or goes on from
+//     it.
+//   - If the swap changed a new ring (its read_pos was stored, its expected_version not yet), the mark disappears.
+//     takeBack() then swaps read_pos back to 0, so that the new ring's events are not skipped.
 //   - The mark covers only a header that was read after the mark was stored, see resync().
+//   - A producer that finds the ring full while a chunk is taken has reached the position before the chunk. The
+//   consumer
+//     looks at write_pos again after the swap, and notes a gap there.
+//
+// The death of the consumer. A consumer with state has a journal that outlives it. It may die at any access. The next
+// one waits until two looks at the header agree with the look before them, with pauses between, and finds:
+//   - The recorded mark, and read_pos at `after`: nothing is to be done.
+//   - The recorded mark, and read_pos in [before, after): the swap was not made, and is made now.
+//   - The recorded mark, and read_pos elsewhere: a foreign consumer moved it. The chunk counts, the numbers are
+//   flagged.
+//   - Another mark or none: the ring was rebuilt. The chunk counts. A swap that hit the new ring is taken back, see
+//     leftSwapped(). After the new mark, a record without a chunk is committed, so that the restart counts once.
+// Rules that this needs:
+//   - The mark of an incarnation that goes on stays: a new one would look like a rebuild if the next consumer died too.
+//     It also stays at a clean end. Marks of consumers with state never repeat.
+//   - A record is `rested` only after two looks at the mark, with a pause before each. One look may fall into the end
+//   of
+//     a rebuild that was visible before it. Until then the swap may have hit a new ring, and `fromZero` is kept from
+//     record to record, because several chunks may have been swapped by then.
+//   - A consumer without state that finds a mark leaves its own at its end. The next consumer with state then does not
+//     take the missing events for a rebuild: it flags the numbers, before its new mark wipes that evidence.
 //
 // A write_pos of 0 is ambiguous: it means the end of a lap, or a rebuild that has just begun while the mark is still in
 // place. Another read_pos than the published one is ambiguous as well: a foreign consumer moved it, or a rebuild has
@@ -26,16 +49,19 @@
 //      last store. The visible state may take any time, and so may system calls before the first store. (The consumer
 //      takes two pauses at each place. If it took one, the whole rebuild would have to end within one pause.)
 //   B  If a drain runs when a new agent starts, the agent pushes nothing before this drain has ended. Reason: its first
-//      flush comes one flush interval (10 ms or more) after its start.
+//      flush comes one flush interval (10 ms or more) after its start. The death of the consumer ends its drain.
 //
-// A foreign consumer may ignore the file lock, as NIXL's own readers do. After its own first drain, this consumer
-// notices that read_pos moved, counts a foreign move, and flags the numbers as suspect. It does not notice earlier
-// moves, nor whole laps between two of its reads: then read_pos is back at its old value.
+// Limits. A foreign consumer may ignore the file lock, as NIXL's own readers do. After its own first drain, and over
+// its death, this consumer notices that read_pos moved, counts a foreign move, and flags the numbers as suspect. It
+// does not notice earlier moves, nor whole laps between two of its looks: then read_pos is back at its old value. It
+// does not notice events that others took from an incarnation that began and ended while no consumer with state lived.
+// A consumer without state that is killed between a swap that hit a new ring and takeBack() leaves the new ring's
+// read_pos wrong.
 //
 // If the consumer notices that an assumption failed, it flags the numbers as suspect. An exhaustive explorer
-// (test/protocol_explorer_test.cc) checks every interleaving and store order under both assumptions: no event counts
-// twice, no event counts that was not written, no event is lost unless a rebuild wipes it, and no flag is set without
-// cause.
+// (test/protocol_explorer_test.cc) checks every interleaving, store order and death under both assumptions: no event
+// counts twice, no event counts that was not written, no event is lost unless a rebuild wipes it, no gap is missed, and
+// no flag is set without cause.
 //
 // `Ring` is the ring's memory: real (RingReader) or simulated (the explorer). It has these methods:
 //   HeaderPeek inspect()                reads the whole header and the file's size, and checks that they are consistent
@@ -363,8 +389,6 @@ class DrainProtocol {
     serial_ = serialAfter(mark);
     if (!ring.swapMark(header.mark, mark)) return false;
     foundMark_ = isMark(header.mark);
-    // A rebuild takes the mark away. Another mark in its place is that of a consumer without state.
-    otherConsumer_ = otherConsumer_ || (rebuilt_ && foundMark_ && !isStateMark(header.mark));
     place_.mark = mark;
     place_.version = header.version;
     return true;
@@ -401,6 +425,12 @@ class DrainProtocol {
         if (!found.whole) return Recovery::kWaiting;
         rebuilt_ = rebuilt_ || place_.mark != 0;
         if (found.geometryChanged) return Recovery::kGeometryChanged;
+        if (rebuilt_ && serial_ >= kStateSerials && isMark(found.mark) && !isStateMark(found.mark) &&
+            !std::exchange(otherConsumer_, true)) {
+          // A rebuild leaves no mark: this one is that of a consumer without state. The new mark wipes this evidence.
+          noteForeignMove();
+          journal.commit(std::as_const(place_));
+        }
         if (!mark(ring, found)) return Recovery::kWaiting;
       }
     }
@@ -456,10 +486,10 @@ class DrainProtocol {
       }
       return Recovery::kDone;
     }
-    if (rebuilt && header.readPos == 0 && !otherConsumer) {
+    if (rebuilt && !otherConsumer && header.readPos == 0) {
       ++place_.stats.restarts;
       place_.gapBefore = false;
-    } else if (rebuilt) {
+    } else if (rebuilt && !otherConsumer) {
       noteForeignMove();  // after a rebuild read_pos is 0: a foreign consumer moved it or removed the mark
     }
     beginAt(header.readPos);

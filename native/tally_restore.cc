@@ -11,8 +11,12 @@ namespace {
 
 constexpr WideSum wide(const uint64_t (&halves)[2]) { return WideSum{halves[1]} << 64 | halves[0]; }
 
-// True if so many u64 values can have this sum.
-constexpr bool canSum(uint64_t values, WideSum sum) { return sum <= WideSum{values} * UINT64_MAX; }
+constexpr uint64_t kMostValues = uint64_t{1} << 60;  // a machine counts for a thousand years to get there
+
+// True if so many u64 values can have been counted, with this sum.
+constexpr bool canSum(uint64_t values, WideSum sum) {
+  return values != 0 && values < kMostValues && sum <= WideSum{values} * UINT64_MAX;
+}
 
 WideSum totalOf(const BucketCounts& counts) {
   WideSum total = 0;
@@ -53,6 +57,7 @@ bool TallyRestorer::restoreTally(const Section& section) {
   if (fields_ || !section.read(fields)) return false;
   // Not beyond the year 2286: readers convert it to nanoseconds.
   if (!(fields.startTimeMs > 0 && fields.startTimeMs < 1e13)) return false;
+  if (!canSum(kMostValues - 1, wide(fields.memoryInUse))) return false;
   tally_.startTimeMs_ = fields.startTimeMs;
   tally_.memoryInUse_ = wide(fields.memoryInUse);
   tally_.memoryApproximate_ = fields.memoryApproximate != 0;
@@ -62,7 +67,7 @@ bool TallyRestorer::restoreTally(const Section& section) {
 
 bool TallyRestorer::restoreEvent(const Section& section) {
   EventFields fields;
-  if (!section.read(fields) || fields.count == 0 || !canSum(fields.count, wide(fields.sum))) return false;
+  if (!section.read(fields) || !canSum(fields.count, wide(fields.sum))) return false;
   const std::string name(reinterpret_cast<const char*>(section.tail.data()), section.tail.size());
   if (name.size() > kNameBytes || name.find('\0') != std::string::npos) return false;
   std::vector<EventTally>& events = tally_.events_;
@@ -89,7 +94,7 @@ bool TallyRestorer::restoreEvent(const Section& section) {
 
 bool TallyRestorer::restoreTransfers(const Section& section) {
   TransferFields fields;
-  if (!section.read(fields) || fields.direction > 1 || fields.count == 0) return false;
+  if (!section.read(fields) || fields.direction > 1) return false;
   TransferTally& transfer = tally_.transfers_.at(fields.direction);
   if (transfer.count != 0 || !canSum(fields.count, wide(fields.sizeSum))) return false;
   if (!canSum(fields.count, wide(fields.durationSum))) return false;
@@ -128,7 +133,7 @@ BucketCounts* TallyRestorer::countsOf(uint32_t of, uint32_t index, const Buckets
 
 bool TallyRestorer::restoreHistogram(const Section& section) {
   HistogramFields fields;
-  if (!section.read(fields) || section.tail.size() % sizeof(uint32_t) != 0) return false;
+  if (!section.read(fields) || section.tail.empty() || section.tail.size() % sizeof(uint32_t) != 0) return false;
   const Buckets* buckets = nullptr;
   BucketCounts* const counts = countsOf(fields.of, fields.index, buckets);
   if (counts == nullptr || !counts->counts().empty()) return false;

@@ -58,6 +58,16 @@ export function wholeNumber(name: string, given: unknown, least: number, most: n
   return given as number;
 }
 
+const U64_MOST = 2n ** 64n - 1n;
+
+/** @throws NixlTelemetryError CONFIG_INVALID unless `given` is a whole number of 64 bits without sign. */
+export function u64(name: string, given: unknown): bigint {
+  if (typeof given !== 'bigint' && !Number.isInteger(given)) check(false, name, given, 'a bigint or a whole number');
+  const value = BigInt(given as bigint | number);
+  if (value >= 0n && value <= U64_MOST) return value;
+  throw invalid(`${name} is ${value}; allowed: 0 to 2^64 - 1`);
+}
+
 /** @throws NixlTelemetryError CONFIG_INVALID unless `given` can be a path: not empty, without NUL. */
 export function filePath(name: string, given: unknown): string {
   check(isText(given), name, given, 'a path');

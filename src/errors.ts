@@ -1,6 +1,16 @@
-/** Reason of an error. */
+/**
+ * Reason of an error. PLATFORM_UNSUPPORTED: there are no rings on this platform, or the package has no binary for it.
+ * ADDON_MISSING: the package has a binary for this platform, and it cannot be loaded.
+ */
 export type NixlTelemetryErrorCode =
-  'ADDON_MISSING' | 'CONFIG_INVALID' | 'RING_UNAVAILABLE' | 'RING_CLOSED' | 'RING_WRITE_FAILED' | 'SOURCE_CLOSED';
+  | 'ADDON_MISSING'
+  | 'CONFIG_INVALID'
+  | 'PLATFORM_UNSUPPORTED'
+  | 'RING_UNAVAILABLE'
+  | 'RING_CLOSED'
+  | 'RING_NOT_DRAINED'
+  | 'RING_WRITE_FAILED'
+  | 'SOURCE_CLOSED';
 
 /** Error class of this package: `code` has the reason. */
 export class NixlTelemetryError extends Error {
@@ -23,6 +33,10 @@ export class NixlTelemetryError extends Error {
     if (options.path !== undefined) this.path = options.path;
     if (options.state !== undefined) this.state = options.state;
   }
+}
+
+export function isUnsupported(error: unknown): error is NixlTelemetryError & { readonly code: 'PLATFORM_UNSUPPORTED' } {
+  return error instanceof NixlTelemetryError && error.code === 'PLATFORM_UNSUPPORTED';
 }
 
 /** Returns any thrown value as text. Never throws, even if the value's own methods do. */

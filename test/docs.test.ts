@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { DURATION_METRICS, SELF_METRICS } from '../src/instrumentation/self-metrics.js';
 import * as api from '../src/index.js';
@@ -10,6 +11,7 @@ import * as rings from '../src/rings.js';
 import { generated, modulesFrom } from '../packaging/generate.mjs';
 import * as row from '../src/settings/row.js';
 import * as serveRows from '../src/settings/serve-rows.js';
+import * as testing from '../src/testing.js';
 import { ROOT, RunningCommand, start, temporaryDirectory } from './cli/command.js';
 import { codeOf } from './support/docs.js';
 import { freePort } from './support/free-port.js';
@@ -95,6 +97,18 @@ function serviceFile(code: string): string {
   writeFileSync(file, code);
   return file;
 }
+
+describe('docs/testing.md', () => {
+  const events = [...read('docs/testing.md').matchAll(/^\| `(\{.*?\})` /gm)].map(([, event]) => event!);
+
+  it('has events that TestRings accepts', () => {
+    const found = new testing.TestRings({ wireVersion: 1 });
+    for (const event of events) found.write('agent', parse(event) as testing.TestEvent);
+    expect(readdirSync(found.directory)).toEqual(['agent']);
+    expect(events.length).toBeGreaterThanOrEqual(5);
+    found.close();
+  });
+});
 
 describe('generated from tables of the code', async () => {
   const load = (module: string) => import(/* @vite-ignore */ path.join(ROOT, `src/${module}.ts`)) as Promise<object>;
@@ -186,10 +200,19 @@ describe.each(PAGES)('%s', (page) => {
   });
 
   it('imports what the package exports', () => {
-    const exported = { '': Object.keys(api), '/rings': Object.keys(rings) };
-    const pattern = /import \{ (.*) \} from 'opentelemetry-instrumentation-nixl(|\/rings)'/g;
+    const exported = { '': Object.keys(api), '/rings': Object.keys(rings), '/testing': Object.keys(testing) };
+    const pattern = /import \{ (.*) \} from 'opentelemetry-instrumentation-nixl(|\/rings|\/testing)'/g;
     for (const [, names, entry] of text.matchAll(pattern)) {
       expect(exported[entry as keyof typeof exported]).toEqual(expect.arrayContaining(names!.split(', ')));
+    }
+  });
+
+  it('shows examples as their files are', () => {
+    for (const code of codeOf(page)) {
+      const [firstLine, file] = /^\/\/ (examples\/\S+)\n/.exec(code) ?? [];
+      if (file === undefined) continue;
+      const withoutComment = read(file).replace(/^\/\*\*[\s\S]*?\*\/\n/, '');
+      expect(code.slice(firstLine!.length), file).toBe(withoutComment);
     }
   });
 
@@ -231,8 +254,11 @@ describe('the package', () => {
   });
 });
 
-/** Flags of Node and Docker. */
-const FOREIGN_FLAGS = new Set(['--import', '--pid', '--enable-feature']);
+/** Flags of Node, Docker, Prometheus, systemctl and esbuild. */
+const FOREIGN_FLAGS = new Set([
+  ...['--import', '--test', '--pid', '--enable-feature', '--now'],
+  ...['--external', '--bundle', '--platform', '--outfile', '--banner'],
+]);
 
 /** Anchors that GitHub derives from headings. */
 function anchorsOf(markdown: string): string[] {

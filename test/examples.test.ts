@@ -1,11 +1,14 @@
 /** Runs each example in a separate process, as a user does, and checks its output. */
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type MetricBuilder, NixlMetricProducer } from '../src/index.js';
-import { ROOT, RunningCommand, temporaryDirectory } from './cli/command.js';
+import { TestRings } from '../src/testing.js';
+import { ROOT, RunningCommand, scrape as fetchPage, temporaryDirectory, until, valueOf } from './cli/command.js';
 import { scrape } from './instrumentation/readers.js';
+import { freePort } from './support/free-port.js';
+import { startOtlpReceiver } from './support/otlp-receiver.js';
 
 const EXAMPLES = path.join(ROOT, 'examples');
 
@@ -33,6 +36,13 @@ describe('examples/', () => {
         .reduce((total, line) => total + Number(line.split(' ').at(-1)), 0);
     expect(sum('team_transfer_failures_total')).toBeGreaterThan(0);
     expect(sum('team_transfer_failures_total')).toBe(sum('agent_errors_total'));
+  });
+
+  it('failure-builder.test.mjs: a unit test that passes', async () => {
+    const file = path.join(EXAMPLES, 'failure-builder.test.mjs');
+    const { code, stdout } = await new RunningCommand(process.execPath, ['--test', file]).ended;
+    expect(stdout).toMatch(/pass 1$/m);
+    expect(code).toBe(0);
   });
 
   it('backend-events.mjs: declared events have custom metrics', async () => {
@@ -102,10 +112,103 @@ describe('examples/', () => {
     expect(rows).toHaveLength(Number(written));
   });
 
+  it('csv-sink.mjs: a folder that is not there, and a full disk', async () => {
+    const run = (directory: string) =>
+      new RunningCommand(process.execPath, [path.join(EXAMPLES, 'csv-sink.mjs'), directory]).ended;
+    expect(await run('/no/such')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `csv-sink: ENOENT: no such file or directory, open '/no/such/events.csv'\n`,
+    });
+    const full = temporaryDirectory();
+    symlinkSync('/dev/full', path.join(full, 'events.csv'));
+    const { code, stderr } = await run(full);
+    expect(stderr).toContain('events.csv: ENOSPC: no space left on device');
+    expect(code).toBe(1);
+  });
+
+  it('support.mjs: a log for what the package reports', async () => {
+    const throwing = path.join(temporaryDirectory(), 'throwing.mjs');
+    writeFileSync(
+      throwing,
+      `import { NixlMetricProducer } from '${path.join(ROOT, 'dist/index.js')}';
+       import { printMetrics, ringDirectory, runAgents } from '${path.join(EXAMPLES, 'support.mjs')}';
+       const directories = ringDirectory();
+       const broken = { name: 'broken', create() { throw new Error('no such folder'); } };
+       const producer = new NixlMetricProducer({ directories, builders: [broken] });
+       await printMetrics(producer, /^nothing/);
+       producer.close();
+       await runAgents(directories, { more: ['--agents', '0'] });`,
+    );
+    const { code, stderr } = await new RunningCommand(process.execPath, [throwing]).ended;
+    expect(stderr).toMatch(/broken.*no such folder/);
+    expect(stderr).toContain('--agents is "0": use a whole number');
+    expect(stderr).toContain('nixl-otel simulate ended with 2');
+    expect(code).toBe(1);
+  });
+
   it('csv-sink.mjs without a directory: prints the beginning of the file, which is removed', async () => {
     const [said, header, ...rows] = (await outputOf('csv-sink.mjs')).trim().split('\n');
     expect(said).toMatch(/^[1-9]\d* events in a CSV file that this program removes at exit; 0 dropped$/);
     expect(header).toBe('timestamp,category,name,value');
     expect(rows).toHaveLength(4);
+  });
+});
+
+/** test/package/examples.test.ts runs the services that need further packages. */
+describe('examples/ with NodeSDK', () => {
+  const SERVICE = path.join(ROOT, 'test/matrix/services/plain.mjs');
+
+  async function service(example: string, environment: NodeJS.ProcessEnv): Promise<RunningCommand> {
+    const args = ['--import', path.join(EXAMPLES, example), SERVICE];
+    const running = new RunningCommand(process.execPath, args, environment);
+    await running.says(/started/); // it handles signals by then
+    return running;
+  }
+
+  /** Returns nothing while nothing listens on this port. */
+  const pageOf = (port: string): Promise<string> => fetchPage(`http://127.0.0.1:${port}/metrics`).catch(() => '');
+
+  function ringsWithATransfer(): string {
+    const rings = new TestRings();
+    onTestFinished(() => rings.close());
+    rings.write('agent', { bytes: 42, timeUs: 7 });
+    return rings.directory;
+  }
+
+  it('node-sdk-prometheus.mjs: a page with the metrics, and no word of a log', async () => {
+    const port = String(await freePort());
+    const directory = ringsWithATransfer();
+    const running = await service('node-sdk-prometheus.mjs', {
+      NIXL_TELEMETRY_DIR: directory,
+      OTEL_EXPORTER_PROMETHEUS_PORT: port,
+    });
+    const page = await until(async () => {
+      const text = await pageOf(port);
+      return valueOf(text, 'agent_tx_bytes_total') === 42 && text;
+    });
+    expect(page).toMatch(/^agent_tx_bytes_total\{hostname="[^"]+",agent_name="agent"\} 42$/m);
+    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('node-sdk-prometheus.mjs: a line for a directory that does not exist', async () => {
+    const port = String(await freePort());
+    const environment = { NIXL_TELEMETRY_DIR: '/no/such', OTEL_EXPORTER_PROMETHEUS_PORT: port };
+    const running = await service('node-sdk-prometheus.mjs', environment);
+    await until(async () => {
+      await pageOf(port);
+      return running.stderr.includes('directory /no/such is absent: it does not exist yet');
+    });
+    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0 });
+  });
+
+  it('node-sdk-otlp.mjs: the last push has all events', async () => {
+    const receiver = await startOtlpReceiver();
+    const running = await service('node-sdk-otlp.mjs', {
+      NIXL_TELEMETRY_DIR: ringsWithATransfer(),
+      OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+    });
+    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+    expect(receiver.points()).toContainEqual(expect.objectContaining({ metric: 'agent_tx_bytes_total', value: 42 }));
   });
 });

@@ -11,8 +11,9 @@ import * as main from '../src/index.js';
 import { tallyOptions } from '../src/mapping/index.js';
 import * as rings from '../src/rings.js';
 import * as bridge from '../src/shm-bridge/index.js';
+import * as testing from '../src/testing.js';
 
-const ENTRIES = { '.': main, './rings': rings, 'room 1': bridge } as const;
+const ENTRIES = { '.': main, './rings': rings, './testing': testing, 'room 1': bridge } as const;
 const { NixlTelemetryError } = main;
 const { RingWriter } = rings;
 
@@ -76,6 +77,7 @@ const ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
   NixlMetricProducer: () => [{ directories: [directory], customEvents: [{ event: 'e', kind: 'gauge', name: 'n' }] }],
   NixlTelemetryError: () => ['CONFIG_INVALID', 'message', { path: '/p', cause: 'c' }],
   RingWriter: () => [path.join(directory, 'written'), { wireVersion: 4, capacity: 64 }],
+  TestRings: () => [{ wireVersion: 1, capacity: 64 }],
   findWriters: () => [[ringFile()]],
   inspectRing: () => [ringFile(), { force: true }],
   observeRing: () => [ringFile(), { force: true }],
@@ -110,6 +112,7 @@ const INSTANCES: Readonly<Record<string, () => object>> = {
   RingObserver: () => bridge.observeRing(ringFile()),
   RingWriter: () => new RingWriter(ringFile()),
   TallyingObserver: () => bridge.observeTally(ringFile(), tallyOptions()),
+  TestRings: () => new testing.TestRings(),
   'a RingSource': source,
   'an EventTap of types': () => source().typeTap!,
   'an EventTap of all': () => source().eventTap!,
@@ -118,6 +121,7 @@ const INSTANCES: Readonly<Record<string, () => object>> = {
 
 const METHOD_ARGUMENTS: Readonly<Record<string, () => unknown[]>> = {
   push: () => [{ type: 1, name: 'n', category: 1, value: 1n, timestampUs: 1n }],
+  write: () => ['agent', { bytes: 1, timeUs: 1, postUs: 1, direction: 'rx' }, { event: 'agent_xfer_time', value: 1 }],
   observe: () => [[{ agent: 'a', event: 'e', category: 'c', count: 1, sum: 1n, attributes: { a: 'b' } }]],
   process: () => [{ action: 'a' }, { a: 'b' }],
   create: () => [metrics.getMeter('test')],
@@ -213,7 +217,7 @@ function isClass(value: unknown): value is new (...args: unknown[]) => object {
 
 /** Returns the methods that the package defines, without those of OpenTelemetry's base classes. */
 function methodsOf(instance: object): string[] {
-  const own = Object.values<unknown>({ ...main, ...bridge }).filter(isClass);
+  const own = Object.values<unknown>({ ...main, ...bridge, ...testing }).filter(isClass);
   const names = new Set(Object.keys(instance));
   for (
     let type = Object.getPrototypeOf(instance) as object;

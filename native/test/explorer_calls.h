@@ -67,6 +67,7 @@ struct Journal {
               const nixl_otel::DrainRecord& record) {
     events += count;
     if (c.isOther) return;
+    ring.beforeCommit();
     uint8_t values[kMaxCapacity];
     std::memcpy(values, slots, count);
     countChunk(w, values, count, gapBefore, gapAfter);
@@ -76,7 +77,7 @@ struct Journal {
     if (c.isOther || !ring.setting().withState) return;
     c.record = record;
     c.recorded = 1;
-    ring.noteCommit();
+    ring.afterCommit();
   }
   void rest(const nixl_otel::DrainRecord& record) { commit(record); }
 };
@@ -100,7 +101,8 @@ inline nixl_otel::DrainOutcome drainCall(World& w, Consumer& c, SimulatedRing& r
     if (!reattach(c, ring)) break;
   }
   endDrainCall(w);
-  if (outcome == DrainOutcome::kEmpty || outcome == DrainOutcome::kMore) w.drained = 1;
+  const bool ended = outcome == DrainOutcome::kEmpty || outcome == DrainOutcome::kMore;
+  if (ended && (c.recorded || !ring.setting().withState)) w.drained = 1;
   return outcome;
 }
 

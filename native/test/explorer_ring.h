@@ -56,18 +56,20 @@ class SimulatedRing {
     return setting_.pauseEndsInVisibleRebuild && rebuildShows(w_);
   }
 
+  // The death of the consumer has no effect but that its memory is lost. Therefore a death long after its last store,
+  // and after steps of the others, equals a death right after that store.
+  void dieIfChosen(const char* what) {
+    const bool mayDie = setting_.withState && !c_.isOther && w_.deathsLeft > 0 && !frozen_;
+    if (!std::exchange(stored_, false) || !mayDie || choices_.choose(2) == 0) return;
+    if (log_ != nullptr) *log_ += std::string("consumer: dies before ") + what + "\n";
+    throw Died{};
+  }
+
   // Makes one access. Before it, the others may take any number of steps.
   template <typename Access>
   auto at(const char* what, Footprint touches, Access access) {
     Block block(previous_);
-    // The death of the consumer has no effect but that its memory is lost. Therefore a death long after its last store,
-    // and after steps of the others, equals a death right after that store.
-    const bool mayDie =
-        std::exchange(stored_, false) && setting_.withState && !c_.isOther && w_.deathsLeft > 0 && !frozen_;
-    if (mayDie && choices_.choose(2) == 1) {
-      if (log_ != nullptr) *log_ += std::string("consumer: dies before ") + what + "\n";
-      throw Died{};
-    }
+    dieIfChosen(what);
     for (;;) {
       Moves moves;
       if (!frozen_) moves = block.worthwhile(w_, possibleMoves(w_, setting_));
@@ -125,8 +127,8 @@ class SimulatedRing {
     stored_ = true;
   }
 
-  // Notes that the consumer's record has changed.
-  void noteCommit() { stored_ = true; }
+  void beforeCommit() { dieIfChosen("commit"); }
+  void afterCommit() { stored_ = true; }
 
   nixl_otel::HeaderPeek inspect() {
     const Digest before = history_;

@@ -83,7 +83,7 @@ struct World {
   uint8_t recordRebuilt = 0;  // one began while the consumer had a record
   uint8_t cost = 0;
   uint8_t lastChunkGap = 0;
-  uint8_t drained = 0;  // a drain call has ended, so the consumer knows the ring
+  uint8_t drained = 0;  // a drain call has ended, so the consumer (or its record) knows the ring
   uint8_t deathsLeft = 0;
   uint8_t othersLeft = 0;       // consumers without state
   uint8_t hiddenSinceNote = 0;  // a rebuild has been hidden since the consumer's last noteTime()

@@ -344,4 +344,112 @@ TEST(noticesForeignConsumer) {
   CHECK(ring.reader->stats().suspect);
 }
 
+namespace {
+
+// A consumer with state, whose record and sums outlive it. It dies at its end, or right after the commit of a chunk.
+class Survivor final : public DrainJournal {
+ public:
+  std::optional<DrainRecord> record;
+  std::vector<uint64_t> values;
+  bool diesAtCommit = false;
+
+  // Opens the ring as the next consumer, and drains it until it is empty.
+  void live(const std::string& path) {
+    RingState state{};
+    std::string reason;
+    const auto reader = RingReader::open(path, false, state, reason, std::nullopt,
+                                         [&](const RingFileId&, const HeaderFields&) { return record; });
+    REQUIRE_EQ(reason, std::string());
+    ChunkBuffer buffer;
+    try {
+      for (int drains = 0; drains < 3; ++drains) reader->drain(UINT64_MAX, buffer, *this);
+    } catch (const Death&) {
+    }
+  }
+
+  void commit(const Chunk& chunk, const DrainRecord& now) override {
+    for (uint32_t i = 0; i < chunk.count; ++i) {
+      values.push_back(decodeSlot(chunk.layout.slot, chunk.slots + size_t{i} * chunk.layout.slot.size).value);
+    }
+    record = now;
+    if (diesAtCommit) throw Death{};
+  }
+  void commit(const DrainRecord& now) override { record = now; }
+  void rest(const DrainRecord& now) override { record = now; }
+
+ private:
+  struct Death {};
+};
+
+std::vector<uint64_t> from1To(uint64_t last) {
+  std::vector<uint64_t> values(last);
+  for (uint64_t i = 0; i < last; ++i) values[i] = i + 1;
+  return values;
+}
+
+}  // namespace
+
+TEST(countsEveryEventOnceOverDeathBetweenCommitAndSwap) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter writer;
+  REQUIRE_EQ(writer.create(path, 4, 16), std::string());
+  Survivor consumer;
+  uint64_t pushed = 0;
+  for (const uint64_t events : {5, 15, 10, 15, 3}) {
+    push(writer, pushed + 1, events);
+    pushed += events;
+    consumer.diesAtCommit = true;
+    consumer.live(path);
+    CHECK_EQ(load<uint64_t>(path, kHeaderA.readPos), consumer.record->before);  // the swap was not made
+    consumer.diesAtCommit = false;
+    consumer.live(path);
+    CHECK(consumer.values == from1To(pushed));
+  }
+  CHECK_EQ(consumer.record->stats.restarts, 0u);
+  CHECK(!consumer.record->stats.suspect);
+  CHECK_EQ(load<int32_t>(path, kHeaderA.expectedVersion), consumer.record->mark);
+}
+
+// The swap of the dead consumer changed the ring of an agent that was just starting, which is smaller than read_pos.
+TEST(takesBackSwapOfDeadConsumer) {
+  for (const uint64_t capacity : {16, 4}) {
+    const TemporaryDirectory directory;
+    const std::string path = directory / "agent";
+    RingWriter old;
+    REQUIRE_EQ(old.create(path, 4, 16), std::string());
+    Survivor consumer;
+    push(old, 1, 9);
+    consumer.diesAtCommit = true;
+    consumer.live(path);
+    consumer.diesAtCommit = false;
+    RingWriter next;
+    REQUIRE_EQ(next.create(path, 4, capacity), std::string());
+    store(path, kHeaderA.readPos, uint64_t{9});
+    push(next, 10, 3);
+    consumer.live(path);
+    consumer.live(path);
+    CHECK(consumer.values == from1To(12));
+    CHECK_EQ(consumer.record->stats.restarts, 1u);
+    CHECK(!consumer.record->stats.suspect);
+  }
+}
+
+TEST(noticesConsumerWithoutStateAfterDeath) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter writer;
+  REQUIRE_EQ(writer.create(path, 4, 16), std::string());
+  Survivor consumer;
+  push(writer, 1, 9);
+  consumer.live(path);
+  push(writer, 10, 7);
+  CHECK_EQ(TestReader(path).values().size(), 7u);  // it leaves read_pos at 0, as a restart does
+  push(writer, 17, 2);
+  consumer.live(path);
+  CHECK_EQ(consumer.values.size(), 11u);
+  CHECK_EQ(consumer.record->stats.restarts, 0u);
+  CHECK(consumer.record->stats.suspect);
+}
+
 int main() { return check::run("ring_reader_test"); }

@@ -1,11 +1,11 @@
 /** Checks of the settings of exporters: modules that are missing, and settings without effect. For serve and config. */
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { InvalidArgumentError } from 'commander';
 import { invalid } from '../arguments.js';
 import { reasonOf } from '../errors.js';
+import { requireFrom } from '../require-from.js';
 import type { WrittenSettings } from '../settings/file.js';
 import { flagName, isDefault, type Need, type OptionRow, type Resolution } from '../settings/row.js';
 import { SERVE_ROWS } from '../settings/serve-rows.js';
@@ -29,7 +29,7 @@ export function locateExporter(name: string, folder: string | undefined): string
   if (file !== undefined) return pathToFileURL(file).href;
   for (const from of isPath ? [] : [path.join(process.cwd(), 'noop.js'), import.meta.url]) {
     try {
-      return pathToFileURL(createRequire(from).resolve(name)).href;
+      return pathToFileURL(requireFrom(from).resolve(name)).href;
     } catch {
       // Not found from there.
     }

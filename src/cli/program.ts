@@ -1,6 +1,6 @@
 /** Command line: commands, help, version and exit codes. */
 import { Command, CommanderError } from 'commander';
-import { NixlTelemetryError } from '../errors.js';
+import { isUnsupported, NixlTelemetryError } from '../errors.js';
 import { PACKAGE_VERSION } from '../package.js';
 import { ExitCode, exitCodeOf, Failure } from './process/failure.js';
 import { formatInFlags, formatInNamedFile } from './process/log-format.js';
@@ -18,7 +18,8 @@ import {
 import { ignoreHangup } from './process/stop.js';
 
 const EXIT_CODES = `
-Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, 5 not permitted or busy.`;
+Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, or a platform
+without rings, 5 not permitted or busy.`;
 
 /** Functions that add a command, in the order of the help. A command's modules are loaded only if it is called. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
@@ -28,6 +29,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void
   config: async () => (await import('./config/command.js')).addConfig,
   top: async () => (await import('./top/command.js')).addTop,
   demo: async () => (await import('./demo/command.js')).addDemo,
+  simulate: async () => (await import('./simulate/command.js')).addSimulate,
 };
 
 /** @returns the exit code. Never rejects. */
@@ -61,11 +63,12 @@ function upToUnknownCommand({ commands }: Command, args: readonly string[]): str
 
 function report(error: unknown): number {
   if (error instanceof Failure) {
-    note(error.message, 'error');
+    if (error.message !== '') note(error.message, 'error');
     return error.exitCode;
   }
   if (error instanceof NixlTelemetryError) {
     note(error.message, 'error');
+    if (isUnsupported(error)) return ExitCode.INCOMPATIBLE;
     return error.code === 'CONFIG_INVALID' ? ExitCode.USAGE : exitCodeOf(error.state);
   }
   note(`unexpected error: ${(error instanceof Error && error.stack) || String(error)}`, 'error');

@@ -35,7 +35,7 @@ export function instrumentationWith(internals: Internals, config: NixlInstrument
  * API, after a warning. They lack the histograms of transfers and of declared events, and sample durations beyond
  * `durationBudgetMs` (`nixl.duration.sampled_ratio` reports the share).
  *
- * When no place with rings is configured, or the native part is missing, the instrumentation warns once through `diag` and
+ * When no place with rings is configured, or the native part cannot be loaded, the instrumentation warns once through `diag` and
  * stays idle: a service must start even without its telemetry.
  */
 export class NixlInstrumentation extends InstrumentationBase<NixlInstrumentationConfig> {

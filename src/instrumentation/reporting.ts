@@ -3,7 +3,7 @@
  * hides its readers; or only the source, for producers that the service took.
  */
 import type { DiagLogger, Meter, MeterProvider } from '@opentelemetry/api';
-import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { isUnsupported, NixlTelemetryError, reasonOf } from '../errors.js';
 import { madeOnce } from '../maps.js';
 import { NOTHING_CONFIGURED, sameSettings, type Settings } from '../settings/settings.js';
 import { openSource, type RingSource, type SourceOptions, type TypeTapOptions } from '../shm-bridge/index.js';
@@ -256,7 +256,7 @@ export class Reporting {
       agentAttributes.watch(source);
     } catch (error) {
       const code = error instanceof NixlTelemetryError ? error.code : 'open';
-      this.#log.error(SUBJECT, code, `NIXL telemetry is off: ${reasonOf(error)}`);
+      this.#log[isUnsupported(error) ? 'warn' : 'error'](SUBJECT, code, `NIXL telemetry is off: ${reasonOf(error)}`);
     }
     return this.#feed;
   }

@@ -1,6 +1,6 @@
 /** Modules of the user, named in flags and configuration files: their paths, and the objects made of their exports. */
-import { createRequire } from 'node:module';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { requireFrom } from '../require-from.js';
 import type { MetricBuilder } from './metric-builder.js';
 
 /** Distinguishes a path from the name of a built-in or a package. */
@@ -46,7 +46,7 @@ export function builderFromModule(file: string): MetricBuilder {
   let made: unknown;
   try {
     made = runBuilderCode({ name: file, file }, () => {
-      const module = createRequire(file)(file) as Record<string, unknown>;
+      const module = requireFrom(file)(file) as Record<string, unknown>;
       const found = module['default'] ?? module['builder'] ?? module;
       return typeof found === 'function' ? madeBy(found as () => unknown) : found;
     });

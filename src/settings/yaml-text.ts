@@ -1,15 +1,15 @@
 /** YAML with positions. */
-import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import { packageFolder } from '../package.js';
+import { requireFrom } from '../require-from.js';
 import type { Located, Mistake } from './located.js';
 import type { Path } from './shape.js';
 
 /** Parses a text. `peek`: returns a scalar, even if the text has mistakes elsewhere. */
 export function readYaml(text: string): Located & { readonly peek: (path: Path) => unknown } {
-  const { parseDocument, visit } = createRequire(packageFolder('package yaml', 'CONFIG_INVALID'))(
-    'yaml',
-  ) as typeof Yaml;
+  const { parseDocument, visit } = requireFrom(
+    packageFolder('package yaml', 'CONFIG_INVALID', 'write the configuration as JSON'),
+  )('yaml') as typeof Yaml;
   const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
   // A warning reports a tag without a meaning here. Without the tag, its value would mean something else.
   const found = [...document.errors, ...document.warnings];

@@ -1,10 +1,11 @@
 /** Native part of the package: its interface, its loader, and its handles. */
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { types } from 'node:util';
 import { invalid } from '../arguments.js';
 import { NixlTelemetryError, reasonOf } from '../errors.js';
-import { howToBuild, nativeFiles, platformName } from './native-files.js';
+import { PACKAGE_NAME, PACKAGE_VERSION } from '../package.js';
+import { howToBuild, isPrebuilt, nativeFiles, platformName } from './native-files.js';
 import type { RawTally } from './raw-tally.js';
 import type {
   EventBatch,
@@ -111,14 +112,43 @@ export interface Addon {
 
 let loaded: Addon | undefined;
 
-/** Loads the native part at its first use: the import of this package must not fail without it. */
+/**
+ * Loads the native part at its first use: the import of this package must not fail without it.
+ * @throws NixlTelemetryError ADDON_MISSING, PLATFORM_UNSUPPORTED
+ */
 export function addon(): Addon {
-  loaded ??= loadFirst(nativeFiles('nixl_otel.node'));
+  loaded ??= load();
   return loaded;
 }
 
-/** Loads the first file that fits. @throws NixlTelemetryError ADDON_MISSING, with the reason for each path. */
-export function loadFirst(paths: readonly string[]): Addon {
+function load(): Addon {
+  const named = process.env['NIXL_OTEL_ADDON'];
+  if (named) return loadNamed(named);
+  if (process.platform === 'linux') return loadFirst(nativeFiles('nixl_otel.node'));
+  const reason = 'agents of NIXL run on Linux, and write their rings there';
+  throw new NixlTelemetryError('PLATFORM_UNSUPPORTED', `there are no rings on ${platformName()}: ${reason}`);
+}
+
+/** Loads the file that NIXL_OTEL_ADDON names, and no other. @throws NixlTelemetryError ADDON_MISSING */
+function loadNamed(named: string): Addon {
+  const path = resolve(named);
+  try {
+    return loadFile(path);
+  } catch (cause) {
+    const reason = existsSync(path) ? reasonOf(cause) : 'no such file';
+    const allowed = `allowed: the path of nixl_otel.node of ${PACKAGE_NAME} ${PACKAGE_VERSION} for ${platformName()}`;
+    throw new NixlTelemetryError('ADDON_MISSING', `NIXL_OTEL_ADDON is ${named}: ${reason}; ${allowed}`, {
+      path,
+      cause,
+    });
+  }
+}
+
+/**
+ * Loads the first file that fits. `platform`: for which the files are.
+ * @throws NixlTelemetryError ADDON_MISSING, PLATFORM_UNSUPPORTED, with the reason for each path.
+ */
+export function loadFirst(paths: readonly string[], platform = platformName()): Addon {
   const tried: string[] = [];
   let cause: unknown;
   for (const path of paths) {
@@ -127,19 +157,25 @@ export function loadFirst(paths: readonly string[]): Addon {
       continue;
     }
     try {
-      const found = createRequire(path)(path) as Addon;
-      checkVersion(found.interfaceVersion);
-      return found;
+      return loadFile(path);
     } catch (error) {
       tried.push(`${path}: ${reasonOf(error)}`);
       cause = error; // a build for another machine or version must not hide a later binary that fits
     }
   }
   throw new NixlTelemetryError(
-    'ADDON_MISSING',
-    [`no native part for ${platformName()} could be loaded; tried`, ...tried, howToBuild()].join('\n  '),
+    isPrebuilt(platform) ? 'ADDON_MISSING' : 'PLATFORM_UNSUPPORTED',
+    [`no native part for ${platform} could be loaded; tried`, ...tried, howToBuild()].join('\n  '),
     { path: paths[0]!, cause },
   );
+}
+
+/** Calls process.dlopen(), because modules that replace `require` (require-in-the-middle) fail on paths of binaries. */
+function loadFile(path: string): Addon {
+  const module = { exports: {} as Addon };
+  process.dlopen(module, path);
+  checkVersion(module.exports.interfaceVersion);
+  return module.exports;
 }
 
 /**
@@ -150,6 +186,13 @@ export function checkVersion(found: number | undefined): void {
   if (found === INTERFACE_VERSION) return;
   const versions = `interface version ${found ?? 'none'}, and this package needs ${INTERFACE_VERSION}`;
   throw new NixlTelemetryError('ADDON_MISSING', `the native part has ${versions}: rebuild it, the binary is stale`);
+}
+
+/** Deno has no types.isExternal(). There, as in Node.js, a handle is an object without a prototype. */
+function isHandle(given: unknown): boolean {
+  const { isExternal } = types as Partial<typeof types>;
+  if (isExternal !== undefined) return isExternal(given);
+  return typeof given === 'object' && given !== null && Object.getPrototypeOf(given) === null;
 }
 
 /** Handle of an open object of the addon. close() releases it. */
@@ -164,7 +207,7 @@ export class OpenHandle {
    * @throws NixlTelemetryError CONFIG_INVALID
    */
   constructor(path: string, handle: Handle, release: (handle: Handle) => void, subject = `the ring ${path}`) {
-    if (!types.isExternal(handle)) {
+    if (!isHandle(handle)) {
       throw invalid(`${subject} has no handle: open it with a function of this module, not with new`);
     }
     this.#path = path;

@@ -1,9 +1,16 @@
 /** Paths of the compiled parts of this package: built in a checkout, or prebuilt for this platform. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { packageFolder } from '../package.js';
+import { PACKAGE_NAME, packageFolder } from '../package.js';
 
 export type NativeFile = 'nixl_otel.node' | 'transfer-source';
+
+/** Platforms with a binary in the package. Agents of NIXL run on Linux only, and write their rings there. */
+const PREBUILT = ['linux-x64-glibc', 'linux-x64-musl', 'linux-arm64-glibc', 'linux-arm64-musl'];
+
+export function isPrebuilt(platform = platformName()): boolean {
+  return PREBUILT.includes(platform);
+}
 
 /**
  * Returns the C library of this process, by the names of its mapped files: this needs no program and no report. glibc's
@@ -21,14 +28,15 @@ function ownMappings(): string {
   }
 }
 
-/** Returns the name of the platform's prebuilt files: `linux-x64-glibc`. */
+/** Returns the name of the platform, which that of its prebuilt files is: `linux-x64-glibc`, `darwin-arm64`. */
 export function platformName(): string {
-  return [process.platform, process.arch, libc()].join('-');
+  const { platform, arch } = process;
+  return platform === 'linux' ? [platform, arch, libc()].join('-') : `${platform}-${arch}`;
 }
 
 /**
  * Returns absolute paths to try, in this order: a build made here, then the prebuilt binary.
- * @throws NixlTelemetryError ADDON_MISSING inside a bundle with an `import.meta.url` that names no file
+ * @throws NixlTelemetryError ADDON_MISSING inside a bundle
  */
 export function nativeFiles(file: NativeFile, root = packageRoot(file)): string[] {
   return [`${root}native/build/${file}`, `${root}prebuilds/${platformName()}/${file}`];
@@ -39,13 +47,18 @@ export function findNativeFile(file: NativeFile): string | undefined {
   return nativeFiles(file).find((path) => existsSync(path));
 }
 
-/** Returns the command that builds a missing file, for error messages. */
+/** Returns what brings a missing file, for error messages: usually the command that builds it. */
 export function howToBuild(): string {
   const root = packageRoot('Makefile');
+  if (!existsSync(`${root}native/Makefile`)) {
+    const next = `Next.js: outputFileTracingIncludes with node_modules/${PACKAGE_NAME}/prebuilds/**/*`;
+    return `files of the package are missing: a bundler that traces files left them out (${next})`;
+  }
   const command = existsSync(`${root}package-lock.json`) ? 'npm run setup' : `make -C "${root}native"`;
   return `build it with: ${command} (needs make and a C++20 compiler, such as g++ 11)`;
 }
 
 function packageRoot(wanted: string): string {
-  return fileURLToPath(packageFolder(wanted));
+  const copy = `copy its prebuilds/${platformName()}/nixl_otel.node and set NIXL_OTEL_ADDON to the path of the copy`;
+  return fileURLToPath(packageFolder(wanted, 'ADDON_MISSING', wanted === 'nixl_otel.node' ? copy : undefined));
 }

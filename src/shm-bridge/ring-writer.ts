@@ -1,5 +1,5 @@
-import { check, filePath, invalid, isObject, optionsObject, wholeNumber } from '../arguments.js';
-import { NixlTelemetryError } from '../errors.js';
+import { check, filePath, isObject, optionsObject, u64, wholeNumber } from '../arguments.js';
+import { isUnsupported, NixlTelemetryError } from '../errors.js';
 import { addon, OpenHandle } from './addon.js';
 
 export interface RingWriterOptions {
@@ -22,25 +22,41 @@ export interface WriteEvent {
   timestampUs?: bigint;
 }
 
-const OPTIONS = ['wireVersion', 'capacity'] as const;
-const U64_MOST = 2n ** 64n - 1n;
+/** Returns the options with their defaults. @throws NixlTelemetryError CONFIG_INVALID */
+export function ringWriterOptions(options: RingWriterOptions, defaultWireVersion: number): Required<RingWriterOptions> {
+  const given = optionsObject('options', options, ['wireVersion', 'capacity']);
+  const { wireVersion = defaultWireVersion, capacity = 4096 } = given;
+  return {
+    wireVersion: wholeNumber('wireVersion', wireVersion, 1, 5),
+    capacity: wholeNumber('capacity', capacity, 2, 2 ** 24),
+  };
+}
 
 /**
  * Writes events into a ring as a NIXL agent does, for services without NIXL. The file name is the agent's name. The
  * writer reuses an existing file, and its unread events are lost. The file must be a regular file of this process's
- * user, not a link. A file has one writer. If another process truncates it, the ring is lost: see `problem`.
+ * user, not a link. A file has one writer. If another process truncates it, the ring is lost: see `problem`. On a platform
+ * without rings the writer writes no file and drops all events: see `problem`, too.
  */
 export class RingWriter {
   readonly path: string;
-  readonly #handle: OpenHandle;
+  /** Undefined on a platform without rings. */
+  readonly #handle: OpenHandle | undefined;
+  readonly #unsupported: string | undefined;
 
   /** @throws NixlTelemetryError CONFIG_INVALID, RING_WRITE_FAILED, ADDON_MISSING */
   constructor(path: string, options: RingWriterOptions = {}) {
     this.path = filePath('path', path);
-    const { wireVersion: asked = 1, capacity: slots = 4096 } = optionsObject('options', options, OPTIONS);
-    const wireVersion = wholeNumber('wireVersion', asked, 1, 5);
-    const capacity = wholeNumber('capacity', slots, 2, 2 ** 24);
-    const opened = addon().openWriter(path, wireVersion, capacity);
+    const { wireVersion, capacity } = ringWriterOptions(options, 1);
+    let native;
+    try {
+      native = addon();
+    } catch (error) {
+      if (!isUnsupported(error)) throw error;
+      this.#unsupported = error.message;
+      return;
+    }
+    const opened = native.openWriter(path, wireVersion, capacity);
     if (typeof opened === 'string') throw new NixlTelemetryError('RING_WRITE_FAILED', opened, { path });
     this.#handle = new OpenHandle(path, opened, (writer) => addon().closeWriter(writer), `the writer of ${path}`);
   }
@@ -50,36 +66,27 @@ export class RingWriter {
     check(isObject(event), 'event', event, 'an object with value, and type or name');
     const { type = 0, name = '', category = 7, value, timestampUs } = event;
     if (typeof name !== 'string') check(false, 'name', name, 'a text');
-    return addon().push(
-      this.#handle.get(),
-      wholeNumber('type', type, 0, 2 ** 32 - 1),
-      name,
-      wholeNumber('category', category, -(2 ** 31), 2 ** 31 - 1),
-      timestampUs === undefined ? BigInt(Date.now()) * 1000n : u64('timestampUs', timestampUs),
-      u64('value', value),
-    );
+    const handle = this.#handle?.get();
+    const typeNumber = wholeNumber('type', type, 0, 2 ** 32 - 1);
+    const categoryNumber = wholeNumber('category', category, -(2 ** 31), 2 ** 31 - 1);
+    const timeUs = timestampUs === undefined ? BigInt(Date.now()) * 1000n : u64('timestampUs', timestampUs);
+    const reading = u64('value', value);
+    return handle !== undefined && addon().push(handle, typeNumber, name, categoryNumber, timeUs, reading);
   }
 
   /** Unread events; 0 if the ring is lost. */
   get pending(): number {
-    return addon().pendingOf(this.#handle.get());
+    return this.#handle === undefined ? 0 : addon().pendingOf(this.#handle.get());
   }
 
   /** Reason why the ring accepts no further event; undefined while it accepts events. A new writer makes a new ring. */
   get problem(): string | undefined {
+    if (this.#handle === undefined) return this.#unsupported;
     return addon().writerLost(this.#handle.get()) ? `${this.path} was truncated: the ring is lost` : undefined;
   }
 
   /** Closes the ring and keeps the file, as an agent does. */
   close(): void {
-    this.#handle.close();
+    this.#handle?.close();
   }
-}
-
-/** @throws NixlTelemetryError CONFIG_INVALID */
-function u64(name: string, given: bigint | number): bigint {
-  if (typeof given !== 'bigint' && !Number.isInteger(given)) check(false, name, given, 'a bigint or a whole number');
-  const value = BigInt(given);
-  if (value >= 0n && value <= U64_MOST) return value;
-  throw invalid(`${name} is ${value}; allowed: 0 to 2^64 - 1`);
 }

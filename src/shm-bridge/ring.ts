@@ -145,6 +145,11 @@ export function readState(path: string): StateSummary | undefined {
   return addon().readState(filePath('path', path));
 }
 
+/** Loads the native part, so that a platform without rings is reported before a missing directory. @throws as addon() */
+export function requireRings(): void {
+  addon();
+}
+
 /** Returns, for each file, the pid of the process that writes it; undefined if no such process can be seen. */
 export function findWriters(paths: readonly string[]): (number | undefined)[] {
   return addon()

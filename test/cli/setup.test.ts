@@ -187,6 +187,15 @@ describe('setup.mjs', () => {
     expect(readFileSync(at('npm.log'), 'utf8')).toMatch(/^(ci .*\n){3}$/);
   });
 
+  it('builds no native part on a platform without rings, and refuses Windows', async () => {
+    const on = (platform: string): string =>
+      `--import=data:text/javascript,Object.defineProperty(process,'platform',{value:'${platform}'})`;
+    expect(await setup([], { NODE_OPTIONS: on('darwin') })).toMatchObject({ code: 0, stdout: COMPILING, stderr: '' });
+    expect(existsSync(at('native/build/log'))).toBe(false);
+    const refused = 'setup: a checkout cannot be built on Windows: install a package file there\n';
+    expect(await setup([], { NODE_OPTIONS: on('win32') })).toMatchObject({ code: 1, stdout: '', stderr: refused });
+  });
+
   it('compiles again after an installation of packages, because types may have changed', async () => {
     await setup();
     mkdirSync(at('bin'));

@@ -1,5 +1,6 @@
 /** The major versions of OpenTelemetry JS (lines), and the Nodes for each. */
-import { tool } from '../support/package.js';
+import { rowsOf } from '../compatibility/page.js';
+import { nodeOf, npmFor } from '../compatibility/service.js';
 
 /** Version ranges in the package.json of a service of that line. */
 interface Line {
@@ -17,27 +18,23 @@ const LINE_3: Line = { api: '^1.10.0', stable: '^3.0.0', experimental: '^0.301.0
 
 export interface Cell {
   readonly node: string;
-  readonly npm: string;
-  readonly otel: '2' | '3';
+  readonly otel: string;
   readonly line: Line;
 }
 
-/** npm 12 needs a newer Node than 20; OpenTelemetry 3 needs 22.15. */
-export const CELLS: readonly Cell[] = [
-  { node: '20.20.2', npm: '11.21.2', otel: '2', line: LINE_2 },
-  { node: '22.23.3', npm: '12.2.0', otel: '3', line: LINE_3 },
-  { node: '24.21.0', npm: '12.2.0', otel: '3', line: LINE_3 },
-];
+const LINES: Readonly<Record<string, Line>> = { 2: LINE_2, 3: LINE_3 };
+
+/** OpenTelemetry 3 needs Node.js 22.15. */
+export const CELLS: readonly Cell[] = rowsOf('Node.js and OpenTelemetry', 'npm run test:matrix').map((row) => {
+  const { 'Node.js': node, OpenTelemetry: otel } = row as { 'Node.js': string; OpenTelemetry: string };
+  return { node, otel, line: LINES[otel]! };
+});
 
 export const nameOf = ({ node, otel }: Cell): string => `Node ${node} with OpenTelemetry ${otel}`;
 
 /** The programs of a cell, fetched from npm once for all runs. */
-export async function programsOf({ node, npm }: Cell): Promise<{ node: string; npm: string }> {
-  const name = `node-linux-${process.arch}`;
-  return {
-    node: await tool(`${name}@${node}`, `${name}/bin/node`),
-    npm: await tool(`npm@${npm}`, 'npm/bin/npm-cli.js'),
-  };
+export async function programsOf({ node }: Cell): Promise<{ node: string; npm: string }> {
+  return { node: await nodeOf(node), npm: await npmFor(node) };
 }
 
 const STABLE = ['core', 'resources', 'sdk-metrics'];

@@ -22,7 +22,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [
       'test/{deploy,matrix,package,page,servers}/**', // have separate configurations
-      'test/{api-report,architecture,cli/setup,docs,instrumentation/version,mapping/prometheus-names,registry,shm-bridge/native-files}.test.ts', // are about a checkout
+      'test/{api-report,architecture,cli/setup,compatibility/page,docs,instrumentation/version,mapping/prometheus-names,registry,shm-bridge/native-files}.test.ts', // are about a checkout
     ],
     server: { deps: { inline: [new RegExp(PACKAGE)] } }, // mocks of tests must reach into it
     testTimeout: 180_000,

@@ -3,29 +3,35 @@ import { cpSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { ROOT, Project } from '../support/package.js';
+import { NAME, Project, ROOT } from '../support/package.js';
 import { type Cell, CELLS, nameOf, packages, programsOf } from './cells.js';
 
 const tarball = inject('tarball');
 
 /** Packages that tests use besides this one. */
 const OTEL = [
-  ...['api', 'core', 'resources', 'sdk-metrics', 'instrumentation', 'exporter-prometheus'],
+  ...['api', 'core', 'resources', 'sdk-metrics', 'instrumentation', 'exporter-prometheus', 'sdk-node'],
   ...['exporter-metrics-otlp-http', 'exporter-metrics-otlp-proto', 'exporter-metrics-otlp-grpc'],
 ];
-const TEST_TOOLS = ['vitest', '@grpc/grpc-js', '@grpc/proto-loader', 'protobufjs', 'typescript'];
+const TEST_TOOLS = [
+  ...['vitest', 'fast-check', 'ajv', '@grpc/grpc-js', '@grpc/proto-loader', 'protobufjs', 'typescript'],
+  'node-api-headers',
+];
 
-/** Files of the checkout that tests read. The package must contain all others. */
-const COPIED = ['test', 'docs', 'examples', 'README.md'];
+/** Files of the checkout that tests read. */
+const COPIED = ['test', 'bench/support', 'README.md'];
+/** Files that tests read, and that the package must contain. */
+const OF_THE_PACKAGE = ['docs', 'examples', 'native', 'config.schema.json'];
 
 async function installedCell(cell: Cell): Promise<Project> {
   const { node, npm } = await programsOf(cell);
   const project = new Project(node);
-  const { version, devDependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
+  const { version, exports, devDependencies } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as {
     version: string;
+    exports: object;
     devDependencies: Record<string, string>;
   };
-  project.write('package.json', JSON.stringify({ name: 'a-service', version, private: true, type: 'module' }));
+  project.write('package.json', JSON.stringify({ name: 'a-service', version, exports, private: true, type: 'module' }));
   const tools = TEST_TOOLS.map((name) => `${name}@${devDependencies[name]}`);
   await project.npm(npm, 'install', tarball, ...packages(cell.line, OTEL), ...tools);
   for (const name of COPIED.filter((name) => existsSync(path.join(ROOT, name)))) {
@@ -33,7 +39,10 @@ async function installedCell(cell: Cell): Promise<Project> {
   }
   cpSync(path.join(ROOT, 'test/matrix/installed.config.mjs'), path.join(project.directory, 'vitest.config.mjs'));
   rmSync(path.join(project.directory, 'test/tsconfig.json')); // of the checkout
-  const installed = path.join(project.directory, 'node_modules/opentelemetry-instrumentation-nixl');
+  const installed = path.join(project.directory, 'node_modules', NAME);
+  for (const name of OF_THE_PACKAGE) {
+    cpSync(path.join(installed, name), path.join(project.directory, name), { recursive: true });
+  }
   symlinkSync(path.join(installed, 'dist'), path.join(project.directory, 'dist'));
   mkdirSync(path.join(project.directory, 'native/build'), { recursive: true });
   const source = path.join(installed, `prebuilds/linux-${process.arch}-glibc/transfer-source`);

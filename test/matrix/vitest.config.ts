@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/matrix/**/*.test.ts'],
     globalSetup: 'test/support/pack.ts',
     // Each test installs from a registry, and some run all the others.
-    testTimeout: 900_000,
+    testTimeout: 1_800_000,
     hookTimeout: 300_000,
     fileParallelism: false,
   },

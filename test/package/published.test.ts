@@ -3,9 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
-import { Project, ROOT, tool, unpack } from '../support/package.js';
-
-const NAME = 'opentelemetry-instrumentation-nixl';
+import { tool, unpack } from '../support/package.js';
 
 const tarball = inject('tarball');
 
@@ -19,28 +17,10 @@ test('are-the-types-wrong finds nothing, for any resolution that Node 20.19 and 
   const args = [
     tarball,
     '--profile=node16', // node10 ignores the exports map; no supported Node resolves in this way
-    // The rule is older than require() of an ES module, which works since Node 20.19: see the next test.
+    // The rule is older than require() of an ES module, which works since Node 20.19: see docs/compatibility.md.
     '--ignore-rules=cjs-resolves-to-esm',
   ];
   execFileSync(process.execPath, [attw, ...args], { stdio: 'pipe' });
-});
-
-test('CommonJS in TypeScript compiles against every subpath, and runs', async () => {
-  const npm = await tool('npm@11.21.2', 'npm/bin/npm-cli.js');
-  const project = new Project();
-  await project.npm(npm, 'install', tarball, '@types/node@20');
-  project.write(
-    'service.cts',
-    `import nixl = require('${NAME}');
-     import rings = require('${NAME}/rings');
-     const instrumentation: typeof nixl.NixlInstrumentation = nixl.NixlInstrumentation;
-     const open: (path: string) => rings.Ring = rings.openRing;
-     console.log(typeof instrumentation, typeof open, typeof require('${NAME}/register'));`,
-  );
-  const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
-  const flags = ['--ignoreConfig', '--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
-  await project.node(tsc, ...flags, 'service.cts'); // without skipLibCheck: our declarations are checked, too
-  expect(await project.node('service.cjs')).toBe('function function object\n');
 });
 
 test('no file refers to a missing source map', async () => {

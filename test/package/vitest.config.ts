@@ -5,7 +5,7 @@ export default defineConfig({
     include: ['test/package/**/*.test.ts'],
     globalSetup: 'test/support/pack.ts',
     // Each test installs from a registry.
-    testTimeout: 300_000,
+    testTimeout: 900_000,
     hookTimeout: 300_000,
     fileParallelism: false,
   },

@@ -114,17 +114,21 @@ it.each(SCRAPES)('answers every expression with data, in either naming: preset %
       .toEqual([]);
   }
 
+  // A scrape that times out takes the series of an instance away until the next one: the queries are repeated.
   // Each histogram has been scraped in the one form, and only in that.
   const [, scrape] = from;
   const forms = { text: 'agent_xfer_time_us_bucket', native: 'agent_xfer_time_us' };
   for (const [form, name] of Object.entries(forms)) {
-    expect({ form, isThere: hasData(await prometheus.query(name)) }).toEqual({ form, isThere: form === scrape });
+    const isThere = async (): Promise<boolean> => hasData(await prometheus.query(name));
+    await expect.poll(isThere, { ...PATIENTLY, message: form }).toBe(form === scrape);
   }
 
   for (const { title, type, targets } of panels) {
     for (const { expr, legendFormat } of targets!) {
-      const answers = await Promise.all(Object.keys(NAMINGS).map((naming) => prometheus.query(filledIn(expr, naming))));
-      expect({ title, expr, hasData: answers.some(hasData) }).toEqual({ title, expr, hasData: true });
+      const ask = () => Promise.all(Object.keys(NAMINGS).map((naming) => prometheus.query(filledIn(expr, naming))));
+      let answers: Series[][] = [];
+      const isAnswered = async (): Promise<boolean> => (answers = await ask()).some(hasData);
+      await expect.poll(isAnswered, { ...PATIENTLY, message: `${title}: ${expr}` }).toBe(true);
       for (const series of answers) {
         const legends = series.map((one) => legendOf(legendFormat, one));
         expect({ title, expr, legends: [...new Set(legends)] }).toEqual({ title, expr, legends });
@@ -161,7 +165,6 @@ it.each(SCRAPES)('answers every expression with data, in either naming: preset %
     const message = `${name}: ${compared}`;
     await expect.poll(async () => hasData(await prometheus.query(compared)), { ...PATIENTLY, message }).toBe(true);
     if (type === 'alerting') continue;
-    // One scrape that times out takes an instance away until the next one.
     const instances = async (): Promise<number> => (await prometheus.query(`group by (instance) (${name})`)).length;
     await expect.poll(instances, { ...PATIENTLY, message: `${name}: instances` }).toBe(2);
   }

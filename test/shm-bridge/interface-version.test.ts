@@ -1,19 +1,23 @@
 /** Interface version of C++ and TypeScript: a binary or a stream of another version is an error, not a wrong number. */
 import { execFileSync } from 'node:child_process';
+import { cpSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { tallyOptions, TransferEvent } from '../../src/mapping/index.js';
 import { addon, INTERFACE_VERSION, loadFirst, type RawSnapshot, type RawTotals } from '../../src/shm-bridge/addon.js';
-import { nativeFiles } from '../../src/shm-bridge/native-files.js';
+import { findNativeFile } from '../../src/shm-bridge/native-files.js';
 import { rawTally } from '../../src/shm-bridge/raw-tally.js';
 import { decodeSnapshot, decodeTally } from '../../src/shm-bridge/snapshot.js';
+import { dist, runProgram } from '../support/child.js';
 import { temporaryDirectory } from '../support/live.js';
 import { eventsFor, writeRing } from '../support/rings.js';
 
 const { XFER_TIME, XFER_POST_TIME } = TransferEvent;
 const OTHER = INTERFACE_VERSION + 1;
 const TALLY = rawTally(tallyOptions());
+
+afterEach(() => void vi.unstubAllEnvs());
 
 /** Compiles a native part with another interface version. */
 function otherBuild(): string {
@@ -59,8 +63,32 @@ test('a binary of another version is refused, and a later one that fits is found
   expect(() => loadFirst([other])).toThrow(mismatch);
   expect(() => loadFirst([other])).toThrow(/other\.node: the native part has .*\n {2}build it with: /);
   expect(() => loadFirst([other])).toThrow(expect.objectContaining({ code: 'ADDON_MISSING', path: other }) as Error);
-  const [built] = nativeFiles('nixl_otel.node');
+  const built = findNativeFile('nixl_otel.node');
   expect(loadFirst([other, built!]).interfaceVersion).toBe(INTERFACE_VERSION);
+});
+
+test('NIXL_OTEL_ADDON names the one file to load, and a wrong one is told with what is allowed', async () => {
+  const built = findNativeFile('nixl_otel.node');
+  const copy = path.join(temporaryDirectory(), 'copy of nixl_otel.node');
+  cpSync(built!, copy);
+  const text = path.join(temporaryDirectory(), 'text.node');
+  writeFileSync(text, 'not a library');
+  const other = otherBuild();
+  const allowed = 'allowed: the path of nixl_otel\\.node of opentelemetry-instrumentation-nixl \\S+ for linux-';
+  for (const [named, expected] of [
+    [copy, /^absent$/],
+    [path.relative(process.cwd(), copy), /^absent$/],
+    ['', /^absent$/],
+    ['/no/such.node', new RegExp(`^ADDON_MISSING NIXL_OTEL_ADDON is /no/such\\.node: no such file; ${allowed}`)],
+    [text, new RegExp(`^ADDON_MISSING NIXL_OTEL_ADDON is ${text}: .*; ${allowed}`)],
+    [other, new RegExp(`^ADDON_MISSING NIXL_OTEL_ADDON is ${other}: .*${mismatch.source}.*; ${allowed}`)],
+  ] as const) {
+    vi.stubEnv('NIXL_OTEL_ADDON', named);
+    const { stdout } = await runProgram(`
+      const { inspectRing } = await import('${dist('rings.js')}');
+      try { console.log(inspectRing('/no/such/ring').state); } catch (error) { console.log(error.code, error.message); }`);
+    expect(stdout.trim()).toMatch(expected);
+  }
 });
 
 test.each([

@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { PLATFORMS } from '../../packaging/platforms.mjs';
 import { loadFirst } from '../../src/shm-bridge/addon.js';
-import { libc, nativeFiles } from '../../src/shm-bridge/native-files.js';
+import { isPrebuilt, libc, nativeFiles, platformName } from '../../src/shm-bridge/native-files.js';
 
 test.each([
   ['7f00 r-xp 0 00:00 0 /usr/lib/x86_64-linux-gnu/libc.so.6\n', 'glibc'],
@@ -35,4 +36,10 @@ test('a file that does not load is skipped, and one error lists all files', () =
   const failing = (): unknown => loadFirst([missing, broken]);
   expect(failing).toThrow(/missing\.node: no such file\n.*broken\.node: .*\n {2}build it with: npm run setup/);
   expect(failing).toThrow(expect.objectContaining({ code: 'ADDON_MISSING', path: missing }) as Error);
+});
+
+test('the platforms with a binary are those that packaging builds', () => {
+  expect(PLATFORMS.filter((name) => !isPrebuilt(name))).toEqual([]);
+  expect(PLATFORMS).toContain(platformName());
+  expect(['linux-riscv64-glibc', 'darwin-arm64'].filter((name) => isPrebuilt(name))).toEqual([]);
 });

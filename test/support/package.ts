@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
 import { RunningCommand } from '../cli/command.js';
 
+export const NAME = 'opentelemetry-instrumentation-nixl';
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Tools that tests fetch once: other npms, other Nodes. */
 const TOOLS = path.join(ROOT, 'node_modules/.cache/package-tests');
@@ -54,6 +55,7 @@ export class Project {
   readonly directory: string;
   readonly #path: string;
   readonly #node: string;
+  #variables: NodeJS.ProcessEnv = {};
 
   constructor(node = process.execPath, name?: string) {
     this.directory = freshDirectory(name);
@@ -68,11 +70,31 @@ export class Project {
     writeFileSync(path.join(this.directory, file), text);
   }
 
+  /** Sets variables of all later programs. */
+  withVariables(variables: NodeJS.ProcessEnv): this {
+    this.#variables = variables;
+    return this;
+  }
+
   /** @returns its stdout; @throws with stdout and stderr when it fails. */
   async node(...args: string[]): Promise<string> {
-    const env = { ...ownEnvironment(), PATH: this.#path };
-    const { stdout } = await exec(this.#node, args, { cwd: this.directory, env, maxBuffer: 16 << 20 });
-    return stdout;
+    return this.program(this.#node, ...args);
+  }
+
+  /** Runs any program. Returns and throws as node(). */
+  async program(file: string, ...args: string[]): Promise<string> {
+    return (await this.outputs(file, ...args)).stdout;
+  }
+
+  /** Runs any program of this project. @throws as node() */
+  async outputs(file: string, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
+    const env = { ...ownEnvironment(), ...this.#variables, PATH: this.#path };
+    return exec(file, args, { cwd: this.directory, env, maxBuffer: 16 << 20 });
+  }
+
+  /** The Node.js of this project. */
+  get nodeFile(): string {
+    return this.#node;
   }
 
   /** Starts it like a terminal, and leaves it running. */

@@ -1,5 +1,4 @@
 /** `nixl-otel config`: checks a configuration file, prints the values in force and the JSON Schema. */
-import { createRequire } from 'node:module';
 import { diag } from '@opentelemetry/api';
 import type { Command } from 'commander';
 import type * as Yaml from 'yaml';
@@ -11,6 +10,7 @@ import { producerSettings, warnOfNoEffect } from '../../settings/settings.js';
 import { locateExporters, unusedSettings } from '../exporter-settings.js';
 import { Failure, ExitCode } from '../process/failure.js';
 import { packageFolder } from '../../package.js';
+import { requireFrom } from '../../require-from.js';
 import { print } from '../process/output.js';
 
 const HELP = `
@@ -56,7 +56,7 @@ export function effectiveConfig(given: string | undefined, environment: Environm
 }
 
 function asYaml(resolved: Resolution): string {
-  const { Document, YAMLMap } = createRequire(packageFolder('package yaml', 'CONFIG_INVALID'))('yaml') as typeof Yaml;
+  const { Document, YAMLMap } = requireFrom(packageFolder('package yaml', 'CONFIG_INVALID'))('yaml') as typeof Yaml;
   const document = new Document({});
   const root = document.contents as unknown as Yaml.YAMLMap;
   const section = new YAMLMap();

@@ -1,8 +1,8 @@
 /** Child process of the demo, which moves real memory and writes rings as agents do. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { findNativeFile, howToBuild, platformName } from '../../shm-bridge/native-files.js';
 import { Failure } from '../process/failure.js';
+import { transferSource } from '../transfer-source.js';
 
 /** Two agents in separate processes, about half a gigabyte per second in all: visible, and light on the machine. */
 const FLAGS = [
@@ -29,14 +29,16 @@ export class TransferSource {
 
   /** Starts the child. @throws Failure if the package has no such program for this platform. */
   constructor(directory: string) {
-    const program = findNativeFile('transfer-source');
-    if (program === undefined) throw new Failure(`no transfer-source for ${platformName()}; ${howToBuild()}`);
-    this.#child = spawn(program, [...FLAGS, '--dir', directory, '--ready', '--with-parent', String(process.pid)], {
-      // Ctrl-C in the terminal reaches only this process, which stops the child and reads its last line.
-      detached: true,
-      env: ownEnvironment(),
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    this.#child = spawn(
+      transferSource(),
+      [...FLAGS, '--dir', directory, '--ready', '--with-parent', String(process.pid)],
+      {
+        // Ctrl-C in the terminal reaches only this process, which stops the child and reads its last line.
+        detached: true,
+        env: ownEnvironment(),
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     process.once('exit', this.kill);
     let lastLine = '';
     this.ended = new Promise((resolve) => {

@@ -42,7 +42,7 @@ const KEEP_ALIVE_MS = 75_000;
 /** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 30_000;
 const CLOSE_DEADLINE_MS = 2_000;
-/** Agents go on writing while no process drains. */
+/** Time between two tries to listen, short because no process drains meanwhile. */
 const TAKEN_PAUSE_MS = 50;
 
 interface Limits {

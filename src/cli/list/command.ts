@@ -1,7 +1,7 @@
 /** `nixl-otel list`: the rings of a directory and the fields of their headers. Drains and changes nothing. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { findWriters, inspectRing, readState } from '../../shm-bridge/index.js';
+import { findWriters, inspectRing, readState, requireRings } from '../../shm-bridge/index.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, exitCodeOf, Failure } from '../process/failure.js';
 import { oneLine, printableJson } from '../../one-line.js';
@@ -52,6 +52,7 @@ function list({ dir, json }: ListOptions, command: Command): void {
   if (directories === undefined) {
     command.error(`error: no directory of rings: give --dir <dir> or set ${DIRECTORY_VARIABLE}`);
   }
+  requireRings();
   const warn = warnOnce();
   let isDenied = false;
   const complain: Complain = (complaint) => {

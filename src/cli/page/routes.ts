@@ -1,10 +1,10 @@
 /** Routes of the live page: its files. Its figures come from /api/v1/agents. */
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { packageFolder } from '../../package.js';
+import { requireFrom } from '../../require-from.js';
 import { type Handler, INDEX, type MetricsServer } from '../http/metrics-server.js';
 import { note } from '../process/output.js';
 
@@ -59,7 +59,7 @@ export function publishPage(server: MetricsServer): void {
     if (type !== undefined) server.route(`/page/${BROWSER}${name}`, file(new URL(name, folder), type));
   }
   for (const name of SHARED_SCRIPTS) server.route(`/page/${name}`, file(new URL(name, dist), SCRIPT));
-  const uplot = pathToFileURL(createRequire(root).resolve('uplot/package.json'));
+  const uplot = pathToFileURL(requireFrom(root).resolve('uplot/package.json'));
   server.route(`/page/${BROWSER}uplot.js`, file(new URL('dist/uPlot.esm.js', uplot), SCRIPT));
   server.route(`/page/${BROWSER}uplot.css`, file(new URL('dist/uPlot.min.css', uplot), STYLE));
 }

@@ -14,7 +14,10 @@ export const ExitCode = {
 
 export type ExitCodeNumber = (typeof ExitCode)[keyof typeof ExitCode];
 
-/** An error that the user can understand and act on: one line, without a stack. */
+/**
+ * An error that the user can understand and act on: one line, without a stack. The message is empty if another process has
+ * printed the reason.
+ */
 export class Failure extends Error {
   readonly exitCode: ExitCodeNumber;
 

@@ -50,7 +50,7 @@ export async function openPipeline(
     builderMetrics.attach(sourceFeed.source);
     builderMetrics.begin();
     feed.attach(sourceFeed);
-    // Opens all rings at once: their agents went on writing while no process drained.
+    // Opens all rings in the first tick: no process drained them meanwhile.
     void sourceFeed.source.drain();
   } catch (error) {
     await closeAll(outputs, settings.shutdownTimeout);

@@ -35,6 +35,7 @@ const READ: ReadonlySet<string> = new Set([
   ...variablesOf(OPTION_ROWS),
   ...variablesOf(SERVE_ROWS),
   ...OTLP_VARIABLES,
+  'NIXL_OTEL_ADDON',
   'NIXL_TELEMETRY_ENABLE',
   'OTEL_RESOURCE_ATTRIBUTES',
   'OTEL_SDK_DISABLED',

@@ -54,7 +54,7 @@ const LOGGED: Readonly<Partial<Record<RingProblem['state'], 'warn' | 'debug'>>> 
 const READ_LIMIT_MS = 100;
 /** By then the collector has tried to open every ring that existed at the start. */
 const FIRST_CHECK_MS = 1000;
-/** Rare, because each check creates garbage. */
+/** Rare, because each check creates garbage. Before, each interval is twice the last one: another process may hold rings. */
 const CHECK_INTERVAL_MS = 30_000;
 
 export class SourceFeed implements SnapshotFeed {
@@ -139,7 +139,7 @@ export class SourceFeed implements SnapshotFeed {
         const snapshot = this.peek();
         if (snapshot !== undefined) this.#recoveryLog.write(snapshot);
       });
-      this.#check = this.#checkAfter(CHECK_INTERVAL_MS);
+      this.#check = this.#checkAfter(Math.min(2 * ms, CHECK_INTERVAL_MS));
     }, ms).unref();
   }
 

@@ -1,5 +1,5 @@
 /** Producer of metrics from the tallies of the rings, for services that build their own MetricReader. */
-import { diag, type HrTime } from '@opentelemetry/api';
+import { diag, type DiagLogger, type HrTime } from '@opentelemetry/api';
 import { emptyResource } from '@opentelemetry/resources';
 import {
   type AggregationOption,
@@ -10,17 +10,24 @@ import {
   type MetricProducer,
   type ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
+import { isUnsupported } from '../../errors.js';
 import { increase } from '../../exact.js';
 import { hostAttributes, type Metric, withLabels } from '../../mapping/index.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { producerSettings, type Profile, warnOfNoEffect } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
 import type { Histograms, NixlMetricProducerOptions, Temporality } from '../../settings/options.js';
-import { openSource } from '../../shm-bridge/index.js';
+import { openSource, type RingSource, type SourceOptions } from '../../shm-bridge/index.js';
 import { AgentSeriesCache } from '../agents/agent-series.js';
 import { BuilderMetrics } from '../builders/builder-metrics.js';
 import { type MetricProcessor, tallyMetrics } from '../builders/metric-processor.js';
-import { type FeedSnapshot, type ReaderSnapshot, type SnapshotFeed, SourceFeed } from '../feed/snapshot-feed.js';
+import {
+  type FeedSnapshot,
+  LateFeed,
+  type ReaderSnapshot,
+  type SnapshotFeed,
+  SourceFeed,
+} from '../feed/snapshot-feed.js';
 import { aggregationOf, exponentialForm } from '../joining/aggregations.js';
 import { ReaderMemory } from '../joining/reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from '../joining/ring-reporter.js';
@@ -84,8 +91,9 @@ export class NixlMetricProducer implements MetricProducer {
   #closed = false;
 
   /**
+   * On a platform without rings it warns through `diag`, and its collects are empty.
    * @throws NixlTelemetryError CONFIG_INVALID for a wrong option, or if no setting names a place with rings; ADDON_MISSING
-   * if the native part cannot be loaded.
+   * if the package has a native part for this platform, and it cannot be loaded.
    */
   constructor(options: NixlMetricProducerOptions = {}) {
     const shared = SHARED_FEEDS.get(options);
@@ -246,14 +254,27 @@ function ownContext(options: NixlMetricProducerOptions): Context {
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
   warnOfNoEffect(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
-  const source = openSource({ ...sourceOptions, ...builderMetrics.wants });
-  const feed = new SourceFeed(source, logger);
-  builderMetrics.attach(source);
+  const feed = new LateFeed();
+  const source = openIfSupported({ ...sourceOptions, ...builderMetrics.wants }, logger);
+  const sourceFeed = source && new SourceFeed(source, logger);
+  if (source !== undefined) builderMetrics.attach(source);
+  feed.attach(sourceFeed);
   const close = (): void => {
     builderMetrics.close();
-    feed.close();
+    sourceFeed?.close();
   };
   return { ...profile, feed, builderMetrics, close, places: placesText(sourceOptions) };
+}
+
+/** Returns undefined on a platform without rings: the service is to run there, too. */
+function openIfSupported(options: SourceOptions, logger: DiagLogger): RingSource | undefined {
+  try {
+    return openSource(options);
+  } catch (error) {
+    if (!isUnsupported(error)) throw error;
+    logger.warn(`NIXL telemetry is off: ${error.message}`);
+    return undefined;
+  }
 }
 
 function sharedContext({ naming, hostname }: NixlMetricProducerOptions, shared: SharedFeed): Context {

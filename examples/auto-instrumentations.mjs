@@ -1,0 +1,16 @@
+/**
+ * NodeSDK with OpenTelemetry's instrumentations, for any service: node --import ./auto-instrumentations.mjs app.mjs
+ * Exporters are those of the variables OTEL_*, by default OTLP to http://localhost:4318.
+ */
+import { diag, DiagConsoleLogger, DiagLogLevel } from '@opentelemetry/api';
+import { getNodeAutoInstrumentations } from '@opentelemetry/auto-instrumentations-node';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import { NixlInstrumentation } from 'opentelemetry-instrumentation-nixl';
+
+diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.WARN);
+
+const nixl = new NixlInstrumentation({ directories: process.env.NIXL_TELEMETRY_DIR ?? '/dev/shm/nixl' });
+const sdk = new NodeSDK({ instrumentations: [getNodeAutoInstrumentations(), nixl] });
+sdk.start();
+
+process.once('SIGTERM', () => sdk.shutdown().finally(() => process.exit()));

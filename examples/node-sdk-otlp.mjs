@@ -1,0 +1,19 @@
+/** NodeSDK that pushes to OTEL_EXPORTER_OTLP_ENDPOINT, for any service: node --import ./node-sdk-otlp.mjs app.mjs */
+import { diag, DiagConsoleLogger, DiagLogLevel } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
+import { PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
+import { NodeSDK } from '@opentelemetry/sdk-node';
+import { NixlInstrumentation } from 'opentelemetry-instrumentation-nixl';
+
+diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.WARN); // prints problems, such as a collector that does not answer
+
+const sdk = new NodeSDK({
+  // http://localhost:4318, or OTEL_EXPORTER_OTLP_ENDPOINT
+  metricReaders: [
+    new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter(), exportIntervalMillis: 15_000 }),
+  ],
+  instrumentations: [new NixlInstrumentation({ directories: process.env.NIXL_TELEMETRY_DIR ?? '/dev/shm/nixl' })],
+});
+sdk.start();
+
+process.once('SIGTERM', () => sdk.shutdown().finally(() => process.exit()));

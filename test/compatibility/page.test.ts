@@ -1,0 +1,37 @@
+/** docs/compatibility.md: each row has a proof that exists. */
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { PLATFORMS } from '../../packaging/platforms.mjs';
+import { ROOT } from '../support/package.js';
+import { PROOFS, tables } from './page.js';
+import { SECTIONS } from './prove.js';
+
+/** Sections whose rows other files run: the cells of the matrix, and the binaries of other platforms. */
+const ELSEWHERE = {
+  'Node.js and OpenTelemetry': 'test/matrix/cells.ts',
+  Platforms: 'test/package/platforms.test.ts',
+};
+
+const BY_HAND = /^by hand, \d{4}-\d{2}-\d{2}$/;
+const found = tables();
+
+test('each section has tests that run its rows', () => {
+  expect([...found.keys()].sort()).toEqual([...Object.keys(SECTIONS), ...Object.keys(ELSEWHERE)].sort());
+  for (const file of Object.values(ELSEWHERE)) expect(existsSync(path.join(ROOT, file)), file).toBe(true);
+});
+
+test.each([...found].flatMap(([section, rows]) => rows.map((row) => [section, row] as const)))(
+  '%s: the proof of %j is a command or a day',
+  (section, { Proof: proof = '' }) => {
+    const isCommand = PROOFS.some((name) => proof === `\`${name}\`` || proof.startsWith(`\`${name}\`, `));
+    expect(isCommand || BY_HAND.test(proof), proof).toBe(true);
+    // Only rows with the bare command are found by it.
+    if (section in SECTIONS) expect(proof).not.toMatch(/`, /);
+  },
+);
+
+test('the platforms are those of the binaries', () => {
+  const names = found.get('Platforms')!.map((row) => row['Platform']!);
+  expect(names.filter((name) => name.startsWith('linux-')).sort()).toEqual([...PLATFORMS].sort());
+});

@@ -1,0 +1,34 @@
+/** The service that reads a ring, in the forms that bundlers, module systems and test runners need. */
+import { Project, READS_A_RING, tool } from '../support/package.js';
+
+const LINES = READS_A_RING.split('\n');
+const IMPORTS = LINES.filter((line) => line.startsWith('import '));
+const BODY = LINES.filter((line) => !line.startsWith('import ')).join('\n');
+
+const REQUIRES = IMPORTS.map((line) => line.replace(/^import (.*) from (.*);$/, 'const $1 = require($2);'));
+
+/** Without await at the top level, which CommonJS does not have. */
+export const AS_ES_MODULE = `${IMPORTS.join('\n')}\n(async () => {${BODY}})();\n`;
+export const AS_COMMONJS = `${REQUIRES.join('\n')}\n(async () => {${BODY}})();\n`;
+
+/** A test of Jest or vitest: `test` is a global or imported by `head`. */
+export const asTest = (format: 'CommonJS' | 'ES module', head = ''): string =>
+  `${(format === 'CommonJS' ? REQUIRES : IMPORTS).join('\n')}\n${head}\ntest('reads a ring', async () => {${BODY}}, 60_000);\n`;
+
+/** Path of a Node.js of this version. */
+export async function nodeOf(version: string): Promise<string> {
+  if (version === process.versions.node) return process.execPath;
+  const name = `node-linux-${process.arch}`;
+  return tool(`${name}@${version}`, `${name}/bin/node`);
+}
+
+/** The npm for a Node.js: npm 12 needs a newer one than 20. */
+export const npmFor = (node: string): Promise<string> =>
+  tool(node.startsWith('20.') ? 'npm@11.21.2' : 'npm@12.2.0', 'npm/bin/npm-cli.js');
+
+/** A project with these packages, installed by npm. */
+export async function projectWith(node: string, ...packages: string[]): Promise<Project> {
+  const project = new Project(await nodeOf(node));
+  await project.npm(await npmFor(node), 'install', ...packages);
+  return project;
+}

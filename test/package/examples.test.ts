@@ -1,0 +1,106 @@
+/** The examples, run as they stand from an installed package, and the packages that they need beside it. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { TestRings } from '../../src/testing.js';
+import { ROOT, RunningCommand, scrape, until, valueOf } from '../cli/command.js';
+import { CELLS, packages } from '../matrix/cells.js';
+import { freePort } from '../support/free-port.js';
+import { startOtlpReceiver } from '../support/otlp-receiver.js';
+import { Project, tool } from '../support/package.js';
+
+const EXAMPLES = 'node_modules/opentelemetry-instrumentation-nixl/examples';
+const SERVICE = path.join(ROOT, 'test/matrix/services/plain.mjs');
+
+const tarball = inject('tarball');
+
+async function install(...names: string[]): Promise<Project> {
+  const project = new Project();
+  await project.npm(await tool('npm@11.21.2', 'npm/bin/npm-cli.js'), 'install', tarball, ...names);
+  return project;
+}
+
+describe('with the package alone', () => {
+  const commands = [...readFileSync(path.join(ROOT, 'examples/README.md'), 'utf8').matchAll(/^\| `node (.*?)` +\|/gm)]
+    .map(([, command]) => command!)
+    .filter((command) => !command.includes('--import'));
+
+  it('the table has them', () => expect(commands.length).toBeGreaterThanOrEqual(7));
+
+  it('each command of the table ends without an error', async () => {
+    const project = await install();
+    for (const command of commands) {
+      const args = command.replace(' [DIR]', '').replace('examples/', `${EXAMPLES}/`).split(' ');
+      expect(await project.node(...args), command).toMatch(/\S/);
+    }
+  });
+});
+
+/** Keeps the instrumentations of OpenTelemetry from pushing spans and logs. */
+const METRICS_ONLY = { OTEL_TRACES_EXPORTER: 'none', OTEL_LOGS_EXPORTER: 'none' };
+
+/** Starts a service whose agent has made a transfer. */
+async function start(project: Project, args: readonly string[], more: NodeJS.ProcessEnv): Promise<RunningCommand> {
+  const rings = new TestRings();
+  onTestFinished(() => rings.close());
+  rings.write('agent', { bytes: 42, timeUs: 7 });
+  const environment = { NIXL_TELEMETRY_DIR: rings.directory, ...more };
+  const service = new RunningCommand(process.execPath, args, environment, project.directory);
+  await service.says(/started|metrics on/);
+  return service;
+}
+
+async function showsTheMetrics(service: RunningCommand, port: string): Promise<void> {
+  await until(async () => {
+    const page = await scrape(`http://127.0.0.1:${port}/metrics`).catch(() => '');
+    return valueOf(page, 'agent_tx_bytes_total', 'agent_name="agent"') === 42;
+  });
+  expect(await service.stop('SIGTERM')).toMatchObject({ code: 0, signal: null });
+}
+
+async function pushesTheMetrics(project: Project, args: readonly string[], more = {}): Promise<void> {
+  const receiver = await startOtlpReceiver();
+  const service = await start(project, args, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, ...more });
+  expect(await service.stop('SIGTERM')).toMatchObject({ code: 0, signal: null });
+  expect(receiver.points()).toContainEqual(expect.objectContaining({ metric: 'agent_tx_bytes_total', value: 42 }));
+}
+
+const withVersions = (...names: string[]): string[] => packages(CELLS[0]!.line, names);
+
+it.each(['express', 'fastify'])('%s: the metrics on the port of the service', async (framework) => {
+  const project = await install(`${framework}@5`, ...withVersions('api', 'exporter-prometheus', 'sdk-node'));
+  const example = `${EXAMPLES}/${framework}.mjs`;
+  const port = String(await freePort());
+  const service = await start(project, [example], { PORT: port });
+  expect(await scrape(`http://127.0.0.1:${port}/`)).toBe('hello\n');
+
+  const second = new RunningCommand(process.execPath, [example], { PORT: port }, project.directory);
+  const { code, stderr } = await second.ended;
+  expect(stderr).toContain('EADDRINUSE');
+  expect(code).toBe(1);
+
+  await showsTheMetrics(service, port);
+  expect(service.stderr).toBe('');
+});
+
+const imported = (name: string): string[] => ['--import', `./${EXAMPLES}/${name}.mjs`, SERVICE];
+
+it('a NodeSDK that is imported first', async () => {
+  const names = ['api', 'exporter-metrics-otlp-proto', 'exporter-prometheus', 'sdk-node'];
+  const project = await install(...withVersions(...names));
+  await pushesTheMetrics(project, imported('node-sdk-otlp'));
+  const port = String(await freePort());
+  const service = await start(project, imported('node-sdk-prometheus'), { OTEL_EXPORTER_PROMETHEUS_PORT: port });
+  await showsTheMetrics(service, port);
+});
+
+it('auto-instrumentations: by a file, and by two imports', async () => {
+  const project = await install(...withVersions('api', 'auto-instrumentations-node', 'sdk-node'));
+  await pushesTheMetrics(project, imported('auto-instrumentations'), METRICS_ONLY);
+
+  const modules = ['@opentelemetry/auto-instrumentations-node/register', 'opentelemetry-instrumentation-nixl/register'];
+  const args = [...modules.flatMap((module) => ['--import', module]), SERVICE];
+  const port = String(await freePort());
+  const prometheus = { OTEL_METRICS_EXPORTER: 'prometheus', OTEL_EXPORTER_PROMETHEUS_PORT: port };
+  await showsTheMetrics(await start(project, args, { ...METRICS_ONLY, ...prometheus }), port);
+});
