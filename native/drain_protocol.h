@@ -183,6 +183,17 @@ class DrainProtocol {
     rebuilt_ = true;
   }
 
+  // Goes on with a ring of another geometry in the same file. The serials go on, too: the next mark differs from all
+  // before, also if no mark was stored since the last change of the geometry.
+  void changeGeometry(uint64_t capacity) {
+    const uint16_t serial = serial_;
+    resume(DrainRecord(place_), capacity, false);
+    serial_ = serial;
+    pending_ = foundAtDrain_ = 0;
+    looks_ = 0;
+    attached_ = known_ = foundMark_ = otherConsumer_ = newRingMustBeEmpty_ = seenFull_ = settling_.begun = false;
+  }
+
   // True if the last swap of the consumer that left `record` may have changed a ring that was being rebuilt, and
   // read_pos still has that value: the events before it were never read. (write_pos is before read_pos, because the
   // agent finds the ring full there. An agent that has passed it writes for another consumer, which took those events.)

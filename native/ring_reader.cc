@@ -129,9 +129,7 @@ bool RingReader::reattach() {
   if (file_.mapping.map(fd(), header.layout->header.size, true) != 0) return false;
   layout_ = header.layout;
   capacity_ = header.capacity;
-  const DrainRecord record = protocol_.record();
-  protocol_ = DrainProtocol<RingReader>();
-  protocol_.resume(record, capacity_, false);
+  protocol_.changeGeometry(capacity_);
   return true;
 }
 

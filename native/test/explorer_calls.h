@@ -49,10 +49,7 @@ inline bool reattach(Consumer& c, SimulatedRing& ring) {
   const nixl_otel::HeaderPeek peek = ring.inspect();
   if (!peek.whole) return false;
   takeGeometry(c, ring, peek);
-  const nixl_otel::DrainRecord record = c.protocol.record();
-  std::memset(static_cast<void*>(&c.protocol), 0, sizeof c.protocol);
-  new (&c.protocol) nixl_otel::DrainProtocol<SimulatedRing>();
-  c.protocol.resume(record, c.capacity, false);
+  c.protocol.changeGeometry(c.capacity);
   return true;
 }
 

@@ -358,7 +358,7 @@ class Survivor final : public DrainJournal {
     RingState state{};
     std::string reason;
     const auto reader = RingReader::open(path, false, state, reason, std::nullopt,
-                                         [&](const RingFileId&, const HeaderFields&) { return record; });
+                                         [&](const RingFileId&) { return Recalled{false, true, record}; });
     REQUIRE_EQ(reason, std::string());
     ChunkBuffer buffer;
     try {
@@ -450,6 +450,30 @@ TEST(noticesConsumerWithoutStateAfterDeath) {
   CHECK_EQ(consumer.values.size(), 11u);
   CHECK_EQ(consumer.record->stats.restarts, 0u);
   CHECK(consumer.record->stats.suspect);
+}
+
+// The last consumer marked a ring of another wire version, and its record has no mark of this one.
+TEST(repeatsNoMarkAfterTwoChangesOfTheGeometry) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(path, 4, 64), std::string());
+  Recalled recalled;
+  recalled.keepsState = true;
+  recalled.record = DrainRecord();
+  recalled.record->mark = makeMark(kStateSerials + 7);
+  recalled.record->version = 3;
+  RingState state;
+  std::string reason;
+  const auto reader =
+      RingReader::open(path, false, state, reason, std::nullopt, [&](const RingFileId&) { return recalled; });
+  REQUIRE(reader != nullptr);
+  ring.close();
+  REQUIRE_EQ(ring.create(path, 4, 128), std::string());
+  push(ring, 1, 5);
+  ChunkBuffer buffer;
+  CHECK_EQ(reader->drain(100, buffer, [](const Chunk&) {}).events, 5u);
+  CHECK_EQ(load<int32_t>(path, 20), makeMark(kStateSerials + 8));
 }
 
 int main() { return check::run("ring_reader_test"); }
