@@ -19,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -179,6 +180,7 @@ class Collector {
   Clock::time_point lastTick_ GUARDED_BY(collectorMutex){};
   Clock::time_point lastScan_ GUARDED_BY(collectorMutex){};
   Clock::time_point lastOrphans_ GUARDED_BY(collectorMutex){};
+  std::set<std::string> goneRings_ GUARDED_BY(collectorMutex);  // with state files, at the last look for them
 
   DrainSchedule drains_ GUARDED_BY(collectorThread){stopping_};
   LifeWatch lives_ GUARDED_BY(collectorThread);

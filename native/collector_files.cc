@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "collector.h"
 #include "state_folder.h"
@@ -81,10 +82,11 @@ void Collector::scan(Clock::time_point now) {
 void Collector::removeOrphans(Clock::time_point now) {
   if (lastOrphans_ != Clock::time_point{} && now - lastOrphans_ < kOrphanInterval) return;
   lastOrphans_ = now;
+  const std::set<std::string> gone = std::exchange(goneRings_, {});
   for (const auto& source : sources_) {
     if (!source->options().state) continue;
     for (const DirectoryTree& tree : source->trees()) {
-      for (const std::string& folder : tree.folders()) removeOrphanedState(folder);
+      for (const std::string& folder : tree.folders()) removeOrphanedState(folder, gone, goneRings_);
     }
   }
 }

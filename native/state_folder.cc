@@ -197,13 +197,19 @@ void StateFolder::giveBack(uint64_t bytes) {
   if (used_) *used_ -= std::min(*used_, bytes);
 }
 
-void removeOrphanedState(const std::string& directory) {
+void removeOrphanedState(const std::string& directory, const std::set<std::string>& gone,
+                         std::set<std::string>& newlyGone) {
   std::string reason;
   const auto folder = StateFolder::find(directory, reason);
   if (folder == nullptr) return;
   for (const std::string& name : folder->names()) {
     struct stat info;
-    if (::lstat((directory + "/" + name).c_str(), &info) == 0 || errno != ENOENT) continue;
+    const std::string ring = directory + "/" + name;
+    if (::lstat(ring.c_str(), &info) == 0 || errno != ENOENT) continue;
+    if (!gone.contains(ring)) {
+      newlyGone.insert(ring);
+      continue;
+    }
     const FileDescriptor fd = folder->openLocked(name, false, reason);
     if (fd.valid()) folder->remove(name, fd.get());
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -58,7 +59,9 @@ class StateFolder {
 };
 
 // Removes the state files of rings that are gone from this directory: an operator or an agent removed them while no
-// consumer ran. Leaves files that another process has locked.
-void removeOrphanedState(const std::string& directory);
+// consumer ran. Leaves files that another process has locked, and those of rings that are not in `gone`, which the last
+// look found: an agent may be about to make its ring anew. Adds these to `newlyGone`.
+void removeOrphanedState(const std::string& directory, const std::set<std::string>& gone,
+                         std::set<std::string>& newlyGone);
 
 }  // namespace nixl_otel

@@ -98,7 +98,7 @@ struct Seen {
       memory = static_cast<uint64_t>(tally.memoryInUse());
       approximate = tally.memoryApproximate();
       if (agent.slot->recovered == nullptr) return;
-      for (const EventTally& event : agent.slot->recovered->events()) recovered += event.count;
+      for (const EventTally& event : agent.slot->recovered->tally.events()) recovered += event.count;
     });
   }
   AgentStatus status;
@@ -310,7 +310,12 @@ TEST(removesTheFilesOfRingsThatAreGone) {
   TestSource source(rings.directory.path);
   waitForTicks(100);
   CHECK(rings.hasFile());  // a source without state touches none
-  TestSource next(optionsFor(rings.directory.path));
+  {
+    TestSource next(optionsFor(rings.directory.path));
+    waitForTicks(3);
+    CHECK(rings.hasFile());  // an agent may be about to make its ring anew
+  }
+  TestSource later(optionsFor(rings.directory.path));
   waitUntil([&] { return !rings.hasFile(); });
 }
 
@@ -480,6 +485,22 @@ TEST(waitsForAStateFileThatIsLocked) {
     waitUntil([&] { return source.counted() == 5; });
     CHECK_EQ(stateProblem(source), rings.path + ": another process holds the lock of its state file");
     ::close(fd);
+  }
+}
+
+// An agent that makes its file anew removes the old one first: its ring is absent when the next consumer looks.
+TEST(goesOnWithAnAgentWhoseRingIsAbsentForAMoment) {
+  const Rings rings;
+  for (const uint64_t expected : {10u, 20u}) {
+    ::unlink(rings.path.c_str());
+    ConsumerProcess consumer(optionsFor(rings.directory.path));
+    consumer.counted();
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+    push(ring, 1, 10);
+    waitUntil([&] { return ring.pending() == 0; });
+    CHECK_EQ(consumer.counted(), expected);
+    consumer.kill();
   }
 }
 

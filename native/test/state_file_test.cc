@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "discovery.h"
 #include "random_tally.h"
@@ -515,12 +516,18 @@ TEST(removesStateOfRingsThatAreGone) {
   writeFile(directory / "there", {});
   writeFile(directory / ".nixl-otel/.nixl-otel", {1});
   const auto busy = opened(directory / "busy");
-  removeOrphanedState(directory.path);
+  std::set<std::string> gone;
+  removeOrphanedState(directory.path, {}, gone);
+  CHECK(gone == (std::set{directory / "gone", directory / "busy"}));
+  CHECK(std::filesystem::exists(fileOf(directory / "gone")));
+  std::set<std::string> more;
+  removeOrphanedState(directory.path, gone, more);
+  CHECK(more.empty());
   CHECK(std::filesystem::exists(fileOf(directory / "there")));
   CHECK(std::filesystem::exists(fileOf(directory / "busy")));
   CHECK(std::filesystem::exists(directory / ".nixl-otel/.nixl-otel"));
   CHECK(!std::filesystem::exists(fileOf(directory / "gone")));
-  removeOrphanedState(directory / "absent");
+  removeOrphanedState(directory / "absent", gone, more);
 }
 
 TEST(limitsSpaceOfFolder) {
