@@ -94,7 +94,7 @@ describe('without the program', () => {
   function withoutNativePart(): { main: string; build: string } {
     const copy = temporaryDirectory();
     cpSync(path.join(ROOT, 'dist'), path.join(copy, 'dist'), { recursive: true, dereference: true });
-    cpSync(path.join(ROOT, 'package.json'), path.join(copy, 'package.json'));
+    for (const file of ['package.json', 'native/Makefile']) cpSync(path.join(ROOT, file), path.join(copy, file));
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
     return { main: path.join(copy, 'dist/cli/main.js'), build: path.join(copy, 'native/build') };
   }

@@ -1,5 +1,5 @@
 /** Serve killed with -9 and started again, over real rings: all numbers of an agent continue. */
-import { chmodSync, chownSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { AgentsAnswer } from '../../src/cli/api/answer.js';
@@ -203,6 +203,8 @@ describe('an agent that ends while no serve runs', () => {
     const first = await Serve.over(directory, ['--config', config]);
     const labels = `rank="3",pod="Blue \\"1\\"",process="${agent.pid}"`;
     await expect.poll(() => first.number('agent_tx_bytes_total', labels)).toBe(5);
+    // The drain after the scrape commits what the scrape found out about the process.
+    await until(() => readFileSync(path.join(directory, STATE_FOLDER, 'agent')).includes('LOCAL_RANK'));
     await first.kill();
     await agent.write({ ...ring, events: [{ type: 0, value: 7 }] });
     await agent.kill();
