@@ -29,9 +29,9 @@ TEST(drainsReplacedRingBeforeItsRelease) {
   REQUIRE_EQ(writer.create(path, 4, 16), std::string());
   RingState state;
   std::string reason;
-  Agent agent(path, RingReader::open(path, false, state, reason));
+  Agent agent(path, RingReader::open(path, false, state, reason), nullptr);
   const auto plan = std::make_shared<const TallyPlan>(TestSource::optionsFor("/", std::chrono::milliseconds(1)).tally);
-  const auto slot = agent.acquireTally(plan);
+  const auto slot = agent.acquireTally(plan, false);
   ChunkBuffer buffer;
   const auto drain = [&](PausePolicy pauses) { return agent.drain(65'536, buffer, Clock::now(), pauses); };
   const auto counted = [&] {
@@ -56,7 +56,7 @@ TEST(drainsReplacedRingBeforeItsRelease) {
     ::pause();
     ::_exit(0);
   }
-  agent.noteWriters({{replaced, {child, processStartTime(child)}}});
+  agent.noteWriters({replaced}, {{replaced, {child, processStartTime(child)}}});
   push(writer, 11, 6);
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
