@@ -88,6 +88,8 @@ class StepTrap {
     for (Region& region : regions_) {
       if (region.base != nullptr) continue;
       region = {static_cast<std::byte*>(base), bytes, name.find("/.nixl-otel/") != name.npos, nullptr};
+      // A trap takes some ten microseconds. The first page has the word, and the beginning of a half.
+      if (region.isState && plan_.step != Step::kFill) region.bytes = std::min<size_t>(bytes, kPageBytes);
       for (AgentLog& log : board_->log) {
         if (name.substr(name.rfind('/') + 1) == log.name) region.log = &log;
       }
@@ -127,9 +129,9 @@ class StepTrap {
     accessed_ = found;
     const bool isStore = (context.uc_mcontext.gregs[REG_ERR] & 2) != 0;
     const auto offset = static_cast<size_t>(address - found->base);
+    protect(*found, PROT_READ | PROT_WRITE);
     next_ = isStore ? beforeStore(*found, offset) : nullptr;
     if (!isStore) reach(everRead_ ? Step::kRead : Step::kRecovery);
-    protect(*found, PROT_READ | PROT_WRITE);
     context.uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
   }
 
@@ -144,12 +146,12 @@ class StepTrap {
     if (!everRead_) reach(Step::kRecovery);
     if (region.isState && offset != StateHead::kWordOffset) {
       reach(Step::kFill);
-      filled_ = true;
       return nullptr;
     }
     if (region.isState) {
-      reach(filled_ ? Step::kCommit : Step::kRest);
-      return filled_ ? &StepTrap::afterCommit : &StepTrap::afterRest;
+      const bool commits = hasFilledHalf(region.base);
+      reach(commits ? Step::kCommit : Step::kRest);
+      return commits ? &StepTrap::afterCommit : &StepTrap::afterRest;
     }
     if (offset == kVersionOffset + sizeof(int32_t)) {
       reach(Step::kMark);
@@ -159,10 +161,14 @@ class StepTrap {
     reach(Step::kSwap);
     return &StepTrap::afterSwap;
   }
-  void afterCommit() {
-    filled_ = false;
-    reach(std::exchange(slotsRead_, false) ? Step::kCommitted : Step::kEmptyRecord);
+  // True if the half that is not the valid one has the sequence of the next commit.
+  static bool hasFilledHalf(const std::byte* base) {
+    const StateWord word{loadField<uint64_t>(base, StateHead::kWordOffset)};
+    const uint32_t idle = 1 - word.half();
+    const auto place = loadField<StatePlace>(base, offsetof(StateHead, halves) + idle * sizeof(StatePlace));
+    return loadField<HalfHead>(base, place.offset).sequence == word.sequence() + 1;
   }
+  void afterCommit() { reach(std::exchange(slotsRead_, false) ? Step::kCommitted : Step::kEmptyRecord); }
   void afterRest() { reach(Step::kRested); }
   void afterMark() { reach(Step::kMarked); }
   void afterSwap() { reach(Step::kSwapped); }
@@ -184,6 +190,7 @@ class StepTrap {
   }
 
   static constexpr greg_t kTrapFlag = 0x100;
+  static constexpr size_t kPageBytes = 4096;
   Board* board_ = nullptr;
   DeathPlan plan_{};
   std::atomic<uint32_t>* died_ = nullptr;
@@ -192,7 +199,6 @@ class StepTrap {
   AfterStore next_ = nullptr;
   bool slotsRead_ = false;  // since the last commit
   bool everRead_ = false;
-  bool filled_ = false;  // since the last store of the word
 };
 
 }  // namespace nixl_otel::kills
