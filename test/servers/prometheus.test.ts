@@ -1,4 +1,4 @@
-/** A real Prometheus scrapes a real serve, and its answers equal the totals of the agents. */
+/** A real Prometheus scrapes a real serve without state files, and its answers equal the totals of the agents. */
 import { expect, it } from 'vitest';
 import { type RunningCommand, scrape, start, temporaryDirectory, valueOf } from '../cli/command.js';
 import { freePort } from '../support/free-port.js';
@@ -6,7 +6,7 @@ import { PATIENTLY, startPrometheus } from './backends.js';
 import { Agents, ofCumulative, storedIn, TRANSFERS } from './transfers.js';
 
 async function startServe(directory: string, port: number): Promise<RunningCommand> {
-  const serve = start(['serve', '--dir', directory, '--port', String(port)]);
+  const serve = start(['serve', '--dir', directory, '--port', String(port), '--state', 'off']);
   await serve.says(/serves http/);
   return serve;
 }

@@ -31,8 +31,9 @@ class Agent {
     this.#writer = this.#start();
   }
 
+  /** Without state files, so that counts begin at 0 with each serve. */
   async serve(port: number): Promise<RunningCommand> {
-    const serve = start(['serve', '--dir', this.directory, '--port', String(port)]);
+    const serve = start(['serve', '--dir', this.directory, '--port', String(port), '--state', 'off']);
     await serve.says(/serves http/);
     return serve;
   }
