@@ -8,8 +8,8 @@ import { RingWriter } from '../../src/shm-bridge/index.js';
 import { type RunningCommand, start, startTransferSource, temporaryDirectory, until } from '../cli/command.js';
 import { chromiumPath, DESKTOP, numbersIn, openPage, PHONE } from './browser.js';
 
-async function startServe(dir: string, port = '0'): Promise<{ serve: RunningCommand; url: string }> {
-  const serve = start(['serve', '--dir', dir, '--port', port]);
+async function startServe(dir: string, ...flags: string[]): Promise<{ serve: RunningCommand; url: string }> {
+  const serve = start(['serve', '--dir', dir, '--port', '0', ...flags]);
   const [, url] = await serve.says(/serves (http:\S+) from/);
   return { serve, url: url! };
 }
@@ -132,7 +132,10 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     );
   });
 
-  it('reports that serve does not answer, and shows the values of the next serve', async () => {
+  it.each([
+    ['on', 12],
+    ['off', 5],
+  ])('reports that serve does not answer, and shows the values of the next serve: --state %s', async (state, next) => {
     const dir = temporaryDirectory();
     writeAgent(dir, 'agent', 7n);
     const { serve, url } = await startServe(dir);
@@ -145,9 +148,9 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     expect(await bytes()).toBe(7);
     complaints.length = 0; // refused connections are expected here
     writeAgent(dir, 'agent', 5n);
-    await startServe(dir, new URL(url).port);
+    await startServe(dir, '--port', new URL(url).port, '--state', state);
     await page.locator('html[data-state=live]').waitFor();
-    await until(async () => (await bytes()) === 12); // those of both lives of the agent
+    await until(async () => (await bytes()) === next);
     complaints.length = 0;
   });
 
