@@ -63,7 +63,8 @@ class AgentLife {
     log_.settled = number_ + 1;
     const bool isLast = number_ + 1 == AgentLog::kMost || (isInterrupted() && number_ + 1 == kMostInterruptions);
     const uint64_t groups = isEndless() ? UINT64_MAX : 1 + random_() % 60;
-    for (uint64_t group = 0; !board_.ending && (group < groups || isLast);) {
+    // At least one group: without an event it would not be known whether a consumer has seen this incarnation.
+    for (uint64_t group = 0; group == 0 || (!board_.ending && (group < groups || isLast));) {
       for (uint64_t burst = 1 + random_() % 30; burst > 0 && pushGroup(); --burst) ++group;
       if (isInterrupted() && !isLast && (board_.interrupts != interrupts_ || isDue())) break;
       if (!isInterrupted()) waitForDrains(random_() % 2);  // an interruption may come during a drain
@@ -92,7 +93,7 @@ class AgentLife {
   // Waits for so many further ends of drains.
   void waitForDrains(uint64_t more) {
     const uint64_t until = board_.drains + more;
-    while (board_.drains < until && !board_.ending) pauseBriefly();
+    while (board_.drains < until) pauseBriefly();
   }
 
   // Pushes a group of events without a pause, so that no consumer finds the ring full within a transfer. An agent that
