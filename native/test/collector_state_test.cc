@@ -184,7 +184,7 @@ TEST(noticesAConsumerWithoutStateInBetween) {
     waitUntil([&] { return source.counted() == 5; });
     CHECK(!Seen(source).status.recovered);
   }
-  waitUntil([&] { return load<int32_t>(rings.path, 20) == 4; });  // close() may end before its thread
+  waitUntil([&] { return !isHeld(rings.path, *fileAt(rings.path)); });  // close() may end before its thread
   push(ring, 16, 5);
   TestSource source(optionsFor(rings.directory.path));
   waitUntil([&] { return source.counted() == 15; });
@@ -456,7 +456,7 @@ TEST(drainsWithoutAStateThatCannotBeHad) {
     CHECK_EQ(stateProblem(source), rings.path + ": its folder .nixl-otel is refused: its mode is 0755, not 0700");
     CHECK(!isStateMark(load<int32_t>(rings.path, 20)));
   }
-  waitUntil([&] { return load<int32_t>(rings.path, 20) == 4; });  // close() may end before its thread
+  waitUntil([&] { return !isHeld(rings.path, *fileAt(rings.path)); });  // close() may end before its thread
 }
 
 // Another process uses the state file: it drains another file of this path, or it is being killed.
