@@ -37,7 +37,11 @@ class Agent::Journal final : public DrainJournal {
     agent_.enterIncarnation(attached_, record.stats.restarts);
     if (agent_.state_ == nullptr) return;
     agent_.noteDrain(attached_, record);
-    record.stats == DrainStats{} ? agent_.state_->commitChanges() : agent_.state_->commit();
+    if (record.stats == DrainStats{}) {
+      agent_.state_->commitChanges();
+    } else {
+      agent_.state_->commit();
+    }
   }
 
   void rest(const DrainRecord&) override NO_THREAD_SAFETY_ANALYSIS {

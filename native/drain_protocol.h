@@ -18,23 +18,21 @@
 //     takeBack() then swaps read_pos back to 0, so that the new ring's events are not skipped.
 //   - The mark covers only a header that was read after the mark was stored, see resync().
 //   - A producer that finds the ring full while a chunk is taken has reached the position before the chunk. The
-//   consumer
-//     looks at write_pos again after the swap, and notes a gap there.
+//     consumer looks at write_pos again after the swap, and notes a gap there.
 //
 // The death of the consumer. A consumer with state has a journal that outlives it. It may die at any access. The next
 // one waits until two looks at the header agree with the look before them, with pauses between, and finds:
 //   - The recorded mark, and read_pos at `after`: nothing is to be done.
 //   - The recorded mark, and read_pos in [before, after): the swap was not made, and is made now.
-//   - The recorded mark, and read_pos elsewhere: a foreign consumer moved it. The chunk counts, the numbers are
-//   flagged.
+//   - The recorded mark, and read_pos elsewhere: a foreign consumer moved it. The chunk counts, and the numbers are
+//     flagged.
 //   - Another mark or none: the ring was rebuilt. The chunk counts. A swap that hit the new ring is taken back, see
 //     leftSwapped(). After the new mark, a record without a chunk is committed, so that the restart counts once.
 // Rules that this needs:
 //   - The mark of an incarnation that goes on stays: a new one would look like a rebuild if the next consumer died too.
 //     It also stays at a clean end. Marks of consumers with state never repeat.
 //   - A record is `rested` only after two looks at the mark, with a pause before each. One look may fall into the end
-//   of
-//     a rebuild that was visible before it. Until then the swap may have hit a new ring, and `fromZero` is kept from
+//     of a rebuild that was visible before it. Until then the swap may have hit a new ring, and `fromZero` is kept from
 //     record to record, because several chunks may have been swapped by then.
 //   - A consumer without state that finds a mark leaves its own at its end. The next consumer with state then does not
 //     take the missing events for a rebuild: it flags the numbers, before its new mark wipes that evidence.

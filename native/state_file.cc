@@ -111,9 +111,13 @@ void StateFile::recover() {
   }
   // One that no version can use is not kept, nor a large one.
   const bool keep = size_ <= kMostStateBytes && (fault == StateFault::kDamaged || fault == StateFault::kOtherLayout);
-  keep ? folder_->setAside(name_, fd_.get()) : folder_->remove(name_, fd_.get());
-  if (fault == StateFault::kEmpty)
-    asideReason_.clear();  // its consumer died before its first commit: nothing is missing
+  if (keep) {
+    folder_->setAside(name_, fd_.get());
+  } else {
+    folder_->remove(name_, fd_.get());
+  }
+  // Its consumer died before its first commit: nothing is missing.
+  if (fault == StateFault::kEmpty) asideReason_.clear();
   fd_.reset();
   size_ = 0;
 }

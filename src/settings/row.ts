@@ -21,8 +21,8 @@ export interface Variable {
 export type Part = 'source' | 'tally' | 'profile' | 'instruments';
 
 /**
- * `histograms`: an exporter that can export exponential histograms. `push`: an exporter that pushes. `search`: an exporter
- * that is found by its name. `server`: the HTTP server.
+ * `histograms`: an exporter that can export exponential histograms. `port`: the HTTP server on a port other than 0. `push`: an
+ * exporter that pushes. `search`: an exporter that is found by its name. `server`: the HTTP server.
  */
 export type Need = 'console' | 'histograms' | 'otlp' | 'port' | 'push' | 'search' | 'server';
 

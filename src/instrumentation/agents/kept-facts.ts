@@ -2,6 +2,7 @@
  * Facts about an agent's process as text, which the agent's state file keeps: the next process of serve can no longer ask a
  * process that has ended. The text comes from a file that its user may change, so each field is checked.
  */
+import { isObject } from '../../arguments.js';
 import type { ProcessFacts } from '../../mapping/index.js';
 import { MOST_ATTRIBUTE_BYTES } from '../../shm-bridge/index.js';
 
@@ -45,10 +46,7 @@ function objectIn(text: string): Record<string, unknown> {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
+/** A variable of an environment may be empty. */
 function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
