@@ -110,19 +110,15 @@ async function consoleExporter({ consoleFile, histograms }: ServeSettings): Prom
 async function prometheusOutput({ name, resource, shared, owner }: Opening): Promise<Output> {
   const { PrometheusExporter } = await import('@opentelemetry/exporter-prometheus');
   const { metricsHandler } = await import('../http/metrics-handler.js'); // it loads the serialiser
-  const producer = sharedProducer({}, { ...shared, bothBuckets: true }); // protobuf has both, text the explicit ones
   const exporter = new PrometheusExporter({
-    metricProducers: [producer],
+    metricProducers: [sharedProducer({}, { ...shared, bothBuckets: true })], // protobuf has both, text the explicit ones
     preventServerStart: true, // serve has a server with more paths and limits
   });
   const provider = new MeterProvider({ resource, readers: [exporter] });
   return {
     name,
     exposition: metricsHandler(exporter, shared.hasOwnMetrics, owner.onFailure),
-    close: async () => {
-      await provider.shutdown();
-      producer.close(); // it collects no more
-    },
+    close: () => provider.shutdown(),
   };
 }
 

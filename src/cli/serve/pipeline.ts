@@ -1,6 +1,5 @@
 /** Pipeline of serve: one source, and one output per exporter. */
 import os from 'node:os';
-import { setImmediate } from 'node:timers/promises';
 import { diag } from '@opentelemetry/api';
 import {
   defaultResource,
@@ -65,19 +64,13 @@ export async function openPipeline(
     /** Returns the totals so far and drains nothing. */
     peek: () => sourceFeed.peek(),
     /**
-     * Lets all outputs collect and export once more, in parallel and within the limit. What they collect is all that was taken
-     * out of the rings. The rings are released before the exports end: the next process needs not wait for a slow receiver.
+     * Releases the rings, and lets all outputs export once more, in parallel and within the limit. The next process gets the rings
+     * at once, even if a receiver is slow.
      */
     async close(): Promise<void> {
       try {
-        await sourceFeed.hold();
-        const read = sourceFeed.readByAll();
-        const closed = closeAll(outputs, settings.shutdownTimeout);
-        await Promise.race([read, closed]);
-        await setImmediate(); // the producers hand what they read to the builders
-        builderMetrics.detach();
-        sourceFeed.close();
-        await closed;
+        await sourceFeed.end((last) => builderMetrics.handOver(last));
+        await closeAll(outputs, settings.shutdownTimeout);
       } finally {
         builderMetrics.close();
         sourceFeed.close();

@@ -67,9 +67,8 @@ export class SourceFeed implements SnapshotFeed {
   readonly #sinceMs: number;
   /** Timer that logs problems even while no reader collects. */
   #check: NodeJS.Timeout;
-  /** Readers that have not collected since hold(). */
-  #awaited: Set<object> | undefined;
-  #onAllRead = (): void => {};
+  /** Totals and recovered counts at end(). */
+  #last: { readonly snapshot: FeedSnapshot; readonly recovered: ReadonlyMap<number, RecoveredCounts> } | undefined;
 
   /** `failures`: count of failed exports by exporter. `now`: milliseconds of a monotonic clock. */
   constructor(
@@ -94,20 +93,17 @@ export class SourceFeed implements SnapshotFeed {
   leave(reader: object): void {
     this.#readers.get(reader)?.close();
     this.#readers.delete(reader);
-    this.#noteRead(reader);
   }
 
   /** Drains first: a reader's last collect before the exit holds everything that the rings held. */
   async collect(reader: object): Promise<FeedSnapshot | undefined> {
     if (!this.source.closed) await this.source.drain();
-    const snapshot = this.source.closed ? undefined : this.#snapshotFor(reader);
-    this.#noteRead(reader);
-    return snapshot;
+    return this.source.closed ? this.#last?.snapshot : this.#snapshotFor(reader);
   }
 
   /** Drains and returns at once, as collect() does for callers that cannot wait. */
   read(reader: object): FeedSnapshot | undefined {
-    if (this.source.closed) return undefined;
+    if (this.source.closed) return this.#last?.snapshot;
     this.source.drainNow(READ_LIMIT_MS);
     return this.#snapshotFor(reader);
   }
@@ -119,31 +115,31 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   recovered(agentId: number): RecoveredCounts | undefined {
-    return this.source.closed ? undefined : this.source.recoveredCounts(agentId);
+    return this.source.closed ? this.#last?.recovered.get(agentId) : this.source.recoveredCounts(agentId);
   }
 
   /** Returns a snapshot and drains nothing. */
   peek(): FeedSnapshot | undefined {
-    return this.source.closed ? undefined : this.#logged(this.source.snapshot());
+    return this.source.closed ? this.#last?.snapshot : this.#logged(this.source.snapshot());
   }
 
-  /** Drains a last time: all readers get the same totals from now on. */
-  async hold(): Promise<void> {
-    if (!this.source.closed) await this.source.hold();
-  }
-
-  /** Resolves when each reader that has joined has collected after this call, or has left. */
-  readByAll(): Promise<void> {
-    this.#awaited = new Set(this.#readers.keys());
-    return new Promise((resolve) => {
-      this.#onAllRead = resolve;
-      this.#noteRead(undefined);
-    });
-  }
-
-  #noteRead(reader: object | undefined): void {
-    if (reader !== undefined) this.#awaited?.delete(reader);
-    if (this.#awaited?.size === 0) this.#onAllRead();
+  /**
+   * Drains a last time and releases the rings. Readers get the totals as of then from now on, which have every event that was
+   * taken out of a ring. `use` gets them while the source is still open.
+   */
+  async end(use: (last: FeedSnapshot) => void): Promise<void> {
+    if (this.source.closed) return;
+    await this.source.hold();
+    const snapshot = this.#logged(this.source.snapshot());
+    this.#recoveryLog.write(snapshot);
+    const recovered = new Map<number, RecoveredCounts>();
+    for (const { id, recovered: isRecovered } of snapshot.agents) {
+      const counts = isRecovered ? this.source.recoveredCounts(id) : undefined;
+      if (counts !== undefined) recovered.set(id, counts);
+    }
+    this.#last = { snapshot, recovered };
+    use(snapshot);
+    this.close();
   }
 
   close(): void {
