@@ -185,7 +185,7 @@ export class SourceFeed implements SnapshotFeed {
       this.#log.warn(path, 'state file', oneLine(`state file of ring ${path}: ${reason}`));
     }
     for (const path of openDirectories) {
-      const remedy = 'make it private, or set the option owners';
+      const remedy = 'make it private, or name the owners of rings (option owners, flag --owner)';
       this.#log.warn(path, 'open', `any user may create rings in ${oneLine(path)}: ${remedy}`);
     }
     for (const { path, suspect, events } of agents) {
