@@ -68,7 +68,7 @@ StateFile::StateFile(std::string directory, std::string name, std::shared_ptr<co
 StateFile::~StateFile() = default;
 
 std::unique_ptr<StateFile> StateFile::open(const std::string& ringPath, std::shared_ptr<const TallyPlan> plan,
-                                           std::string& reason) {
+                                           std::string& reason, const FileId* ring) {
   reason.clear();
   const auto [directory, name] = split(ringPath);
   std::unique_ptr<StateFile> state(new StateFile(directory, name, std::move(plan)));
@@ -81,7 +81,13 @@ std::unique_ptr<StateFile> StateFile::open(const std::string& ringPath, std::sha
     reason = "/proc/sys/kernel/random/boot_id cannot be read";
     return nullptr;
   }
-  state->folder_ = StateFolder::find(directory, reason);
+  const RingDirectory rings(directory);
+  if (ring != nullptr && rings.fileNamed(name) != *ring) {
+    reason = kRingIsElsewhere;
+    return nullptr;
+  }
+  state->directoryId_ = rings.id();
+  state->folder_ = StateFolder::find(rings, reason);
   if (state->folder_ == nullptr) return reason.empty() ? std::move(state) : nullptr;
   state->fd_ = state->folder_->openLocked(state->name_, false, reason);
   if (!reason.empty()) return nullptr;
@@ -144,7 +150,12 @@ bool StateFile::admit(const EventTally& key) {
 // Makes the file, or maps the one that was recovered.
 bool StateFile::begin(std::string& reason) {
   if (!fd_.valid()) {
-    folder_ = StateFolder::make(directory_, reason);
+    const RingDirectory rings(directory_);
+    if (rings.id() != directoryId_) {
+      reason = kRingIsElsewhere;
+      return false;
+    }
+    folder_ = StateFolder::make(rings, reason);
     if (folder_ == nullptr) return false;
     fd_ = folder_->openLocked(name_, true, reason);
     if (!fd_.valid()) return false;
@@ -279,7 +290,7 @@ std::optional<StateSummary> readState(const std::string& ringPath) {
   const auto boot = currentBoot();
   const auto [directory, name] = split(ringPath);
   std::string reason;
-  const auto folder = StateFolder::find(directory, reason);
+  const auto folder = StateFolder::find(RingDirectory(directory), reason);
   if (!boot || folder == nullptr) return std::nullopt;
   const FileDescriptor fd = folder->openRead(name);
   if (!fd.valid()) return std::nullopt;

@@ -49,28 +49,42 @@ std::string notOurs(const struct stat& info, mode_t mode) {
 
 }  // namespace
 
-std::shared_ptr<StateFolder> StateFolder::find(const std::string& directory, std::string& reason) {
-  return open(directory, false, reason);
+RingDirectory::RingDirectory(const std::string& path)
+    : fd_(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), problem_(fd_.valid() ? 0 : errno) {}
+
+FileId RingDirectory::id() const {
+  struct stat info;
+  return ::fstat(fd(), &info) == 0 ? FileId{info.st_dev, info.st_ino} : FileId{};
 }
 
-std::shared_ptr<StateFolder> StateFolder::make(const std::string& directory, std::string& reason) {
-  return open(directory, true, reason);
+std::optional<FileId> RingDirectory::fileNamed(const std::string& name) const {
+  struct stat info;
+  if (::fstatat(fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return FileId{info.st_dev, info.st_ino};
 }
 
-std::shared_ptr<StateFolder> StateFolder::open(const std::string& directory, bool make, std::string& reason) {
+std::shared_ptr<StateFolder> StateFolder::find(const RingDirectory& rings, std::string& reason) {
+  return open(rings, false, reason);
+}
+
+std::shared_ptr<StateFolder> StateFolder::make(const RingDirectory& rings, std::string& reason) {
+  return open(rings, true, reason);
+}
+
+std::shared_ptr<StateFolder> StateFolder::open(const RingDirectory& rings, bool make, std::string& reason) {
   reason.clear();
-  const FileDescriptor rings(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!rings.valid()) {
+  if (rings.fd() < 0) {
+    errno = rings.problem();
     if (make || errno != ENOENT) reason = withErrno("the directory of the ring cannot be opened");
     return nullptr;
   }
   const std::string name = std::string("its folder ") + kStateFolderName;
-  const bool made = make && ::mkdirat(rings.get(), kStateFolderName, 0700) == 0;
+  const bool made = make && ::mkdirat(rings.fd(), kStateFolderName, 0700) == 0;
   if (make && !made && errno != EEXIST) {
     reason = withErrno((name + " cannot be made").c_str());
     return nullptr;
   }
-  FileDescriptor fd(::openat(rings.get(), kStateFolderName, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  FileDescriptor fd(::openat(rings.fd(), kStateFolderName, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) {
     if (errno == ENOTDIR || errno == ELOOP) {
       reason = name + " is no folder";
@@ -200,12 +214,12 @@ void StateFolder::giveBack(uint64_t bytes) {
 void removeOrphanedState(const std::string& directory, const std::set<std::string>& gone,
                          std::set<std::string>& newlyGone) {
   std::string reason;
-  const auto folder = StateFolder::find(directory, reason);
+  const RingDirectory rings(directory);
+  const auto folder = StateFolder::find(rings, reason);
   if (folder == nullptr) return;
   for (const std::string& name : folder->names()) {
-    struct stat info;
     const std::string ring = directory + "/" + name;
-    if (::lstat(ring.c_str(), &info) == 0 || errno != ENOENT) continue;
+    if (rings.fileNamed(name) || errno != ENOENT) continue;
     if (!gone.contains(ring)) {
       newlyGone.insert(ring);
       continue;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <functional>
@@ -283,6 +284,32 @@ TEST(letsGoOfAnUnknownAgentAndContinuesIt) {
   push(ring, 11, 5);
   waitUntil([&] { return next.counted() == 15; });
   CHECK_EQ(Seen(next).status.drains.restarts, 0u);
+  CHECK_EQ(Seen(next).status.drains.foreignMoves, 0u);
+  CHECK(!Seen(next).status.drains.suspect);
+}
+
+// A ring with state takes two descriptors: together they take at most half of those of the process.
+TEST(limitsRingsWithStateToAQuarterOfTheDescriptors) {
+  const Rings rings;
+  constexpr size_t kRings = 20;
+  for (size_t i = 0; i < kRings; ++i) {
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(rings.directory / std::to_string(i), 4, 4), std::string());
+    push(ring, 1, 2);
+  }
+  rlimit before;
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{64, before.rlim_max};
+  REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  TestSource source(optionsFor(rings.directory.path));
+  source.drain();
+  CHECK_EQ(source.agents(), 16u);
+  CHECK_EQ(stateProblem(source), std::string());
+  const auto problems = source.problems();
+  CHECK_EQ(problems.size(), kRings - 16);
+  CHECK_WITH(problems.front().reason.find("each ring has a state file") != std::string::npos, problems.front().reason);
+  REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  waitUntil([&] { return source.counted() == 2 * kRings; });
 }
 
 TEST(leavesNoFileOfARingThatIsNeverUsed) {
@@ -475,7 +502,7 @@ TEST(waitsForAStateFileThatIsLocked) {
     REQUIRE_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
     TestSource source(optionsFor(rings.directory.path));
     waitUntil([&] { return !source.problem().empty(); });
-    CHECK_EQ(source.problem(), std::string("busy: another process uses its state file"));
+    CHECK_EQ(source.problem(), std::string("busy: another process holds the lock of its state file"));
     if (isFreed) {
       ::close(fd);
       waitUntil([&] { return source.counted() == 15; });

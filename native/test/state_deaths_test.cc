@@ -35,7 +35,7 @@ class Consumer {
     RingState state;
     std::string reason;
     auto reader = RingReader::open(path, false, state, reason, std::nullopt, [&](const RingFileId& ring) {
-      kept = std::make_unique<AgentState>(path, plan());
+      kept = std::make_unique<AgentState>(path, ring.file, plan());
       return kept->recall(ring);
     });
     if (reader == nullptr) return;
@@ -203,6 +203,34 @@ TEST(countsAReplacementOnceOverADeath) {
     CHECK_WITH(next.status().drains.restarts == 1, std::to_string(last));
     return died;
   });
+}
+
+// The writer that the last consumer saw has a pid that means another process, or none, to this consumer.
+TEST(showsNoPidOfAnotherPidNamespace) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(path, 4, 64), std::string());
+  push(ring, 1, 1);
+  runUntil(path, INT32_MAX);
+  for (const uint64_t space : {ownPidNamespace(), ownPidNamespace() + 1}) {
+    {
+      std::string reason;
+      const auto file = StateFile::open(path, plan(), reason);
+      REQUIRE(file != nullptr && file->recovered());
+      AgentRecord record = *file->recovered();
+      record.writer = {::getpid(), processStartTime(::getpid())};
+      record.pidNamespace = space;
+      Tally tally(plan());
+      file->restore(tally);
+      REQUIRE(file->commit(record, tally, reason));
+      tally.admitKeys(nullptr);
+    }
+    const Consumer next(path);
+    REQUIRE(next.isOpen());
+    CHECK_EQ(next.status().pid, space == ownPidNamespace() ? ::getpid() : 0);
+    CHECK(next.status().life == Life::kAlive);
+  }
 }
 
 int main() { return check::run("state_deaths_test"); }

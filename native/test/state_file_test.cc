@@ -11,6 +11,7 @@
 #include <random>
 #include <set>
 
+#include "agent_state.h"
 #include "discovery.h"
 #include "random_tally.h"
 #include "temporary_directory.h"
@@ -439,6 +440,38 @@ TEST(refusesFilesThatOthersCanChange) {
   std::filesystem::remove(folder);
   writeFile(folder, bytes);
   CHECK_EQ(reason(), "its folder .nixl-otel is no folder");
+}
+
+// The path of the ring goes over a link, which leads elsewhere once the ring is open.
+TEST(followsNoLinkAwayFromTheRing) {
+  const TemporaryDirectory directory;
+  const std::string first = directory / "first";
+  const std::string second = directory / "second";
+  const std::string link = directory / "link";
+  const auto leadTo = [&](const std::string& target) {
+    std::filesystem::remove(link);
+    std::filesystem::create_directory_symlink(target, link);
+  };
+  for (const std::string& one : {first, second}) {
+    std::filesystem::create_directory(one);
+    writeFile(one + "/ring", {});
+  }
+  const FileId ring = *fileAt(first + "/ring");
+  committed(second + "/ring", 1);
+  leadTo(second);
+  std::string reason;
+  CHECK(StateFile::open(link + "/ring", somePlan(), reason, &ring) == nullptr);
+  CHECK_EQ(reason, kRingIsElsewhere);
+  CHECK_EQ(AgentState(link + "/ring", ring, somePlan()).recall({ring, {}}).notYet, kRingIsElsewhere);
+  CHECK(opened(second + "/ring")->recovered().has_value());
+  std::filesystem::remove_all(second + "/.nixl-otel");
+  leadTo(first);
+  const auto state = StateFile::open(link + "/ring", somePlan(), reason, &ring);
+  REQUIRE(state != nullptr);
+  leadTo(second);
+  CHECK(!state->commit(someAgent(1), Tally(somePlan()), reason));
+  CHECK_EQ(reason, kRingIsElsewhere);
+  CHECK(!std::filesystem::exists(second + "/.nixl-otel"));
 }
 
 // As root: a process of another user finds a folder that is not its own.
