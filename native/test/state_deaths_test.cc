@@ -205,6 +205,25 @@ TEST(countsAReplacementOnceOverADeath) {
   });
 }
 
+// After the death the agent came back with a smaller ring, and a consumer without state was killed in its turn.
+TEST(keepsTheSumsOverADeathAfterAConsumerWithoutState) {
+  atEachCall([](const std::string& path, RingWriter& ring, int last) {
+    runUntil(path, INT32_MAX);
+    ring.close();
+    REQUIRE_EQ(ring.create(path, 4, 16), std::string());
+    push(ring, 1, kSecond);
+    store(path, kHeaderA.expectedVersion, makeMark(7));
+    const bool died = runUntil(path, last);
+    Consumer next(path);
+    REQUIRE(next.isOpen());
+    next.drain();
+    CHECK_WITH(next.problem().empty(), std::to_string(last) + ": " + next.problem());
+    CHECK_EQ(next.sums().count, kFirst + kSecond);
+    CHECK(next.status().drains.suspect);
+    return died;
+  });
+}
+
 // The writer that the last consumer saw has a pid that means another process, or none, to this consumer.
 TEST(showsNoPidOfAnotherPidNamespace) {
   const TemporaryDirectory directory;
