@@ -99,6 +99,8 @@ struct Seen {
       memory = static_cast<uint64_t>(tally.memoryInUse());
       approximate = tally.memoryApproximate();
       if (agent.slot->recovered == nullptr) return;
+      recoveredRestarts = agent.slot->recovered->drains.restarts;
+      recoveredFullMs = agent.slot->recovered->fullMs;
       for (const EventTally& event : agent.slot->recovered->tally.events()) recovered += event.count;
     });
   }
@@ -109,6 +111,8 @@ struct Seen {
   uint64_t memory = 0;
   bool approximate = false;
   uint64_t recovered = 0;
+  uint32_t recoveredRestarts = 0;
+  double recoveredFullMs = 0;
 };
 
 std::string stateProblem(TestSource& source) {
@@ -167,6 +171,30 @@ TEST(continuesAfterAnEndAndAnotherOne) {
     Collector::instance().keepAttributes(source.handle, seen.id, std::to_string(round));
   }
   CHECK(isStateMark(load<int32_t>(rings.path, 20)));
+}
+
+TEST(continuesTimesOfAnAgent) {
+  const Rings rings;
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+  Seen last = [&] {
+    TestSource source(optionsFor(rings.directory.path));
+    uint64_t pushed = 0;
+    const auto pushUntilFull = [&] {
+      while (ring.push({})) ++pushed;
+      return Seen(source).status.fullMs != 0;
+    };
+    waitUntil(pushUntilFull);
+    waitUntil([&] { return source.counted() == pushed; });
+    return Seen(source);
+  }();
+  CHECK(last.status.lastEventMs != 0);
+  TestSource next(optionsFor(rings.directory.path));
+  waitUntil([&] { return next.agents() == 1; });
+  const Seen seen(next);
+  CHECK(seen.status.fullMs == last.status.fullMs);
+  CHECK(seen.recoveredFullMs == last.status.fullMs);
+  CHECK(seen.status.lastEventMs == last.status.lastEventMs);
 }
 
 // A consumer without state took events in between: the sums go on without them, and it can be seen.
@@ -237,6 +265,7 @@ TEST(continuesAnAgentWithAReplacedFile) {
   const Seen seen(next);
   CHECK_EQ(seen.status.drains.drained, 30u);
   CHECK_EQ(seen.status.drains.restarts, 1u);
+  CHECK_EQ(seen.recoveredRestarts, 1u);
   CHECK(!seen.status.drains.suspect);
 }
 
@@ -286,6 +315,9 @@ TEST(letsGoOfAnUnknownAgentAndContinuesIt) {
   CHECK_EQ(Seen(next).status.drains.restarts, 0u);
   CHECK_EQ(Seen(next).status.drains.foreignMoves, 0u);
   CHECK(!Seen(next).status.drains.suspect);
+  // Since its event it is an agent of this process, which has no limit for idle ones.
+  waitForTicks(600);  // the collector checks lives twice a second
+  CHECK_EQ(next.agents(), 1u);
 }
 
 // A ring with state takes two descriptors: together they take at most half of those of the process.
