@@ -194,8 +194,7 @@ bool StateFile::makeRoom(size_t needed, std::string& reason) {
 bool StateFile::allocate(uint64_t end, std::string& reason) {
   end = std::max((end + kPage - 1) / kPage * kPage, size_);
   if (end == size_ && mapping_.base() != nullptr) return true;
-  const uint64_t more = end - size_;
-  if (!folder_->take(more)) {
+  if (!folder_->take(end - size_)) {
     reason = "the state files of its directory may take " + std::to_string(StateFolder::kMostBytes) + " bytes in all";
     return false;
   }
@@ -207,7 +206,6 @@ bool StateFile::allocate(uint64_t end, std::string& reason) {
     size_ = end;
     return true;
   }
-  folder_->giveBack(more);
   reason = "its state file cannot have " + std::to_string(end) + " bytes: " + std::strerror(problem);
   return false;
 }
@@ -282,7 +280,6 @@ void StateFile::remove() {
   mapping_.unmap();
   if (!fd_.valid()) return;
   folder_->remove(name_, fd_.get());
-  folder_->giveBack(size_);
   fd_.reset();
 }
 

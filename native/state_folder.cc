@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -43,7 +42,8 @@ std::string notOurs(const struct stat& info, mode_t mode) {
   if (info.st_uid != ::geteuid()) {
     return "its owner is user " + std::to_string(info.st_uid) + ", not " + std::to_string(::geteuid());
   }
-  if ((info.st_mode & 07777) != mode) return "its mode is " + octal(info.st_mode) + ", not " + octal(mode);
+  // A folder in a directory with S_ISGID begins with it, and its maker may be killed before it takes the bit away.
+  if ((info.st_mode & 07777 & ~S_ISGID) != mode) return "its mode is " + octal(info.st_mode) + ", not " + octal(mode);
   return "";
 }
 
@@ -199,16 +199,11 @@ uint64_t StateFolder::usedBytes() const {
 
 bool StateFolder::take(uint64_t bytes) {
   const MutexLock lock(folders().mutex);
-  // Counts again before it refuses: an operator may have removed files.
+  // Counts again before it refuses: files may have been removed.
   if (!used_ || *used_ + bytes > kMostBytes) used_ = usedBytes();
   if (*used_ + bytes > kMostBytes) return false;
   *used_ += bytes;
   return true;
-}
-
-void StateFolder::giveBack(uint64_t bytes) {
-  const MutexLock lock(folders().mutex);
-  if (used_) *used_ -= std::min(*used_, bytes);
 }
 
 void removeOrphanedState(const std::string& directory, const std::set<std::string>& gone,

@@ -62,9 +62,8 @@ class StateFolder {
 
   std::vector<std::string> names() const;
 
-  // Takes a part of the folder's space. False if it has no more.
+  // Takes a part of the folder's space. False if it has no more. Files that shrink or go give theirs back.
   bool take(uint64_t bytes);
-  void giveBack(uint64_t bytes);
 
  private:
   explicit StateFolder(FileDescriptor fd) : fd_(std::move(fd)) {}
@@ -73,7 +72,7 @@ class StateFolder {
   uint64_t usedBytes() const;
 
   const FileDescriptor fd_;
-  std::optional<uint64_t> used_;  // by all files
+  std::optional<uint64_t> used_;  // by all files, at most
 };
 
 // Removes the state files of rings that are gone from this directory: an operator or an agent removed them while no

@@ -99,7 +99,7 @@ struct Seen {
       memory = static_cast<uint64_t>(tally.memoryInUse());
       approximate = tally.memoryApproximate();
       if (agent.slot->recovered == nullptr) return;
-      recoveredRestarts = agent.slot->recovered->drains.restarts;
+      recoveredDrains = agent.slot->recovered->drains;
       recoveredFullMs = agent.slot->recovered->fullMs;
       for (const EventTally& event : agent.slot->recovered->tally.events()) recovered += event.count;
     });
@@ -111,7 +111,7 @@ struct Seen {
   uint64_t memory = 0;
   bool approximate = false;
   uint64_t recovered = 0;
-  uint32_t recoveredRestarts = 0;
+  DrainStats recoveredDrains;
   double recoveredFullMs = 0;
 };
 
@@ -146,6 +146,7 @@ TEST(continuesAfterAKill) {
   const Seen seen(next);
   CHECK(seen.status.recovered);
   CHECK_EQ(seen.recovered, 10u);
+  CHECK_EQ(seen.recoveredDrains.drained, 10u);
   CHECK_EQ(seen.memory, 4096u);
   CHECK(!seen.approximate);
   CHECK_EQ(seen.status.drains.drained, 17u);
@@ -265,8 +266,30 @@ TEST(continuesAnAgentWithAReplacedFile) {
   const Seen seen(next);
   CHECK_EQ(seen.status.drains.drained, 30u);
   CHECK_EQ(seen.status.drains.restarts, 1u);
-  CHECK_EQ(seen.recoveredRestarts, 1u);
+  CHECK_EQ(seen.recoveredDrains.restarts, 1u);
+  CHECK_EQ(seen.recoveredDrains.drained, 25u);
   CHECK(!seen.status.drains.suspect);
+}
+
+// The consumer closes replaced rings that are empty, once there are many. Their events count once.
+TEST(countsClosedRingsOnce) {
+  const Rings rings;
+  constexpr uint64_t kFiles = 8;
+  {
+    TestSource source(optionsFor(rings.directory.path));
+    for (uint64_t files = 1; files <= kFiles; ++files) {
+      ::unlink(rings.path.c_str());
+      RingWriter ring;
+      REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+      push(ring, 1, 10);
+      waitUntil([&] { return source.counted() == 10 * files; });
+    }
+  }
+  TestSource next(optionsFor(rings.directory.path));
+  waitUntil([&] { return next.counted() == 10 * kFiles; });
+  const Seen seen(next);
+  CHECK_EQ(seen.status.drains.drained, 10 * kFiles);
+  CHECK_EQ(seen.status.drains.restarts, kFiles - 1);
 }
 
 TEST(exportsAnAgentThatDiedMeanwhileForItsTtl) {
@@ -293,6 +316,36 @@ TEST(exportsAnAgentThatDiedMeanwhileForItsTtl) {
   }
   TestSource last(optionsFor(rings.directory.path));
   waitUntil([&] { return last.agents() == 0 && last.report().places.front().hadRings; });
+  CHECK(!rings.hasFile());
+}
+
+// The last consumer saw the writer in a PID namespace that ended with it. A process of this one has the same pid.
+TEST(letsGoOfAnAgentWhoseWriterIsInNoPidNamespaceAnyMore) {
+  const Rings rings;
+  SourceOptions options = optionsFor(rings.directory.path, milliseconds(0));
+  {
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+    push(ring, 1, 10);
+    TestSource source(optionsFor(rings.directory.path));
+    waitUntil([&] { return source.counted() == 10; });
+  }
+  waitUntil([&] { return !isHeld(rings.path, *fileAt(rings.path)); });  // close() may end before its thread
+  {
+    std::string reason;
+    const auto file = StateFile::open(rings.path, planFor(options.tally), reason);
+    REQUIRE(file != nullptr && file->recovered());
+    AgentRecord record = *file->recovered();
+    record.writer = {::getpid(), processStartTime(::getpid())};
+    record.pidNamespace = ownPidNamespace() + 1;
+    Tally tally(planFor(options.tally));
+    file->restore(tally);
+    REQUIRE(file->commit(record, tally, reason));
+    tally.admitKeys(nullptr);
+  }
+  TestSource next(options);
+  waitUntil([&] { return next.counted() == 10; });
+  waitUntil([&] { return next.agents() == 0; });
   CHECK(!rings.hasFile());
 }
 
@@ -500,6 +553,23 @@ TEST(makesAFileAgainThatWasRemoved) {
   }
   TestSource next(optionsFor(rings.directory.path));
   waitUntil([&] { return next.counted() == 10; });
+}
+
+TEST(leavesAStateFileThatTookTheNameOfItsOwn) {
+  const Rings rings;
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+  push(ring, 1, 10);
+  TestSource source(optionsFor(rings.directory.path));
+  waitUntil([&] { return source.counted() == 10; });
+  std::filesystem::copy_file(rings.file, rings.directory / "copy");
+  std::filesystem::rename(rings.directory / "copy", rings.file);
+  const auto other = fileAt(rings.file);
+  waitUntil([&] { return !stateProblem(source).empty(); });
+  CHECK_EQ(stateProblem(source), rings.path + ": another state file has its name");
+  CHECK(fileAt(rings.file) == other);
+  push(ring, 11, 5);
+  waitUntil([&] { return source.counted() == 15; });
 }
 
 // A folder that is not ours, and a mark of a consumer without state, which it takes away.
