@@ -110,7 +110,6 @@ void AgentState::repair(const FileId& ring) {
     file = nullptr;
   }
   if (file == nullptr) return giveUp(reason);
-  slot_->tally.admitKeys(nullptr);
   file_ = std::move(file);
   file_->restore(slot_->tally);
   problem_.clear();

@@ -243,6 +243,23 @@ TEST(countsRestartsAndReplacementsOfAnAgentThatNobodyWatched) {
   }
 }
 
+// There is no state file before the first event.
+TEST(continuesARestartBeforeTheFirstEvent) {
+  const Rings rings;
+  AgentProcess agent(rings.path);
+  ConsumerProcess first(optionsFor(rings.directory.path));
+  waitUntil([&] { return first.alive(); });
+  agent.kill();
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+  waitUntil([&] { return rings.hasFile(); });
+  first.kill();
+  push(ring, 1, 1);
+  TestSource next(optionsFor(rings.directory.path));
+  waitUntil([&] { return next.counted() == 1; });
+  CHECK_EQ(Seen(next).status.drains.restarts, 1u);
+}
+
 // Both files are open. The writer of the first one has not ended.
 TEST(continuesAnAgentWithAReplacedFile) {
   const Rings rings;

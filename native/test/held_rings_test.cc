@@ -68,12 +68,14 @@ class WaitingList {
     for (int i = 0; i < 10'000 && tried_ < paths_.size(); ++i) tick();
     tried_ = 0;
   }
-  void tick() {
-    now_ += kTick;
+  void tick(milliseconds sinceTheLast = kTick) {
+    now_ += sinceTheLast;
     collectorThread.enter();
     list_.tryDue(now_, false, [this](Candidate& candidate) { tryOpen(candidate); });
     collectorThread.leave();
   }
+  // Lets each opening of a ring take so long.
+  void delayOpening(milliseconds time) { opening_ = time; }
   size_t taken() const { return taken_.size(); }
   // Number of rings that were opened since begin(), or found to be busy.
   size_t tried() const { return tried_; }
@@ -82,6 +84,7 @@ class WaitingList {
  private:
   void tryOpen(Candidate& candidate) {
     ++tried_;
+    for (const auto begin = Clock::now(); Clock::now() - begin < opening_;) continue;
     RingFile file = RingFile::open(candidate.path, RingAccess::kDrain, false);
     candidate.state = file.state;
     candidate.reason = file.reason;
@@ -96,6 +99,7 @@ class WaitingList {
   CandidateList list_;
   Clock::time_point now_ = Clock::now();
   size_t tried_ = 0;
+  milliseconds opening_{0};
 };
 
 }  // namespace
@@ -142,6 +146,31 @@ TEST(looksAtEveryHeldRingInTurn) {
     CHECK(ticks <= 10);
   }
   CHECK_EQ(waiting.tried(), 3u);
+}
+
+TEST(leavesRingsToTheNextTickOnceItsTimeIsUsedUp) {
+  constexpr size_t kRings = 3;
+  WaitingList waiting(kRings);
+  for (size_t i = 0; i < kRings; ++i) waiting.hold(i);
+  waiting.begin();
+  waiting.delayOpening(kSlice);
+  for (size_t i = 0; i < kRings; ++i) waiting.endConsumerOf(i);
+  for (size_t ticks = 1; waiting.taken() < kRings; ++ticks) {
+    waiting.tick();
+    REQUIRE(waiting.taken() <= ticks);
+  }
+}
+
+TEST(looksOnceInAnInterval) {
+  WaitingList waiting(1);
+  waiting.hold(0);
+  waiting.begin();
+  waiting.tick();
+  waiting.endConsumerOf(0);
+  for (int i = 0; i < 9; ++i) waiting.tick(milliseconds(2));  // at the shortest drain interval there are many ticks
+  CHECK_EQ(waiting.taken(), 0u);
+  waiting.tick(milliseconds(2));
+  CHECK_EQ(waiting.taken(), 1u);
 }
 
 TEST(looksAtTheFileThatReplacedAHeldRing) {
