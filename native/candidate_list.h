@@ -23,7 +23,7 @@ struct Candidate {
   std::string reason;
   Clock::time_point nextTry{};
   std::chrono::milliseconds pause{0};
-  Clock::time_point stateLockedAt{};  // when another process was first found to use the state file
+  Clock::time_point stateLockedAt{};  // when the state file was first found not to be had yet
 
   // A parked file is a ring that the collector released empty: its agent is dead, or no process was ever seen to write
   // it. A parked file holds no descriptor. The collector opens it again only if its header or its ctime has changed. In
