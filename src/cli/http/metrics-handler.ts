@@ -3,10 +3,10 @@ import { diag } from '@opentelemetry/api';
 import type { IMetricReader, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { reasonOf } from '../../errors.js';
 import { prefersProtobuf, PROMETHEUS_PROTOBUF, PROMETHEUS_TEXT } from './accept.js';
-import { exposition } from './exposition.js';
+import { TextExposition } from './exposition.js';
 import type { Handler } from './metrics-server.js';
 
-type Encode = (metrics: ResourceMetrics, hasTargetInfo: boolean) => Promise<string | Uint8Array>;
+type Encode = (metrics: ResourceMetrics) => Promise<Uint8Array>;
 
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
 
@@ -20,10 +20,14 @@ export function metricsHandler(reader: IMetricReader, hasTargetInfo: boolean, on
     coalesce(async () => {
       const { resourceMetrics, errors } = await reader.collect();
       if (errors.length > 0) diag.error('collecting metrics for /metrics', ...errors);
-      return encode(resourceMetrics, hasTargetInfo);
+      return encode(resourceMetrics);
     });
-  const text = { type: PROMETHEUS_TEXT, collect: collectAs(exposition) };
-  const protobuf = { type: PROMETHEUS_PROTOBUF, collect: collectAs(protobufExposition) };
+  const page = new TextExposition(hasTargetInfo);
+  const text = { type: PROMETHEUS_TEXT, collect: collectAs((metrics) => page.page(metrics)) };
+  const protobuf = {
+    type: PROMETHEUS_PROTOBUF,
+    collect: collectAs((metrics) => protobufExposition(metrics, hasTargetInfo)),
+  };
   return ({ headers }, answer) => {
     const { type, collect } = prefersProtobuf(headers.accept) ? protobuf : text;
     collect().then(

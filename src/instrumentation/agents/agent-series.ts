@@ -61,7 +61,7 @@ export class AgentSeries {
     const [merged, mergedOfNixl] = [new Map<Labels, Attributes>(), new Map<Labels, Attributes>()];
     this.points = metrics.map(({ points, isNixlSeries = false }) => {
       const [own, known] = isNixlSeries ? [ofNixl, mergedOfNixl] : [base, merged];
-      return points.map(({ labels }) => madeOnce(known, labels, () => withLabels(naming, own, labels)));
+      return points.map(({ labels }) => madeOnce(known, labels, () => Object.freeze(withLabels(naming, own, labels))));
     });
   }
 
@@ -80,7 +80,7 @@ export class AgentSeries {
   }
 
   withEvent(labels: Labels): Attributes {
-    return withLabels(this.#naming, this.#base, labels);
+    return Object.freeze(withLabels(this.#naming, this.#base, labels));
   }
 
   /** Names that differ only in bytes that are not UTF-8 decode to the same text, so the second gets a number. */

@@ -5,7 +5,7 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AggregationTemporality, DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exposition } from '../../../src/cli/http/exposition.js';
+import { TextExposition } from '../../../src/cli/http/exposition.js';
 import { anyMetrics } from './any-metrics.js';
 
 describe('exposition', () => {
@@ -13,7 +13,7 @@ describe('exposition', () => {
     const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
     await fc.assert(
       fc.asyncProperty(anyMetrics, async (metrics) => {
-        expect(await exposition(metrics)).toBe(serializer.serialize(metrics));
+        expect(Buffer.from(await new TextExposition().page(metrics)).toString()).toBe(serializer.serialize(metrics).replace(/(?<!\n)$/, '\n'));
       }),
       { numRuns: 300 },
     );
@@ -36,7 +36,7 @@ describe('exposition', () => {
     let turns = 0;
     const others = setInterval(() => turns++, 1);
     const scopeMetrics = [{ scope: { name: 'scope' }, metrics: [metric, metric, metric, metric] }];
-    await exposition({ resource: resourceFromAttributes({}), scopeMetrics });
+    await new TextExposition().page({ resource: resourceFromAttributes({}), scopeMetrics });
     clearInterval(others);
     expect(turns).toBeGreaterThanOrEqual(3);
   });
