@@ -10,10 +10,15 @@ namespace nixl_otel::addon {
 namespace {
 
 // Counts by bound; then the exponential view: values of 0, index of the first bucket, number of buckets, and their
-// counts as doubles, which JavaScript reads in place.
+// counts as doubles, which JavaScript reads in place. Without it these three words are 0.
 template <typename Each>
-void putHistogram(Words& words, const Buckets& buckets, Each&& each) {
+void putHistogram(Words& words, const Buckets& buckets, Views views, Each&& each) {
   uint64_t* const byBound = words.putZeros(buckets.boundBuckets());
+  if (views == Views::kByBound) {
+    each([&](size_t bucket, uint64_t count) { byBound[buckets.byBound(bucket)] += count; });
+    words.putZeros(3);
+    return;
+  }
   uint64_t zeros = 0;
   int first = INT_MAX, last = INT_MIN;
   each([&](size_t bucket, uint64_t count) {
@@ -44,19 +49,19 @@ auto countsOf(const BucketCounts& counts) {
   return [&](auto use) { counts.each(use); };
 }
 
-void putTransfers(Words& words, const TallyPlan& plan, const TransferTally& transfers) {
+void putTransfers(Words& words, const TallyPlan& plan, const TransferTally& transfers, Views views) {
   words.put(transfers.count);
   words.put(transfers.sizeSum);
-  putHistogram(words, plan.sizeBuckets, countsOf(transfers.sizes));
+  putHistogram(words, plan.sizeBuckets, views, countsOf(transfers.sizes));
   words.put(transfers.durationSum);
-  putHistogram(words, *plan.at(plan.transferBounds()), countsOf(transfers.durations));
+  putHistogram(words, *plan.at(plan.transferBounds()), views, countsOf(transfers.durations));
   words.put(transfers.throughputSum);
-  putHistogram(words, plan.throughputBuckets, countsOf(transfers.throughputs));
+  putHistogram(words, plan.throughputBuckets, views, countsOf(transfers.throughputs));
 }
 
 }  // namespace
 
-void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally) {
+void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally, Views views) {
   words.put(tally.memoryInUse());
   words.put(uint64_t{tally.events().size()});
   for (const EventTally& event : tally.events()) {
@@ -69,11 +74,11 @@ void putTally(Words& words, std::vector<std::string>& strings, const Tally& tall
     words.put(event.count);
     words.put(event.sum);
     words.put(event.last);
-    if (histogram) putHistogram(words, *event.buckets, [&](auto use) { tally.eachCount(event, use); });
+    if (histogram) putHistogram(words, *event.buckets, views, [&](auto use) { tally.eachCount(event, use); });
     if (named) strings.push_back(toUtf8(event.name));
   }
-  putTransfers(words, tally.plan(), tally.transmit());
-  putTransfers(words, tally.plan(), tally.receive());
+  putTransfers(words, tally.plan(), tally.transmit(), views);
+  putTransfers(words, tally.plan(), tally.receive(), views);
 }
 
 }  // namespace nixl_otel::addon

@@ -12,11 +12,15 @@ namespace nixl_otel::addon {
 
 // Version of the interface between the addon and src/shm-bridge: functions, objects, and the order of words. A change
 // of either side increments it here and in src/shm-bridge/addon.ts.
-constexpr uint64_t kInterfaceVersion = 3;
+constexpr uint64_t kInterfaceVersion = 4;
 
 class Words {
  public:
-  Words() { put(kInterfaceVersion); }
+  // `room`: number of words to make room for at once.
+  explicit Words(size_t room = 0) {
+    words_.reserve(room);
+    put(kInterfaceVersion);
+  }
   void put(uint64_t word) { words_.push_back(word); }
   void put(double value) { words_.push_back(std::bit_cast<uint64_t>(value)); }
   void put(WideSum sum) {
@@ -34,7 +38,10 @@ class Words {
   std::vector<uint64_t> words_;
 };
 
+// Selects the views of histograms. The exponential one has most of a tally's words, and not every reader asks for it.
+enum class Views { kByBound, kBoth };
+
 // Appends a tally to `words`, and the names of its events to `strings`.
-void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally);
+void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally, Views views = Views::kBoth);
 
 }  // namespace nixl_otel::addon

@@ -8,6 +8,7 @@ import type { PlaceStatus, Snapshot } from './types.js';
 /** In the order of the enumeration Life in native/agent.h. */
 const LIVES: readonly AgentLife[] = ['unknown', 'alive', 'dead'];
 const NO_TYPE = 0xffff_ffff;
+const NO_COUNTS = new Float64Array(0);
 
 /** Bits of an agent's flags, as in native/addon/snapshot.cc. */
 const Flag = { EXPORTED: 1, SUSPECT: 2, MEMORY_APPROXIMATE: 4, RECOVERED: 8, ATTRIBUTES: 16 } as const;
@@ -64,7 +65,7 @@ class WordReader {
     const offset = this.signed();
     const buckets = this.count();
     // A view of the words: an agent has some hundred buckets, which only some exporters read.
-    const inBuckets = this.#doubles.subarray(this.#at, this.#at + buckets);
+    const inBuckets = buckets === 0 ? NO_COUNTS : this.#doubles.subarray(this.#at, this.#at + buckets);
     this.#at += buckets;
     return { bounds, counts, exponential: { scale: TALLY_SCALE, zeroCount, offset, counts: inBuckets } };
   }
