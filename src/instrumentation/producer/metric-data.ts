@@ -1,12 +1,6 @@
 /** Readings of one collect, and for deltas of the previous one, as OpenTelemetry metric data. */
 import { type HrTime, ValueType } from '@opentelemetry/api';
-import {
-  AggregationTemporality,
-  type DataPoint,
-  DataPointType,
-  type HistogramMetricData,
-  type MetricData,
-} from '@opentelemetry/sdk-metrics';
+import type { DataPoint, HistogramMetricData, MetricData } from '@opentelemetry/sdk-metrics';
 import {
   type AgentSnapshot,
   type Distribution,
@@ -21,6 +15,7 @@ import {
 import { increase } from '../../exact.js';
 import type { ExponentialTally } from '../../exponential.js';
 import type { AgentSeries } from '../agents/agent-series.js';
+import { AggregationTemporality, DataPointType } from '../sdk-enums.js';
 import { divided, type ExponentialForm, exponentialHistogramOf } from './exponential.js';
 
 type Descriptor = Pick<NumberMetric, 'name' | 'description' | 'unit' | 'kind'>;

@@ -1,14 +1,12 @@
 /** Producer of metrics from the tallies of the rings, for services that build their own MetricReader. */
 import { diag, type DiagLogger, type HrTime } from '@opentelemetry/api';
-import { emptyResource } from '@opentelemetry/resources';
-import {
-  type AggregationOption,
-  AggregationTemporality,
-  type CollectionResult,
-  InstrumentType,
-  type MetricData,
-  type MetricProducer,
-  type ScopeMetrics,
+import type { Resource } from '@opentelemetry/resources';
+import type {
+  AggregationOption,
+  CollectionResult,
+  MetricData,
+  MetricProducer,
+  ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
 import { isUnsupported } from '../../errors.js';
 import { increase } from '../../exact.js';
@@ -31,6 +29,7 @@ import {
 import { aggregationOf, exponentialForm } from '../joining/aggregations.js';
 import { ReaderMemory } from '../joining/reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from '../joining/ring-reporter.js';
+import { AggregationTemporality, InstrumentType } from '../sdk-enums.js';
 import { SELF_METRICS } from '../self-metrics.js';
 import { DEFAULT_FORM, type ExponentialForm } from './exponential.js';
 import { type AgentView, hrTimeOf, metricData, type Moment, numberData } from './metric-data.js';
@@ -283,8 +282,14 @@ function sharedContext({ naming, hostname }: NixlMetricProducerOptions, shared: 
 
 const SCOPE = { name: PACKAGE_NAME, version: PACKAGE_VERSION };
 
-/** The resource is empty: the SDK uses that of its provider. */
+/** The empty resource, for readers without a provider: a provider's reader uses the resource of its provider. */
+const NO_RESOURCE: Resource = {
+  attributes: Object.freeze({}),
+  merge: (other) => other ?? NO_RESOURCE,
+  getRawAttributes: () => [],
+};
+
 function result(metrics: MetricData[], errors: unknown[], more: ScopeMetrics[] = []): CollectionResult {
   const own = metrics.length === 0 ? [] : [{ scope: SCOPE, metrics }];
-  return { resourceMetrics: { resource: emptyResource(), scopeMetrics: [...own, ...more] }, errors };
+  return { resourceMetrics: { resource: NO_RESOURCE, scopeMetrics: [...own, ...more] }, errors };
 }
