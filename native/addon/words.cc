@@ -15,7 +15,18 @@ template <typename Each>
 void putHistogram(Words& words, const Buckets& buckets, Views views, Each&& each) {
   uint64_t* const byBound = words.putZeros(buckets.boundBuckets());
   if (views == Views::kByBound) {
-    each([&](size_t bucket, uint64_t count) { byBound[buckets.byBound(bucket)] += count; });
+    // Buckets come in their order. A sum in a register takes a third of the time of additions in memory.
+    size_t bound = 0;
+    uint64_t sum = 0;
+    each([&](size_t bucket, uint64_t count) {
+      if (const size_t next = buckets.byBound(bucket); next != bound) {
+        byBound[bound] += sum;
+        bound = next;
+        sum = 0;
+      }
+      sum += count;
+    });
+    byBound[bound] += sum;
     words.putZeros(3);
     return;
   }

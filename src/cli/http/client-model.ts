@@ -4,10 +4,11 @@
  */
 import type { Attributes, HrTime } from '@opentelemetry/api';
 import type { DataPoint } from '@opentelemetry/sdk-metrics';
-import type { PbfWriter } from 'pbf';
+import { PbfWriter } from 'pbf';
 import type { ExponentialTally } from '../../exponential.js';
 import type { PageHistogram } from '../../instrumentation/producer/metric-data.js';
 import { type BucketSpan, nativeBuckets } from './native-buckets.js';
+import { type Family, type Label, labelsOf } from './spelling.js';
 
 /** Type of a family: its number, and the field of a metric that holds the value. */
 export interface FamilyType<Value> {
@@ -21,29 +22,29 @@ export const GAUGE: FamilyType<number> = { number: 1, field: 2, write: writeGaug
 export const HISTOGRAM: FamilyType<PageHistogram> = { number: 4, field: 7, write: writeHistogram };
 
 /** Writes the fields of a family, except its metrics and its unit. Prometheus refuses a name that does not end in the unit. */
-export function writeFamilyHead(name: string, help: string, { number }: FamilyType<never>, writer: PbfWriter): void {
+export function writeFamilyHead({ name, help }: Family, { number }: FamilyType<never>, writer: PbfWriter): void {
   writer.writeStringField(1, name);
   writer.writeStringField(2, help);
   writer.writeVarintField(3, number);
 }
 
-/** Returns a function that writes a point as a metric of its family. */
+/** Returns a function that writes a point as a metric of its family. Its labels are bytes of labelBytes(). */
 export function metricWriter<Value>({ field, write }: FamilyType<Value>) {
-  const writeMetric = (point: DataPoint<Value>, writer: PbfWriter): void => {
-    for (const label of labelsOf(point.attributes)) writer.writeMessage(1, writeLabel, label);
+  const writeFields = ([labels, point]: readonly [Uint8Array, DataPoint<Value>], writer: PbfWriter): void => {
+    writer.realloc(labels.length);
+    writer.buf.set(labels, writer.pos);
+    writer.pos += labels.length;
     writer.writeMessage(field, write, point);
   };
-  return (point: DataPoint<Value>, writer: PbfWriter): void => writer.writeMessage(4, writeMetric, point);
+  return (labels: Uint8Array, point: DataPoint<Value>, writer: PbfWriter): void =>
+    writer.writeMessage(4, writeFields, [labels, point]);
 }
 
-type Label = readonly [name: string, value: string];
-
-/** Returns the labels as OpenTelemetry's serialiser spells them in text. */
-function labelsOf(attributes: Attributes): Label[] {
-  return Object.entries(attributes).map(([key, value = '']) => [
-    key.replace(/[^a-z0-9_]/gi, '_').replace(/_{2,}/g, '_'),
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
+/** Returns the labels as fields of a metric. */
+export function labelBytes(attributes: Attributes): Uint8Array {
+  const writer = new PbfWriter();
+  for (const label of labelsOf(attributes)) writer.writeMessage(1, writeLabel, label);
+  return writer.finish().slice();
 }
 
 function writeLabel([name, value]: Label, writer: PbfWriter): void {

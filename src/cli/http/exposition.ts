@@ -1,10 +1,11 @@
 /** The exposition as text: the bytes of OpenTelemetry's PrometheusSerializer, of which only the numbers are made anew. */
 import type { DataPoint, Histogram, MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { DataPointType } from '../../instrumentation/sdk-enums.js';
 import { FamilyText, HISTOGRAM_LINES, NUMBER_LINES } from './family-text.js';
 import { KeptFamilies } from './kept-families.js';
 import { KeptLabels } from './kept-labels.js';
 import { PageBytes } from './page-bytes.js';
-import { type Family, HISTOGRAM, labelsOf, labelsText } from './spelling.js';
+import { type Family, labelsOf, labelsText } from './spelling.js';
 import { targetPoints, TARGET } from './target.js';
 import { TimeSlices } from './time-slices.js';
 
@@ -25,15 +26,15 @@ export class TextExposition {
     this.#hasTargetInfo = hasTargetInfo;
   }
 
-  /** Lets other work run in between. Must not be called again before the returned promise is settled. */
-  async page({ resource, scopeMetrics }: ResourceMetrics): Promise<Uint8Array> {
+  /** Must not be called again before the returned promise is settled. */
+  async page({ resource, scopeMetrics }: ResourceMetrics, slices = new TimeSlices()): Promise<Uint8Array> {
     const page = new PageBytes(this.#lastLength + (this.#lastLength >> 4)); // numbers become longer
     if (this.#hasTargetInfo) new FamilyText(TARGET, NUMBER_LINES, this.#labels).write(targetPoints(resource), page);
     const begin = page.length;
-    const slices = new TimeSlices();
     for (const { metrics } of scopeMetrics) {
       for (const metric of metrics) {
-        if (slices.isOver) await slices.next();
+        const pause = slices.turn();
+        if (pause !== undefined) await pause;
         this.#families.of(metric)?.(metric.dataPoints, page);
       }
     }
@@ -45,7 +46,7 @@ export class TextExposition {
 
   /** Points of a type that the format does not have are left out. */
   #writerOf(family: Family, type: MetricData['dataPointType']): (points: MetricData['dataPoints'], page: PageBytes) => void {
-    if (type === HISTOGRAM) {
+    if (type === DataPointType.HISTOGRAM) {
       const text = new FamilyText(family, HISTOGRAM_LINES, this.#labels);
       return (points, page) => text.write(points as DataPoint<Histogram>[], page);
     }

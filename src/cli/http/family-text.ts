@@ -20,7 +20,7 @@ export class FamilyText<Value, Shape> {
   readonly #lines: PointLines<Value, Shape>;
   readonly #labels: KeptLabels<string>;
   /** Of each point; undefined if they may change. */
-  #attributes: readonly (Attributes | undefined)[] | undefined;
+  #attributes: readonly (Attributes | undefined)[] = [];
   #shapes: readonly Shape[] = [];
   #text: NumberedText | undefined;
 
@@ -31,16 +31,33 @@ export class FamilyText<Value, Shape> {
   }
 
   write(points: readonly DataPoint<Value>[], page: PageBytes): void {
-    const text = this.#textFor(points);
-    this.#text = undefined; // if a value throws, its text is of no use
-    text.begin(page);
-    for (let i = 0; i < points.length; i++) this.#lines.write(points[i]!.value, this.#shapes[i]!, text);
-    text.end();
-    this.#text = text;
+    const begin = page.length;
+    const kept = this.#text;
+    this.#text = undefined; // text of which not all numbers were replaced is of no use
+    if (kept !== undefined && points.length === this.#attributes.length && this.#fill(kept, points, page)) {
+      this.#text = kept;
+      return;
+    }
+    page.rewind(begin);
+    const made = this.#textOf(points);
+    this.#fill(made, points, page, false);
+    this.#text = made;
   }
 
-  #textFor(points: readonly DataPoint<Value>[]): NumberedText {
-    if (this.#text !== undefined && this.#fits(points)) return this.#text;
+  /** Returns false at the first point that the text is not for. */
+  #fill(text: NumberedText, points: readonly DataPoint<Value>[], page: PageBytes, checks = true): boolean {
+    text.begin(page);
+    for (let i = 0; i < points.length; i++) {
+      const { attributes, value } = points[i]!;
+      const shape = this.#shapes[i]!;
+      if (checks && (attributes !== this.#attributes[i] || !this.#lines.fits(shape, value))) return false;
+      this.#lines.write(value, shape, text);
+    }
+    text.end();
+    return true;
+  }
+
+  #textOf(points: readonly DataPoint<Value>[]): NumberedText {
     const shapes: Shape[] = [];
     const heads: string[] = [];
     for (const { attributes, value } of points) {
@@ -52,16 +69,6 @@ export class FamilyText<Value, Shape> {
     this.#attributes = points.map(({ attributes }) => (this.#labels.keeps(attributes) ? attributes : undefined));
     this.#shapes = shapes;
     return new NumberedText(commentsOf(this.#family), heads);
-  }
-
-  #fits(points: readonly DataPoint<Value>[]): boolean {
-    const attributes = this.#attributes!;
-    if (points.length !== attributes.length) return false;
-    for (let i = 0; i < points.length; i++) {
-      const point = points[i]!;
-      if (point.attributes !== attributes[i] || !this.#lines.fits(this.#shapes[i]!, point.value)) return false;
-    }
-    return true;
   }
 }
 
@@ -81,6 +88,8 @@ interface HistogramShape {
   readonly hasCount: boolean;
   readonly hasSum: boolean;
   readonly boundaries: readonly number[];
+  /** The list that `boundaries` is a copy of, if it cannot change. */
+  readonly constant: readonly number[] | undefined;
   readonly counts: number;
   /** Lines of buckets. */
   readonly buckets: number;
@@ -91,12 +100,21 @@ export const HISTOGRAM_LINES: PointLines<Histogram, HistogramShape> = {
     const { boundaries, counts } = value.buckets;
     // Beyond an infinite bound there are no values.
     const buckets = boundaries.includes(Infinity) ? Math.min(counts.length, boundaries.length) : counts.length;
-    return { hasCount: hasCount(value), hasSum: hasSum(value), boundaries: [...boundaries], counts: counts.length, buckets };
+    return {
+      hasCount: hasCount(value),
+      hasSum: hasSum(value),
+      boundaries: [...boundaries],
+      constant: Object.isFrozen(boundaries) ? boundaries : undefined,
+      counts: counts.length,
+      buckets,
+    };
   },
   fits(shape, value) {
     const { boundaries, counts } = value.buckets;
     if (shape.hasCount !== hasCount(value) || shape.hasSum !== hasSum(value)) return false;
-    if (shape.counts !== counts.length || shape.boundaries.length !== boundaries.length) return false;
+    if (shape.counts !== counts.length) return false;
+    if (boundaries === shape.constant) return true;
+    if (shape.boundaries.length !== boundaries.length) return false;
     for (let i = 0; i < boundaries.length; i++) if (boundaries[i] !== shape.boundaries[i]) return false;
     return true;
   },

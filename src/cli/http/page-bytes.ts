@@ -19,6 +19,11 @@ export class PageBytes {
     return this.#end;
   }
 
+  /** Removes all bytes from `length` on. */
+  rewind(length: number): void {
+    this.#end = length;
+  }
+
   /** Appends the part of `bytes` from `begin` to `end`. */
   append(bytes: Uint8Array, begin = 0, end = bytes.length): void {
     this.#makeRoom(end - begin);
@@ -45,7 +50,7 @@ export class PageBytes {
 
   /** Returns a copy of the bytes from `begin` to the end of the page. */
   copyFrom(begin: number): Uint8Array {
-    return Uint8Array.prototype.slice.call(this.#bytes, begin, this.#end);
+    return new Uint8Array(this.#bytes.subarray(begin, this.#end)); // no Buffer: parts of one are slow to make
   }
 
   /** Returns the page. Nothing may be appended afterwards. */

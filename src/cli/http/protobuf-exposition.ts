@@ -2,72 +2,77 @@
  * The exposition as protobuf messages: native histograms, and the time at which each count began. pbf writes the wire format
  * in 124 kB on disk and without generated code; protobufjs, which the tests decode with, has 3.2 MB.
  */
-import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
-import { type DataPoint, DataPointType, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import type { DataPoint, MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { PbfWriter } from 'pbf';
-import { COUNTER, type FamilyType, GAUGE, HISTOGRAM, metricWriter, writeFamilyHead } from './client-model.js';
+import { DataPointType } from '../../instrumentation/sdk-enums.js';
+import { COUNTER, type FamilyType, GAUGE, HISTOGRAM, labelBytes, metricWriter, writeFamilyHead } from './client-model.js';
+import { KeptFamilies } from './kept-families.js';
+import { KeptLabels } from './kept-labels.js';
+import type { Family } from './spelling.js';
+import { TARGET, targetPoints } from './target.js';
 import { TimeSlices } from './time-slices.js';
 
-/** Returns the families of the text, in its order, each after its length. */
-export async function protobufExposition(
-  { resource, scopeMetrics }: ResourceMetrics,
-  hasTargetInfo = true,
-): Promise<Uint8Array> {
-  const exposition = new Exposition();
-  const target = { attributes: resource.attributes, value: 1, ...NO_TIMES };
-  if (hasTargetInfo) await exposition.add('target_info', 'Target metadata', GAUGE, [target]);
-  for (const metric of scopeMetrics.flatMap(({ metrics }) => metrics)) {
-    const head = headOf(metric);
-    if (head === undefined) continue;
-    const [name, help] = head;
-    switch (metric.dataPointType) {
-      case DataPointType.SUM:
-        await exposition.add(name, help, metric.isMonotonic ? COUNTER : GAUGE, metric.dataPoints);
-        break;
-      case DataPointType.GAUGE:
-        await exposition.add(name, help, GAUGE, metric.dataPoints);
-        break;
-      case DataPointType.HISTOGRAM:
-        await exposition.add(name, help, HISTOGRAM, metric.dataPoints);
-    }
+/** Points after which the time is looked at: it takes as long as some points. */
+const POINTS_PER_LOOK = 16;
+
+/** Makes the pages of one reader. It keeps names and the bytes of labels. */
+export class ProtobufExposition {
+  readonly #hasTargetInfo: boolean;
+  readonly #labels = new KeptLabels(labelBytes);
+  readonly #families = new KeptFamilies((family) => family);
+  #lastLength = 16;
+  #longestFamily = 16;
+
+  constructor(hasTargetInfo = true) {
+    this.#hasTargetInfo = hasTargetInfo;
   }
-  return exposition.finish();
-}
 
-/** A gauge has no times. */
-const NO_TIMES: Pick<DataPoint<number>, 'startTime' | 'endTime'> = { startTime: [0, 0], endTime: [0, 0] };
+  /** Returns the families of the text, in its order, each after its length. */
+  async page({ resource, scopeMetrics }: ResourceMetrics, slices = new TimeSlices()): Promise<Uint8Array> {
+    const page = new PbfWriter(new Uint8Array(this.#lastLength));
+    const body = new PbfWriter(new Uint8Array(this.#longestFamily));
+    const add = <Value>(family: Family, type: FamilyType<Value>, points: readonly DataPoint<Value>[]) =>
+      this.#add(family, type, points, { page, body, slices });
+    if (this.#hasTargetInfo) await add(TARGET, GAUGE, targetPoints(resource));
+    for (const metric of scopeMetrics.flatMap(({ metrics }) => metrics)) {
+      const family = this.#families.of(metric);
+      if (family !== undefined) await addMetric(family, metric, add);
+    }
+    this.#families.endPage();
+    const bytes = page.finish();
+    this.#lastLength = bytes.length;
+    return bytes;
+  }
 
-class Exposition {
-  readonly #families = new PbfWriter();
-  readonly #slices = new TimeSlices();
-
-  async add<Value>(name: string, help: string, type: FamilyType<Value>, points: DataPoint<Value>[]): Promise<void> {
-    const family = new PbfWriter();
-    writeFamilyHead(name, help, type, family);
+  async #add<Value>(
+    family: Family,
+    type: FamilyType<Value>,
+    points: readonly DataPoint<Value>[],
+    { page, body, slices }: { page: PbfWriter; body: PbfWriter; slices: TimeSlices },
+  ): Promise<void> {
+    body.pos = 0;
+    writeFamilyHead(family, type, body);
     const write = metricWriter(type);
-    for (const point of points) {
-      if (this.#slices.isOver) await this.#slices.next();
-      write(point, family);
+    for (let i = 0; i < points.length; i++) {
+      const pause = i % POINTS_PER_LOOK === 0 ? slices.turn() : undefined;
+      if (pause !== undefined) await pause;
+      const point = points[i]!;
+      write(this.#labels.of(point.attributes), point, body);
     }
-    this.#families.writeBytes(family.finish());
-  }
-
-  finish(): Uint8Array {
-    return this.#families.finish();
+    this.#longestFamily = Math.max(this.#longestFamily, body.pos);
+    page.writeBytes(body.buf.subarray(0, body.pos));
   }
 }
 
-const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
+type Add = <Value>(family: Family, type: FamilyType<Value>, points: readonly DataPoint<Value>[]) => Promise<void>;
 
-/** Returns name and help as OpenTelemetry's serialiser writes them in text; undefined for a metric that it leaves out. */
-function headOf(metric: MetricData): [name: string, help: string] | undefined {
-  const resource = { attributes: {} } as ResourceMetrics['resource'];
-  const withoutPoints = { ...metric, dataPoints: [] };
-  const text = serializer.serialize({ resource, scopeMetrics: [{ scope: { name: '' }, metrics: [withoutPoints] }] });
-  const found = /^# HELP (\S+) ([^\n]*)/.exec(text);
-  return found === null ? undefined : [found[1]!, unescaped(found[2]!)];
-}
-
-function unescaped(help: string): string {
-  return help.replace(/\\(.)/g, (_, escaped) => (escaped === 'n' ? '\n' : String(escaped)));
+async function addMetric(family: Family, metric: MetricData, add: Add): Promise<void> {
+  switch (metric.dataPointType) {
+    case DataPointType.SUM:
+      return add(family, metric.isMonotonic ? COUNTER : GAUGE, metric.dataPoints);
+    case DataPointType.GAUGE:
+      return add(family, GAUGE, metric.dataPoints);
+    case DataPointType.HISTOGRAM:
+      return add(family, HISTOGRAM, metric.dataPoints);
+  }
 }

@@ -1,11 +1,7 @@
 /** Names, labels and values of the exposition, spelled as OpenTelemetry's PrometheusSerializer spells them. */
 import { type Attributes, type AttributeValue, diag } from '@opentelemetry/api';
-import type { DataPointType, MetricData } from '@opentelemetry/sdk-metrics';
-
-/** Types of points by their numbers: an import of the enumeration would load OpenTelemetry's SDK. */
-export const HISTOGRAM = 0 as DataPointType.HISTOGRAM;
-export const GAUGE = 2 as DataPointType.GAUGE;
-export const SUM = 3 as DataPointType.SUM;
+import type { MetricData } from '@opentelemetry/sdk-metrics';
+import { DataPointType } from '../../instrumentation/sdk-enums.js';
 
 /** What the exposition says of a metric beside its points. */
 export interface Family {
@@ -39,11 +35,11 @@ export function familyOf(metric: MetricData): Family | undefined {
 
 function familyType(metric: MetricData): Family['type'] {
   switch (metric.dataPointType) {
-    case SUM:
+    case DataPointType.SUM:
       return metric.isMonotonic ? 'counter' : 'gauge';
-    case GAUGE:
+    case DataPointType.GAUGE:
       return 'gauge';
-    case HISTOGRAM:
+    case DataPointType.HISTOGRAM:
       return 'histogram';
     default:
       return 'untyped';
