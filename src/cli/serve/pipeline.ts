@@ -14,7 +14,8 @@ import { LateFeed, SourceFeed } from '../../instrumentation/feed/snapshot-feed.j
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { openSource } from '../../shm-bridge/index.js';
 import { note } from '../process/output.js';
-import { exporterLabels, openOutput, type Output } from './outputs.js';
+import type { Output } from './output.js';
+import { exporterLabels, openOutput } from './outputs.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export type MetricsPipeline = Awaited<ReturnType<typeof openPipeline>>;
