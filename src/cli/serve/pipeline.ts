@@ -1,5 +1,6 @@
 /** Pipeline of serve: one source, and one output per exporter. */
 import os from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { diag } from '@opentelemetry/api';
 import {
   defaultResource,
@@ -64,10 +65,20 @@ export async function openPipeline(
     read: () => sourceFeed.read(outputs),
     /** Returns the totals so far and drains nothing. */
     peek: () => sourceFeed.peek(),
-    /** Lets all outputs collect and export once more, in parallel and within the limit. */
+    /**
+     * Lets all outputs collect and export once more, in parallel and within the limit. What they collect is all that was taken
+     * out of the rings. The rings are released before the exports end: the next process needs not wait for a slow receiver.
+     */
     async close(): Promise<void> {
       try {
-        await closeAll(outputs, settings.shutdownTimeout);
+        await sourceFeed.hold();
+        const read = sourceFeed.readByAll();
+        const closed = closeAll(outputs, settings.shutdownTimeout);
+        await Promise.race([read, closed]);
+        await setImmediate(); // the producers hand what they read to the builders
+        builderMetrics.detach();
+        sourceFeed.close();
+        await closed;
       } finally {
         builderMetrics.close();
         sourceFeed.close();
