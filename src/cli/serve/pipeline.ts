@@ -1,5 +1,6 @@
 /** Pipeline of serve: one source, and one output per exporter. */
 import os from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import { diag } from '@opentelemetry/api';
 import {
   defaultResource,
@@ -14,7 +15,8 @@ import { LateFeed, SourceFeed } from '../../instrumentation/feed/snapshot-feed.j
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { openSource } from '../../shm-bridge/index.js';
 import { note } from '../process/output.js';
-import { exporterLabels, openOutput, type Output } from './outputs.js';
+import type { Output } from './output.js';
+import { exporterLabels, openOutput } from './outputs.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export type MetricsPipeline = Awaited<ReturnType<typeof openPipeline>>;
@@ -63,10 +65,20 @@ export async function openPipeline(
     read: () => sourceFeed.read(outputs),
     /** Returns the totals so far and drains nothing. */
     peek: () => sourceFeed.peek(),
-    /** Lets all outputs collect and export once more, in parallel and within the limit. */
+    /**
+     * Lets all outputs collect and export once more, in parallel and within the limit. What they collect is all that was taken
+     * out of the rings. The rings are released before the exports end: the next process needs not wait for a slow receiver.
+     */
     async close(): Promise<void> {
       try {
-        await closeAll(outputs, settings.shutdownTimeout);
+        await sourceFeed.hold();
+        const read = sourceFeed.readByAll();
+        const closed = closeAll(outputs, settings.shutdownTimeout);
+        await Promise.race([read, closed]);
+        await setImmediate(); // the producers hand what they read to the builders
+        builderMetrics.detach();
+        sourceFeed.close();
+        await closed;
       } finally {
         builderMetrics.close();
         sourceFeed.close();

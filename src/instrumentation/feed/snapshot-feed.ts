@@ -68,6 +68,9 @@ export class SourceFeed implements SnapshotFeed {
   readonly #sinceMs: number;
   /** Timer that logs problems even while no reader collects. */
   #check: NodeJS.Timeout;
+  /** Readers that have not collected since hold(). */
+  #awaited: Set<object> | undefined;
+  #onAllRead = (): void => {};
 
   /** `failures`: count of failed exports by exporter. `now`: milliseconds of a monotonic clock. */
   constructor(
@@ -92,12 +95,15 @@ export class SourceFeed implements SnapshotFeed {
   leave(reader: object): void {
     this.#readers.get(reader)?.close();
     this.#readers.delete(reader);
+    this.#noteRead(reader);
   }
 
   /** Drains first: a reader's last collect before the exit holds everything that the rings held. */
   async collect(reader: object, wants?: SnapshotWants): Promise<FeedSnapshot | undefined> {
     if (!this.source.closed) await this.source.drain();
-    return this.source.closed ? undefined : this.#snapshotFor(reader, wants);
+    const snapshot = this.source.closed ? undefined : this.#snapshotFor(reader, wants);
+    this.#noteRead(reader);
+    return snapshot;
   }
 
   /** Drains and returns at once, as collect() does for callers that cannot wait. */
@@ -120,6 +126,25 @@ export class SourceFeed implements SnapshotFeed {
   /** Returns a snapshot and drains nothing. */
   peek(): FeedSnapshot | undefined {
     return this.source.closed ? undefined : this.#logged(this.source.snapshot());
+  }
+
+  /** Drains a last time: all readers get the same totals from now on. */
+  async hold(): Promise<void> {
+    if (!this.source.closed) await this.source.hold();
+  }
+
+  /** Resolves when each reader that has joined has collected after this call, or has left. */
+  readByAll(): Promise<void> {
+    this.#awaited = new Set(this.#readers.keys());
+    return new Promise((resolve) => {
+      this.#onAllRead = resolve;
+      this.#noteRead(undefined);
+    });
+  }
+
+  #noteRead(reader: object | undefined): void {
+    if (reader !== undefined) this.#awaited?.delete(reader);
+    if (this.#awaited?.size === 0) this.#onAllRead();
   }
 
   close(): void {
