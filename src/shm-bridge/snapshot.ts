@@ -183,6 +183,9 @@ function decodeTransfers(words: WordReader, tally: RawTally): TransferTally {
   return { count, size, duration, throughput };
 }
 
-function withSum<Sum>({ bounds, counts, exponential }: HistogramTally, sum: Sum): HistogramTally & { readonly sum: Sum } {
+function withSum<Sum>(
+  { bounds, counts, exponential }: HistogramTally,
+  sum: Sum,
+): HistogramTally & { readonly sum: Sum } {
   return { bounds, counts, exponential, sum };
 }

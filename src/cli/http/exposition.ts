@@ -45,7 +45,10 @@ export class TextExposition {
   }
 
   /** Points of a type that the format does not have are left out. */
-  #writerOf(family: Family, type: MetricData['dataPointType']): (points: MetricData['dataPoints'], page: PageBytes) => void {
+  #writerOf(
+    family: Family,
+    type: MetricData['dataPointType'],
+  ): (points: MetricData['dataPoints'], page: PageBytes) => void {
     if (type === DataPointType.HISTOGRAM) {
       const text = new FamilyText(family, HISTOGRAM_LINES, this.#labels);
       return (points, page) => text.write(points as DataPoint<Histogram>[], page);

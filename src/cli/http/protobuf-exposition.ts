@@ -5,7 +5,15 @@
 import type { DataPoint, MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { PbfWriter } from 'pbf';
 import { DataPointType } from '../../instrumentation/sdk-enums.js';
-import { COUNTER, type FamilyType, GAUGE, HISTOGRAM, labelBytes, metricWriter, writeFamilyHead } from './client-model.js';
+import {
+  COUNTER,
+  type FamilyType,
+  GAUGE,
+  HISTOGRAM,
+  labelBytes,
+  metricWriter,
+  writeFamilyHead,
+} from './client-model.js';
 import { KeptFamilies } from './kept-families.js';
 import { KeptLabels } from './kept-labels.js';
 import type { Family } from './spelling.js';

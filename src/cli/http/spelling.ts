@@ -14,23 +14,17 @@ export interface Family {
 /** Returns undefined, and logs why, if the metric has no name that Prometheus takes. */
 export function familyOf(metric: MetricData): Family | undefined {
   const { name: given, description, unit } = metric.descriptor;
-  const name = promName(given.replaceAll('\\', '\\\\').replaceAll('\n', '\\n'));
-  if (name === '' || name === '_') {
-    const result = name === '' ? 'empty name' : 'an invalid name: "_"';
+  const spelled = promName(escaped(given));
+  if (spelled === '' || spelled === '_') {
+    const result = spelled === '' ? 'empty name' : 'an invalid name: "_"';
     diag.error(`Normalization for metric "${given}" resulted in ${result}`);
     return undefined;
   }
   const type = familyType(metric);
-  if (type === 'untyped') {
-    diag.error(`Unrecognizable DataPointType: ${metric.dataPointType} for metric "${given}"`);
-  }
-  const started = /^[0-9]/.test(name) ? `_${name}` : name;
-  return {
-    name: type === 'counter' && !started.endsWith('_total') ? `${started}_total` : started,
-    help: description || 'description missing',
-    unit,
-    type,
-  };
+  const started = /^[0-9]/.test(spelled) ? `_${spelled}` : spelled;
+  const name = type === 'counter' && !started.endsWith('_total') ? `${started}_total` : started;
+  if (type === 'untyped') diag.error(`Unrecognizable DataPointType: ${metric.dataPointType} for metric "${name}"`);
+  return { name, help: description || 'description missing', unit, type };
 }
 
 function familyType(metric: MetricData): Family['type'] {

@@ -44,7 +44,10 @@ export interface SharedFeed extends Profile {
   /** Name of the producer and the places that it reads, for messages. */
   readonly name?: string;
   readonly places?: string;
-  /** Histograms have exponential buckets beside the explicit ones: for cumulative histograms. Default: false. */
+  /**
+   * For an exposition: cumulative histograms have exponential buckets beside the explicit ones, and attributes of agents are
+   * frozen. Default: false.
+   */
   readonly bothBuckets?: boolean;
 }
 
@@ -111,7 +114,11 @@ export class NixlMetricProducer implements MetricProducer {
     this.#histograms = options.histograms ?? 'explicit';
     const metrics = (this.#metrics = tallyMetrics(context));
     const { agentAttributes } = builderMetrics;
-    this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
+    this.#series = new AgentSeriesCache({
+      ...{ naming, hostname, metrics, agentAttributes },
+      sticky: false,
+      frozen: context.bothBuckets === true,
+    });
     this.#memory = memory ?? new ReaderMemory();
     this.#keepsLast = memory !== undefined;
     this[RING_REPORTER] = {

@@ -61,7 +61,9 @@ describe('the protobuf exposition', () => {
   });
 
   it('has the start of counters and histograms', async () => {
-    const [, counter] = familiesIn(await new ProtobufExposition().page(exposed(counterOf(NO_LABELS, [1_700_000_000, 5]))));
+    const [, counter] = familiesIn(
+      await new ProtobufExposition().page(exposed(counterOf(NO_LABELS, [1_700_000_000, 5]))),
+    );
     expect(counter!.metric![0]!.counter).toEqual({ value: 1, createdTimestamp: { seconds: 1_700_000_000, nanos: 5 } });
     expect((await nativeOf()).createdTimestamp).toEqual({ seconds: 1_700_000_000, nanos: 123_456_789 });
   });
