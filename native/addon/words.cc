@@ -1,7 +1,9 @@
 #include "addon/words.h"
 
 #include <algorithm>
+#include <array>
 #include <climits>
+#include <span>
 
 #include "posix.h"
 
@@ -9,51 +11,64 @@ namespace nixl_otel::addon {
 
 namespace {
 
+// Sums of consecutive counts with the same place. A sum in a register takes a third of the time of additions in memory.
+class Runs {
+ public:
+  explicit Runs(uint64_t* sums) : sums_(sums) {}
+  ~Runs() { sums_[place_] += sum_; }
+  void add(size_t place, uint64_t count) {
+    if (place != place_) {
+      sums_[place_] += sum_;
+      place_ = place;
+      sum_ = 0;
+    }
+    sum_ += count;
+  }
+
+ private:
+  uint64_t* const sums_;
+  size_t place_ = 0;
+  uint64_t sum_ = 0;
+};
+
+// Counts of the exponential view, at 0 between two histograms. Several buckets may share an index: a sum stays exact up
+// to 2^53.
+thread_local std::array<double, Exponential::kBuckets> exponentialCounts{};
+
 // Counts by bound; then the exponential view: values of 0, index of the first bucket, number of buckets, and their
 // counts as doubles, which JavaScript reads in place. Without it these three words are 0.
 template <typename Each>
 void putHistogram(Words& words, const Buckets& buckets, Views views, Each&& each) {
   uint64_t* const byBound = words.putZeros(buckets.boundBuckets());
-  if (views == Views::kByBound) {
-    // Buckets come in their order. A sum in a register takes a third of the time of additions in memory.
-    size_t bound = 0;
-    uint64_t sum = 0;
-    each([&](size_t bucket, uint64_t count) {
-      if (const size_t next = buckets.byBound(bucket); next != bound) {
-        byBound[bound] += sum;
-        bound = next;
-        sum = 0;
-      }
-      sum += count;
-    });
-    byBound[bound] += sum;
-    words.putZeros(3);
-    return;
-  }
   uint64_t zeros = 0;
   int first = INT_MAX, last = INT_MIN;
-  each([&](size_t bucket, uint64_t count) {
-    byBound[buckets.byBound(bucket)] += count;
-    const int index = buckets.exponential(bucket);
-    if (index == Exponential::kZero) {
-      zeros += count;
-      return;
+  {
+    Runs runs(byBound);
+    if (views == Views::kByBound) {
+      each([&](size_t bucket, uint64_t count) { runs.add(buckets.byBound(bucket), count); });
+    } else {
+      each([&](size_t bucket, uint64_t count) {
+        runs.add(buckets.byBound(bucket), count);
+        const int index = buckets.exponential(bucket);
+        if (index == Exponential::kZero) {
+          zeros += count;
+          return;
+        }
+        first = std::min(first, index);
+        last = std::max(last, index);
+        exponentialCounts[static_cast<size_t>(index + 1)] += static_cast<double>(count);
+      });
     }
-    first = std::min(first, index);
-    last = std::max(last, index);
-  });
-  words.put(zeros);
+  }
   const size_t used = first > last ? 0 : static_cast<size_t>(last - first + 1);
+  words.put(zeros);
   words.put(static_cast<uint64_t>(int64_t{used == 0 ? 0 : first}));
   words.put(uint64_t{used});
-  uint64_t* const exponential = words.putZeros(used);
-  each([&](size_t bucket, uint64_t count) {
-    const int index = buckets.exponential(bucket);
-    if (index == Exponential::kZero) return;
-    uint64_t& word = exponential[index - first];
-    // Several buckets may share an index: the sum stays exact up to 2^53.
-    word = std::bit_cast<uint64_t>(std::bit_cast<double>(word) + static_cast<double>(count));
-  });
+  if (used == 0) return;
+  const auto begin = exponentialCounts.begin() + (first + 1);
+  const auto end = begin + static_cast<ptrdiff_t>(used);
+  words.put(std::span<const double>(begin, end));
+  std::fill(begin, end, 0);
 }
 
 auto countsOf(const BucketCounts& counts) {

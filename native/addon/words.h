@@ -3,6 +3,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,9 @@ class Words {
   void put(WideSum sum) {
     put(static_cast<uint64_t>(sum));
     put(static_cast<uint64_t>(sum >> 64));
+  }
+  void put(std::span<const double> values) {
+    std::memcpy(putZeros(values.size()), values.data(), values.size_bytes());
   }
   // Appends words of 0. The pointer to the first one is valid until the next call.
   uint64_t* putZeros(size_t number) {

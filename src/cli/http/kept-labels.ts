@@ -24,6 +24,30 @@ export class KeptLabels<T extends object | string> {
   }
 }
 
+/** The same for the points of a family. Between two pages a point rarely changes its place, which is faster to compare. */
+export class LabelsInOrder<T extends object | string> {
+  readonly #labels: KeptLabels<T>;
+  readonly #attributes: (Attributes | undefined)[] = [];
+  readonly #kept: T[] = [];
+
+  constructor(labels: KeptLabels<T>) {
+    this.#labels = labels;
+  }
+
+  of(place: number, attributes: Attributes): T {
+    if (this.#attributes[place] === attributes) return this.#kept[place]!;
+    const found = this.#labels.of(attributes);
+    this.#attributes[place] = this.#labels.keeps(attributes) ? attributes : undefined;
+    this.#kept[place] = found;
+    return found;
+  }
+
+  /** Lets go of all further points. */
+  cut(points: number): void {
+    this.#attributes.length = this.#kept.length = Math.min(points, this.#kept.length);
+  }
+}
+
 /** Returns whether the object is frozen, with values that are frozen themselves: neither lists nor getters. */
 function isConstant(attributes: Attributes): boolean {
   if (!Object.isFrozen(attributes)) return false;
