@@ -1,5 +1,5 @@
-// `node constant.mjs URL` with an IPC channel: fetches a page once and serves its bytes with node:http, as a yardstick of what
-// an HTTP answer of this size costs without the work of making it. Sends the address to its parent.
+// `node constant.mjs URL` with an IPC channel: fetches a page once and serves its bytes with node:http. It is the yardstick
+// of a scrape: an answer of this size without the work of making it. Sends its address to the parent.
 import http from 'node:http';
 
 const response = await fetch(process.argv[2], { headers: { 'accept-encoding': 'identity' } });

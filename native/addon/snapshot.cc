@@ -82,8 +82,9 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   return collector;
 }
 
-// (source, reader, exponential): returns the snapshot; without `exponential` its histograms have no exponential view. If the collector's thread holds a lock for longer than the budget, returns
-// the milliseconds since its last tick instead, as a number.
+// (source, reader, exponential): returns the snapshot; without `exponential` its histograms have no exponential view.
+// If the collector's thread holds a lock for longer than the budget, returns the milliseconds since its last tick
+// instead, as a number.
 Napi::Value snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<Source> source = held<Source>(info);

@@ -29,9 +29,7 @@ class Words {
     put(static_cast<uint64_t>(sum));
     put(static_cast<uint64_t>(sum >> 64));
   }
-  void put(std::span<const double> values) {
-    std::memcpy(putZeros(values.size()), values.data(), values.size_bytes());
-  }
+  void put(std::span<const double> values) { std::memcpy(putZeros(values.size()), values.data(), values.size_bytes()); }
   // Appends words of 0. The pointer to the first one is valid until the next call.
   uint64_t* putZeros(size_t number) {
     words_.resize(words_.size() + number);

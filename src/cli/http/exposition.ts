@@ -1,10 +1,11 @@
 /** The exposition as text: the bytes of OpenTelemetry's PrometheusSerializer, of which only the numbers are made anew. */
 import type { DataPoint, Histogram, MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { DataPointType } from '../../instrumentation/sdk-enums.js';
-import { FamilyText, HISTOGRAM_LINES, NUMBER_LINES } from './family-text.js';
+import { FamilyText } from './family-text.js';
 import { KeptFamilies } from './kept-families.js';
 import { KeptLabels } from './kept-labels.js';
 import { PageBytes } from './page-bytes.js';
+import { HISTOGRAM_LINES, NUMBER_LINES } from './point-lines.js';
 import { type Family, labelsOf, labelsText } from './spelling.js';
 import { targetPoints, TARGET } from './target.js';
 import { TimeSlices } from './time-slices.js';
@@ -13,7 +14,7 @@ import { TimeSlices } from './time-slices.js';
 const NOTHING = '# no registered metrics\n';
 
 /**
- * Makes the pages of one reader. It keeps the text of the last page, and lets go of an agent or a metric with the first page
+ * Makes the pages of one reader. It keeps the text of the last page: an agent or a metric is forgotten with the first page
  * that lacks it. Labels of the scope are left out: NIXL's series have NIXL's labels and no others.
  */
 export class TextExposition {

@@ -1,4 +1,4 @@
-/** What a format keeps of each metric from page to page. */
+/** Keeps from page to page what a format makes of each metric. */
 import type { MetricData } from '@opentelemetry/sdk-metrics';
 import { type Family, familyOf } from './spelling.js';
 
@@ -29,7 +29,7 @@ export class KeptFamilies<Kept> {
     return entry.kept;
   }
 
-  /** Lets go of metrics that were not on the page. */
+  /** Forgets metrics that were not on the page. */
   endPage(): void {
     this.#last = this.#now;
     this.#now = new Map();

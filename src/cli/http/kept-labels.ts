@@ -1,7 +1,7 @@
-/** What a format makes of attributes, kept as long as the attributes are. */
+/** Keeps what a format makes of attributes, as long as the attributes are in use. */
 import type { Attributes } from '@opentelemetry/api';
 
-/** Keeps it only for attributes that cannot change: a builder may reuse an object for other labels. */
+/** Keeps only what is made of attributes that cannot change: a builder may reuse an object for other labels. */
 export class KeptLabels<T extends object | string> {
   readonly #make: (attributes: Attributes) => T;
   readonly #kept = new WeakMap<Attributes, T>();
@@ -42,7 +42,7 @@ export class LabelsInOrder<T extends object | string> {
     return found;
   }
 
-  /** Lets go of all further points. */
+  /** Forgets all further points. */
   cut(points: number): void {
     this.#attributes.length = this.#kept.length = Math.min(points, this.#kept.length);
   }

@@ -1,6 +1,6 @@
 /** Buckets of Prometheus' native histograms: spans of buckets, and counts as differences. */
 import type { ExponentialTally } from '../../exponential.js';
-import { ProtobufBytes, varintLength, zigZag } from './protobuf-bytes.js';
+import { type ProtobufBytes, varintLength, zigZag } from './protobuf-bytes.js';
 
 /** Tags of a histogram's fields, as in client-model.ts. */
 const HISTOGRAM = { schema: 0x28, zeroCount: 0x38, positiveSpan: 0x62, positiveDelta: 0x6a } as const;

@@ -3,7 +3,7 @@ import { type Attributes, type AttributeValue, diag } from '@opentelemetry/api';
 import type { MetricData } from '@opentelemetry/sdk-metrics';
 import { DataPointType } from '../../instrumentation/sdk-enums.js';
 
-/** What the exposition says of a metric beside its points. */
+/** A metric in the exposition, without its points. */
 export interface Family {
   readonly name: string;
   readonly help: string;
