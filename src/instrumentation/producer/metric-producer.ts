@@ -4,7 +4,6 @@ import type { Resource } from '@opentelemetry/resources';
 import type {
   AggregationOption,
   CollectionResult,
-  MetricCollectOptions,
   MetricData,
   MetricProducer,
   ScopeMetrics,
@@ -146,7 +145,10 @@ export class NixlMetricProducer implements MetricProducer {
   }
 
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
-  async collect(wants: MetricCollectOptions & CollectWants = {}): Promise<CollectionResult> {
+  collect(): Promise<CollectionResult>;
+  /** @internal For a page. */
+  collect(wants: CollectWants | undefined): Promise<CollectionResult>;
+  async collect(wants: CollectWants = {}): Promise<CollectionResult> {
     // Metrics with a memory need the order of the snapshots.
     while (this.#collecting !== undefined) await this.#collecting;
     const collecting = this.#collect(wants);
