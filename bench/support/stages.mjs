@@ -10,6 +10,7 @@ import { openSource } from '../../dist/shm-bridge/index.js';
 import { diag } from '@opentelemetry/api';
 import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import { emptyResource } from '@opentelemetry/resources';
+import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { quantile } from './measure.mjs';
 
@@ -71,7 +72,7 @@ async function usedBytes() {
   // Memory of buffers is released in a later turn than their objects.
   for (let turn = 0; turn < 3; turn++) {
     globalThis.gc();
-    await new Promise(setImmediate);
+    await setImmediate();
   }
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
