@@ -14,7 +14,11 @@ const NEGOTIATED = { vary: 'accept, accept-encoding' };
  * Serves the metrics of a reader, collected per request. `onFailure` is called for each failed collection.
  * `hasTargetInfo`: with the metric `target_info`, made of the resource.
  */
-export function metricsHandler(reader: Pick<IMetricReader, 'collect'>, hasTargetInfo: boolean, onFailure: () => void): Handler {
+export function metricsHandler(
+  reader: Pick<IMetricReader, 'collect'>,
+  hasTargetInfo: boolean,
+  onFailure: () => void,
+): Handler {
   // An exposition of many agents has megabytes. Therefore only one of a format is made at a time, for any number of scrapers.
   const collectAs = (encode: Encode) =>
     coalesce(async () => {

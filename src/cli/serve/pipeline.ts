@@ -45,12 +45,12 @@ export async function openPipeline(
     for (const name of settings.exporter) {
       outputs.push(await openOutput(name, { settings, resource, shared, onFailure }));
     }
+    await builderMetrics.begin();
     await untilTurn?.();
     const state = settings.state === 'on';
     const source = openSource({ ...sourceOptions, ...builderMetrics.wants, state });
     sourceFeed = new SourceFeed(source, logger, failures);
     builderMetrics.attach(sourceFeed.source);
-    builderMetrics.begin();
     feed.attach(sourceFeed);
     // Opens all rings in the first tick: no process drained them meanwhile.
     void sourceFeed.source.drain();
