@@ -1,5 +1,5 @@
 /** Output prometheus: collected by each scrape. Needs no reader and no provider of the SDK, which would collect the same. */
-import { sharedProducer } from '../../instrumentation/producer/metric-producer.js';
+import { type CollectWants, sharedProducer } from '../../instrumentation/producer/metric-producer.js';
 import { metricsHandler } from '../http/metrics-handler.js';
 import type { Opening, Output } from './output.js';
 
@@ -7,10 +7,10 @@ export function prometheusOutput({ name, resource, shared, owner }: Opening): Ou
   // Protobuf has both kinds of buckets, text the explicit ones.
   const producer = sharedProducer({}, { ...shared, bothBuckets: true });
   let isClosed = false;
-  const collect = async () => {
+  const collect = async (wants?: CollectWants) => {
     // Without an answer a scraper keeps its last values. An empty page would end all series.
     if (isClosed) throw new Error('serve is stopping');
-    const { resourceMetrics, errors } = await producer.collect();
+    const { resourceMetrics, errors } = await producer.collect(wants);
     return { resourceMetrics: { ...resourceMetrics, resource }, errors };
   };
   const close = (): Promise<void> => {

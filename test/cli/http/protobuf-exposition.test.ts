@@ -11,7 +11,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { protobufExposition } from '../../../src/cli/http/protobuf-exposition.js';
+import { ProtobufExposition } from '../../../src/cli/http/protobuf-exposition.js';
 import type { ExponentialTally } from '../../../src/exponential.js';
 import { familiesIn, type Histogram, nativeCounts, textOf } from '../../support/prometheus-families.js';
 import { anyMetrics } from './any-metrics.js';
@@ -36,7 +36,7 @@ async function nativeOf(exponential?: ExponentialTally): Promise<Histogram> {
   const { zeroCount = 0, counts = [] } = exponential ?? {};
   const count = Array.from(counts).reduce((sum, one) => sum + one, zeroCount);
   const value = { buckets: { boundaries: [], counts: [count] }, sum: 0, count, exponential };
-  const bytes = await protobufExposition(
+  const bytes = await new ProtobufExposition().page(
     exposed({
       descriptor: { name: 'histogram', description: '', unit: 's', valueType: ValueType.DOUBLE },
       aggregationTemporality: AggregationTemporality.CUMULATIVE,
@@ -54,20 +54,22 @@ describe('the protobuf exposition', () => {
       fc.asyncProperty(anyMetrics, async (metrics) => {
         const lines = serializer.serialize(metrics).split('\n');
         const series = lines.filter((line) => line !== '' && !/^# (UNIT|no registered)/.test(line));
-        expect(familiesIn(await protobufExposition(metrics)).flatMap(textOf)).toEqual(series);
+        expect(familiesIn(await new ProtobufExposition().page(metrics)).flatMap(textOf)).toEqual(series);
       }),
       { numRuns: 300 },
     );
   });
 
   it('has the start of counters and histograms', async () => {
-    const [, counter] = familiesIn(await protobufExposition(exposed(counterOf(NO_LABELS, [1_700_000_000, 5]))));
+    const [, counter] = familiesIn(
+      await new ProtobufExposition().page(exposed(counterOf(NO_LABELS, [1_700_000_000, 5]))),
+    );
     expect(counter!.metric![0]!.counter).toEqual({ value: 1, createdTimestamp: { seconds: 1_700_000_000, nanos: 5 } });
     expect((await nativeOf()).createdTimestamp).toEqual({ seconds: 1_700_000_000, nanos: 123_456_789 });
   });
 
   it('names no unit: Prometheus refuses one that the name does not end in', async () => {
-    const families = familiesIn(await protobufExposition(exposed(counterOf(NO_LABELS))));
+    const families = familiesIn(await new ProtobufExposition().page(exposed(counterOf(NO_LABELS))));
     expect(families.map(({ unit }) => unit)).toEqual([undefined, undefined]);
   });
 
@@ -81,7 +83,7 @@ describe('the protobuf exposition', () => {
     };
     let turns = 0;
     const others = setInterval(() => turns++, 1);
-    await protobufExposition(exposed(...Array.from({ length: 4 }, () => counterOf(slow))));
+    await new ProtobufExposition().page(exposed(...Array.from({ length: 4 }, () => counterOf(slow))));
     clearInterval(others);
     expect(turns).toBeGreaterThanOrEqual(3);
   });
