@@ -6,10 +6,12 @@ import { type NixlMetricProducer, sharedProducer } from '../../instrumentation/p
 import { AggregationTemporality } from '../../instrumentation/sdk-enums.js';
 import { type CustomReader, isExporter, loadExporter } from './custom-exporter.js';
 import type { Opening, Output } from './output.js';
+import { serviceResource } from './resource.js';
 
 /** Loads the module. Getters, constructor and methods are a user's code, and may throw anything. @throws Failure */
 export async function customOutput(opening: Opening): Promise<Output> {
-  const { name, settings, resource, shared, owner } = opening;
+  const { name, settings, shared, owner } = opening;
+  const resource = serviceResource();
   const outputPath = process.env['NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH'];
   let reader: CustomReader | undefined = undefined;
   const producer = sharedProducer(

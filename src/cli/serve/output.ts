@@ -1,5 +1,4 @@
 /** An output of serve, and what each kind of output is opened with. */
-import type { Resource } from '@opentelemetry/resources';
 import type { SharedFeed } from '../../instrumentation/producer/metric-producer.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 import type { Handler } from '../http/metrics-server.js';
@@ -15,7 +14,6 @@ export interface Output {
 
 export interface OutputContext {
   readonly settings: ServeSettings;
-  readonly resource: Resource;
   readonly shared: SharedFeed;
   /** Called at each failed export, with the exporter's label. */
   readonly onFailure: (exporter: string) => void;

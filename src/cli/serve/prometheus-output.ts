@@ -1,15 +1,19 @@
 /** Output prometheus: collected by each scrape. Needs no reader and no provider of the SDK, which would collect the same. */
+import type { Resource } from '@opentelemetry/resources';
 import { type CollectWants, sharedProducer } from '../../instrumentation/producer/metric-producer.js';
 import { metricsHandler } from '../http/metrics-handler.js';
 import type { Opening, Output } from './output.js';
 
-export function prometheusOutput({ name, resource, shared, owner }: Opening): Output {
+export function prometheusOutput({ name, shared, owner }: Opening): Output {
   // Protobuf has both kinds of buckets, text the explicit ones.
   const producer = sharedProducer({}, { ...shared, bothBuckets: true });
+  let resource: Resource | undefined;
   let isClosed = false;
   const collect = async (wants?: CollectWants) => {
     // Without an answer a scraper keeps its last values. An empty page would end all series.
     if (isClosed) throw new Error('serve is stopping');
+    // Loaded with the first scrape: OpenTelemetry needs some ninety modules for the resource.
+    resource ??= (await import('./resource.js')).serviceResource();
     const { resourceMetrics, errors } = await producer.collect(wants);
     return { resourceMetrics: { ...resourceMetrics, resource }, errors };
   };

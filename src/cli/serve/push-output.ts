@@ -11,6 +11,7 @@ import { aggregationSelector } from './aggregation.js';
 import { GuardedExporter } from './guarded-exporter.js';
 import { collectorUrl } from './otlp-environment.js';
 import type { Opening, Output } from './output.js';
+import { serviceResource } from './resource.js';
 
 /** @throws Failure */
 export async function otlpOutput(opening: Opening): Promise<Output> {
@@ -33,7 +34,7 @@ export async function consoleOutput(opening: Opening): Promise<Output> {
 
 /** `target`: URL of the receiver, without secrets. */
 export function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: string): Output {
-  const { name, settings, resource, shared, owner } = opening;
+  const { name, settings, shared, owner } = opening;
   const { exportInterval } = settings;
   const reader: PeriodicExportingMetricReader = new PeriodicExportingMetricReader({
     exporter: new GuardedExporter(exporter, owner, exportLimit(settings), target),
@@ -49,7 +50,7 @@ export function pushOutput(exporter: PushMetricExporter, opening: Opening, targe
       ),
     ],
   });
-  const provider = new MeterProvider({ resource, readers: [reader] });
+  const provider = new MeterProvider({ resource: serviceResource(), readers: [reader] });
   return { name, close: () => provider.shutdown() };
 }
 

@@ -71,9 +71,13 @@ export class BuilderMetrics {
     this.#options.log.warn(SUBJECT, 'late', message);
   }
 
-  /** Lets builders count from now on. All producers must have joined. Without this call the first collect does it. */
-  begin(): void {
+  /**
+   * Lets builders count from now on. All producers must have joined. Without this call the first collect does it. Resolves when
+   * the builders have a meter, if they need one.
+   */
+  async begin(): Promise<void> {
     if (this.processor.needsMeter) this.start();
+    await this.#starting;
   }
 
   /** Makes a meter, once the SDK is loaded. The first collect or record calls this at the latest. */
@@ -100,7 +104,7 @@ export class BuilderMetrics {
   }
 
   async collect(producer: object, snapshot: Snapshot): Promise<{ scopeMetrics: ScopeMetrics[]; errors: unknown[] }> {
-    this.begin();
+    void this.begin();
     if (!this.#hasMeter) await this.#starting;
     const reader = this.#readers.of(producer);
     if (reader === undefined) return { scopeMetrics: [], errors: [] };

@@ -135,7 +135,7 @@ export class NixlMetricProducer implements MetricProducer {
       temporality: (type) => this.#temporalityOf(type),
       aggregation: (type) => this.#aggregationOf(type),
     });
-    if (shared === undefined) builderMetrics.begin(); // further producers may still join a shared feed
+    if (shared === undefined) void builderMetrics.begin(); // further producers may still join a shared feed
     feed.join(this);
   }
 
