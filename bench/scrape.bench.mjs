@@ -1,90 +1,122 @@
-/** A scrape of serve like that of Prometheus, its stages, and the same export over OTLP. */
-import { inDirectory, quantile, round, stagesOf } from './support/measure.mjs';
+/** A scrape of serve over a kept connection, beside an answer of the same bytes that is only sent; and its stages. */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { inDirectory, quantile, round, sleep, stagesOf } from './support/measure.mjs';
 import { Probed } from './support/probed.mjs';
-import { scrape } from './support/scrape.mjs';
-import { pushTransfers, writersIn } from './support/transfers.mjs';
+import { PROTOBUF, scrape, timedScrape } from './support/scrape.mjs';
+import { moveAll, pushTransfers, writersIn } from './support/transfers.mjs';
 
-export const title = 'a scrape of serve, milliseconds; busy: four scrapers without pauses';
+export const title =
+  'a scrape of serve, milliseconds; every series moves before each; constant: the same bytes, only sent';
 
-const SCRAPERS = 4;
+const CONSTANT = fileURLToPath(new URL('support/constant.mjs', import.meta.url));
+const MANY = 64;
+/** Until the collector has drained what was written: a scrape then drains little. */
+const SETTLE_MS = 45;
 
 export async function run({ quick }) {
+  const cases = [1, 8, MANY, 512].map((agents) => ({ agents, preset: 'standard' }));
+  cases.splice(3, 0, { agents: MANY, preset: 'nixl' });
   const rows = [];
-  for (const agents of quick ? [8] : [1, 8, 64, 512]) {
-    rows.push(await inDirectory((directory) => measure(agents, directory, quick)));
+  for (const { agents, preset } of quick ? [{ agents: 8, preset: 'nixl' }] : cases) {
+    rows.push(await inDirectory((directory) => measure(agents, preset, directory, quick)));
   }
-  return rows;
+  const many = rows.find(({ agents, preset }) => agents === MANY && preset === 'standard');
+  return rows.map((row) => ({ ...row, timesMany: row.text.p50Ms / (many ?? row).text.p50Ms }));
 }
 
-async function measure(agents, directory, quick) {
+async function measure(agents, preset, directory, quick) {
   const writers = writersIn(directory, agents);
-  // Takes about as long for each number of agents.
-  const scrapes = quick ? 5 : Math.max(20, Math.min(400, Math.round(6_400 / agents)));
-  const stages = stagesOf(directory, agents, quick ? 5 : Math.min(100, scrapes));
+  const rounds = quick ? 5 : 100;
+  const stages = stagesOf(directory, agents, quick ? 5 : 50, preset);
   // Refills the rings, which were drained above: serve finds as many events.
   for (const writer of writers) pushTransfers(writer, 400);
-  const serve = await Probed.serve(directory);
+  const serve = await Probed.serve(directory, ['--series', preset]);
+  const move = async () => {
+    writers.forEach(moveAll);
+    await sleep(SETTLE_MS);
+  };
   try {
-    const served = await scrapesOf(serve, agents, scrapes);
-    return { agents, ...served, ...stages };
+    while ((await scrape(serve.url)).agents < agents);
+    const scrapes = await scrapesOf(serve.url, rounds, move);
+    const holds = await holdsOf(serve, rounds / 2, move);
+    return { agents, preset, ...stages, ...scrapes, ...holds };
   } finally {
     await serve.stop();
     for (const writer of writers) writer.close();
   }
 }
 
-async function scrapesOf(serve, agents, scrapes) {
-  while ((await scrape(serve.url)).agents < agents);
-  for (let i = 0; i < Math.min(20, scrapes); i++) await scrape(serve.url); // warms up
-  const alone = { ms: [], activeMs: [], longestMs: [] };
-  let last;
-  for (let i = 0; i < scrapes; i++) {
-    await serve.ask('begin');
-    last = await scrape(serve.url);
-    const { activeMs, longestMs } = await serve.ask('end');
-    alone.ms.push(last.ms);
-    alone.activeMs.push(activeMs);
-    alone.longestMs.push(longestMs);
+/** Scrapes in turns, each after all series have moved. The first quarter warms up. */
+async function scrapesOf(url, rounds, move) {
+  const constant = fork(CONSTANT, [url]);
+  try {
+    const { url: constantUrl } = await new Promise((resolve) => constant.once('message', resolve));
+    const kinds = {
+      text: () => timedScrape(url),
+      constant: () => timedScrape(constantUrl),
+      gzip: () => timedScrape(url, { encoding: 'gzip' }),
+      protobuf: () => timedScrape(url, { accept: PROTOBUF }),
+    };
+    const found = { text: [], constant: [], gzip: [], protobuf: [] };
+    for (let round = -rounds / 4; round < rounds; round++) {
+      for (const [kind, one] of Object.entries(kinds)) {
+        if (kind !== 'constant') await move();
+        const made = await one();
+        if (round >= 0) found[kind].push(made);
+      }
+    }
+    const summary = (all) => {
+      const ms = all.map((one) => one.ms);
+      return { p50Ms: quantile(ms), p99Ms: quantile(ms, 0.99), bytes: all.at(-1).bytes };
+    };
+    return Object.fromEntries(Object.entries(found).map(([kind, all]) => [kind, summary(all)]));
+  } finally {
+    constant.kill();
   }
-  const busy = [];
-  const scraper = async () => {
-    for (let i = 0; i < scrapes / SCRAPERS; i++) busy.push((await scrape(serve.url)).ms);
-  };
-  await Promise.all(Array.from({ length: SCRAPERS }, scraper));
+}
+
+/** Time that a scrape holds the event loop: in all, and without interruption. */
+async function holdsOf(serve, rounds, move) {
+  const holds = [];
+  for (let round = 0; round < rounds; round++) {
+    await move();
+    await serve.ask('begin');
+    await timedScrape(serve.url);
+    holds.push(await serve.ask('end'));
+  }
+  const longest = holds.map(({ longestMs }) => longestMs);
   return {
-    p50Ms: quantile(alone.ms),
-    p99Ms: quantile(alone.ms, 0.99),
-    activeMs: quantile(alone.activeMs),
-    longestMs: quantile(alone.longestMs),
-    busyP50Ms: quantile(busy),
-    busyP99Ms: quantile(busy, 0.99),
-    bytes: last.bytes,
-    packedBytes: last.packedBytes,
+    activeMs: quantile(holds.map(({ activeMs }) => activeMs)),
+    longestMs: quantile(longest),
+    longestP95Ms: quantile(longest, 0.95),
   };
 }
 
-export function caseOf({ agents }) {
-  return `${agents} agents`;
+export function caseOf({ agents, preset }) {
+  return `${agents} agents, --series ${preset}`;
 }
 
-export function columnsOf(row) {
+export function columnsOf({ text, constant, gzip, protobuf, ...row }) {
   const kB = (bytes) => round(bytes / 1000, 0);
   return {
     series: row.series,
-    'scrape p50': round(row.p50Ms, 1),
-    p99: round(row.p99Ms, 1),
-    'busy p50': round(row.busyP50Ms, 1),
-    'busy p99': round(row.busyP99Ms, 1),
+    constant: round(constant.p50Ms),
+    'scrape p50': round(text.p50Ms),
+    p99: round(text.p99Ms, 1),
+    'times constant': round(text.p50Ms / constant.p50Ms, 1),
+    [`times ${MANY} agents`]: round(row.timesMany),
+    'gzip, times plain': round(gzip.p50Ms / text.p50Ms),
+    'protobuf, times text': round(protobuf.p50Ms / text.p50Ms),
     'event loop': round(row.activeMs, 1),
     longest: round(row.longestMs, 1),
+    'longest p95': round(row.longestP95Ms, 1),
     snapshot: round(row.snapshotMs),
     collect: round(row.collectMs),
     page: round(row.pageMs),
-    'OTLP JSON': round(row.jsonMs),
-    'OTLP protobuf': round(row.protobufMs),
-    'page, kB': kB(row.pageBytes),
-    'page gzip, kB': kB(row.pageGzipBytes),
-    'JSON, kB': kB(row.jsonBytes),
-    'protobuf, kB': kB(row.protobufBytes),
+    'page, kB': kB(text.bytes),
+    'gzip, kB': kB(gzip.bytes),
+    'protobuf, kB': kB(protobuf.bytes),
+    'kept, kB': kB(row.keptBytes),
   };
 }

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import {
   atScale,
   bucketMiddle,
-  bucketOf,
   exponentialCount,
   exponentialSince,
   exponentialSum,
@@ -11,6 +10,7 @@ import {
   lowestValue,
   TALLY_SCALE,
 } from '../src/exponential.js';
+import { bucketOf } from '../src/exponential-bucket.js';
 import { comparable, exponentialTally } from './support/exponential.js';
 
 const values = fc.array(fc.oneof(fc.nat(40), fc.nat(), fc.double({ min: 0.001, max: 1, noNaN: true })));

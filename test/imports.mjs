@@ -27,7 +27,7 @@ const ROOMS = {
 
   'cli/figures': ['ground', 'mapping', 'string-width'],
   'cli/process': ['ground', 'settings', 'node:', '@opentelemetry/'],
-  'cli/http': [...LIBRARY, 'cli/process', 'node:', '@opentelemetry/', 'pbf'],
+  'cli/http': [...LIBRARY, 'cli/process', 'node:', '@opentelemetry/'],
   'cli/api': [...LIBRARY, 'cli/figures', 'cli/http', 'node:'],
   'cli/page': ['ground', 'cli/process', 'cli/http', 'node:'],
   'cli/page/browser': ['ground', 'cli/figures', 'cli/api', 'uplot'],

@@ -32,7 +32,7 @@ const STAGES = fileURLToPath(new URL('stages.mjs', import.meta.url));
 
 /** Times of the stages of a scrape and of an export for the agents of a directory, and the resulting bytes. */
 export function stagesOf(directory, agents, runs, series = 'standard') {
-  const args = [STAGES, directory, agents, runs, series].map(String);
+  const args = ['--expose-gc', STAGES, directory, agents, runs, series].map(String);
   return JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }));
 }
 

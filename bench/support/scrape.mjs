@@ -18,6 +18,13 @@ export async function scrape(url, accept = TEXT) {
   return { ms, packedBytes: packed.length, bytes: page.length, page, agents: countOf(page, '\nagent_tx_bytes_total{') };
 }
 
+/** Scrapes once and reads nothing. @returns the time, and the bytes over the wire. */
+export async function timedScrape(url, { accept = TEXT, encoding = 'identity' } = {}) {
+  const begun = performance.now();
+  const { length } = await get(url, accept, encoding);
+  return { ms: performance.now() - begun, bytes: length };
+}
+
 /** Each metric of each family is a series, as Prometheus stores native histograms. */
 export function protobufSeries(page) {
   const reader = new PbfReader(page);
@@ -26,9 +33,9 @@ export function protobufSeries(page) {
   return series;
 }
 
-function get(url, accept) {
+function get(url, accept, encoding = 'gzip') {
   return new Promise((resolve, reject) => {
-    const headers = { accept, 'accept-encoding': 'gzip' };
+    const headers = { accept, 'accept-encoding': encoding };
     const request = http.get(url, { agent, headers }, (response) => {
       const parts = [];
       response.on('data', (part) => parts.push(part));

@@ -1,12 +1,16 @@
-// `node stages.mjs DIRECTORY AGENTS RUNS SERIES`: prints one line of JSON with the median milliseconds of each stage of
+// `node --expose-gc stages.mjs DIRECTORY AGENTS RUNS SERIES`: prints one line of JSON with the median milliseconds of each stage of
 // a scrape or an export of the agents of a directory, with this preset of series, and with its bytes. In a separate process
 // it collects only its own garbage.
-import { NixlMetricProducer } from '../../dist/index.js';
-import { openSource } from '../../dist/shm-bridge/index.js';
-import { exposition } from '../../dist/cli/http/exposition.js';
+import { TextExposition } from '../../dist/cli/http/exposition.js';
+import { BuilderMetrics } from '../../dist/instrumentation/builders/builder-metrics.js';
+import { SourceFeed } from '../../dist/instrumentation/feed/snapshot-feed.js';
+import { sharedProducer } from '../../dist/instrumentation/producer/metric-producer.js';
 import { producerSettings } from '../../dist/settings/settings.js';
+import { openSource } from '../../dist/shm-bridge/index.js';
+import { diag } from '@opentelemetry/api';
 import { JsonMetricsSerializer, ProtobufMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import { emptyResource } from '@opentelemetry/resources';
+import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { quantile } from './measure.mjs';
 
@@ -14,9 +18,15 @@ const [directory, agentsText, runsText, series] = process.argv.slice(2);
 const agents = Number(agentsText);
 const runs = Number(runsText);
 
-const options = { directories: directory, series };
-const source = openSource(producerSettings(options).source);
-const producer = new NixlMetricProducer(options);
+// As serve does it, for a page in text.
+const { source: sourceOptions, ...profile } = producerSettings({ directories: directory, series });
+const source = openSource(sourceOptions);
+const feed = new SourceFeed(source, diag);
+const builderMetrics = BuilderMetrics.of(profile, diag);
+const producer = sharedProducer({}, { ...profile, feed, builderMetrics, bothBuckets: true });
+const reader = source.openReader();
+const TEXT = { exponential: false };
+let exposition = new TextExposition(profile.hasOwnMetrics);
 
 /** Milliseconds by stage. */
 const times = {};
@@ -36,7 +46,7 @@ async function timedUntil(stage, work) {
 }
 
 async function collect() {
-  const { resourceMetrics, errors } = await timedUntil('collectMs', () => producer.collect());
+  const { resourceMetrics, errors } = await timedUntil('collectMs', () => producer.collect(TEXT));
   if (errors.length > 0) throw errors[0];
   return { ...resourceMetrics, resource: emptyResource() };
 }
@@ -51,25 +61,44 @@ let metrics;
 for (let run = 0; run < runs + 3; run++) {
   if (run === 3) for (const stage of Object.keys(times)) times[stage] = []; // the first three warmed up
   timed('drainMs', () => source.drainNow());
-  timed('snapshotMs', () => source.snapshot());
+  timed('snapshotMs', () => reader.snapshot(TEXT));
   metrics = await collect();
-  page = await timedUntil('pageMs', () => exposition(metrics));
+  page = await timedUntil('pageMs', () => exposition.page(metrics));
   json = timed('jsonMs', () => JsonMetricsSerializer.serializeRequest(metrics));
   protobuf = timed('protobufMs', () => ProtobufMetricsSerializer.serializeRequest(metrics));
 }
+/** Memory in use, of JavaScript and of buffers. */
+async function usedBytes() {
+  // Memory of buffers is released in a later turn than their objects.
+  for (let turn = 0; turn < 3; turn++) {
+    globalThis.gc();
+    await setImmediate();
+  }
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+page = Buffer.from(page); // the last page itself is not kept
+const withKept = await usedBytes();
+exposition = undefined;
+const keptBytes = withKept - (await usedBytes());
+
 const gzipped = (bytes) => gzipSync(bytes, { level: 1 }).length;
-const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+const lines = page
+  .toString()
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'));
 console.log(
   JSON.stringify({
     series: lines.length,
     buckets: lines.filter((line) => /^\w+_bucket\{/.test(line)).length,
     ...Object.fromEntries(Object.entries(times).map(([stage, values]) => [stage, quantile(values)])),
-    pageBytes: Buffer.byteLength(page),
+    keptBytes,
+    pageBytes: page.length,
     pageGzipBytes: gzipped(page),
     jsonBytes: json.length,
     protobufBytes: protobuf.length,
     protobufGzipBytes: gzipped(protobuf),
   }),
 );
-source.close();
 producer.close();
+feed.close();

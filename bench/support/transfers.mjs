@@ -1,5 +1,6 @@
 /** Rings with realistic transfers, written by the public RingWriter. */
 import path from 'node:path';
+import { EVENTS as TABLE } from '../../dist/mapping/index.js';
 import { RingWriter } from '../../dist/rings.js';
 
 const EVENTS = [
@@ -12,6 +13,7 @@ const EVENTS = [
   { name: 'agent_xfer_time', category: 5 },
   { name: 'agent_xfer_post_time', category: 5 },
 ];
+const EVERY_TYPE = TABLE.map(({ type }) => type);
 const STARTED_US = 1_700_000_000_000_000;
 
 /** Generator of the same numbers in each run, above 0 and up to 1. */
@@ -41,6 +43,13 @@ export function pushTransfers(writer, count, seed = 1) {
     push(read, spread(random, 440_000, 2), i + 2);
     push(2 + read, 1, i + 3);
   }
+}
+
+/** Moves every series that events can move: all types, and the lowest bucket of each histogram, thus all above it. */
+export function moveAll(writer) {
+  const assembled = [7, 6, 0, 2, 7, 6, 1, 3]; // a write and a read of one byte in one microsecond
+  const others = EVERY_TYPE.filter((type) => !assembled.includes(type));
+  for (const type of [...others, ...assembled]) writer.push({ type, value: 1 });
 }
 
 /** Fills a ring with whole transfers. @returns the number of events. */

@@ -1,5 +1,7 @@
 // Snapshots of sources.
 
+#include <atomic>
+
 #include "addon/functions.h"
 #include "addon/values.h"
 #include "addon/words.h"
@@ -11,7 +13,7 @@ namespace nixl_otel::addon {
 namespace {
 
 void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent& seen, const AgentStatus& status,
-              const Tally& tally) {
+              const Tally& tally, Views views) {
   strings.insert(strings.end(), {seen.name, seen.directory, toUtf8(seen.agent->path())});
   words.put(tally.id());
   words.put(static_cast<uint64_t>(status.wireVersion));
@@ -31,7 +33,7 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   words.put(uint64_t{status.drains.resyncs});
   words.put(uint64_t{status.drains.foreignMoves});
   if (!status.keptAttributes.empty()) strings.emplace_back(status.keptAttributes);
-  putTally(words, strings, tally);
+  putTally(words, strings, tally, views);
 }
 
 Napi::Array problemArray(Napi::Env env, const std::vector<RingProblem>& found) {
@@ -80,18 +82,22 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   return collector;
 }
 
-// (source, reader): returns the snapshot. If the collector's thread holds a lock for longer than the budget, returns
-// the milliseconds since its last tick instead, as a number.
+// (source, reader, exponential): returns the snapshot; without `exponential` its histograms have no exponential view.
+// If the collector's thread holds a lock for longer than the budget, returns the milliseconds since its last tick
+// instead, as a number.
 Napi::Value snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<Source> source = held<Source>(info);
   Collector& collector = Collector::instance();
   WaitBudget budget = collector.callBudget();
-  Words words;
+  // Growing word by word would copy megabytes, and touch new memory for each copy.
+  static std::atomic<size_t> lastSize = 0;
+  Words words(lastSize);
   std::vector<std::string> strings;
   uint32_t agents = 0;
+  const Views views = info[2].As<Napi::Boolean>() ? Views::kBoth : Views::kByBound;
   const auto put = [&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
-    putAgent(words, strings, seen, status, tally);
+    putAgent(words, strings, seen, status, tally, views);
     ++agents;
   };
   const auto reader = static_cast<uint32_t>(number(info[1]));
@@ -99,6 +105,7 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   if (!collector.snapshot(*source, reader, put, budget) || !collector.report(*source, 1000, report, budget)) {
     return Napi::Number::New(env, collector.sinceTickMs());
   }
+  lastSize = words.all().size();
   auto result = Napi::Object::New(env);
   result.Set("takenMs", wallClockMs());
   result.Set("agents", agents);

@@ -3,6 +3,8 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,17 +14,22 @@ namespace nixl_otel::addon {
 
 // Version of the interface between the addon and src/shm-bridge: functions, objects, and the order of words. A change
 // of either side increments it here and in src/shm-bridge/addon.ts.
-constexpr uint64_t kInterfaceVersion = 4;
+constexpr uint64_t kInterfaceVersion = 5;
 
 class Words {
  public:
-  Words() { put(kInterfaceVersion); }
+  // `room`: number of words to make room for at once.
+  explicit Words(size_t room = 0) {
+    words_.reserve(room);
+    put(kInterfaceVersion);
+  }
   void put(uint64_t word) { words_.push_back(word); }
   void put(double value) { words_.push_back(std::bit_cast<uint64_t>(value)); }
   void put(WideSum sum) {
     put(static_cast<uint64_t>(sum));
     put(static_cast<uint64_t>(sum >> 64));
   }
+  void put(std::span<const double> values) { std::memcpy(putZeros(values.size()), values.data(), values.size_bytes()); }
   // Appends words of 0. The pointer to the first one is valid until the next call.
   uint64_t* putZeros(size_t number) {
     words_.resize(words_.size() + number);
@@ -34,7 +41,10 @@ class Words {
   std::vector<uint64_t> words_;
 };
 
+// Selects the views of histograms. The exponential one has most of a tally's words, and not every reader asks for it.
+enum class Views { kByBound, kBoth };
+
 // Appends a tally to `words`, and the names of its events to `strings`.
-void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally);
+void putTally(Words& words, std::vector<std::string>& strings, const Tally& tally, Views views = Views::kBoth);
 
 }  // namespace nixl_otel::addon

@@ -1,7 +1,7 @@
-/** Flags of commands, made of the rows of options or of single shapes. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+/** Flags of commands, made of the rows of options. */
+import { type Command, Option } from 'commander';
 import { defaultText, flagName, type OptionRow, type OptionRows } from '../settings/row.js';
-import { Refusal, type Shape } from '../settings/shape.js';
+import { parserOf } from './flag-parser.js';
 
 /**
  * Adds the flags of these rows. `variables`: whether the command reads the variables of the rows.
@@ -26,16 +26,4 @@ function helpOf(row: OptionRow, hasVariables: boolean): string {
   ].join('; ');
   const repeats = row.flag?.repeats ? '; may be repeated' : '';
   return `${row.description}${repeats}${notes && ` (${notes})`}`.replaceAll('`', '');
-}
-
-/** Makes commander's parser of a shape. */
-export function parserOf<T>({ parse }: Shape<T>): (text: string, before?: unknown) => T {
-  return (text, before) => {
-    try {
-      return parse!(text, before);
-    } catch (error) {
-      if (error instanceof Refusal) throw new InvalidArgumentError(`Allowed: ${error.message}.`);
-      throw error;
-    }
-  };
 }

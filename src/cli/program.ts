@@ -2,18 +2,16 @@
 import { Command, CommanderError } from 'commander';
 import { isUnsupported, NixlTelemetryError } from '../errors.js';
 import { PACKAGE_VERSION } from '../package.js';
+import type { LogFormat } from '../settings/log-words.js';
 import { ExitCode, exitCodeOf, Failure } from './process/failure.js';
-import { formatInFlags, formatInNamedFile } from './process/log-format.js';
 import {
   guardOutput,
   bufferNotes,
   isOutputLost,
-  type LogFormat,
   note,
   type NoteLevel,
   ensureNoteFormat,
   setNoteFormat,
-  logDiagToStderr,
 } from './process/output.js';
 import { ignoreHangup } from './process/stop.js';
 
@@ -21,28 +19,76 @@ const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, or a platform
 without rings, 5 not permitted or busy.`;
 
-/** Functions that add a command, in the order of the help. A command's modules are loaded only if it is called. */
-const COMMANDS: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
-  serve: async () => (await import('./serve/command.js')).addServe,
-  read: async () => (await import('./read/command.js')).addRead,
-  list: async () => (await import('./list/command.js')).addList,
-  config: async () => (await import('./config/command.js')).addConfig,
-  top: async () => (await import('./top/command.js')).addTop,
-  demo: async () => (await import('./demo/command.js')).addDemo,
-  simulate: async () => (await import('./simulate/command.js')).addSimulate,
+interface CommandRow {
+  readonly description: string;
+  /** Placeholder and description of its argument. */
+  readonly argument?: readonly [string, string];
+  /** True if its modules log through OpenTelemetry's diag. */
+  readonly logs?: true;
+  /** Loads the modules of the command, and returns a function that adds its options and its action. */
+  readonly load: () => Promise<(command: Command) => void>;
+}
+
+/** Commands in the order of the help, which loads none of them. */
+const COMMANDS: Readonly<Record<string, CommandRow>> = {
+  serve: {
+    description: 'export the metrics of all agents in a directory',
+    logs: true,
+    load: async () => (await import('./serve/command.js')).defineServe,
+  },
+  read: {
+    description: 'print the events of rings',
+    argument: ['<ring...>', 'paths of rings'],
+    load: async () => (await import('./read/command.js')).defineRead,
+  },
+  list: {
+    description: 'show the rings of a directory',
+    load: async () => (await import('./list/command.js')).defineList,
+  },
+  config: {
+    description: 'check and show the configuration',
+    logs: true,
+    load: async () => (await import('./config/command.js')).defineConfig,
+  },
+  top: {
+    description: 'show live rates of agents',
+    load: async () => (await import('./top/command.js')).defineTop,
+  },
+  demo: {
+    description: 'serve the metrics of two demo agents; needs no GPU and no NIXL',
+    logs: true,
+    load: async () => (await import('./demo/command.js')).defineDemo,
+  },
+  simulate: {
+    description: 'write rings as agents do, at a set rate; needs no GPU and no NIXL',
+    load: async () => (await import('./simulate/command.js')).defineSimulate,
+  },
 };
 
 /** @returns the exit code. Never rejects. */
 export async function run(args: readonly string[]): Promise<number> {
   guardOutput();
   ignoreHangup();
-  const format = formatInFlags(args);
+  const called = args.find((one) => one !== '--');
+  const isServe = called === 'serve';
+  // Before its modules are loaded, which would already make the space larger.
+  if (isServe) (await import('./process/heap.js')).keepYoungSpaceSmall();
+  const hasFormat = isServe || args.some((one) => one.startsWith('--log-format'));
+  const formats = hasFormat ? await import('./process/log-format.js') : undefined;
+  const format = formats?.formatInFlags(args);
   if (format !== undefined) setNoteFormat(format);
-  else if (args[0] === 'serve') bufferNotes();
-  const settledFormat = (): LogFormat => ensureNoteFormat(() => formatInNamedFile(args, process.env) ?? 'text');
-  logDiagToStderr();
+  else if (isServe) bufferNotes();
+  const settledFormat = (): LogFormat =>
+    ensureNoteFormat(() => formats?.formatInNamedFile(args, process.env) ?? 'text');
+  const command = called !== undefined && Object.hasOwn(COMMANDS, called) ? COMMANDS[called] : undefined;
+  // A wrong OTEL_LOG_LEVEL is reported by every command.
+  if (command?.logs || process.env['OTEL_LOG_LEVEL']) (await import('./process/diag.js')).logDiagToStderr();
   try {
-    const program = await buildProgram(args[0], settledFormat);
+    const isVersion = called === '-V' || called === '--version';
+    const names = command !== undefined ? [called!] : isVersion ? [] : Object.keys(COMMANDS);
+    const program = buildProgram(names, settledFormat);
+    if (command !== undefined) (await command.load())(program.commands[0]!);
+    for (const one of [program, ...program.commands]) addCommonOptions(one);
     await program.parseAsync(upToUnknownCommand(program, args), { from: 'user' });
   } catch (error) {
     settledFormat();
@@ -75,8 +121,8 @@ function report(error: unknown): number {
   return ExitCode.FAILED;
 }
 
-/** Adds the command `called`, or all commands for help and for mistakes. `settledFormat`: called before a write to stderr. */
-async function buildProgram(called: string | undefined, settledFormat: () => LogFormat): Promise<Command> {
+/** Makes a program with these commands, which have no options and no actions yet. `settledFormat`: called before a write to stderr. */
+function buildProgram(names: readonly string[], settledFormat: () => LogFormat): Command {
   const program = new Command('nixl-otel');
   const write = (text: string, level: NoteLevel): void => {
     if (settledFormat() === 'json') note(text.replace(/^error: /, '').trim(), level);
@@ -88,13 +134,15 @@ async function buildProgram(called: string | undefined, settledFormat: () => Log
     .exitOverride()
     .showHelpAfterError('--help shows the usage.')
     .helpCommand(false);
-  const isCommand = called !== undefined && Object.hasOwn(COMMANDS, called);
-  const isVersion = called === '-V' || called === '--version';
-  const names = isCommand ? [called] : isVersion ? [] : Object.keys(COMMANDS);
-  for (const name of names) (await COMMANDS[name]!())(program);
-  for (const command of [program, ...program.commands]) {
-    command.version(PACKAGE_VERSION, '-V, --version', 'show the version').helpOption('-h, --help', 'show this help');
-    command.addHelpText('after', EXIT_CODES);
+  for (const name of names) {
+    const { description, argument } = COMMANDS[name]!;
+    const command = program.command(name).description(description);
+    if (argument !== undefined) command.argument(...argument);
   }
   return program;
+}
+
+function addCommonOptions(command: Command): void {
+  command.version(PACKAGE_VERSION, '-V, --version', 'show the version').helpOption('-h, --help', 'show this help');
+  command.addHelpText('after', EXIT_CODES);
 }

@@ -1,32 +1,10 @@
-/** Directories of rings, and the files below them. */
+/** Files below directories of rings. */
 import { lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
-import type { Command } from 'commander';
 import { reasonOf } from '../errors.js';
-import { OPTION_ROWS } from '../settings/option-rows.js';
-import { resolveRow } from '../settings/resolve.js';
-import { parserOf } from './flags.js';
-
-const { directories: DIRECTORIES } = OPTION_ROWS;
-export const DIRECTORY_VARIABLE = DIRECTORIES.variables[0].name;
 
 /** As deep as the collector searches: an agent's name may contain folders. */
 const MAX_DEPTH = 3;
-
-export function addDirectoryOption(command: Command): Command {
-  return command.option(
-    '--dir <dir>',
-    `directory of rings; may be repeated (env: ${DIRECTORY_VARIABLE})`,
-    parserOf(DIRECTORIES.shape),
-  );
-}
-
-/** Returns the directories of the flag or the variable as absolute paths; undefined if neither is given. */
-export function directoriesOf(dir: readonly string[] | undefined): string[] | undefined {
-  const layers = { given: { directories: dir }, givenBy: 'option', environment: process.env } as const;
-  const named = resolveRow(OPTION_ROWS, 'directories', layers)?.value as readonly string[] | undefined;
-  return named && [...new Set(named.map((directory) => path.resolve(directory)))];
-}
 
 /** A file or folder that the system refuses to show. `code`: of its error, such as EACCES. */
 export interface Complaint {

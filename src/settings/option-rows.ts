@@ -11,9 +11,10 @@ import {
   SERIES_PRESETS,
 } from '../mapping/index.js';
 import { ATTRIBUTES } from './attribute-shapes.js';
+import { DIRECTORIES } from './directories-row.js';
 import { BOUNDS, BUILDERS, CUSTOM_EVENTS, HISTOGRAM_BOUNDS } from './event-shapes.js';
 import { HISTOGRAMS } from './histograms.js';
-import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor, exporterVariable, outputPathOf } from './nixl-variables.js';
+import { DEFAULT_DRAIN_INTERVAL_MS, drainIntervalFor, exporterVariable } from './nixl-variables.js';
 import type { OptionRows } from './row.js';
 import {
   also,
@@ -78,18 +79,7 @@ export const OPTION_ROWS = {
     variables: [{ name: 'NIXL_OTEL_CONFIG' }],
     description: 'configuration file, YAML or JSON, with any of these options',
   },
-  directories: {
-    shape: oneOrMore(filePath, texts.allowed),
-    passedTo: 'source',
-    isList: true,
-    flag: { name: 'dir', takes: '<dir>', repeats: true },
-    variables: [
-      { name: 'NIXL_TELEMETRY_DIR' },
-      { ...outputPathOf('buffer', (text) => [text]), serveOnly: true },
-      { name: 'NIXL_TELEMETRY_MULTIPROC_DIR', serveOnly: true },
-    ],
-    description: 'directory of rings, searched to depth 3',
-  },
+  directories: DIRECTORIES,
   globs: {
     shape: oneOrMore(glob, `${glob.allowed}, or a non-empty array of them`),
     passedTo: 'source',

@@ -2,28 +2,14 @@
  * Resolves the value of each option, with its origin. The first of these origins with a value counts: flag or option of the
  * code, variables in the order of the row, configuration file, default. An empty variable counts as not set.
  */
-import { invalid, shown } from '../arguments.js';
 import { readSettings, type WrittenSettings } from './file.js';
+import { type Given, givenValue, resolvedTo } from './given.js';
 import { OPTION_ROWS } from './option-rows.js';
-import {
-  defaultOf,
-  type Environment,
-  type OptionRow,
-  type OptionRows,
-  type Resolution,
-  type Resolved,
-  sectionValue,
-  type Variable,
-} from './row.js';
+import { defaultOf, type OptionRows, type Resolution, type Resolved, sectionValue } from './row.js';
 import { SERVE_ROWS } from './serve-rows.js';
-import { Refusal, type Shape } from './shape.js';
+import type { Shape } from './shape.js';
 
-export interface Layers {
-  /** Flags or options of the code, by the keys of the rows. */
-  readonly given?: Readonly<Record<string, unknown>>;
-  /** With `flag`, the variables that only `nixl-otel` reads count, too. */
-  readonly givenBy: 'flag' | 'option';
-  readonly environment: Environment;
+export interface Layers extends Given {
   readonly file?: WrittenSettings | undefined;
 }
 
@@ -45,23 +31,13 @@ export function resolve(rows: OptionRows, layers: Layers): Resolution {
 
 export function resolveRow(rows: OptionRows, key: string, layers: Layers): Resolved | undefined {
   const row = rows[key]!;
-  const { given = {}, givenBy, environment, file } = layers;
-  const found = (value: unknown, origin: string): Resolved => ({
-    value: row.isList && typeof value === 'string' ? [value] : value,
-    origin,
-  });
-  if (given[key] !== undefined) return found(given[key], givenBy);
-  for (const variable of row.variables ?? []) {
-    const text = environment[variable.name];
-    if (!text || (variable.serveOnly && givenBy !== 'flag')) continue;
-    if (variable.readBySdk) return undefined;
-    const value = valueOf(row, variable, text, environment);
-    if (value !== undefined) return found(value, variable.name);
-  }
+  const given = givenValue(row, key, layers);
+  if (given !== undefined) return given === 'by the SDK' ? undefined : given;
+  const { file } = layers;
   const isOfServe = row === (SERVE_ROWS as OptionRows)[key];
   const written = isOfServe ? sectionValue(row.shape, file?.serve[key]) : file?.written[key];
-  if (written !== undefined) return found(written, 'file');
-  return row.default === undefined ? undefined : found(defaultOf(row), 'default');
+  if (written !== undefined) return resolvedTo(row, written, 'file');
+  return row.default === undefined ? undefined : resolvedTo(row, defaultOf(row), 'default');
 }
 
 /** Reads the configuration file that an option, a flag or a variable names. `serve`, `onText`: as in readSettings(). */
@@ -72,23 +48,6 @@ export function namedFile(layers: Layers, serve?: Shape, onText?: (text: string)
 
 export function isVariable({ origin }: Resolved): boolean {
   return !['flag', 'option', 'file', 'default'].includes(origin);
-}
-
-function valueOf({ shape }: OptionRow, { name, parse }: Variable, text: string, environment: Environment): unknown {
-  const value = parseVariable(name, text, () => (parse === undefined ? shape.parse!(text) : parse(text, environment)));
-  const [problem] = value === undefined ? [] : shape.problems(value);
-  if (problem !== undefined) throw invalid(`${name} ${problem.text}`);
-  return value;
-}
-
-/** @throws NixlTelemetryError CONFIG_INVALID naming the variable, its value and what is allowed. */
-export function parseVariable<T>(name: string, text: string, parse: (text: string) => T): T {
-  try {
-    return parse(text);
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    throw invalid(`${name} is ${shown(text)}; allowed: ${error.message}`);
-  }
 }
 
 /** Drops directories or globs of a later layer: the first layer that names places names all of them. */

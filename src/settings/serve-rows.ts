@@ -1,5 +1,6 @@
 /** Settings of `nixl-otel serve` alone, one row each: the section `serve` of a file. */
 import { HISTOGRAM_KINDS, histogramVariable } from './histograms.js';
+import { LOG_FORMATS, LOG_LEVELS } from './log-words.js';
 import {
   addressIn,
   collectorIn,
@@ -15,9 +16,6 @@ import { filePath, hostName, httpUrl, milliseconds, object, refuse, type Shape, 
 
 /** A timer with more than a signed 32-bit number of milliseconds fires at once. */
 const TIMER = milliseconds(1, 2 ** 31 - 1);
-
-export const LOG_FORMATS = ['text', 'json'] as const;
-export const LOG_LEVELS = ['none', 'error', 'warn', 'info', 'debug', 'verbose', 'all'] as const;
 
 const isName = (given: unknown): boolean => typeof given === 'string' && given !== '';
 

@@ -28,7 +28,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 4;
+export const INTERFACE_VERSION = 5;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -78,8 +78,11 @@ export interface Addon {
   isDrainServed(request: number): boolean;
   addReader(source: Handle): number;
   removeReader(source: Handle, reader: number): void;
-  /** Returns a snapshot or, if the collector thread is blocked and holds a lock, the milliseconds since its last tick. */
-  snapshot(source: Handle, reader: number): RawSnapshot | number;
+  /**
+   * Returns a snapshot, without `exponential` with empty exponential histograms. If the collector thread is blocked and holds
+   * a lock, returns the milliseconds since its last tick.
+   */
+  snapshot(source: Handle, reader: number, exponential: boolean): RawSnapshot | number;
   keepAttributes(source: Handle, agentId: number, text: string): void;
   /** Returns undefined for an agent whose sums began in this process, and for one that the source does not have. */
   recoveredCounts(source: Handle, agentId: number): (RawTotals & RecoveredCounters) | undefined;

@@ -17,10 +17,8 @@ export interface RawTally {
 export function rawTally(tally: TallyOptions): RawTally {
   checkTables(tally);
   const { types, histograms = [], durationBoundsUs, sizeBounds, throughputBounds } = tally;
-  const bounds = [increasing('tally.durationBoundsUs', durationBoundsUs)];
-  const indexOf = (name: string, own: readonly number[]): number => bounds.push(increasing(name, own)) - 1;
-  increasing('tally.sizeBounds', sizeBounds);
-  increasing('tally.throughputBounds', throughputBounds);
+  const bounds = [frozen('tally.durationBoundsUs', durationBoundsUs)];
+  const indexOf = (name: string, own: readonly number[]): number => bounds.push(frozen(name, own)) - 1;
   return {
     types: types.map(({ category, names, bounds: own }, type) => {
       if (own !== undefined) return { category, names, bounds: indexOf(`tally.types[${type}].bounds`, own) };
@@ -39,9 +37,14 @@ export function rawTally(tally: TallyOptions): RawTally {
       };
     }),
     bounds,
-    sizeBounds,
-    throughputBounds,
+    sizeBounds: frozen('tally.sizeBounds', sizeBounds),
+    throughputBounds: frozen('tally.throughputBounds', throughputBounds),
   };
+}
+
+/** Returns a copy that cannot change: all snapshots share it. @throws NixlTelemetryError CONFIG_INVALID */
+function frozen(name: string, bounds: readonly number[]): readonly number[] {
+  return Object.freeze([...increasing(name, bounds)]);
 }
 
 /** Checks all fields except the bounds. */

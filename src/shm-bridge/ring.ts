@@ -1,23 +1,10 @@
 /** Single rings: drained, observed passively, or inspected. */
 import { filePath, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
-import type { AgentTally, TallyOptions } from '../tally.js';
 import { addon, type Handle, OpenHandle, type RawOpened } from './addon.js';
-import { rawTally, type RawTally } from './raw-tally.js';
-import { decodeTally } from './snapshot.js';
-import type {
-  ObservedRing,
-  ObserveResult,
-  RingEvent,
-  RingEventColumns,
-  RingInspection,
-  RingStats,
-  StateSummary,
-} from './types.js';
+import type { ObserveResult, RingEvent, RingEventColumns, RingInspection, RingStats, StateSummary } from './types.js';
 
 const MOST_EVENTS = 2 ** 24;
-/** Limit of events per tallying call: a few milliseconds of work. The next call continues after them. */
-const EVENTS_PER_TALLY = 2 ** 18;
 
 export interface OpenRingOptions {
   /** Opens rings on NFS, 9p, virtiofs and FUSE, too; default false. */
@@ -81,34 +68,6 @@ export class RingObserver {
   }
 }
 
-/** Observes a ring passively and adds its events up in native code. Best effort, see ObserveResult. */
-export class TallyingObserver {
-  readonly path: string;
-  readonly #tally: RawTally;
-  readonly #handle: OpenHandle;
-
-  /** Use observeTally(). */
-  constructor(path: string, handle: Handle, tally: RawTally) {
-    this.path = filePath('path', path);
-    this.#handle = new OpenHandle(path, handle, (ring) => addon().closeTallyingObserver(ring));
-    this.#tally = tally;
-  }
-
-  /** Adds up the events since the previous call, at most `maxEvents`. */
-  observe(maxEvents = EVENTS_PER_TALLY): ObservedRing {
-    return addon().observeAndTally(this.#handle.get(), wholeNumber('maxEvents', maxEvents, 1, EVENTS_PER_TALLY));
-  }
-
-  /** Returns the totals since the observer was opened, across restarts of the agent in this file. */
-  tally(): AgentTally {
-    return decodeTally(addon().tallyOf(this.#handle.get()), this.#tally);
-  }
-
-  close(): void {
-    this.#handle.close();
-  }
-}
-
 /**
  * Opens a ring for draining. Other consumers do not get the events that it drains.
  * @throws NixlTelemetryError RING_UNAVAILABLE with the state (busy, corrupt, ...) and the reason; CONFIG_INVALID
@@ -120,16 +79,6 @@ export function openRing(path: string, options: OpenRingOptions = {}): Ring {
 /** Opens a ring for passive observation. @throws NixlTelemetryError RING_UNAVAILABLE, CONFIG_INVALID */
 export function observeRing(path: string, options: OpenRingOptions = {}): RingObserver {
   return new RingObserver(path, handleOf(path, addon().openObserver(filePath('path', path), isForced(options))));
-}
-
-/**
- * Opens a ring for passive observation, from its oldest unread event on.
- * @throws NixlTelemetryError RING_UNAVAILABLE, CONFIG_INVALID
- */
-export function observeTally(path: string, tally: TallyOptions, options: OpenRingOptions = {}): TallyingObserver {
-  const raw = rawTally(tally);
-  const opened = addon().openTallyingObserver(filePath('path', path), isForced(options), raw);
-  return new TallyingObserver(path, handleOf(path, opened), raw);
 }
 
 /** Reads a ring's header. Consumes, locks and changes nothing. */
@@ -157,12 +106,14 @@ export function findWriters(paths: readonly string[]): (number | undefined)[] {
     .map((pid) => (pid === 0 ? undefined : pid));
 }
 
-function isForced(options: OpenRingOptions): boolean {
+/** Checks the options. @throws NixlTelemetryError CONFIG_INVALID */
+export function isForced(options: OpenRingOptions): boolean {
   const { force = false } = optionsObject('options', options, ['force']);
   return trueOrFalse('force', force);
 }
 
-function handleOf(path: string, { handle, state, reason }: RawOpened): Handle {
+/** @throws NixlTelemetryError RING_UNAVAILABLE */
+export function handleOf(path: string, { handle, state, reason }: RawOpened): Handle {
   if (handle !== undefined) return handle;
   throw new NixlTelemetryError('RING_UNAVAILABLE', `${path} is ${state}: ${reason}`, { path, state });
 }

@@ -8,6 +8,7 @@ import type { PlaceStatus, Snapshot } from './types.js';
 /** In the order of the enumeration Life in native/agent.h. */
 const LIVES: readonly AgentLife[] = ['unknown', 'alive', 'dead'];
 const NO_TYPE = 0xffff_ffff;
+const NO_COUNTS = new Float64Array(0);
 
 /** Bits of an agent's flags, as in native/addon/snapshot.cc. */
 const Flag = { EXPORTED: 1, SUSPECT: 2, MEMORY_APPROXIMATE: 4, RECOVERED: 8, ATTRIBUTES: 16 } as const;
@@ -64,7 +65,7 @@ class WordReader {
     const offset = this.signed();
     const buckets = this.count();
     // A view of the words: an agent has some hundred buckets, which only some exporters read.
-    const inBuckets = this.#doubles.subarray(this.#at, this.#at + buckets);
+    const inBuckets = buckets === 0 ? NO_COUNTS : this.#doubles.subarray(this.#at, this.#at + buckets);
     this.#at += buckets;
     return { bounds, counts, exponential: { scale: TALLY_SCALE, zeroCount, offset, counts: inBuckets } };
   }
@@ -86,7 +87,7 @@ export function decodeSnapshot(raw: RawSnapshot, tally: RawTally, given: readonl
   return { takenMs, agents, problems, problemCount, stateProblems, openDirectories, places, collector };
 }
 
-/** Reads all words before it makes the object: with calls in the literal, decoding takes several times as long. */
+/** Reads all words before it makes the object: with calls or spreads in the literal, decoding takes several times as long. */
 function decodeAgent(words: WordReader, tally: RawTally): AgentSnapshot {
   const agent = words.text();
   const directory = words.text();
@@ -107,7 +108,8 @@ function decodeAgent(words: WordReader, tally: RawTally): AgentSnapshot {
   const resyncs = words.count();
   const foreignMoves = words.count();
   const keptAttributes = (flags & Flag.ATTRIBUTES) === 0 ? undefined : words.text();
-  return {
+  const { memoryInUse, events, transfers } = decodeSums(words, tally);
+  const decoded: Mutable<AgentSnapshot> = {
     id,
     agent,
     directory,
@@ -115,9 +117,7 @@ function decodeAgent(words: WordReader, tally: RawTally): AgentSnapshot {
     wireVersion,
     capacity,
     life,
-    ...(pid === 0 ? {} : { pid }),
     startTimeMs,
-    ...(lastEventMs === 0 ? {} : { lastEventMs }),
     exported: (flags & Flag.EXPORTED) !== 0,
     foundAtDrain,
     peakFound,
@@ -129,10 +129,17 @@ function decodeAgent(words: WordReader, tally: RawTally): AgentSnapshot {
     suspect: (flags & Flag.SUSPECT) !== 0,
     memoryApproximate: (flags & Flag.MEMORY_APPROXIMATE) !== 0,
     recovered: (flags & Flag.RECOVERED) !== 0,
-    ...(keptAttributes === undefined ? {} : { keptAttributes }),
-    ...decodeSums(words, tally),
+    memoryInUse,
+    events,
+    transfers,
   };
+  if (pid !== 0) decoded.pid = pid;
+  if (lastEventMs !== 0) decoded.lastEventMs = lastEventMs;
+  if (keptAttributes !== undefined) decoded.keptAttributes = keptAttributes;
+  return decoded;
 }
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 export function decodeTally(raw: RawTotals, tally: RawTally): AgentTally {
   return decodeSums(new WordReader(raw), tally);
@@ -151,7 +158,7 @@ function decodeEvent(words: WordReader, tally: RawTally): EventTally {
   const type = words.count();
   const category = words.signed();
   const flags = words.count();
-  const event: { -readonly [Key in keyof EventTally]: EventTally[Key] } = {
+  const event: Mutable<EventTally> = {
     category,
     known: (flags & 1) !== 0,
     overflow: (flags & 2) !== 0,
@@ -168,10 +175,17 @@ function decodeEvent(words: WordReader, tally: RawTally): EventTally {
 function decodeTransfers(words: WordReader, tally: RawTally): TransferTally {
   const count = words.count();
   const sizeSum = words.wide();
-  const size = { ...words.histogram(tally.sizeBounds), sum: sizeSum };
+  const size = withSum(words.histogram(tally.sizeBounds), sizeSum);
   const durationSum = words.wide();
-  const duration = { ...words.histogram(transferBounds(tally)), sum: durationSum };
+  const duration = withSum(words.histogram(transferBounds(tally)), durationSum);
   const throughputSum = words.double();
-  const throughput = { ...words.histogram(tally.throughputBounds), sum: throughputSum };
+  const throughput = withSum(words.histogram(tally.throughputBounds), throughputSum);
   return { count, size, duration, throughput };
+}
+
+function withSum<Sum>(
+  { bounds, counts, exponential }: HistogramTally,
+  sum: Sum,
+): HistogramTally & { readonly sum: Sum } {
+  return { bounds, counts, exponential, sum };
 }

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parserOf } from '../../src/cli/flags.js';
+import { parserOf } from '../../src/cli/flag-parser.js';
 import { SERVE_ROWS } from '../../src/settings/serve-rows.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { startGrpcReceiver, startOtlpReceiver } from '../support/otlp-receiver.js';

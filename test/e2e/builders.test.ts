@@ -456,6 +456,12 @@ describe('records', () => {
     expect(page).toContain(`nixl_records_time_total{${gpus},action="train"} 30\n`);
   });
 
+  it('wait in any number for a meter that is being made', async () => {
+    const producer = await producerOn(ring(4).directory, {});
+    for (let i = 0; i < 5000; i++) expect(producer.processor.process({ action: 'eval', success: true })).toBe(true);
+    expect(pointsIn(await producer.collect(), 'nixl.records')).toMatchObject([{ value: 5000 }]);
+  });
+
   it('need no rings, and wait for the meter', async () => {
     const processor = new MetricProcessor({ builders: ['records'] });
     for (let i = 0; i < 1024; i++) expect(processor.process(train)).toBe(true);

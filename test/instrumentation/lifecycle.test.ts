@@ -154,18 +154,41 @@ describe('setConfig', () => {
     expect(opener.opened).toHaveLength(1);
   });
 
-  it('closes builders that it replaces, and only those', () => {
-    metrics.setGlobalMeterProvider(providerWith(new ManualReader()));
+  it('closes builders that it replaces, and only those', async () => {
+    const reader = new ManualReader();
+    metrics.setGlobalMeterProvider(providerWith(reader));
+    const created: string[] = [];
     const closed: string[] = [];
-    const builder = (name: string) => ({ name, create() {}, close: () => void closed.push(name) });
+    const builder = (name: string) => ({
+      name,
+      create: () => void created.push(name),
+      close: () => void closed.push(name),
+    });
     const [kept, replaced] = [builder('kept'), builder('replaced')];
     const one = instrumentation({ builders: [kept, replaced] });
     one.processor.addBuilder(builder('added'));
+    await reader.collect(); // waits for the meter of the builders
+    expect(created).toEqual(['kept', 'replaced', 'added']);
     one.setConfig({ directories: '/rings', builders: [kept] });
     expect(closed).toEqual(['replaced', 'added']);
     one.metricProducer(); // keeps its builders
     one.setConfig({ directories: '/rings' });
     expect(closed).toEqual(['replaced', 'added']);
+  });
+
+  it('creates no builders that it replaced before they had a meter', async () => {
+    const reader = new ManualReader();
+    metrics.setGlobalMeterProvider(providerWith(reader));
+    const calls: string[] = [];
+    const builder = (name: string) => ({
+      name,
+      create: () => void calls.push(`${name} created`),
+      close: () => void calls.push(`${name} closed`),
+    });
+    const one = instrumentation({ builders: [builder('replaced')] });
+    one.setConfig({ directories: '/rings', builders: [builder('kept')] });
+    await reader.collect();
+    expect(calls).toEqual(['kept created']);
   });
 
   it('throws nothing into the service: a wrong option is reported, and the previous ones stay in force', () => {

@@ -47,6 +47,28 @@ describe('a producer', () => {
     expect(Object.keys(valuesOf(pointsIn(await producer.collect(), 'nixl.agent.up'), 'agent_name'))).toEqual(['b']);
   });
 
+  it('lets other work run between two metrics, and then collects in the order of the snapshots', async () => {
+    const producer = producerOn(source, { builders: ['time'] });
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 6: [1_000_000n] })];
+    await producer.collect();
+    source.takenMs += 1000;
+    let release = (): void => {};
+    const waiting = new Promise<void>((resolve) => (release = resolve));
+    let turns = 0;
+    const slow = producer.collect({ turn: () => (turns++ === 0 ? waiting : undefined) });
+    await new Promise(setImmediate);
+    expect(turns).toBe(1);
+    source.takenMs += 1000;
+    source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 6: [1_000_000n, 3_000_000n] })];
+    const later = producer.collect();
+    await new Promise(setImmediate);
+    release();
+    const busy = async (result: ReturnType<typeof producer.collect>) =>
+      pointsIn(await result, 'nixl.time.busy')[0]!.value;
+    expect([await busy(slow), await busy(later)]).toEqual([0, 3]);
+    expect(turns).toBe(metricsIn(await slow).length);
+  });
+
   it('omits metrics without points', async () => {
     const names = metricsIn(await producerOn(source).collect()).map(({ descriptor }) => descriptor.name);
     expect(names.filter((name) => !name.startsWith('nixl.collector.'))).toEqual([]);

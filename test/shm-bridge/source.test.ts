@@ -2,8 +2,10 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { exponentialCount } from '../../src/exponential.js';
 import { tallyOptions } from '../../src/mapping/index.js';
 import { openSource, RingWriter } from '../../src/shm-bridge/index.js';
+import type { AgentSnapshot, HistogramTally } from '../../src/tally.js';
 import { startTransferSource } from '../cli/command.js';
 import { drainAll, drained, openTestSource, temporaryDirectory, type Totals } from '../support/live.js';
 import { until } from '../support/until.js';
@@ -49,6 +51,38 @@ test('a held source keeps its totals and taps until its end', async () => {
     writer.close();
   }
   await expect(source.hold()).rejects.toMatchObject({ code: 'SOURCE_CLOSED' });
+});
+
+test('a snapshot without exponential histograms has all other numbers, also of an event that counts into several', () => {
+  const directory = temporaryDirectory();
+  const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 512 });
+  const source = openTestSource([directory]);
+  const reader = source.openReader();
+  const values = [0n, 1n, 10n, 11n, 100n, 5000n, 2n ** 40n, 2n ** 63n];
+  for (const [i, value] of [...values, ...values].entries()) {
+    writer.push({ type: XFER_TIME + 1, value });
+    writer.push({ type: XFER_TIME, value });
+    if (i % 3 > 0) writer.push({ type: (i % 3) - 1, value: values[(3 * i) % values.length]! }); // else without direction
+  }
+  drainAll(source, directory);
+  const [whole, without] = [reader.snapshot().agents[0]!, reader.snapshot({ exponential: false }).agents[0]!];
+  const histograms = ({ events, transfers }: AgentSnapshot): HistogramTally[] => [
+    ...events.flatMap(({ histogram = [] }) => histogram),
+    ...Object.values(transfers).flatMap(({ size, duration, throughput }) => [size, duration, throughput]),
+  ];
+  expect(histograms(whole)).toHaveLength(8);
+  for (const { counts, exponential } of histograms(whole)) {
+    expect(exponentialCount(exponential)).toBe(counts.reduce((sum, count) => sum + count, 0));
+  }
+  const none = { scale: 4, zeroCount: 0, offset: 0, counts: new Float64Array(0) };
+  expect(histograms(whole).map((one) => ({ ...one, exponential: none }))).toEqual(histograms(without));
+  const strip = (agent: AgentSnapshot) => ({
+    ...agent,
+    events: agent.events.map(({ histogram: _, ...event }) => event),
+    transfers: 0,
+  });
+  expect(strip(without)).toEqual(strip(whole));
+  writer.close();
 });
 
 test('taps of all events and of some types are independent of each other', () => {

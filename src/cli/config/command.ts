@@ -17,8 +17,8 @@ const HELP = `
 The order of precedence is: flags and options in code, environment variables, the file, defaults. Without FILE, check and
 print read the file that NIXL_OTEL_CONFIG names.`;
 
-export function addConfig(program: Command): void {
-  const config = program.command('config').description('check and show the configuration').addHelpText('after', HELP);
+export function defineConfig(config: Command): void {
+  config.addHelpText('after', HELP);
   config.command('check [file]').description('check a configuration file').action(check);
   config
     .command('print [file]')

@@ -9,7 +9,8 @@ import { settingsFrom, withSource } from '../../settings/settings.js';
 import { wholeNumber } from '../../settings/shape.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import { Failure, orFailure } from '../process/failure.js';
-import { addFlags, parserOf } from '../flags.js';
+import { parserOf } from '../flag-parser.js';
+import { addFlags } from '../flags.js';
 import { print, onStdoutClosed } from '../process/output.js';
 import { amount } from '../figures/formats.js';
 import type { MetricsPipeline } from '../serve/pipeline.js';
@@ -28,8 +29,7 @@ const HELP = `
 Starts two agents that copy memory and write telemetry rings into a temporary directory, attaches to the rings, serves
 the metrics and prints a line of rates until Ctrl-C. The directory is removed at the end.`;
 
-export function addDemo(program: Command): void {
-  const command = program.command('demo').description('serve the metrics of two demo agents; needs no GPU and no NIXL');
+export function defineDemo(command: Command): void {
   addFlags(command, { host, port, naming, nixlRelease, nixlLabels, page, drainIntervalMs }, { variables: false })
     .option('--interval <ms>', 'time between two lines of rates', parserOf(wholeNumber(100, 3_600_000)), 3_000)
     .addHelpText('after', HELP)

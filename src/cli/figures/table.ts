@@ -1,9 +1,13 @@
 /** Text in the columns of a terminal. Pure. */
-import stringWidth from 'string-width';
+import type * as StringWidth from 'string-width';
 import { oneLine } from '../../one-line.js';
+import { packageFolder } from '../../package.js';
+import { requireFrom } from '../../require-from.js';
 
 const ELLIPSIS = '…';
-const CHARACTERS = new Intl.Segmenter();
+/** Loaded at first use, like the segmenter: both need tables of Unicode, which take longer to load than a small command. */
+let stringWidth: typeof StringWidth.default | undefined;
+let segmenter: Intl.Segmenter | undefined;
 /** Nearly every text is printable ASCII. Its width then takes a hundredth of the time. */
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
@@ -11,7 +15,14 @@ export type Side = 'left' | 'right';
 
 /** Columns that a terminal uses for a text: 2 for a Chinese character or an emoji, 0 for a combining accent. */
 export function widthOf(text: string): number {
-  return PRINTABLE_ASCII.test(text) ? text.length : stringWidth(text);
+  if (PRINTABLE_ASCII.test(text)) return text.length;
+  stringWidth ??= loadStringWidth();
+  return stringWidth(text);
+}
+
+function loadStringWidth(): typeof StringWidth.default {
+  const loaded = requireFrom(packageFolder('package string-width'))('string-width') as typeof StringWidth;
+  return loaded.default;
 }
 
 /** Returns one line of exactly `columns`: cut with an ellipsis, or filled with blanks. */
@@ -31,7 +42,7 @@ export function cut(text: string, columns: number): string {
   if (columns <= 0) return '';
   let kept = '';
   let left = columns - 1;
-  for (const { segment } of CHARACTERS.segment(text)) {
+  for (const { segment } of charactersOf(text)) {
     left -= widthOf(segment);
     if (left < 0) break;
     kept += segment;
@@ -48,4 +59,8 @@ export function table(headings: readonly string[], rows: readonly (readonly stri
   const cell = (text: string, i: number): string =>
     i === last ? text : pad(text, widths[i]!, i === 0 ? 'left' : 'right');
   return all.map((row) => row.map(cell).join('  ')).join('\n');
+}
+
+function charactersOf(text: string): Intl.Segments {
+  return (segmenter ??= new Intl.Segmenter()).segment(text);
 }

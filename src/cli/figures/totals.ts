@@ -1,7 +1,7 @@
 /** Running totals of one agent from the tallies of its events, and rates as text. Pure. */
 import type { Exact } from '../../exact.js';
-import { Category, EVENTS } from '../../mapping/index.js';
-import type { EventTally } from '../../tally.js';
+import { EVENTS } from '../../mapping/events.js';
+import { Category, type EventTally } from '../../tally.js';
 import { amount, bytes } from './formats.js';
 import type { Counted, Interval } from './rates.js';
 

@@ -4,96 +4,97 @@
  */
 import type { Attributes, HrTime } from '@opentelemetry/api';
 import type { DataPoint } from '@opentelemetry/sdk-metrics';
-import type { PbfWriter } from 'pbf';
-import type { ExponentialTally } from '../../exponential.js';
 import type { PageHistogram } from '../../instrumentation/producer/metric-data.js';
-import { type BucketSpan, nativeBuckets } from './native-buckets.js';
+import { writeNative } from './native-buckets.js';
+import { ProtobufBytes, varintLength } from './protobuf-bytes.js';
+import { type Family, labelsOf } from './spelling.js';
+
+/** Tags, each the number of a field times 8 and its wire type. */
+const FAMILY = { name: 0x0a, help: 0x12, type: 0x18, metric: 0x22 } as const;
+const METRIC = { label: 0x0a, gauge: 0x12, counter: 0x1a, histogram: 0x3a } as const;
+const LABEL = { name: 0x0a, value: 0x12 } as const;
+const COUNTER_VALUE = { value: 0x09, created: 0x1a } as const;
+const GAUGE_VALUE = { value: 0x09 } as const;
+const HISTOGRAM_VALUE = { count: 0x08, sum: 0x11, bucket: 0x1a, created: 0x7a } as const;
+const BUCKET = { cumulativeCount: 0x08, upperBound: 0x11 } as const;
+const TIMESTAMP = { seconds: 0x08, nanos: 0x10 } as const;
+const DOUBLE_FIELD_BYTES = 9;
 
 /** Type of a family: its number, and the field of a metric that holds the value. */
 export interface FamilyType<Value> {
   readonly number: number;
-  readonly field: number;
-  readonly write: (point: DataPoint<Value>, writer: PbfWriter) => void;
+  readonly tag: number;
+  readonly write: (point: DataPoint<Value>, out: ProtobufBytes) => void;
 }
 
-export const COUNTER: FamilyType<number> = { number: 0, field: 3, write: writeCounter };
-export const GAUGE: FamilyType<number> = { number: 1, field: 2, write: writeGauge };
-export const HISTOGRAM: FamilyType<PageHistogram> = { number: 4, field: 7, write: writeHistogram };
+export const COUNTER: FamilyType<number> = { number: 0, tag: METRIC.counter, write: writeCounter };
+export const GAUGE: FamilyType<number> = { number: 1, tag: METRIC.gauge, write: writeGauge };
+export const HISTOGRAM: FamilyType<PageHistogram> = { number: 4, tag: METRIC.histogram, write: writeHistogram };
 
 /** Writes the fields of a family, except its metrics and its unit. Prometheus refuses a name that does not end in the unit. */
-export function writeFamilyHead(name: string, help: string, { number }: FamilyType<never>, writer: PbfWriter): void {
-  writer.writeStringField(1, name);
-  writer.writeStringField(2, help);
-  writer.writeVarintField(3, number);
+export function writeFamilyHead({ name, help }: Family, { number }: FamilyType<never>, out: ProtobufBytes): void {
+  out.text(FAMILY.name, name);
+  out.text(FAMILY.help, help);
+  out.varint(FAMILY.type, number);
 }
 
-/** Returns a function that writes a point as a metric of its family. */
-export function metricWriter<Value>({ field, write }: FamilyType<Value>) {
-  const writeMetric = (point: DataPoint<Value>, writer: PbfWriter): void => {
-    for (const label of labelsOf(point.attributes)) writer.writeMessage(1, writeLabel, label);
-    writer.writeMessage(field, write, point);
-  };
-  return (point: DataPoint<Value>, writer: PbfWriter): void => writer.writeMessage(4, writeMetric, point);
+/** The value of one point: its length must be known before it is on the page. */
+const valueBytes = new ProtobufBytes();
+
+/** Writes a point as a metric of its family. `labels`: as labelBytes() returns them. */
+export function writeMetric<Value>(
+  { tag, write }: FamilyType<Value>,
+  labels: Uint8Array,
+  point: DataPoint<Value>,
+  out: ProtobufBytes,
+): void {
+  valueBytes.clear();
+  write(point, valueBytes);
+  out.varint(FAMILY.metric, labels.length + 1 + varintLength(valueBytes.length) + valueBytes.length);
+  out.append(labels);
+  out.message(tag, valueBytes);
 }
 
-type Label = readonly [name: string, value: string];
-
-/** Returns the labels as OpenTelemetry's serialiser spells them in text. */
-function labelsOf(attributes: Attributes): Label[] {
-  return Object.entries(attributes).map(([key, value = '']) => [
-    key.replace(/[^a-z0-9_]/gi, '_').replace(/_{2,}/g, '_'),
-    typeof value === 'string' ? value : JSON.stringify(value),
-  ]);
+/** Returns the labels as fields of a metric. */
+export function labelBytes(attributes: Attributes): Uint8Array {
+  const fields = new ProtobufBytes();
+  for (const [name, value] of labelsOf(attributes)) {
+    const label = new ProtobufBytes();
+    label.text(LABEL.name, name);
+    label.text(LABEL.value, value);
+    fields.field(METRIC.label, label.bytes());
+  }
+  return fields.bytes().slice();
 }
 
-function writeLabel([name, value]: Label, writer: PbfWriter): void {
-  writer.writeStringField(1, name);
-  writer.writeStringField(2, value);
+function writeCounter({ value, startTime }: DataPoint<number>, out: ProtobufBytes): void {
+  out.double(COUNTER_VALUE.value, value);
+  writeTimestamp(COUNTER_VALUE.created, startTime, out);
 }
 
-function writeCounter({ value, startTime }: DataPoint<number>, writer: PbfWriter): void {
-  writer.writeDoubleField(1, value);
-  writer.writeMessage(3, writeTimestamp, startTime);
-}
-
-function writeGauge({ value }: DataPoint<number>, writer: PbfWriter): void {
-  writer.writeDoubleField(1, value);
+function writeGauge({ value }: DataPoint<number>, out: ProtobufBytes): void {
+  out.double(GAUGE_VALUE.value, value);
 }
 
 /** Writes both kinds of buckets: a scraper that does not store native histograms takes the others. */
-function writeHistogram({ value, startTime }: DataPoint<PageHistogram>, writer: PbfWriter): void {
+function writeHistogram({ value, startTime }: DataPoint<PageHistogram>, out: ProtobufBytes): void {
   const { count, sum, buckets, exponential } = value;
-  writer.writeVarintField(1, count);
-  if (sum !== undefined) writer.writeDoubleField(2, sum);
+  out.varint(HISTOGRAM_VALUE.count, count);
+  if (sum !== undefined) out.double(HISTOGRAM_VALUE.sum, sum);
+  const { boundaries, counts } = buckets;
   let cumulative = 0;
-  buckets.boundaries.forEach((bound, i) => {
-    cumulative += buckets.counts[i]!;
-    writer.writeMessage(3, writeBucket, [cumulative, bound]);
-  });
-  if (exponential !== undefined) writeNative(exponential, writer);
-  writer.writeMessage(15, writeTimestamp, startTime);
+  for (let i = 0; i < boundaries.length; i++) {
+    cumulative += counts[i]!;
+    out.varint(HISTOGRAM_VALUE.bucket, 1 + varintLength(cumulative) + DOUBLE_FIELD_BYTES);
+    out.varint(BUCKET.cumulativeCount, cumulative);
+    out.double(BUCKET.upperBound, boundaries[i]!);
+  }
+  if (exponential !== undefined) writeNative(exponential, out);
+  writeTimestamp(HISTOGRAM_VALUE.created, startTime, out);
 }
 
-function writeBucket([count, bound]: readonly [cumulativeCount: number, bound: number], writer: PbfWriter): void {
-  writer.writeVarintField(1, count);
-  writer.writeDoubleField(2, bound);
-}
-
-/** Without a zero threshold, which is 0: only values of 0 are in the zero bucket. */
-function writeNative(exponential: ExponentialTally, writer: PbfWriter): void {
-  const { spans, deltas } = nativeBuckets(exponential);
-  writer.writeSVarintField(5, exponential.scale);
-  writer.writeVarintField(7, exponential.zeroCount);
-  for (const span of spans) writer.writeMessage(12, writeSpan, span);
-  writer.writePackedSVarint(13, deltas);
-}
-
-function writeSpan({ offset, length }: BucketSpan, writer: PbfWriter): void {
-  writer.writeSVarintField(1, offset);
-  writer.writeVarintField(2, length);
-}
-
-function writeTimestamp([seconds, nanoseconds]: HrTime, writer: PbfWriter): void {
-  writer.writeVarintField(1, seconds);
-  writer.writeVarintField(2, nanoseconds);
+function writeTimestamp(tag: number, [seconds, nanoseconds]: HrTime, out: ProtobufBytes): void {
+  out.varint(tag, 2 + varintLength(seconds) + varintLength(nanoseconds));
+  out.varint(TIMESTAMP.seconds, seconds);
+  out.varint(TIMESTAMP.nanos, nanoseconds);
 }

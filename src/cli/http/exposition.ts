@@ -1,47 +1,60 @@
-/** The exposition as text: Prometheus' text format, made by OpenTelemetry's serialiser in slices of time. */
-import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
-import type { MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+/** The exposition as text: the bytes of OpenTelemetry's PrometheusSerializer, of which only the numbers are made anew. */
+import type { DataPoint, Histogram, MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { DataPointType } from '../../instrumentation/sdk-enums.js';
+import { FamilyText } from './family-text.js';
+import { KeptFamilies } from './kept-families.js';
+import { KeptLabels } from './kept-labels.js';
+import { PageBytes } from './page-bytes.js';
+import { HISTOGRAM_LINES, NUMBER_LINES } from './point-lines.js';
+import { type Family, labelsOf, labelsText } from './spelling.js';
+import { targetPoints, TARGET } from './target.js';
 import { TimeSlices } from './time-slices.js';
 
-/** Points per call of the serialiser: for a histogram some hundred lines, which take half a millisecond. */
-const POINTS_PER_PART = 16;
-
-// Without labels of the scope: NIXL's series have NIXL's labels and no others.
-const serializerWith = (hasTargetInfo: boolean) =>
-  new PrometheusSerializer(undefined, false, undefined, !hasTargetInfo, true);
-const serializers = { withTarget: serializerWith(true), withoutTarget: serializerWith(false) };
+/** As a page without metrics, with the line end that the format asks for. */
+const NOTHING = '# no registered metrics\n';
 
 /**
- * Returns the same text as one call of the serialiser. That call takes tens of milliseconds for the histograms of many agents,
- * so it gets a few points at a time, and other work has its turn in between.
+ * Makes the pages of one reader. It keeps the text of the last page: an agent or a metric is forgotten with the first page
+ * that lacks it. Labels of the scope are left out: NIXL's series have NIXL's labels and no others.
  */
-export async function exposition({ resource, scopeMetrics }: ResourceMetrics, hasTargetInfo = true): Promise<string> {
-  const serializer = hasTargetInfo ? serializers.withTarget : serializers.withoutTarget;
-  const empty = serializer.serialize({ resource, scopeMetrics: [] });
-  // The serialiser repeats the resource before each part. Without metrics a comment follows it.
-  const head = empty.slice(0, empty.lastIndexOf('#'));
-  const pieces: string[] = [];
-  const slices = new TimeSlices();
-  for (const { scope, metrics } of scopeMetrics) {
-    for (const { part, isFirst } of metrics.flatMap(partsOf)) {
-      if (slices.isOver) await slices.next();
-      const text = serializer.serialize({ resource, scopeMetrics: [{ scope, metrics: [part] }] });
-      if (text !== empty) pieces.push(isFirst ? text.slice(head.length) : withoutComments(text.slice(head.length)));
-    }
+export class TextExposition {
+  readonly #hasTargetInfo: boolean;
+  readonly #labels = new KeptLabels((attributes) => labelsText(labelsOf(attributes)));
+  readonly #families = new KeptFamilies((family, { dataPointType }) => this.#writerOf(family, dataPointType));
+  #lastLength = 0;
+
+  constructor(hasTargetInfo = true) {
+    this.#hasTargetInfo = hasTargetInfo;
   }
-  return pieces.length === 0 ? empty : head + pieces.join('');
-}
 
-/** Splits a metric by its points. A metric without points is one part. */
-function partsOf(metric: MetricData): { part: MetricData; isFirst: boolean }[] {
-  const count = Math.max(1, Math.ceil(metric.dataPoints.length / POINTS_PER_PART));
-  return Array.from({ length: count }, (_, i) => {
-    const dataPoints: readonly unknown[] = metric.dataPoints.slice(i * POINTS_PER_PART, (i + 1) * POINTS_PER_PART);
-    return { part: { ...metric, dataPoints } as MetricData, isFirst: i === 0 };
-  });
-}
+  /** Must not be called again before the returned promise is settled. */
+  async page({ resource, scopeMetrics }: ResourceMetrics, slices = new TimeSlices()): Promise<Uint8Array> {
+    const page = new PageBytes(this.#lastLength + (this.#lastLength >> 4)); // numbers become longer
+    if (this.#hasTargetInfo) new FamilyText(TARGET, NUMBER_LINES, this.#labels).write(targetPoints(resource), page);
+    const begin = page.length;
+    for (const { metrics } of scopeMetrics) {
+      for (const metric of metrics) {
+        const pause = slices.turn();
+        if (pause !== undefined) await pause;
+        this.#families.of(metric)?.(metric.dataPoints, page);
+      }
+    }
+    this.#families.endPage();
+    if (page.length === begin) page.text(NOTHING);
+    this.#lastLength = page.length;
+    return page.finish();
+  }
 
-/** Removes help, unit and type, which belong before the first points only. */
-function withoutComments(text: string): string {
-  return text.replace(/^(?:#.*\n)+/, '');
+  /** Points of a type that the format does not have are left out. */
+  #writerOf(
+    family: Family,
+    type: MetricData['dataPointType'],
+  ): (points: MetricData['dataPoints'], page: PageBytes) => void {
+    if (type === DataPointType.HISTOGRAM) {
+      const text = new FamilyText(family, HISTOGRAM_LINES, this.#labels);
+      return (points, page) => text.write(points as DataPoint<Histogram>[], page);
+    }
+    const text = new FamilyText(family, NUMBER_LINES, this.#labels);
+    return (points, page) => text.write(family.type === 'untyped' ? [] : (points as DataPoint<number>[]), page);
+  }
 }

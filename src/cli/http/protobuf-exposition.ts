@@ -1,73 +1,93 @@
-/**
- * The exposition as protobuf messages: native histograms, and the time at which each count began. pbf writes the wire format
- * in 124 kB on disk and without generated code; protobufjs, which the tests decode with, has 3.2 MB.
- */
-import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
-import { type DataPoint, DataPointType, type MetricData, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
-import { PbfWriter } from 'pbf';
-import { COUNTER, type FamilyType, GAUGE, HISTOGRAM, metricWriter, writeFamilyHead } from './client-model.js';
+/** The exposition as protobuf messages: native histograms, and the time at which each count began. */
+import type { DataPoint, MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import { DataPointType } from '../../instrumentation/sdk-enums.js';
+import {
+  COUNTER,
+  type FamilyType,
+  GAUGE,
+  HISTOGRAM,
+  labelBytes,
+  writeFamilyHead,
+  writeMetric,
+} from './client-model.js';
+import { KeptFamilies } from './kept-families.js';
+import { KeptLabels, LabelsInOrder } from './kept-labels.js';
+import { ProtobufBytes } from './protobuf-bytes.js';
+import type { Family } from './spelling.js';
+import { TARGET, targetPoints } from './target.js';
 import { TimeSlices } from './time-slices.js';
 
-/** Returns the families of the text, in its order, each after its length. */
-export async function protobufExposition(
-  { resource, scopeMetrics }: ResourceMetrics,
-  hasTargetInfo = true,
-): Promise<Uint8Array> {
-  const exposition = new Exposition();
-  const target = { attributes: resource.attributes, value: 1, ...NO_TIMES };
-  if (hasTargetInfo) await exposition.add('target_info', 'Target metadata', GAUGE, [target]);
-  for (const metric of scopeMetrics.flatMap(({ metrics }) => metrics)) {
-    const head = headOf(metric);
-    if (head === undefined) continue;
-    const [name, help] = head;
-    switch (metric.dataPointType) {
-      case DataPointType.SUM:
-        await exposition.add(name, help, metric.isMonotonic ? COUNTER : GAUGE, metric.dataPoints);
-        break;
-      case DataPointType.GAUGE:
-        await exposition.add(name, help, GAUGE, metric.dataPoints);
-        break;
-      case DataPointType.HISTOGRAM:
-        await exposition.add(name, help, HISTOGRAM, metric.dataPoints);
+/** Points after which the time is looked at: it takes as long as some points. */
+const POINTS_PER_LOOK = 16;
+
+/** Makes the pages of one reader. It keeps names, and the bytes of labels. */
+export class ProtobufExposition {
+  readonly #hasTargetInfo: boolean;
+  readonly #labels = new KeptLabels(labelBytes);
+  readonly #families = new KeptFamilies((family) => this.#kept(family));
+  #lastLength = 0;
+  #longestMessage = 0;
+
+  constructor(hasTargetInfo = true) {
+    this.#hasTargetInfo = hasTargetInfo;
+  }
+
+  /** Returns the families of the text, in its order, each after its length. */
+  async page({ resource, scopeMetrics }: ResourceMetrics, slices = new TimeSlices()): Promise<Uint8Array> {
+    const page = new ProtobufBytes(this.#lastLength + (this.#lastLength >> 4)); // numbers become longer
+    const message = new ProtobufBytes(this.#longestMessage);
+    const add: Add = async ({ family, labels }, type, points) => {
+      message.clear();
+      writeFamilyHead(family, type, message);
+      await writeMetrics(type, labels, points, message, slices);
+      page.delimited(message.bytes());
+      this.#longestMessage = Math.max(this.#longestMessage, message.length);
+    };
+    if (this.#hasTargetInfo) await add(this.#kept(TARGET), GAUGE, targetPoints(resource));
+    for (const metric of scopeMetrics.flatMap(({ metrics }) => metrics)) {
+      const kept = this.#families.of(metric);
+      if (kept !== undefined) await addMetric(kept, metric, add);
     }
-  }
-  return exposition.finish();
-}
-
-/** A gauge has no times. */
-const NO_TIMES: Pick<DataPoint<number>, 'startTime' | 'endTime'> = { startTime: [0, 0], endTime: [0, 0] };
-
-class Exposition {
-  readonly #families = new PbfWriter();
-  readonly #slices = new TimeSlices();
-
-  async add<Value>(name: string, help: string, type: FamilyType<Value>, points: DataPoint<Value>[]): Promise<void> {
-    const family = new PbfWriter();
-    writeFamilyHead(name, help, type, family);
-    const write = metricWriter(type);
-    for (const point of points) {
-      if (this.#slices.isOver) await this.#slices.next();
-      write(point, family);
-    }
-    this.#families.writeBytes(family.finish());
+    this.#families.endPage();
+    this.#lastLength = page.length;
+    return page.bytes();
   }
 
-  finish(): Uint8Array {
-    return this.#families.finish();
+  #kept(family: Family): KeptFamily {
+    return { family, labels: new LabelsInOrder(this.#labels) };
   }
 }
 
-const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
-
-/** Returns name and help as OpenTelemetry's serialiser writes them in text; undefined for a metric that it leaves out. */
-function headOf(metric: MetricData): [name: string, help: string] | undefined {
-  const resource = { attributes: {} } as ResourceMetrics['resource'];
-  const withoutPoints = { ...metric, dataPoints: [] };
-  const text = serializer.serialize({ resource, scopeMetrics: [{ scope: { name: '' }, metrics: [withoutPoints] }] });
-  const found = /^# HELP (\S+) ([^\n]*)/.exec(text);
-  return found === null ? undefined : [found[1]!, unescaped(found[2]!)];
+interface KeptFamily {
+  readonly family: Family;
+  readonly labels: LabelsInOrder<Uint8Array>;
 }
 
-function unescaped(help: string): string {
-  return help.replace(/\\(.)/g, (_, escaped) => (escaped === 'n' ? '\n' : String(escaped)));
+async function writeMetrics<Value>(
+  type: FamilyType<Value>,
+  labels: LabelsInOrder<Uint8Array>,
+  points: readonly DataPoint<Value>[],
+  message: ProtobufBytes,
+  slices: TimeSlices,
+): Promise<void> {
+  for (let i = 0; i < points.length; i++) {
+    const pause = i % POINTS_PER_LOOK === 0 ? slices.turn() : undefined;
+    if (pause !== undefined) await pause;
+    const point = points[i]!;
+    writeMetric(type, labels.of(i, point.attributes), point, message);
+  }
+  labels.cut(points.length);
+}
+
+type Add = <Value>(kept: KeptFamily, type: FamilyType<Value>, points: readonly DataPoint<Value>[]) => Promise<void>;
+
+async function addMetric(kept: KeptFamily, metric: MetricData, add: Add): Promise<void> {
+  switch (metric.dataPointType) {
+    case DataPointType.SUM:
+      return add(kept, metric.isMonotonic ? COUNTER : GAUGE, metric.dataPoints);
+    case DataPointType.GAUGE:
+      return add(kept, GAUGE, metric.dataPoints);
+    case DataPointType.HISTOGRAM:
+      return add(kept, HISTOGRAM, metric.dataPoints);
+  }
 }

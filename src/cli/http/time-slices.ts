@@ -5,15 +5,14 @@ import { setImmediate } from 'node:timers/promises';
 const SLICE_MS = 2;
 
 export class TimeSlices {
-  /** 0, because the collection that precedes the first call has used up a slice. */
-  #endMs = 0;
+  #endMs = performance.now() + SLICE_MS;
 
-  get isOver(): boolean {
-    return performance.now() >= this.#endMs;
+  /** Returns a promise if the slice is over: to be awaited before the work continues. */
+  turn(): Promise<void> | undefined {
+    return performance.now() < this.#endMs ? undefined : this.#next();
   }
 
-  /** Lets other work run and begins a slice. */
-  async next(): Promise<void> {
+  async #next(): Promise<void> {
     await setImmediate();
     this.#endMs = performance.now() + SLICE_MS;
   }

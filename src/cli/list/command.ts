@@ -1,20 +1,13 @@
 /** `nixl-otel list`: the rings of a directory and the fields of their headers. Drains and changes nothing. */
 import path from 'node:path';
 import type { Command } from 'commander';
-import { findWriters, inspectRing, readState, requireRings } from '../../shm-bridge/index.js';
+import { findWriters, inspectRing, readState, requireRings } from '../../shm-bridge/ring.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, exitCodeOf, Failure } from '../process/failure.js';
 import { oneLine, printableJson } from '../../one-line.js';
 import { print, warnOnce } from '../process/output.js';
-import {
-  addDirectoryOption,
-  type Complain,
-  DIRECTORY_VARIABLE,
-  directoriesOf,
-  filesBelow,
-  isNotPermitted,
-  statOf,
-} from '../ring-files.js';
+import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../directory-option.js';
+import { type Complain, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
 import { age, dateAndTime, ifKnown } from '../figures/formats.js';
 import { table } from '../figures/table.js';
 
@@ -40,11 +33,11 @@ held: a consumer of this package drains the ring. PID: the process that writes t
 the file was created; an agent that restarts under its name uses the same file. SINCE: time since which serve counts the
 agent's events, by its state file; only for rings that this user's serve reads.`;
 
-export function addList(program: Command): void {
-  const command = addDirectoryOption(program.command('list').description('show the rings of a directory'))
+export function defineList(command: Command): void {
+  addDirectoryOption(command)
     .option('--json', 'one JSON object per ring')
-    .addHelpText('after', HELP);
-  command.action((options: ListOptions) => list(options, command));
+    .addHelpText('after', HELP)
+    .action((options: ListOptions) => list(options, command));
 }
 
 function list({ dir, json }: ListOptions, command: Command): void {

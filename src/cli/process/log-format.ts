@@ -3,9 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { OPTION_ROWS } from '../../settings/option-rows.js';
 import type { Environment } from '../../settings/row.js';
-import { LOG_FORMATS } from '../../settings/serve-rows.js';
+import { LOG_FORMATS, type LogFormat } from '../../settings/log-words.js';
 import { readYaml } from '../../settings/yaml-text.js';
-import type { LogFormat } from './output.js';
 
 /** Returns the format of the flag; undefined if the flag is absent or wrong. */
 export function formatInFlags(args: readonly string[]): LogFormat | undefined {

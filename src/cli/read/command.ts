@@ -2,9 +2,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Command, Option } from 'commander';
 import { list, notEmpty, wholeNumber } from '../../settings/shape.js';
-import { inspectRing } from '../../shm-bridge/index.js';
+import { inspectRing } from '../../shm-bridge/ring.js';
 import { ExitCode, Failure } from '../process/failure.js';
-import { parserOf } from '../flags.js';
+import { parserOf } from '../flag-parser.js';
 import { isOutputComplete, note, printChunk, onStdoutClosed } from '../process/output.js';
 import { StopRequest } from '../process/stop.js';
 import { eventFilter, type FilterOptions, parseTime } from './event-filter.js';
@@ -12,7 +12,6 @@ import { headerOf, READ_FORMATS, type ReadFormat } from './event-text.js';
 import { EventWriter } from './event-writer.js';
 import { BATCH_EVENTS, type Reading } from './opened-ring.js';
 import { Readings } from './readings.js';
-import { Summary } from './summary.js';
 
 interface ReadOptions extends FilterOptions {
   format: ReadFormat;
@@ -47,11 +46,8 @@ Examples:
   nixl-otel read --follow --summary /dev/shm/nixl/* > /dev/null
   nixl-otel read --slow 10ms --format json /dev/shm/nixl/agent-0 | jq .value`;
 
-export function addRead(program: Command): void {
-  program
-    .command('read')
-    .description('print the events of rings')
-    .argument('<ring...>', 'paths of rings')
+export function defineRead(command: Command): void {
+  command
     .addOption(new Option('--format <format>', 'format of the events').choices(READ_FORMATS).default('text'))
     .option('--utc', 'print times in UTC (default: local time)')
     .option('--consume', 'drain the ring instead of observing it; refused while a collector drains it')
@@ -77,11 +73,12 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
   onStdoutClosed(() => stop.request());
   let readings: Readings | undefined;
   try {
-    readings = new Readings(rings, options);
+    const followed = options.follow === true ? (await import('./followed-ring.js')).FollowedRing : undefined;
+    readings = new Readings(rings, options.consume, followed);
     const counts = { printed: 0, seen: 0 };
     const most = options.maxEvents ?? Infinity;
     const isDone = (): boolean => stop.isRequested || counts.printed >= most;
-    const summary = options.summary === true ? new Summary() : undefined;
+    const summary = options.summary === true ? new (await import('./summary.js')).Summary() : undefined;
     const writer = new EventWriter(options.format, options.utc ?? false, eventFilter(options), summary);
     const print = async (reading: Reading): Promise<void> => {
       const rest = most - counts.printed;

@@ -1,7 +1,11 @@
 /** Names, categories and filters of events. Pure. */
 import { InvalidArgumentError } from 'commander';
-import { CATEGORIES, Category, eventName, type EventRow, EVENTS, globPattern } from '../../mapping/index.js';
+import { globPattern } from '../../mapping/allowlist.js';
+import { CATEGORIES } from '../../mapping/categories.js';
+import { eventName } from '../../mapping/event-keys.js';
+import { type EventRow, EVENTS } from '../../mapping/events.js';
 import type { RingEventKind } from '../../shm-bridge/types.js';
+import { Category } from '../../tally.js';
 
 type Kind = Omit<RingEventKind, 'timestamped'>;
 

@@ -1,6 +1,6 @@
 /** One open ring, observed or drained. A later file of the same name does not replace it. */
 import path from 'node:path';
-import { observeRing, openRing } from '../../shm-bridge/index.js';
+import { observeRing, openRing } from '../../shm-bridge/ring.js';
 import type { ObserveResult, RingEventColumns, RingStatus } from '../../shm-bridge/types.js';
 import { ExitCode, type ExitCodeNumber } from '../process/failure.js';
 import { warnOnce } from '../process/output.js';

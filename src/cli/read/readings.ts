@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { ExitCode, type ExitCodeNumber, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { note } from '../process/output.js';
-import { FollowedRing } from './followed-ring.js';
+import type { FollowedRing } from './followed-ring.js';
 import { OpenedRing, type Reading } from './opened-ring.js';
 
 /** Exit codes by gravity: the gravest one of all files wins. */
@@ -15,22 +15,22 @@ export class Readings {
   /** Exit codes of files that were never opened. */
   readonly #codes: ExitCodeNumber[] = [];
 
-  /** Opens the files. @throws Failure if none can be read; NixlTelemetryError ADDON_MISSING, CONFIG_INVALID */
-  constructor(given: readonly string[], { follow = false, consume = false }) {
+  /** Opens the files. `Followed`: class of the readings, if they continue with replaced files. @throws Failure if none can be read; NixlTelemetryError ADDON_MISSING, CONFIG_INVALID */
+  constructor(given: readonly string[], consume = false, Followed?: typeof FollowedRing) {
     const resolved = given.map((file) => path.resolve(file));
     this.files = given.filter((_, i) => resolved.indexOf(resolved[i]!) === i);
     const awaited: FollowedRing[] = [];
     try {
       for (const file of this.files) {
         try {
-          this.open.push(follow ? new FollowedRing(file, consume) : new OpenedRing(file, consume));
+          this.open.push(Followed === undefined ? new OpenedRing(file, consume) : new Followed(file, consume));
         } catch (error) {
           const { message, state = '' } = unavailability(error);
           const code = exitCodeOf(state);
           if (this.files.length === 1) throw new Failure(message, code);
           note(message, 'warning');
           this.#codes.push(code);
-          if (follow) awaited.push(new FollowedRing(file, consume, state));
+          if (Followed !== undefined) awaited.push(new Followed(file, consume, state));
         }
       }
     } catch (error) {

@@ -1,5 +1,6 @@
 /** Counts, sums and percentiles of events by name, as a table. Pure. */
-import { bucketOf, type ExponentialTally, TALLY_SCALE, trimmed } from '../../exponential.js';
+import { type ExponentialTally, TALLY_SCALE, trimmed } from '../../exponential.js';
+import { bucketOf } from '../../exponential-bucket.js';
 import { oneLine } from '../../one-line.js';
 import type { RingEventKind } from '../../shm-bridge/types.js';
 import { amount, count, duration, preciseBytes } from '../figures/formats.js';

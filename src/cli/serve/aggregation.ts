@@ -1,5 +1,5 @@
 /** Aggregation that the exporters otlp and console select. */
-import { AggregationType, InstrumentType } from '@opentelemetry/sdk-metrics';
+import { AggregationType, InstrumentType } from '../../instrumentation/sdk-enums.js';
 import type { HistogramKind } from '../../settings/histograms.js';
 import type { AggregationSelector } from '../../settings/options.js';
 

@@ -13,8 +13,9 @@ import {
 import { settingsFrom, withSource } from '../../settings/settings.js';
 import { listens, locateExporters, unusedSettings } from '../exporter-settings.js';
 import { addFlags } from '../flags.js';
+import { logDiagToStderr } from '../process/diag.js';
 import { formatInText } from '../process/log-format.js';
-import { ensureNoteFormat, logDiagToStderr, makeStdoutOptional, note, setNoteFormat } from '../process/output.js';
+import { ensureNoteFormat, makeStdoutOptional, note, setNoteFormat } from '../process/output.js';
 import { StopRequest } from '../process/stop.js';
 import { reportToSystemd } from '../process/systemd.js';
 import { checkResourceAttributes } from './key-value-pairs.js';
@@ -36,8 +37,7 @@ Examples:
   nixl-otel serve --dir /dev/shm/nixl --host 0.0.0.0
   nixl-otel serve --dir /dev/shm/nixl --exporter prometheus,otlp --otlp-endpoint http://collector:4318`;
 
-export function addServe(program: Command): void {
-  const command = program.command('serve').description('export the metrics of all agents in a directory');
+export function defineServe(command: Command): void {
   addFlags(command, ALL_SERVE_ROWS)
     .addHelpText('after', HELP)
     .action((flags: Partial<ServeSettings>) => serve(flags, command));

@@ -4,7 +4,7 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { invalid } from '../../arguments.js';
-import { parseVariable } from '../../settings/resolve.js';
+import { parseVariable } from '../../settings/given.js';
 import type { Environment } from '../../settings/row.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 import { httpUrl, refuse, word } from '../../settings/shape.js';

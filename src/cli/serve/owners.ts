@@ -1,7 +1,7 @@
 /** Owner of the running code, an exporter or a builder: also in timers, promises and events that the code began. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
-import { hideRepetitions } from '../process/output.js';
+import { hideRepetitions } from '../process/diag.js';
 
 export class Owner {
   /** For messages: `exporter ./mine.mjs`. */

@@ -1,20 +1,13 @@
 /** Pipeline of serve: one source, and one output per exporter. */
-import os from 'node:os';
 import { diag } from '@opentelemetry/api';
-import {
-  defaultResource,
-  detectResources,
-  envDetector,
-  type Resource,
-  resourceFromAttributes,
-} from '@opentelemetry/resources';
 import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
 import { type ProducerSettings, warnOfNoEffect } from '../../settings/settings.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/feed/snapshot-feed.js';
-import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
+import { PACKAGE_NAME } from '../../package.js';
 import { openSource } from '../../shm-bridge/index.js';
 import { note } from '../process/output.js';
-import { exporterLabels, openOutput, type Output } from './outputs.js';
+import type { Output } from './output.js';
+import { exporterLabels, openOutput } from './outputs.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export type MetricsPipeline = Awaited<ReturnType<typeof openPipeline>>;
@@ -33,7 +26,6 @@ export async function openPipeline(
   warnOfNoEffect(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
   const feed = new LateFeed();
-  const resource = serviceResource();
   const failures = new Map([...exporterLabels(settings.exporter).values()].map((label) => [label, 0]));
   const onFailure = (label: string): void => void failures.set(label, failures.get(label)! + 1);
   const shared = { ...profile, feed, builderMetrics };
@@ -41,14 +33,14 @@ export async function openPipeline(
   let sourceFeed: SourceFeed;
   try {
     for (const name of settings.exporter) {
-      outputs.push(await openOutput(name, { settings, resource, shared, onFailure }));
+      outputs.push(await openOutput(name, { settings, shared, onFailure }));
     }
+    await builderMetrics.begin();
     await untilTurn?.();
     const state = settings.state === 'on';
     const source = openSource({ ...sourceOptions, ...builderMetrics.wants, state });
     sourceFeed = new SourceFeed(source, logger, failures);
     builderMetrics.attach(sourceFeed.source);
-    builderMetrics.begin();
     feed.attach(sourceFeed);
     // Opens all rings in the first tick: no process drained them meanwhile.
     void sourceFeed.source.drain();
@@ -96,16 +88,4 @@ async function closeAll(outputs: readonly Output[], limitMs: number): Promise<vo
     }),
   );
   clearTimeout(timer);
-}
-
-/** OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the package's own attributes. */
-function serviceResource(): Resource {
-  const own = resourceFromAttributes({
-    'service.name': 'nixl-otel',
-    'service.version': PACKAGE_VERSION,
-    'host.name': os.hostname(),
-  });
-  return defaultResource()
-    .merge(own)
-    .merge(detectResources({ detectors: [envDetector] }));
 }

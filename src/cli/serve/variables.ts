@@ -1,7 +1,7 @@
 /** Variables that switch telemetry off, and variables without effect. Pure. */
 import { nixlExporter, onOrOff } from '../../settings/nixl-variables.js';
 import { OPTION_ROWS } from '../../settings/option-rows.js';
-import { parseVariable } from '../../settings/resolve.js';
+import { parseVariable } from '../../settings/given.js';
 import { type Environment, variablesOf } from '../../settings/row.js';
 import { SERVE_ROWS, type ServeSettings } from '../../settings/serve-rows.js';
 import { BUILT_IN_EXPORTERS } from '../exporter-settings.js';

@@ -6,15 +6,13 @@ import { Failure, type ExitCodeNumber } from '../process/failure.js';
 import { StopRequest } from '../process/stop.js';
 import { transferSource } from '../transfer-source.js';
 
-export function addSimulate(program: Command): void {
-  const command = program
-    .command('simulate')
-    .description('write rings as agents do, at a set rate; needs no GPU and no NIXL')
+export function defineSimulate(command: Command): void {
+  command
     .usage('--dir <dir> [flags]')
     .allowUnknownOption()
     .allowExcessArguments()
-    .addHelpText('after', flagsHelp);
-  command.action(() => simulate(command.args));
+    .addHelpText('after', flagsHelp)
+    .action(() => simulate(command.args));
 }
 
 /** Runs the program, which checks its flags itself. */

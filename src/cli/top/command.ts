@@ -1,16 +1,15 @@
 /** `nixl-otel top`: live rates of agents, on a screen or line by line. Drains nothing. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { notEmpty, wholeNumber } from '../../settings/shape.js';
-import { parserOf } from '../flags.js';
+import { parserOf } from '../flag-parser.js';
 import { onStdoutClosed, print } from '../process/output.js';
-import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../ring-files.js';
+import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../directory-option.js';
 import { StopRequest } from '../process/stop.js';
 import { SORT_KEYS } from './columns.js';
+import { credentialsIn } from './credentials.js';
 import { INITIAL } from './keys.js';
 import { type Output, outputOf, textOf, type TopOptions } from './outputs.js';
-import { credentialsIn, Scraper } from './scraper.js';
 import { type Sampler, Tracker, type View } from './tracker.js';
-import { WatchedRings } from './watched-rings.js';
 
 const HELP = `
 top observes rings: it removes no events and does not disturb a ring's consumer. Totals begin at the start of top. If a ring
@@ -26,9 +25,8 @@ Examples:
   nixl-otel top --dir /dev/shm/nixl --interval 10000 | tee speed.txt
   nixl-otel top --dir /dev/shm/nixl --once --json | jq .txBytesPerSecond`;
 
-export function addTop(program: Command): void {
-  const command = addDirectoryOption(program.command('top').description('show live rates of agents'));
-  command
+export function defineTop(command: Command): void {
+  addDirectoryOption(command)
     .option('--url <url>', 'address of a running serve or of an exporter of NIXL; instead of --dir', metricsUrl)
     .option('--interval <ms>', 'time between two frames', parserOf(wholeNumber(100, 3_600_000)), 1_000)
     .option('--count <n>', 'end after this many frames', parserOf(wholeNumber(1)))
@@ -65,7 +63,7 @@ async function top(options: TopOptions, command: Command): Promise<void> {
   if (options.all === true && options.url !== undefined) {
     command.error('error: --all and --url exclude each other: serve exports no rings without a writer');
   }
-  const sampler = samplerOf(options, command);
+  const sampler = await samplerOf(options, command);
   const stop = new StopRequest();
   onStdoutClosed(() => stop.request());
   let output: Output | undefined;
@@ -79,7 +77,7 @@ async function top(options: TopOptions, command: Command): Promise<void> {
     let nextMs = performance.now() + options.interval;
     let view = await nextView();
     if (view === undefined) return;
-    output = outputOf(options, sampler, stop);
+    output = await outputOf(options, sampler, stop);
     let seen = view.rows.length;
     await output.show(view);
     for (let shown = 1; shown <= most; shown++) {
@@ -103,14 +101,18 @@ async function top(options: TopOptions, command: Command): Promise<void> {
   }
 }
 
-function samplerOf({ dir, url }: TopOptions, command: Command): Sampler {
+async function samplerOf({ dir, url }: TopOptions, command: Command): Promise<Sampler> {
   if (url !== undefined) {
     if (dir !== undefined)
       command.error('error: --dir and --url exclude each other: with --url, serve has the directories');
+    const { Scraper } = await import('./scraper.js');
     return new Scraper(url);
   }
   const directories = directoriesOf(dir);
-  if (directories !== undefined) return new WatchedRings(directories);
+  if (directories !== undefined) {
+    const { WatchedRings } = await import('./watched-rings.js');
+    return new WatchedRings(directories);
+  }
   return command.error(
     `error: no directory and no address: give --dir <dir> or --url <url>, or set ${DIRECTORY_VARIABLE}`,
   );

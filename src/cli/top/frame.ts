@@ -1,5 +1,5 @@
 /** One screen of top as lines: exactly as many as the terminal has, and no wider. Pure. */
-import { globPattern } from '../../mapping/index.js';
+import { globPattern } from '../../mapping/allowlist.js';
 import { oneLine } from '../../one-line.js';
 import { PACKAGE_VERSION } from '../../package.js';
 import { amount, timeOfDay } from '../figures/formats.js';

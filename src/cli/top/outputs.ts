@@ -7,7 +7,6 @@ import type { StopRequest } from '../process/stop.js';
 import { COLUMNS, type SortKey } from './columns.js';
 import { nameOf, shown } from './frame.js';
 import { INITIAL, type UiState } from './keys.js';
-import { Screen } from './screen.js';
 import type { TimeFigures } from './time-figures.js';
 import { overall, type Row, type Sampler, type View } from './tracker.js';
 
@@ -31,9 +30,10 @@ export interface Output {
   close(): void;
 }
 
-export function outputOf(options: TopOptions, sampler: Sampler, stop: StopRequest): Output {
+export async function outputOf(options: TopOptions, sampler: Sampler, stop: StopRequest): Promise<Output> {
   const hasScreen = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
   if (options.json === true || options.once === true || !hasScreen) return lineOutput(options, sampler.name);
+  const { Screen } = await import('./screen.js');
   const screen = new Screen(sampler.name, stateOf(options), () => stop.request());
   return { onScreen: true, show: (view) => screen.show(view), close: () => screen.close() };
 }

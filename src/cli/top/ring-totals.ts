@@ -1,6 +1,6 @@
 /** Running totals of one ring's agent, by passive observation. */
-import { tallyOptions } from '../../mapping/index.js';
-import { observeTally, type TallyingObserver } from '../../shm-bridge/index.js';
+import { tallyOptions } from '../../mapping/tally-options.js';
+import { observeTally, type TallyingObserver } from '../../shm-bridge/tallying-observer.js';
 import type { AgentLife } from '../../shm-bridge/types.js';
 import { totalsOf } from '../figures/totals.js';
 import type { AgentTotals } from './tracker.js';

@@ -5,6 +5,7 @@ import { AGENTS_PATH, type AgentsAnswer } from '../api/answer.js';
 import { ExitCode, Failure } from '../process/failure.js';
 import { agentsOf, isAgentsAnswer } from './answer.js';
 import { agentsIn } from './exposition.js';
+import { credentialsIn } from './credentials.js';
 import type { Sample, Sampler } from './tracker.js';
 
 const TIMEOUT_MS = 5_000;
@@ -130,15 +131,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Returns `user:password` if the address has one of them.
- * @throws URIError if they are not percent-encoded UTF-8
- */
-export function credentialsIn({ username, password }: URL): string | undefined {
-  if (username === '' && password === '') return undefined;
-  return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
 }
 
 /** Reason of a failed request: fetch() has it in the cause of its error. */

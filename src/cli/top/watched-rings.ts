@@ -1,7 +1,7 @@
 /** Samples from the rings of directories, found and observed by a timer. It drains nothing. */
 import path from 'node:path';
 import { type NixlTelemetryError, reasonOf } from '../../errors.js';
-import { findWriters, requireRings } from '../../shm-bridge/index.js';
+import { findWriters, requireRings } from '../../shm-bridge/ring.js';
 import { ExitCode, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { type Complaint, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
 import { RingTotals } from './ring-totals.js';

@@ -50,7 +50,10 @@ export class AgentSeries {
   readonly #byIndex: KeyedSeries[] = [];
   readonly #eventKeys = new Set<string>();
 
-  constructor(naming: Naming, metrics: readonly Metric[], identity: AgentIdentity) {
+  readonly #frozen: boolean;
+
+  /** `frozen`: its attributes are frozen. */
+  constructor(naming: Naming, metrics: readonly Metric[], identity: AgentIdentity, frozen = false) {
     const base = agentAttributes(naming, identity);
     const ofNixl = { ...base, ...identity.nixlLabels };
     this.identity = identity;
@@ -58,10 +61,11 @@ export class AgentSeries {
     this.#sharedKey = seriesKey(base);
     this.#naming = naming;
     this.#base = base;
+    this.#frozen = frozen;
     const [merged, mergedOfNixl] = [new Map<Labels, Attributes>(), new Map<Labels, Attributes>()];
     this.points = metrics.map(({ points, isNixlSeries = false }) => {
       const [own, known] = isNixlSeries ? [ofNixl, mergedOfNixl] : [base, merged];
-      return points.map(({ labels }) => madeOnce(known, labels, () => withLabels(naming, own, labels)));
+      return points.map(({ labels }) => madeOnce(known, labels, () => this.#lasting(withLabels(naming, own, labels))));
     });
   }
 
@@ -80,7 +84,11 @@ export class AgentSeries {
   }
 
   withEvent(labels: Labels): Attributes {
-    return withLabels(this.#naming, this.#base, labels);
+    return this.#lasting(withLabels(this.#naming, this.#base, labels));
+  }
+
+  #lasting(attributes: Attributes): Attributes {
+    return this.#frozen ? Object.freeze(attributes) : attributes;
   }
 
   /** Names that differ only in bytes that are not UTF-8 decode to the same text, so the second gets a number. */
@@ -118,6 +126,8 @@ export interface AgentSeriesOptions extends SeriesContext {
    * in another process gets the attributes of that process.
    */
   readonly sticky: boolean;
+  /** Freezes attributes, so that a page can keep what it makes of them. A service's exporter may add to its own. Default: false. */
+  readonly frozen?: boolean;
 }
 
 export class AgentSeriesCache {
@@ -144,13 +154,14 @@ export class AgentSeriesCache {
   }
 
   #seriesOf(agent: AgentSnapshot, directory: string | undefined): AgentSeries {
-    const { naming, hostname, metrics, sticky, agentAttributes } = this.#options;
+    const { naming, hostname, metrics, sticky, frozen, agentAttributes } = this.#options;
     const before = this.#byId.get(agent.id);
     if (before !== undefined && sticky) return before;
     const { attributes, nixlLabels } = agentAttributes.resolved(agent);
     const known = before?.identity;
     if (known?.attributes === attributes && known.nixlLabels === nixlLabels && known.directory === directory)
       return before!;
-    return new AgentSeries(naming, metrics, { agent: agent.agent, hostname, directory, attributes, nixlLabels });
+    const identity = { agent: agent.agent, hostname, directory, attributes, nixlLabels };
+    return new AgentSeries(naming, metrics, identity, frozen);
   }
 }

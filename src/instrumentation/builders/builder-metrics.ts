@@ -1,37 +1,18 @@
 /** Instruments of builders on a private MeterProvider, which each producer reads. */
-import {
-  type AggregationOption,
-  type AggregationTemporality,
-  type InstrumentType,
-  MeterProvider,
-  MetricReader,
-  type ScopeMetrics,
-} from '@opentelemetry/sdk-metrics';
 import type { DiagLogger, Meter } from '@opentelemetry/api';
+import type { ScopeMetrics } from '@opentelemetry/sdk-metrics';
 import { nixlLabelRegistry } from '../../mapping/index.js';
 import type { RingSource, Snapshot, SourceOptions } from '../../shm-bridge/index.js';
 import { AgentAttributes } from '../agents/agent-attributes.js';
+import type { Selectors } from './builder-provider.js';
+import { BuilderReaders } from './builder-readers.js';
 import { BuilderRun, type BuilderRunOptions } from './builder-run.js';
 import type { Profile } from '../../settings/settings.js';
 import { DiagOnce } from '../feed/diag-once.js';
 import { EarlierTotals } from '../instruments/totals.js';
 import { MetricProcessor } from './metric-processor.js';
-import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 
-/** Selectors of the reader that a producer reports to. */
-interface Selectors {
-  readonly temporality: (type: InstrumentType) => AggregationTemporality;
-  readonly aggregation: (type: InstrumentType) => AggregationOption;
-}
-
-/** Collects when its producer is collected. */
-class ProducerReader extends MetricReader {
-  constructor({ temporality, aggregation }: Selectors) {
-    super({ aggregationTemporalitySelector: temporality, aggregationSelector: aggregation });
-  }
-  protected override async onForceFlush(): Promise<void> {}
-  protected override async onShutdown(): Promise<void> {}
-}
+const SUBJECT = 'builders';
 
 export class BuilderMetrics {
   readonly processor: MetricProcessor;
@@ -39,8 +20,12 @@ export class BuilderMetrics {
   readonly agentAttributes: AgentAttributes;
   readonly #run: BuilderRun;
   readonly #options: Required<BuilderRunOptions>;
-  readonly #readers: Map<object, ProducerReader> = new Map();
-  #provider: MeterProvider | undefined;
+  readonly #readers: BuilderReaders;
+  /** Settles when the builders have a meter, or when none can be made. */
+  #starting: Promise<void> | undefined;
+  #hasMeter = false;
+  /** True after close(), and for a predecessor: its builders must not be created any more. */
+  #isOver = false;
 
   /** `before`: predecessor. The builders keep its instruments and producers. */
   constructor(options: BuilderRunOptions, before?: BuilderMetrics) {
@@ -48,10 +33,11 @@ export class BuilderMetrics {
     this.processor = options.processor;
     this.agentAttributes = options.agentAttributes;
     this.#run = new BuilderRun(this.#options);
+    this.#readers = before === undefined ? new BuilderReaders() : before.#readers;
     if (before === undefined) return;
-    this.#readers = before.#readers;
-    this.#provider = before.#provider;
-    if (this.#provider !== undefined) this.#run.useMeter(meterOf(this.#provider));
+    before.#isOver = true;
+    if (this.#readers.meter !== undefined) this.#useMeter(this.#readers.meter);
+    else if (before.#starting !== undefined) this.start();
   }
 
   static of(profile: Profile, logger: DiagLogger): BuilderMetrics {
@@ -80,25 +66,25 @@ export class BuilderMetrics {
 
   /** Adds a producer, before start(): later the SDK's provider takes no reader. `producer`: any object that identifies it. */
   join(producer: object, selectors: Selectors): void {
-    if (this.#readers.has(producer)) return;
-    if (this.#provider === undefined) {
-      this.#readers.set(producer, new ProducerReader(selectors));
-      return;
-    }
+    if (this.#readers.join(producer, selectors)) return;
     const message = 'a producer that was constructed after the first collect has no metrics of builders';
-    this.#options.log.warn('builders', 'late', message);
+    this.#options.log.warn(SUBJECT, 'late', message);
   }
 
-  /** Lets builders count from now on. All producers must have joined. Without this call the first collect does it. */
-  begin(): void {
+  /**
+   * Lets builders count from now on. All producers must have joined. Without this call the first collect does it. Resolves when
+   * the builders have a meter, if they need one.
+   */
+  async begin(): Promise<void> {
     if (this.processor.needsMeter) this.start();
+    await this.#starting;
   }
 
-  /** Creates the provider. The first collect or record calls this at the latest. */
+  /** Makes a meter, once the SDK is loaded. The first collect or record calls this at the latest. */
   start(): void {
-    if (this.#provider !== undefined || this.#readers.size === 0) return;
-    this.#provider = new MeterProvider({ readers: [...this.#readers.values()] });
-    this.#run.useMeter(meterOf(this.#provider));
+    if (this.#hasMeter || this.#starting !== undefined) return;
+    const meter = this.#readers.start();
+    if (meter !== undefined) this.#starting = this.#useWhenMade(meter);
   }
 
   attach(source: RingSource): void {
@@ -112,31 +98,45 @@ export class BuilderMetrics {
     this.#run.detach();
   }
 
-  /** Hands all numbers of the snapshot to the builders. */
+  /** Hands all numbers of the snapshot to the builders, if they have a meter. */
   handOver(snapshot: Snapshot): void {
-    this.#run.collect(snapshot);
+    if (this.#hasMeter) this.#run.collect(snapshot);
   }
 
   async collect(producer: object, snapshot: Snapshot): Promise<{ scopeMetrics: ScopeMetrics[]; errors: unknown[] }> {
-    const reader = this.#readers.get(producer);
-    this.begin();
-    if (this.#provider === undefined || reader === undefined) return { scopeMetrics: [], errors: [] };
+    void this.begin();
+    if (!this.#hasMeter) await this.#starting;
+    const reader = this.#readers.of(producer);
+    if (reader === undefined) return { scopeMetrics: [], errors: [] };
     this.handOver(snapshot);
     const { resourceMetrics, errors } = await reader.collect();
     return { scopeMetrics: resourceMetrics.scopeMetrics.filter(({ metrics }) => metrics.length > 0), errors };
   }
 
   leave(producer: object): void {
-    void this.#readers.get(producer)?.shutdown();
-    this.#readers.delete(producer);
+    this.#readers.leave(producer);
   }
 
   close(): void {
+    this.#isOver = true;
     this.detach();
     this.processor.close();
   }
-}
 
-function meterOf(provider: MeterProvider): Meter {
-  return provider.getMeter(`${PACKAGE_NAME}/builders`, PACKAGE_VERSION);
+  async #useWhenMade(meter: Promise<Meter>): Promise<void> {
+    const { processor } = this;
+    processor.isMeterComing = true;
+    try {
+      this.#useMeter(await meter);
+    } catch (error) {
+      this.#options.log.failure(SUBJECT, 'builders: meter', error);
+    }
+    processor.isMeterComing = false;
+  }
+
+  #useMeter(meter: Meter): void {
+    if (this.#isOver) return;
+    this.#hasMeter = true;
+    this.#run.useMeter(meter);
+  }
 }

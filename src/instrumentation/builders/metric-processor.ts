@@ -69,6 +69,8 @@ export class MetricProcessor {
   #waiting: EventRecord[] = [];
   /** @internal Called when a record is made before the first meter. */
   onMeterNeeded: (() => void) | undefined;
+  /** @internal True while the first meter is being made: it comes soon, so any number of records may wait. */
+  isMeterComing = false;
 
   /** @throws NixlTelemetryError CONFIG_INVALID */
   constructor(options: MetricProcessorOptions = {}) {
@@ -131,7 +133,9 @@ export class MetricProcessor {
   process(record: EventRecord): boolean {
     if (typeof record !== 'object' || record === null || !this.#takesRecords) return false;
     if (this.#meter === undefined) this.onMeterNeeded?.();
-    if (this.#meter === undefined) return this.#waiting.length < MAX_WAITING && this.#waiting.push(record) > 0;
+    if (this.#meter === undefined) {
+      return (this.isMeterComing || this.#waiting.length < MAX_WAITING) && this.#waiting.push(record) > 0;
+    }
     const attributes = this.#attributesOf(record);
     this.#each('process', (builder) => builder.process?.(record, attributes));
     return true;

@@ -8,6 +8,7 @@ import type {
   RingSource,
   Snapshot,
   SnapshotReader,
+  SnapshotWants,
 } from '../../shm-bridge/index.js';
 import { oneLine } from '../../one-line.js';
 import { DiagOnce } from './diag-once.js';
@@ -28,7 +29,7 @@ export interface SnapshotFeed {
   join(reader: object): void;
   leave(reader: object): void;
   /** Drains first. Returns undefined without an open source. */
-  collect(reader: object): Promise<ReaderSnapshot | undefined>;
+  collect(reader: object, wants?: SnapshotWants): Promise<ReaderSnapshot | undefined>;
   /** Returns paths of the currently reported rings and drains nothing. Undefined as for collect(). */
   rings(): ReadonlySet<string> | undefined;
   /** Returns what earlier processes counted of a recovered agent; undefined if that is not available now. */
@@ -96,9 +97,9 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   /** Drains first: a reader's last collect before the exit holds everything that the rings held. */
-  async collect(reader: object): Promise<FeedSnapshot | undefined> {
+  async collect(reader: object, wants?: SnapshotWants): Promise<FeedSnapshot | undefined> {
     if (!this.source.closed) await this.source.drain();
-    return this.source.closed ? this.#last?.snapshot : this.#snapshotFor(reader);
+    return this.source.closed ? this.#last?.snapshot : this.#snapshotFor(reader, wants);
   }
 
   /** Drains and returns at once, as collect() does for callers that cannot wait. */
@@ -147,8 +148,8 @@ export class SourceFeed implements SnapshotFeed {
     if (!this.source.closed) this.source.close();
   }
 
-  #snapshotFor(reader: object): FeedSnapshot {
-    const snapshot = this.#logged((this.#readers.get(reader) ?? this.source).snapshot());
+  #snapshotFor(reader: object, wants?: SnapshotWants): FeedSnapshot {
+    const snapshot = this.#logged(this.#readers.get(reader)?.snapshot(wants) ?? this.source.snapshot());
     this.#recoveryLog.write(snapshot);
     return snapshot;
   }
@@ -220,8 +221,8 @@ export class LateFeed implements SnapshotFeed {
     this.#feed?.leave(reader);
   }
 
-  async collect(reader: object): Promise<FeedSnapshot | undefined> {
-    return this.#feed?.collect(reader);
+  async collect(reader: object, wants?: SnapshotWants): Promise<FeedSnapshot | undefined> {
+    return this.#feed?.collect(reader, wants);
   }
 
   rings(): ReadonlySet<string> | undefined {

@@ -2,20 +2,25 @@
  * Aggregations that a reader selects. A tally supports `drop` and its own aggregation; for histograms these are explicit
  * buckets with its own bounds, and exponential ones.
  */
-import { type AggregationOption, DataPointType, InstrumentType, type MetricData } from '@opentelemetry/sdk-metrics';
+import type { AggregationOption, MetricData } from '@opentelemetry/sdk-metrics';
 import type { HistogramKind } from '../../settings/histograms.js';
 import { DEFAULT_FORM, type ExponentialForm } from '../producer/exponential.js';
+import { AggregationType, DataPointType, InstrumentType } from '../sdk-enums.js';
 import { exportsByOtlp, isPrometheusExporter, type SdkReader } from './sdk-provider.js';
 
-/** Values of sdk-metrics' AggregationType, which 1.x does not export. */
-const DEFAULT = 0;
-const DROP = 1;
-const EXPONENTIAL = 5;
-const OWN: Readonly<Record<Kind, readonly number[]>> = {
-  counter: [2],
-  updowncounter: [2],
-  gauge: [3],
-  histogram: [4, EXPONENTIAL],
+const {
+  DEFAULT,
+  DROP,
+  SUM,
+  LAST_VALUE,
+  EXPLICIT_BUCKET_HISTOGRAM,
+  EXPONENTIAL_HISTOGRAM: EXPONENTIAL,
+} = AggregationType;
+const OWN: Readonly<Record<Kind, readonly AggregationType[]>> = {
+  counter: [SUM],
+  updowncounter: [SUM],
+  gauge: [LAST_VALUE],
+  histogram: [EXPLICIT_BUCKET_HISTOGRAM, EXPONENTIAL],
 };
 const NAMES = ['default', 'drop', 'sum', 'last value', 'explicit bucket histogram', 'exponential histogram'];
 
@@ -79,7 +84,8 @@ export function kindOf(metric: MetricData): Kind {
 }
 
 interface Selected {
-  readonly type: number;
+  /** May be a number that the enum does not have. */
+  readonly type: AggregationType;
   readonly bounds?: boolean;
   readonly maxSize?: unknown;
   readonly recordMinMax?: unknown;

@@ -1,12 +1,6 @@
 /** Readings of one collect, and for deltas of the previous one, as OpenTelemetry metric data. */
 import { type HrTime, ValueType } from '@opentelemetry/api';
-import {
-  AggregationTemporality,
-  type DataPoint,
-  DataPointType,
-  type HistogramMetricData,
-  type MetricData,
-} from '@opentelemetry/sdk-metrics';
+import type { DataPoint, HistogramMetricData, MetricData } from '@opentelemetry/sdk-metrics';
 import {
   type AgentSnapshot,
   type Distribution,
@@ -20,7 +14,9 @@ import {
 } from '../../mapping/index.js';
 import { increase } from '../../exact.js';
 import type { ExponentialTally } from '../../exponential.js';
+import { madeOnce } from '../../maps.js';
 import type { AgentSeries } from '../agents/agent-series.js';
+import { AggregationTemporality, DataPointType } from '../sdk-enums.js';
 import { divided, type ExponentialForm, exponentialHistogramOf } from './exponential.js';
 
 type Descriptor = Pick<NumberMetric, 'name' | 'description' | 'unit' | 'kind'>;
@@ -94,9 +90,8 @@ export function metricData(
     if (dataPoints.length === 0) return undefined;
     return { ...about, dataPointType: DataPointType.EXPONENTIAL_HISTOGRAM, dataPoints };
   }
-  const boundaries = scaledBounds(divisor);
   const valueOf = (current: Distribution, previous?: Distribution): PageHistogram => {
-    const histogram = histogramOf(current, previous, divisor, boundaries(current.bounds));
+    const histogram = histogramOf(current, previous, divisor, scaledBounds(current.bounds, divisor));
     return bothBuckets ? { ...histogram, exponential: divided(current.exponential, divisor) } : histogram;
   };
   const dataPoints = pointsOf(metric, index, views, moment, delta, valueOf);
@@ -166,16 +161,11 @@ function histogramOf(
   return { buckets: { boundaries, counts }, sum: toDouble(sum, divisor), count };
 }
 
-/** Returns a function that divides bounds once per source: all agents of a source have the same bounds. */
-function scaledBounds(divisor: number): (bounds: readonly number[]) => number[] {
-  let last: readonly number[] = [];
-  let scaled: number[] = [];
-  return (bounds) => {
-    if (divisor === 1) return bounds as number[];
-    if (bounds !== last && !(bounds.length === last.length && bounds.every((bound, i) => bound === last[i]))) {
-      scaled = bounds.map((bound) => bound / divisor);
-    }
-    last = bounds;
-    return scaled;
-  };
+/** By bounds and divisor. All agents of a source have the same bounds, and so have its snapshots. */
+const SCALED_BOUNDS = new WeakMap<readonly number[], Map<number, number[]>>();
+
+function scaledBounds(bounds: readonly number[], divisor: number): number[] {
+  if (divisor === 1) return bounds as number[];
+  const scaled = madeOnce(SCALED_BOUNDS, bounds, () => new Map<number, number[]>());
+  return madeOnce(scaled, divisor, () => Object.freeze(bounds.map((bound) => bound / divisor)) as number[]);
 }

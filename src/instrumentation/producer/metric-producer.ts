@@ -1,14 +1,12 @@
 /** Producer of metrics from the tallies of the rings, for services that build their own MetricReader. */
 import { diag, type DiagLogger, type HrTime } from '@opentelemetry/api';
-import { emptyResource } from '@opentelemetry/resources';
-import {
-  type AggregationOption,
-  AggregationTemporality,
-  type CollectionResult,
-  InstrumentType,
-  type MetricData,
-  type MetricProducer,
-  type ScopeMetrics,
+import type { Resource } from '@opentelemetry/resources';
+import type {
+  AggregationOption,
+  CollectionResult,
+  MetricData,
+  MetricProducer,
+  ScopeMetrics,
 } from '@opentelemetry/sdk-metrics';
 import { isUnsupported } from '../../errors.js';
 import { increase } from '../../exact.js';
@@ -17,7 +15,7 @@ import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { producerSettings, type Profile, warnOfNoEffect } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
 import type { Histograms, NixlMetricProducerOptions, Temporality } from '../../settings/options.js';
-import { openSource, type RingSource, type SourceOptions } from '../../shm-bridge/index.js';
+import { openSource, type RingSource, type SnapshotWants, type SourceOptions } from '../../shm-bridge/index.js';
 import { AgentSeriesCache } from '../agents/agent-series.js';
 import { BuilderMetrics } from '../builders/builder-metrics.js';
 import { type MetricProcessor, tallyMetrics } from '../builders/metric-processor.js';
@@ -31,6 +29,7 @@ import {
 import { aggregationOf, exponentialForm } from '../joining/aggregations.js';
 import { ReaderMemory } from '../joining/reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from '../joining/ring-reporter.js';
+import { AggregationTemporality, InstrumentType } from '../sdk-enums.js';
 import { SELF_METRICS } from '../self-metrics.js';
 import { DEFAULT_FORM, type ExponentialForm } from './exponential.js';
 import { type AgentView, hrTimeOf, metricData, type Moment, numberData } from './metric-data.js';
@@ -44,8 +43,17 @@ export interface SharedFeed extends Profile {
   /** Name of the producer and the places that it reads, for messages. */
   readonly name?: string;
   readonly places?: string;
-  /** Histograms have exponential buckets beside the explicit ones: for cumulative histograms. Default: false. */
+  /**
+   * For an exposition: cumulative histograms have exponential buckets beside the explicit ones, and attributes of agents are
+   * frozen. Default: false.
+   */
   readonly bothBuckets?: boolean;
+}
+
+/** What a collect is for. By default it is for any reader of OpenTelemetry. */
+export interface CollectWants extends SnapshotWants {
+  /** Called between two metrics. Returns a promise if other work is to have its turn. */
+  readonly turn?: () => Promise<void> | undefined;
 }
 
 interface Context extends SharedFeed {
@@ -86,6 +94,8 @@ export class NixlMetricProducer implements MetricProducer {
   readonly #metrics: readonly Metric[];
   readonly #series: AgentSeriesCache;
   readonly #memory: ReaderMemory;
+  /** A collect that lets other work run. */
+  #collecting: Promise<CollectionResult> | undefined;
   /** True if the last readings are kept even when no delta needs them. */
   #keepsLast: boolean;
   #closed = false;
@@ -103,7 +113,11 @@ export class NixlMetricProducer implements MetricProducer {
     this.#histograms = options.histograms ?? 'explicit';
     const metrics = (this.#metrics = tallyMetrics(context));
     const { agentAttributes } = builderMetrics;
-    this.#series = new AgentSeriesCache({ naming, hostname, metrics, agentAttributes, sticky: false });
+    this.#series = new AgentSeriesCache({
+      ...{ naming, hostname, metrics, agentAttributes },
+      sticky: false,
+      frozen: context.bothBuckets === true,
+    });
     this.#memory = memory ?? new ReaderMemory();
     this.#keepsLast = memory !== undefined;
     this[RING_REPORTER] = {
@@ -121,7 +135,7 @@ export class NixlMetricProducer implements MetricProducer {
       temporality: (type) => this.#temporalityOf(type),
       aggregation: (type) => this.#aggregationOf(type),
     });
-    if (shared === undefined) builderMetrics.begin(); // further producers may still join a shared feed
+    if (shared === undefined) void builderMetrics.begin(); // further producers may still join a shared feed
     feed.join(this);
   }
 
@@ -131,12 +145,29 @@ export class NixlMetricProducer implements MetricProducer {
   }
 
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
-  async collect(): Promise<CollectionResult> {
+  collect(): Promise<CollectionResult>;
+  /** @internal For a page. */
+  collect(wants: CollectWants | undefined): Promise<CollectionResult>;
+  async collect(wants: CollectWants = {}): Promise<CollectionResult> {
+    // Metrics with a memory need the order of the snapshots.
+    while (this.#collecting !== undefined) await this.#collecting;
+    const collecting = this.#collect(wants);
+    if (wants.turn === undefined) return collecting;
+    this.#collecting = collecting.finally(() => (this.#collecting = undefined));
+    return this.#collecting;
+  }
+
+  async #collect({ turn, ...wants }: CollectWants): Promise<CollectionResult> {
     try {
       const { feed, builderMetrics } = this.#context;
-      const snapshot = this.#closed ? undefined : await feed.collect(this);
+      const snapshot = this.#closed ? undefined : await feed.collect(this, wants);
       if (snapshot === undefined || this.#closed) return result([], []);
-      const own = this.#metricsFrom(snapshot);
+      const own: MetricData[] = [];
+      for (const metric of this.#metricsFrom(snapshot, wants.exponential)) {
+        own.push(metric);
+        const pause = turn?.();
+        if (pause !== undefined) await pause;
+      }
       const { scopeMetrics, errors } = await builderMetrics.collect(this.#memory, snapshot);
       return result(own, errors, scopeMetrics);
     } catch (error) {
@@ -163,27 +194,25 @@ export class NixlMetricProducer implements MetricProducer {
     });
   }
 
-  #metricsFrom(snapshot: ReaderSnapshot): MetricData[] {
+  *#metricsFrom(snapshot: ReaderSnapshot, wantsExponential = true): Generator<MetricData> {
     const deltas = this.#deltas();
     const exponential = this.#exponentialForm();
-    const { bothBuckets = false, hasOwnMetrics } = this.#context;
+    const { hasOwnMetrics } = this.#context;
+    const bothBuckets = wantsExponential && this.#context.bothBuckets === true;
     const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
     const hasDeltas = deltas.counters || deltas.histograms;
     const views = this.#views(snapshot, hasDeltas);
-    const data: MetricData[] = [];
-    this.#metrics.forEach((metric, index) => {
+    for (const [index, metric] of this.#metrics.entries()) {
       const delta = metric.kind === 'histogram' ? deltas.histograms : deltas.counters;
       const one = metricData(metric, index, views, moment, { delta, exponential, bothBuckets });
-      if (one !== undefined) data.push(one);
-    });
-    if (hasOwnMetrics && snapshot.withoutSelf !== true) {
-      data.push(...this.#selfMetrics(snapshot, moment, deltas.counters));
+      if (one !== undefined) yield one;
     }
+    if (hasOwnMetrics && snapshot.withoutSelf !== true) yield* this.#selfMetrics(snapshot, moment, deltas.counters);
     // Set last: if the code above throws, the next delta still begins where the previous one ended.
     const keep = hasDeltas || this.#keepsLast;
-    const agents = new Map(views.map(({ agent }) => [agent.id, agent]));
-    this.#memory.previous = keep ? { snapshot, agents } : undefined;
-    return data;
+    this.#memory.previous = keep
+      ? { snapshot, agents: new Map(views.map(({ agent }) => [agent.id, agent])) }
+      : undefined;
   }
 
   #views({ agents, shown = agents }: ReaderSnapshot, hasDeltas: boolean): AgentView[] {
@@ -283,8 +312,14 @@ function sharedContext({ naming, hostname }: NixlMetricProducerOptions, shared: 
 
 const SCOPE = { name: PACKAGE_NAME, version: PACKAGE_VERSION };
 
-/** The resource is empty: the SDK uses that of its provider. */
+/** The empty resource, for readers without a provider: a provider's reader uses the resource of its provider. */
+const NO_RESOURCE: Resource = {
+  attributes: Object.freeze({}),
+  merge: (other) => other ?? NO_RESOURCE,
+  getRawAttributes: () => [],
+};
+
 function result(metrics: MetricData[], errors: unknown[], more: ScopeMetrics[] = []): CollectionResult {
   const own = metrics.length === 0 ? [] : [{ scope: SCOPE, metrics }];
-  return { resourceMetrics: { resource: emptyResource(), scopeMetrics: [...own, ...more] }, errors };
+  return { resourceMetrics: { resource: NO_RESOURCE, scopeMetrics: [...own, ...more] }, errors };
 }

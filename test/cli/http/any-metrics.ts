@@ -12,10 +12,10 @@ import {
 import fc from 'fast-check';
 
 const anyText = fc.oneof(fc.string(), fc.string({ unit: fc.constantFrom('"', '\\', '\n', '_', '.', 'é', '0', 'le') }));
-const anyValue = fc.oneof(
+export const anyValue = fc.oneof(
   fc.double(),
   fc.maxSafeNat(),
-  fc.constantFrom(0, -0, 999_999_999, 1e9, 2 ** 53, 1e21, NaN, Infinity, -Infinity),
+  fc.constantFrom(0, -0, 999_999_999, 1e9, 2 ** 53 - 1, 2 ** 53, 2 ** 53 + 2, 1e21, NaN, Infinity, -Infinity),
 );
 const anyAttributes: fc.Arbitrary<Attributes> = fc.dictionary(
   anyText,
@@ -27,7 +27,7 @@ function pointOf<T>(value: fc.Arbitrary<T>): fc.Arbitrary<DataPoint<T>> {
   return fc.record({ startTime: fc.constant([0, 0]), endTime: fc.constant([1, 0]), attributes: anyAttributes, value });
 }
 
-const anyHistogram: fc.Arbitrary<Histogram> = fc
+export const anyHistogram: fc.Arbitrary<Histogram> = fc
   .record({
     finite: fc.uniqueArray(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 4 }),
     infinite: fc.boolean(),
@@ -82,3 +82,22 @@ export const anyMetrics: fc.Arbitrary<ResourceMetrics> = fc
     resource: resourceFromAttributes(resource),
     scopeMetrics: scopes.map((metrics, i) => ({ scope: { name: `scope ${i}` }, metrics })),
   }));
+
+export function gaugeOf(name: string, points: readonly Pick<DataPoint<number>, 'attributes' | 'value'>[]): MetricData {
+  return {
+    descriptor: { name, description: '', unit: '', valueType: ValueType.DOUBLE },
+    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+    dataPointType: DataPointType.GAUGE,
+    dataPoints: points.map((point) => ({ ...point, startTime: [0, 0], endTime: [1, 0] })),
+  };
+}
+
+export function histogramWith(name: string, attributes: Attributes, value: Histogram): MetricData {
+  const { descriptor, aggregationTemporality } = gaugeOf(name, []);
+  const dataPoints: DataPoint<Histogram>[] = [{ attributes, value, startTime: [0, 0], endTime: [1, 0] }];
+  return { descriptor, aggregationTemporality, dataPointType: DataPointType.HISTOGRAM, dataPoints };
+}
+
+export function metricsWith(...metrics: MetricData[]): ResourceMetrics {
+  return { resource: resourceFromAttributes({}), scopeMetrics: [{ scope: { name: 'scope' }, metrics }] };
+}

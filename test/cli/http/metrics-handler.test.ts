@@ -27,7 +27,9 @@ async function serverOf(options: { points?: number; error?: Error; holds?: boole
   const held: (() => void)[] = [];
   let asked = 0;
   let failures = 0;
-  const collect = async () => {
+  const wants: unknown[] = [];
+  const collect = async (wanted?: unknown) => {
+    wants.push(wanted);
     if (holds) await new Promise<void>((resolve) => held.push(resolve));
     if (error !== undefined) throw error;
     const scopeMetrics = [{ scope: { name: 'scope' }, metrics: [gauge(points)] }];
@@ -43,7 +45,7 @@ async function serverOf(options: { points?: number; error?: Error; holds?: boole
   });
   const get = (accept?: string, init: RequestInit = {}) =>
     fetch(server.url, { ...init, headers: { ...init.headers, ...(accept === undefined ? {} : { accept }) } });
-  return { get, held, asked: () => asked, failures: () => failures };
+  return { get, held, wants, asked: () => asked, failures: () => failures };
 }
 
 describe('/metrics', () => {
@@ -60,6 +62,23 @@ describe('/metrics', () => {
     const lines = (await text.text()).split('\n').filter((line) => line !== '');
     expect(familiesIn(bytes).flatMap(textOf)).toEqual(lines);
     expect(lines).toContain('gauge{number="2"} 2');
+  });
+
+  it('collects exponential histograms for protobuf only, and lets other work run meanwhile', async () => {
+    const { get, wants } = await serverOf();
+    await get();
+    await get(PROTOBUF);
+    expect(wants).toEqual([
+      { exponential: false, turn: expect.any(Function) as unknown },
+      { exponential: true, turn: expect.any(Function) as unknown },
+    ]);
+  });
+
+  it('keeps text between two scrapes, and nothing that changes', async () => {
+    const { get } = await serverOf();
+    const [first, second] = [await (await get()).text(), await (await get()).text()];
+    expect(second).toBe(first);
+    expect(first).toMatch(/^# HELP target_info .*gauge\{number="2"\} 2\n$/s);
   });
 
   it('declares for caches that the answer depends on both headers', async () => {

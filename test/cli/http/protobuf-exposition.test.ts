@@ -11,10 +11,11 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { protobufExposition } from '../../../src/cli/http/protobuf-exposition.js';
+import { ProtobufExposition } from '../../../src/cli/http/protobuf-exposition.js';
 import type { ExponentialTally } from '../../../src/exponential.js';
 import { familiesIn, type Histogram, nativeCounts, textOf } from '../../support/prometheus-families.js';
 import { anyMetrics } from './any-metrics.js';
+import { collectGarbage } from './garbage.js';
 
 const NO_LABELS: Attributes = {};
 
@@ -36,7 +37,7 @@ async function nativeOf(exponential?: ExponentialTally): Promise<Histogram> {
   const { zeroCount = 0, counts = [] } = exponential ?? {};
   const count = Array.from(counts).reduce((sum, one) => sum + one, zeroCount);
   const value = { buckets: { boundaries: [], counts: [count] }, sum: 0, count, exponential };
-  const bytes = await protobufExposition(
+  const bytes = await new ProtobufExposition().page(
     exposed({
       descriptor: { name: 'histogram', description: '', unit: 's', valueType: ValueType.DOUBLE },
       aggregationTemporality: AggregationTemporality.CUMULATIVE,
@@ -54,20 +55,22 @@ describe('the protobuf exposition', () => {
       fc.asyncProperty(anyMetrics, async (metrics) => {
         const lines = serializer.serialize(metrics).split('\n');
         const series = lines.filter((line) => line !== '' && !/^# (UNIT|no registered)/.test(line));
-        expect(familiesIn(await protobufExposition(metrics)).flatMap(textOf)).toEqual(series);
+        expect(familiesIn(await new ProtobufExposition().page(metrics)).flatMap(textOf)).toEqual(series);
       }),
       { numRuns: 300 },
     );
   });
 
   it('has the start of counters and histograms', async () => {
-    const [, counter] = familiesIn(await protobufExposition(exposed(counterOf(NO_LABELS, [1_700_000_000, 5]))));
+    const [, counter] = familiesIn(
+      await new ProtobufExposition().page(exposed(counterOf(NO_LABELS, [1_700_000_000, 5]))),
+    );
     expect(counter!.metric![0]!.counter).toEqual({ value: 1, createdTimestamp: { seconds: 1_700_000_000, nanos: 5 } });
     expect((await nativeOf()).createdTimestamp).toEqual({ seconds: 1_700_000_000, nanos: 123_456_789 });
   });
 
   it('names no unit: Prometheus refuses one that the name does not end in', async () => {
-    const families = familiesIn(await protobufExposition(exposed(counterOf(NO_LABELS))));
+    const families = familiesIn(await new ProtobufExposition().page(exposed(counterOf(NO_LABELS))));
     expect(families.map(({ unit }) => unit)).toEqual([undefined, undefined]);
   });
 
@@ -81,7 +84,7 @@ describe('the protobuf exposition', () => {
     };
     let turns = 0;
     const others = setInterval(() => turns++, 1);
-    await protobufExposition(exposed(...Array.from({ length: 4 }, () => counterOf(slow))));
+    await new ProtobufExposition().page(exposed(...Array.from({ length: 4 }, () => counterOf(slow))));
     clearInterval(others);
     expect(turns).toBeGreaterThanOrEqual(3);
   });
@@ -127,3 +130,84 @@ describe('a native histogram', () => {
     expect({ schema, positiveSpan }).toEqual({ schema: undefined, positiveSpan: undefined });
   });
 });
+
+describe('pages of one reader', () => {
+  it('have the series of the text, whatever is kept from the pages before', async () => {
+    const serializer = new PrometheusSerializer(undefined, false, undefined, false, true);
+    const anyPages = fc.array(anyMetrics, { minLength: 2, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(anyPages, fc.boolean(), async (pages, frozen) => {
+        const exposition = new ProtobufExposition();
+        for (const metrics of [...pages, ...pages.toReversed()]) {
+          if (frozen) for (const attributes of attributesIn(metrics)) Object.freeze(attributes);
+          const lines = serializer.serialize(metrics).split('\n');
+          const series = lines.filter((line) => line !== '' && !/^# (UNIT|no registered)/.test(line));
+          expect(familiesIn(await exposition.page(metrics)).flatMap(textOf)).toEqual(series);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('have labels that changed, and let go of those that are gone', async () => {
+    const exposition = new ProtobufExposition();
+    const labelsOn = async (...attributes: Attributes[]): Promise<unknown> => {
+      const page = exposed({
+        ...counterOf({}),
+        dataPoints: attributes.flatMap((one) => counterOf(one).dataPoints as DataPoint<number>[]),
+      } as MetricData);
+      return familiesIn(await exposition.page(page))[1]!.metric!.map(({ label }) => label?.[0]?.value);
+    };
+    const changing: Attributes = { agent: 'a' };
+    const frozen = Object.freeze({ agent: 'b' });
+    expect(await labelsOn(changing, frozen)).toEqual(['a', 'b']);
+    changing['agent'] = 'c';
+    expect(await labelsOn(frozen, changing)).toEqual(['b', 'c']);
+    const gone = await (async () => {
+      const leaves = Object.freeze({ agent: 'leaves' });
+      expect(await labelsOn(frozen, leaves)).toEqual(['b', 'leaves']);
+      return new WeakRef(leaves);
+    })();
+    await collectGarbage();
+    expect(gone.deref()).toBeDefined();
+    await labelsOn(frozen);
+    await collectGarbage();
+    expect(gone.deref()).toBeUndefined();
+  });
+});
+
+it('numbers of all sizes keep their values', async () => {
+  const anyCount = fc.oneof(
+    fc.nat(),
+    fc.maxSafeNat(),
+    fc.constantFrom(127, 128, 2 ** 31, 2 ** 32, 2 ** 35, 2 ** 53 - 1),
+  );
+  await fc.assert(
+    fc.asyncProperty(anyCount, fc.double(), async (count, sum) => {
+      const value = { buckets: { boundaries: [1, sum], counts: [count, 0, 0] }, sum, count };
+      const { descriptor, aggregationTemporality } = counterOf({});
+      const point = {
+        startTime: [1, 2] as [number, number],
+        endTime: [2, 0] as [number, number],
+        attributes: {},
+        value,
+      };
+      const metric: MetricData = {
+        ...{ descriptor, aggregationTemporality },
+        dataPointType: DataPointType.HISTOGRAM,
+        dataPoints: [point],
+      };
+      const { sampleCount, sampleSum, bucket } = familiesIn(await new ProtobufExposition().page(exposed(metric)))[1]!
+        .metric![0]!.histogram!;
+      const buckets = [1, sum].map((upperBound) => ({ cumulativeCount: count, upperBound }));
+      expect({ sampleCount, sampleSum, bucket }).toEqual({ sampleCount: count, sampleSum: sum, bucket: buckets });
+    }),
+  );
+});
+
+function attributesIn({ scopeMetrics }: ResourceMetrics): Attributes[] {
+  const points = scopeMetrics
+    .flatMap(({ metrics }) => metrics)
+    .flatMap(({ dataPoints }) => dataPoints as DataPoint<unknown>[]);
+  return points.map(({ attributes }) => attributes);
+}

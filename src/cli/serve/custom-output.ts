@@ -1,0 +1,62 @@
+/** Outputs of custom exporters: readers of metrics, or exporters that push. */
+import type { Resource } from '@opentelemetry/resources';
+import type { CollectionResult, MetricProducer } from '@opentelemetry/sdk-metrics';
+import { histogramsFor } from '../../instrumentation/joining/aggregations.js';
+import { type NixlMetricProducer, sharedProducer } from '../../instrumentation/producer/metric-producer.js';
+import { AggregationTemporality } from '../../instrumentation/sdk-enums.js';
+import { type CustomReader, isExporter, loadExporter } from './custom-exporter.js';
+import type { Opening, Output } from './output.js';
+import { serviceResource } from './resource.js';
+
+/** Loads the module. Getters, constructor and methods are a user's code, and may throw anything. @throws Failure */
+export async function customOutput(opening: Opening): Promise<Output> {
+  const { name, settings, shared, owner } = opening;
+  const resource = serviceResource();
+  const outputPath = process.env['NIXL_TELEMETRY_EXPORTER_OUTPUT_PATH'];
+  let reader: CustomReader | undefined = undefined;
+  const producer = sharedProducer(
+    {
+      temporality: (type) => reader?.selectAggregationTemporality?.(type) ?? AggregationTemporality.CUMULATIVE,
+      histograms: () => histogramsFor(reader ?? {}, 'explicit'),
+    },
+    shared,
+  );
+  const { given, set } = pairOf(producer, resource);
+  const context = { name, settings, resource, metricProducer: given, ...(outputPath ? { outputPath } : {}) };
+  const custom = await loadExporter(context, owner);
+  if (isExporter(custom)) {
+    producer.close(); // otherwise dead agents would be kept for it, as for a reader that never reads
+    const { pushOutput } = await import('./push-output.js');
+    return pushOutput(custom, opening);
+  }
+  reader = custom;
+  owner.run(() => custom.setMetricProducer(set));
+  return { name, close: () => owner.run(() => custom.shutdown()) };
+}
+
+/**
+ * Returns the producer twice: for the constructor of a reader, and for setMetricProducer(). After a collect of the first,
+ * the second is empty. Both report the resource, which a reader without a provider takes from its collect.
+ */
+function pairOf(producer: NixlMetricProducer, resource: Resource): { given: MetricProducer; set: MetricProducer } {
+  let isGivenUsed = false;
+  const collect = async (): Promise<CollectionResult> => {
+    const { resourceMetrics, errors } = await producer.collect();
+    return { resourceMetrics: { ...resourceMetrics, resource }, errors };
+  };
+  return {
+    given: {
+      collect: () => {
+        isGivenUsed = true;
+        return collect();
+      },
+    },
+    set: {
+      collect: async () => {
+        // A reader collects all of its producers in one turn, and this one first.
+        await Promise.resolve();
+        return isGivenUsed ? { resourceMetrics: { resource, scopeMetrics: [] }, errors: [] } : collect();
+      },
+    },
+  };
+}

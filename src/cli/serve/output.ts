@@ -1,0 +1,26 @@
+/** An output of serve, and what each kind of output is opened with. */
+import type { SharedFeed } from '../../instrumentation/producer/metric-producer.js';
+import type { ServeSettings } from '../../settings/serve-rows.js';
+import type { Handler } from '../http/metrics-server.js';
+import type { Owner } from './owners.js';
+
+export interface Output {
+  readonly name: string;
+  /** Handles requests for the exposition; present only if the exporter is scraped. */
+  readonly exposition?: Handler;
+  /** Collects and exports once more. */
+  close(): Promise<void>;
+}
+
+export interface OutputContext {
+  readonly settings: ServeSettings;
+  readonly shared: SharedFeed;
+  /** Called at each failed export, with the exporter's label. */
+  readonly onFailure: (exporter: string) => void;
+}
+
+/** Context of one output while it opens. */
+export interface Opening extends OutputContext {
+  readonly name: string;
+  readonly owner: Owner;
+}
