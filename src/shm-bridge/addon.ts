@@ -200,6 +200,12 @@ function isHandle(given: unknown): boolean {
   return typeof given === 'object' && given !== null && Object.getPrototypeOf(given) === null;
 }
 
+/** @throws NixlTelemetryError RING_UNAVAILABLE */
+export function handleOf(path: string, { handle, state, reason }: RawOpened): Handle {
+  if (handle !== undefined) return handle;
+  throw new NixlTelemetryError('RING_UNAVAILABLE', `${path} is ${state}: ${reason}`, { path, state });
+}
+
 /** Handle of an open object of the addon. close() releases it. */
 export class OpenHandle {
   readonly #path: string;

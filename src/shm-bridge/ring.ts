@@ -1,7 +1,6 @@
 /** Single rings: drained, observed passively, or inspected. */
 import { filePath, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
-import { NixlTelemetryError } from '../errors.js';
-import { addon, type Handle, OpenHandle, type RawOpened } from './addon.js';
+import { addon, type Handle, handleOf, OpenHandle } from './addon.js';
 import type { ObserveResult, RingEvent, RingEventColumns, RingInspection, RingStats, StateSummary } from './types.js';
 
 const MOST_EVENTS = 2 ** 24;
@@ -110,10 +109,4 @@ export function findWriters(paths: readonly string[]): (number | undefined)[] {
 export function isForced(options: OpenRingOptions): boolean {
   const { force = false } = optionsObject('options', options, ['force']);
   return trueOrFalse('force', force);
-}
-
-/** @throws NixlTelemetryError RING_UNAVAILABLE */
-export function handleOf(path: string, { handle, state, reason }: RawOpened): Handle {
-  if (handle !== undefined) return handle;
-  throw new NixlTelemetryError('RING_UNAVAILABLE', `${path} is ${state}: ${reason}`, { path, state });
 }

@@ -1,9 +1,9 @@
 /** Rings that are observed passively, with sums in native code. Apart from ring.ts, which needs no decoder of tallies. */
 import { filePath, wholeNumber } from '../arguments.js';
 import type { AgentTally, TallyOptions } from '../tally.js';
-import { addon, type Handle, OpenHandle } from './addon.js';
+import { addon, type Handle, handleOf, OpenHandle } from './addon.js';
 import { rawTally, type RawTally } from './raw-tally.js';
-import { handleOf, isForced, type OpenRingOptions } from './ring.js';
+import { isForced, type OpenRingOptions } from './ring.js';
 import { decodeTally } from './snapshot.js';
 import type { ObservedRing } from './types.js';
 
