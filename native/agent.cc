@@ -12,10 +12,10 @@ constexpr auto kQuietBeforeMapsProbe = std::chrono::seconds(5);
 // Time after which a dead agent is dropped although a reader has not read its last values.
 constexpr auto kUnreadLimit = std::chrono::minutes(10);
 
-// Limits of rings per agent: a file that is replaced again and again must not use up all descriptors. Above kManyRings
-// the agent closes replaced rings that are empty, above kMostRings also others.
-constexpr size_t kManyRings = 4;
-constexpr size_t kMostRings = 16;
+// Limits of rings per agent: a file that is replaced again and again must not use up all descriptors. Above
+// kManyReplaced the agent closes replaced rings that are empty, above kMostReplaced also others.
+constexpr size_t kManyReplaced = 4;
+constexpr size_t kMostReplaced = 16;
 
 }  // namespace
 
@@ -193,8 +193,8 @@ void Agent::keepChanges() {
 
 // True if a replaced ring may be closed: its writer has ended, it has had no event for long, or many rings replaced it.
 bool Agent::canRetire(const Attached& replaced, Clock::time_point now) const {
-  if (!replaced.empty) return rings_.size() > kMostRings;
-  return replaced.gone || rings_.size() > kManyRings || now - replaced.lastMoved > kUnreadLimit;
+  if (!replaced.empty) return rings_.size() > kMostReplaced;
+  return replaced.gone || rings_.size() > kManyReplaced || now - replaced.lastMoved > kUnreadLimit;
 }
 
 // Adds the whole time since the previous drain: the ring became full at some time after it.
