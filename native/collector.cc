@@ -164,6 +164,7 @@ void Collector::releaseAll() {
 
 Clock::duration Collector::tick(Clock::time_point now) {
   milliseconds interval{0};
+  guardMappings();
   {
     const FairLock lock(collectorMutex);
     const bool requested = drainRequests_ > drainsServed_;
@@ -172,12 +173,12 @@ Clock::duration Collector::tick(Clock::time_point now) {
     tryCandidates(now, requested);
     interval = stats_.drainInterval;
   }
-  guardMappings();
   drains_.drain(ownAgents(), now + interval);
   if (lives_.watch(ownAgents(), now)) {
     const FairLock lock(collectorMutex);
     dropExpired(now);
   }
+  if (ownAgents().empty()) return std::max<Clock::duration>(interval, kScanInterval);
   return drains_.pauseAfter(now, interval, kScanInterval);
 }
 

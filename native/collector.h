@@ -143,6 +143,7 @@ class Collector {
   void removeOrphans(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void considerFile(const FoundFile& file) REQUIRES(collectorThread, collectorMutex);
   void tryCandidates(Clock::time_point now, bool isAwaited) REQUIRES(collectorThread, collectorMutex);
+  size_t countRings() const REQUIRES(collectorThread, collectorMutex);
   void tryOpen(Candidate& candidate, Clock::time_point now, size_t& openRings)
       REQUIRES(collectorThread, collectorMutex);
   void attach(const std::string& path, std::unique_ptr<RingReader> reader, std::unique_ptr<AgentState> state,

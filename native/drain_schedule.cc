@@ -22,12 +22,9 @@ constexpr milliseconds kQuiet{1000};
 void DrainSchedule::drain(const AgentMap& agents, Clock::time_point end) {
   nearlyFull_ = false;
   std::vector<std::shared_ptr<Agent>> settling;
-  settling.reserve(agents.size());
   for (const auto& [path, agent] : agents) {
-    if (!backlog_.contains(path)) settling.push_back(agent);
+    if (!backlog_.contains(path) && drainOne(*agent, PausePolicy::kNever).settling) settling.push_back(agent);
   }
-  std::erase_if(settling, [&](const auto& agent)
-                              REQUIRES(collectorThread) { return !drainOne(*agent, PausePolicy::kNever).settling; });
   settle(settling, PausePolicy::kNever);
 
   // Backlogs come after the turns: a ring that fills faster than it is drained must not delay all others.
