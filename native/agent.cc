@@ -1,6 +1,7 @@
 #include "agent.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace nixl_otel {
@@ -123,7 +124,8 @@ bool Agent::holds(const FileId& file) const {
   return std::any_of(rings.begin(), rings.end(), [&](const Attached& a) { return a.reader->id() == file; });
 }
 
-Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, PausePolicy pauses) {
+Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, PausePolicy pauses,
+                                Clock::time_point emptyAt) {
   const FairLock lock(mutex_);
   DrainReport report;
   DrainResult last;
@@ -137,7 +139,7 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
     report.settling |= result.outcome == DrainOutcome::kSettling;
     report.needsPause |= result.outcome == DrainOutcome::kNeedsPause;
     found += attached.reader->foundAtDrain();
-    if (result.outcome != DrainOutcome::kNeedsPause) noteFull(attached, now);
+    if (result.outcome != DrainOutcome::kNeedsPause) noteFull(attached, now, emptyAt);
     report.nearlyFull |= result.events > attached.reader->capacity() / 2;
     if (result.events == 0) continue;
     // Not `now`, which precedes the drain: a snapshot taken in between does not contain these events.
@@ -197,11 +199,21 @@ bool Agent::canRetire(const Attached& replaced, Clock::time_point now) const {
   return replaced.gone || rings_.size() > kManyReplaced || now - replaced.lastMoved > kUnreadLimit;
 }
 
-// Adds the whole time since the previous drain: the ring became full at some time after it.
-void Agent::noteFull(Attached& attached, Clock::time_point now) {
+bool Agent::addLooks(std::vector<HeaderLook>& looks) const {
+  for (const Attached& attached : ownRings()) {
+    const std::optional<HeaderLook> look = attached.reader->restingLook();
+    if (!look) return false;
+    looks.push_back(*look);
+  }
+  return true;
+}
+
+// Adds the whole time since the previous drain or look: the ring became full at some time after it.
+void Agent::noteFull(Attached& attached, Clock::time_point now, Clock::time_point emptyAt) {
   const uint64_t foundFull = attached.reader->stats().foundFull;
-  if (foundFull != attached.foundFull && attached.lastDrain != Clock::time_point{})
-    fullTime_ += now - attached.lastDrain;
+  if (foundFull != attached.foundFull && attached.lastDrain != Clock::time_point{}) {
+    fullTime_ += now - std::max(attached.lastDrain, emptyAt);
+  }
   attached.foundFull = foundFull;
   attached.lastDrain = now;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace nixl_otel {
 namespace {
@@ -13,6 +14,11 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kScanInterval{50};
+// Longest pause without any agent or candidate, in drain intervals and in all. A drain interval is at most a fifth of a
+// flush interval, and an agent flushes twice in the ten drain intervals after its start. Its ring has room for the
+// first.
+constexpr int kEmptyPauses = 4;
+constexpr milliseconds kLongestEmptyPause{80};
 // Longest time for which a request waits for rings with a backlog.
 constexpr milliseconds kLongestBacklogWait{250};
 
@@ -164,22 +170,31 @@ void Collector::releaseAll() {
 
 Clock::duration Collector::tick(Clock::time_point now) {
   milliseconds interval{0};
+  milliseconds idle{0};
   guardMappings();
   {
     const FairLock lock(collectorMutex);
     const bool requested = drainRequests_ > drainsServed_;
     noteTick(now);
+    if (std::exchange(drainAll_, false) || requested) drains_.endRest();
     if (requested || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
     tryCandidates(now, requested);
     interval = stats_.drainInterval;
+    idle = pauseWithoutAgents();
   }
   drains_.drain(ownAgents(), now + interval);
   if (lives_.watch(ownAgents(), now)) {
     const FairLock lock(collectorMutex);
     dropExpired(now);
   }
-  if (ownAgents().empty()) return std::max<Clock::duration>(interval, kScanInterval);
-  return drains_.pauseAfter(now, interval, kScanInterval);
+  return ownAgents().empty() ? idle : drains_.pauseAfter(now, interval, kScanInterval);
+}
+
+milliseconds Collector::pauseWithoutAgents() const {
+  const milliseconds interval = stats_.drainInterval;
+  if (candidates_.hasRecent()) return interval;
+  const milliseconds empty = candidates_.isEmpty() ? std::min(kEmptyPauses * interval, kLongestEmptyPause) : interval;
+  return std::max({interval, kScanInterval, empty});
 }
 
 void Collector::noteTick(Clock::time_point now) {

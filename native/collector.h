@@ -138,6 +138,7 @@ class Collector {
   void releaseAll() REQUIRES(collectorThread, collectorMutex);
   void makeDeferredCalls() REQUIRES(collectorThread, collectorMutex);
   Clock::duration tick(Clock::time_point now) REQUIRES(collectorThread) EXCLUDES(collectorMutex);
+  std::chrono::milliseconds pauseWithoutAgents() const REQUIRES(collectorThread, collectorMutex);
   void noteTick(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void scan(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void removeOrphans(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
@@ -167,6 +168,7 @@ class Collector {
   // Invariant: changes only with collectorMutex held.
   std::atomic<bool> stopping_{false};
   bool scanAll_ GUARDED_BY(collectorMutex) = false;
+  bool drainAll_ GUARDED_BY(collectorMutex) = false;  // an agent has a change that its next drain keeps
   std::atomic<uint64_t> drainRequests_{0};
   std::atomic<uint64_t> drainsServed_{0};
   ThreadProgress progress_;

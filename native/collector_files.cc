@@ -161,6 +161,7 @@ void Collector::attach(const std::string& path, std::unique_ptr<RingReader> read
     agents_.emplace(path, agent);
     for (const auto& source : sources_) source->link(agent);
   }
+  drains_.endRest();
   lives_.noteAttached(now);
 }
 
@@ -215,6 +216,7 @@ void Collector::dropExpired(Clock::time_point now) {
       ++entry;
       continue;
     }
+    drains_.endRest();
     const FileId file = agent->file();
     const HeaderFields header = agent->release(expiry);
     for (const auto& source : sources_) source->unlink(path);

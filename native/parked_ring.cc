@@ -2,39 +2,24 @@
 
 #include <sys/stat.h>
 
-#include <atomic>
 #include <utility>
 
 namespace nixl_otel {
-namespace {
-
-// relaxed: a look at values whose change leads to a new opening of the file, which orders everything else.
-template <typename T>
-T loadMapped(const HeaderMapping& mapping, uint32_t offset) {
-  return std::atomic_ref<T>(*reinterpret_cast<T*>(mapping.base() + offset)).load(std::memory_order_relaxed);
-}
-
-}  // namespace
 
 ParkedRing::ParkedRing(const std::string& path, const FileId& file, HeaderFields header, bool mayMap)
     : path_(path), file_(file), header_(std::move(header)) {
-  if (mayMap) mapping_ = mapHeader(path, file, header_.layout->header.size);
+  const HeaderLayout& layout = header_.layout->header;
+  if (mayMap) mapping_ = mapHeader(path, file, layout.size);
+  if (mapping_.base() == nullptr) return;
+  look_.emplace(mapping_.base(), layout,
+                HeaderLook::Fields{header_.version, header_.expectedVersion, header_.writePos, header_.readPos,
+                                   header_.capacity});
 }
 
-bool ParkedRing::hasNewHeader() const {
-  if (mapping_.base() == nullptr) return false;
-  const MappingClaim claim(mapping_);
-  const HeaderLayout& at = header_.layout->header;
-  const bool isSame = loadMapped<uint64_t>(mapping_, at.writePos) == header_.writePos &&
-                      loadMapped<uint64_t>(mapping_, at.readPos) == header_.readPos &&
-                      loadMapped<int32_t>(mapping_, at.version) == header_.version &&
-                      loadMapped<int32_t>(mapping_, at.expectedVersion) == header_.expectedVersion &&
-                      loadMapped<uint64_t>(mapping_, at.capacity) == header_.capacity;
-  return !isSame || claim.faulted();
-}
+bool ParkedRing::hasNewHeader() const { return look_ && !look_->isUnchanged(); }
 
 bool ParkedRing::hasChanged() const {
-  if (mapping_.base() == nullptr) {
+  if (!look_) {
     const HeaderFields now = peekHeader(path_, file_);
     return now.state != RingState::kReady || now.version != header_.version ||
            now.expectedVersion != header_.expectedVersion || now.writePos != header_.writePos ||

@@ -6,8 +6,10 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "header_look.h"
 #include "ring_file.h"
 
 namespace nixl_otel {
@@ -18,6 +20,7 @@ class ParkedRing {
   // system call and can be frequent.
   ParkedRing(const std::string& path, const FileId& file, HeaderFields header, bool mayMap);
 
+  bool isMapped() const { return look_.has_value(); }
   // True if the mapped header changed. An event changes it, also one of a process that has mapped the file for long.
   // Takes about 100 ns. False without a mapping.
   bool hasNewHeader() const;
@@ -33,7 +36,8 @@ class ParkedRing {
   std::string path_;
   FileId file_;
   HeaderFields header_;
-  HeaderMapping mapping_;  // empty if the header may not or cannot be mapped
+  HeaderMapping mapping_;           // empty if the header may not or cannot be mapped
+  std::optional<HeaderLook> look_;  // at mapping_
 };
 
 }  // namespace nixl_otel
