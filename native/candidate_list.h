@@ -54,8 +54,6 @@ class CandidateList {
 
   bool contains(const std::string& path) const { return candidates_.contains(path); }
   bool isEmpty() const { return candidates_.empty(); }
-  // True if a candidate may be in its first few tries.
-  bool hasRecent() const { return mayHaveRecent_; }
   const Candidate* find(const std::string& path) const;
 
   // Tries due candidates for one slice of time: ten thousand files that are no rings must not delay the rings. Recent

@@ -14,9 +14,9 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kScanInterval{50};
-// Longest pause without any agent or candidate, in drain intervals and in all. A drain interval is at most a fifth of a
-// flush interval, and an agent flushes twice in the ten drain intervals after its start. Its ring has room for the
-// first.
+// Pause while the directories are empty, in drain intervals and at most. A drain interval is at most a fifth of a flush
+// interval, so a new agent flushes for the second time after ten drain intervals. Its ring has room for the first
+// flush.
 constexpr int kEmptyPauses = 4;
 constexpr milliseconds kLongestEmptyPause{80};
 // Longest time for which a request waits for rings with a backlog.
@@ -170,7 +170,7 @@ void Collector::releaseAll() {
 
 Clock::duration Collector::tick(Clock::time_point now) {
   milliseconds interval{0};
-  milliseconds idle{0};
+  bool hasFiles = false;
   guardMappings();
   {
     const FairLock lock(collectorMutex);
@@ -180,21 +180,15 @@ Clock::duration Collector::tick(Clock::time_point now) {
     if (requested || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
     tryCandidates(now, requested);
     interval = stats_.drainInterval;
-    idle = pauseWithoutAgents();
+    hasFiles = !agents_.empty() || !candidates_.isEmpty();
   }
   drains_.drain(ownAgents(), now + interval);
   if (lives_.watch(ownAgents(), now)) {
     const FairLock lock(collectorMutex);
     dropExpired(now);
   }
-  return ownAgents().empty() ? idle : drains_.pauseAfter(now, interval, kScanInterval);
-}
-
-milliseconds Collector::pauseWithoutAgents() const {
-  const milliseconds interval = stats_.drainInterval;
-  if (candidates_.hasRecent()) return interval;
-  const milliseconds empty = candidates_.isEmpty() ? std::min(kEmptyPauses * interval, kLongestEmptyPause) : interval;
-  return std::max({interval, kScanInterval, empty});
+  if (!hasFiles) return std::max({interval, kScanInterval, std::min(kEmptyPauses * interval, kLongestEmptyPause)});
+  return drains_.pauseAfter(now, interval, kScanInterval);
 }
 
 void Collector::noteTick(Clock::time_point now) {

@@ -138,7 +138,6 @@ class Collector {
   void releaseAll() REQUIRES(collectorThread, collectorMutex);
   void makeDeferredCalls() REQUIRES(collectorThread, collectorMutex);
   Clock::duration tick(Clock::time_point now) REQUIRES(collectorThread) EXCLUDES(collectorMutex);
-  std::chrono::milliseconds pauseWithoutAgents() const REQUIRES(collectorThread, collectorMutex);
   void noteTick(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void scan(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void removeOrphans(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
