@@ -13,4 +13,4 @@ const nixl = new NixlInstrumentation({ directories: process.env.NIXL_TELEMETRY_D
 const sdk = new NodeSDK({ instrumentations: [getNodeAutoInstrumentations(), nixl] });
 sdk.start();
 
-process.once('SIGTERM', () => sdk.shutdown().finally(() => process.exit()));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => sdk.shutdown().finally(() => process.exit()));

@@ -16,4 +16,4 @@ const sdk = new NodeSDK({
 });
 sdk.start();
 
-process.once('SIGTERM', () => sdk.shutdown().finally(() => process.exit()));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => sdk.shutdown().finally(() => process.exit()));

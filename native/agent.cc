@@ -291,7 +291,7 @@ void Agent::checkLife(Clock::time_point now, ProcessProbes& probes, bool withMap
     attached.gone = !isWriting(attached, now, probes, withMaps);
   }
   if (life() == Life::kDead && diedAt_ == Clock::time_point{}) diedAt_ = now;
-  if (state_ != nullptr && withMaps) state_->repair();
+  if (state_ != nullptr && withMaps) state_->repair(rings_.back().reader->id());
 }
 
 Life Agent::life() const {
@@ -330,9 +330,13 @@ HeaderFields Agent::release(Expiry expiry) {
   const FairLock lock(mutex_);
   if (state_ != nullptr && expiry == Expiry::kEnded) state_->remove();
   if (state_ != nullptr) state_->close();
-  Attached& current = rings_.back();
-  current.reader->detach();
-  return readHeader(current.reader->fd());
+  RingReader& current = *rings_.back().reader;
+  if (expiry == Expiry::kEnded) {
+    current.detach();
+  } else {
+    current.leave();
+  }
+  return readHeader(current.fd());
 }
 
 bool Agent::lacksEvents() const { return rings_.back().reader->firstReadPos() != 0 || moved_; }
@@ -393,7 +397,7 @@ AgentStatus Agent::status(const TallySlot& slot) const {
   status.wireVersion = current.reader->layout().version;
   status.capacity = current.reader->capacity();
   status.life = life();
-  status.pid = current.writerSeen && !current.gone ? current.writer.pid : 0;
+  status.pid = current.writerSeen && !current.gone && !current.elsewhere ? current.writer.pid : 0;
   status.lastEventMs = lastEventMs_;
   status.peakFound = peakFound_.value();
   status.exported = moved_ || current.writerSeen;

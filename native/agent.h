@@ -119,7 +119,7 @@ class Agent {
   // True if the ring never had an event and a complete search found no writer.
   bool neverUsed() const REQUIRES(collectorThread);
   // Releases the state file, or removes it if the agent has ended. Then restores the header of the ring at the path,
-  // and returns it.
+  // unless the mark must stay for the next consumer, and returns it.
   //
   // Requires: no other method is called afterwards.
   HeaderFields release(Expiry expiry) REQUIRES(collectorThread);

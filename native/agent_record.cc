@@ -62,10 +62,11 @@ bool restoreRing(const Section& section, RingRecord& ring) {
   RingFields fields;
   if (!section.read(fields)) return false;
   if (!validCapacity(fields.capacity) || !knownVersion(fields.version) || !isMark(fields.mark)) return false;
-  if (fields.before >= fields.capacity || fields.after >= fields.capacity) return false;
+  // Not this capacity: until the ring has come to rest, positions are those of the ring that it replaced.
+  if (fields.before >= kMaxCapacity || fields.after >= kMaxCapacity) return false;
   if (fields.gaps > DrainRecord::kMostGaps) return false;
   for (uint32_t i = 0; i < fields.gaps; ++i) {
-    if (fields.gapAt[i] >= fields.capacity) return false;
+    if (fields.gapAt[i] >= kMaxCapacity) return false;
   }
   ring.id.file = {fields.device, fields.inode};
   ring.id.born = {fields.bornSeconds, fields.bornNanoseconds};

@@ -5,10 +5,10 @@
 
 namespace nixl_otel {
 
-AgentState::AgentState(const std::string& ringPath, const std::shared_ptr<const TallyPlan>& plan)
+AgentState::AgentState(const std::string& ringPath, const FileId& ring, const std::shared_ptr<const TallyPlan>& plan)
     : path_(ringPath), plan_(plan), slot_(std::make_shared<TallySlot>(plan)) {
   slot_->isKept = true;
-  file_ = StateFile::open(path_, plan_, problem_);
+  file_ = StateFile::open(path_, plan_, problem_, &ring);
   isRefused_ = file_ == nullptr;
   if (isRefused_) return;
   if (const std::string& aside = file_->asideReason(); !aside.empty()) {
@@ -33,7 +33,7 @@ AgentState::~AgentState() { close(); }
 
 Recalled AgentState::recall(const RingFileId& ring) const {
   Recalled recalled;
-  recalled.isBusy = problem_ == kStateIsLocked;
+  if (problem_ == kStateIsLocked || problem_ == kRingIsElsewhere) recalled.notYet = problem_;
   recalled.keepsState = !isRefused_;
   if (const RingRecord* const known = find(ring)) recalled.record = known->drain;
   return recalled;
@@ -101,16 +101,15 @@ void AgentState::rest(const RingFileId& ring) {
   }
 }
 
-void AgentState::repair() {
+void AgentState::repair(const FileId& ring) {
   if (isRefused_ || (file_ != nullptr && file_->present())) return;
   std::string reason;
-  auto file = StateFile::open(path_, plan_, reason);
+  auto file = StateFile::open(path_, plan_, reason, &ring);
   if (file != nullptr && file->recovered()) {
     reason = "another state file has its name";
     file = nullptr;
   }
   if (file == nullptr) return giveUp(reason);
-  slot_->tally.admitKeys(nullptr);
   file_ = std::move(file);
   file_->restore(slot_->tally);
   problem_.clear();

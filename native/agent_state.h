@@ -20,8 +20,8 @@ class AgentState {
  public:
   // Opens the state file if there is one, and restores the sums.
   //
-  // Requires: this process holds the lock of the ring at the path.
-  AgentState(const std::string& ringPath, const std::shared_ptr<const TallyPlan>& plan);
+  // Requires: this process holds the lock of `ring`, which it opened under this path.
+  AgentState(const std::string& ringPath, const FileId& ring, const std::shared_ptr<const TallyPlan>& plan);
   ~AgentState();
   AgentState(const AgentState&) = delete;
   AgentState& operator=(const AgentState&) = delete;
@@ -56,8 +56,8 @@ class AgentState {
   void commitChanges();
   // Notes that the last swap in this ring hit the marked ring.
   void rest(const RingFileId& ring);
-  // Makes the file again if another process removed it, or if the last commit had no room.
-  void repair();
+  // Makes the file again, beside `ring`, if another process removed it, or if the last commit had no room.
+  void repair(const FileId& ring);
   // Removes the file: the agent has ended.
   void remove();
   // Commits what changed, and releases the file.

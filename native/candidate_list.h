@@ -24,7 +24,7 @@ struct Candidate {
   std::string reason;
   Clock::time_point nextTry{};
   std::chrono::milliseconds pause{0};
-  Clock::time_point stateLockedAt{};  // when another process was first found to use the state file
+  Clock::time_point stateLockedAt{};  // when the state file was first found not to be had yet
 
   std::optional<ParkedRing> parked;
 

@@ -112,6 +112,11 @@ void Collector::updateInterval() {
   if (shortest != sources_.end()) stats_.drainInterval = (*shortest)->options().drainInterval;
 }
 
+bool Collector::isHeld() const {
+  return std::all_of(sources_.begin(), sources_.end(),
+                     [](const auto& source) REQUIRES(collectorMutex) { return source->isHeld(); });
+}
+
 void Collector::run() {
   blockSignals();
   collectorThread.enter();
@@ -139,7 +144,8 @@ void Collector::serve() {
     pause_ = tick(begin);
     collectorMutex.lock();
     progress_.advance();
-    if (drainsServed_ < serving && (drains_.isComplete() || Clock::now() - requestedAt_ >= kLongestBacklogWait)) {
+    const bool isOver = isHeld() || drains_.isComplete() || Clock::now() - requestedAt_ >= kLongestBacklogWait;
+    if (drainsServed_ < serving && isOver) {
       drainsServed_ = serving;
       requestedAt_ = {};
     }
@@ -176,6 +182,7 @@ Clock::duration Collector::tick(Clock::time_point now) {
     const FairLock lock(collectorMutex);
     const bool requested = drainRequests_ > drainsServed_;
     noteTick(now);
+    if (isHeld()) return stats_.drainInterval;
     if (std::exchange(drainAll_, false) || requested) drains_.endRest();
     if (requested || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
     tryCandidates(now, requested);

@@ -91,6 +91,9 @@ class Collector {
   bool drainNow(std::chrono::milliseconds limit);
   // Requests the same drain without a wait. isServed(request) is true after it.
   uint64_t requestDrain();
+  // Holds the source, and returns a request: once each open source is held and the request is served, the thread drains
+  // no ring and looks for none. Totals and taps then stay as they are.
+  uint64_t hold(const std::shared_ptr<Source>& source);
   bool isServed(uint64_t request) const { return drainsServed_ >= request; }
 
   // Keeps a text for the next process in the state file of the agent with this tally.
@@ -124,6 +127,7 @@ class Collector {
   void removeSource(const std::shared_ptr<Source>& source) REQUIRES(collectorMutex);
   void startThread() REQUIRES(lifecycle_, collectorMutex);
   void updateInterval() REQUIRES(collectorMutex);
+  bool isHeld() const REQUIRES(collectorMutex);
   void makeOrDefer(WaitBudget& budget, const Call& call) EXCLUDES(collectorMutex);
   using ChangeAgent = std::function<bool(Agent&, TallySlot&, WaitBudget&)>;
   void changeAgent(const SourceAgent& seen, WaitBudget& budget, const ChangeAgent& change) REQUIRES(collectorMutex);

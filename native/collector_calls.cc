@@ -49,6 +49,12 @@ uint64_t Collector::requestDrain() {
   return request;
 }
 
+uint64_t Collector::hold(const std::shared_ptr<Source>& source) {
+  WaitBudget budget = callBudget();
+  makeOrDefer(budget, [source](WaitBudget&) REQUIRES(collectorMutex) { source->hold(); });
+  return requestDrain();
+}
+
 std::shared_ptr<EventTap> Collector::openTap(const std::shared_ptr<Source>& source, const TapWants& wants,
                                              size_t capacity) {
   auto tap = std::make_shared<EventTap>(wants, capacity);

@@ -25,12 +25,12 @@ constexpr std::chrono::seconds kLongestStateWait{2};
 // A ring costs about 10 KB. Hosts have hundreds of agents, not tens of thousands.
 constexpr size_t kMostRings = 16'384;
 
-// Returns the limit of open rings. Each takes a descriptor, and rings in a directory that other users may write to must
-// not use up the descriptors of the host process.
-size_t mostRings() {
+// Returns the limit of open rings. Each takes a descriptor, and one more with state. Rings in a directory that other
+// users may write to must not use up the descriptors of the host process.
+size_t mostRings(bool withState) {
   rlimit limit;
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostRings;
-  return std::min<size_t>(kMostRings, limit.rlim_cur / 2);
+  return std::min<size_t>(kMostRings, limit.rlim_cur / (withState ? 4 : 2));
 }
 
 bool isYoung(const std::string& path) {
@@ -49,7 +49,7 @@ bool isDrainedBy(const Agent& agent, Candidate& candidate, Clock::time_point now
   return true;
 }
 
-// True for the first seconds for which another process uses the state file of a ring that this process has locked. The
+// True for the first seconds for which the state file of a ring that this process has locked cannot be had yet. The
 // kernel unlocks the files of a process that is killed one after the other. A process that uses the file for longer
 // drains another file of this path.
 bool waitsForState(Candidate& candidate, Clock::time_point now) {
@@ -122,22 +122,23 @@ void Collector::tryOpen(Candidate& candidate, Clock::time_point now, size_t& ope
   const bool replaces = known != agents_.end();
   if (replaces && isDrainedBy(*known->second, candidate, now)) return;
   // A replaced path has two open rings until the agent retires the old one. The limit leaves some room for that.
-  const size_t most = mostRings();
+  const auto plan = statePlan(candidate.path);
+  const size_t most = mostRings(plan != nullptr);
   if (openRings >= (replaces ? most + most / 2 : most)) {
     candidate.state = RingState::kBusy;
     candidate.reason = std::to_string(most) + " rings are open, the limit: " + std::to_string(kMostRings) +
                        ", or half of the files that this process may open";
+    if (plan != nullptr) candidate.reason += ", and each ring has a state file";
     candidate.waitLonger(now);
     return;
   }
   std::unique_ptr<AgentState> state;
   const auto recall = [&](const RingFileId& ring) REQUIRES(collectorThread, collectorMutex) {
     if (replaces) return known->second->recall(ring);
-    const auto plan = statePlan(candidate.path);
     if (plan == nullptr) return Recalled{};
-    state = std::make_unique<AgentState>(candidate.path, plan);
+    state = std::make_unique<AgentState>(candidate.path, ring.file, plan);
     Recalled recalled = state->recall(ring);
-    recalled.isBusy = recalled.isBusy && waitsForState(candidate, now);
+    if (!recalled.notYet.empty() && !waitsForState(candidate, now)) recalled.notYet.clear();
     return recalled;
   };
   auto reader = RingReader::open(candidate.path, isForced(candidate.path), candidate.state, candidate.reason,

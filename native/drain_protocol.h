@@ -177,16 +177,12 @@ class DrainProtocol {
     place_ = record;
     resumed_ = true;
     if (sameGeometry && record.before <= mask_ && record.after <= mask_) return;
-    place_.mark = 0;
-    rebuilt_ = true;
+    forgetMark();
   }
 
-  // Goes on with a ring of another geometry in the same file. The serials go on, too: the next mark differs from all
-  // before, also if no mark was stored since the last change of the geometry.
+  // Goes on with a ring of another geometry in the same file.
   void changeGeometry(uint64_t capacity) {
-    const uint16_t serial = serial_;
     resume(DrainRecord(place_), capacity, false);
-    serial_ = serial;
     pending_ = foundAtDrain_ = 0;
     looks_ = 0;
     attached_ = known_ = foundMark_ = otherConsumer_ = newRingMustBeEmpty_ = seenFull_ = settling_.begun = false;
@@ -389,6 +385,14 @@ class DrainProtocol {
     std::shift_left(place_.gapAt.begin(), place_.gapAt.begin() + place_.gaps, 1);
     --place_.gaps;
     return true;
+  }
+
+  // Takes a mark that was never stored as that of the record, which tells nothing of the ring's incarnation. The next
+  // mark differs from it: a death between that mark and the next commit leaves a record of another incarnation.
+  void forgetMark() {
+    place_.mark = makeMark(serial_);
+    serial_ = serialAfter(place_.mark);
+    rebuilt_ = true;
   }
 
   void noteForeignMove() {

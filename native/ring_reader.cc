@@ -52,9 +52,9 @@ std::unique_ptr<RingReader> RingReader::open(const std::string& path, bool force
   if (!file.fd.valid()) return nullptr;
   const Recalled recalled = recall ? recall(file.id) : Recalled{};
   const std::optional<DrainRecord>& record = recalled.record;
-  if (recalled.isBusy) {
+  if (!recalled.notYet.empty()) {
     state = RingState::kBusy;
-    reason = "another process uses its state file";
+    reason = recalled.notYet;
     return nullptr;
   }
   if (state != RingState::kReady && !(record && DrainProtocol<RingReader>::leftSwapped(*record, toPeek(file.header)))) {
@@ -78,7 +78,9 @@ RingReader::RingReader(RingFile file)
       capacity_(file_.header.capacity),
       firstReadPos_(file_.header.readPos) {}
 
-RingReader::~RingReader() {
+RingReader::~RingReader() { leave(); }
+
+void RingReader::leave() {
   if (!protocol_.leavesMark()) detach();
 }
 

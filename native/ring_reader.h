@@ -65,7 +65,7 @@ class DrainJournal {
 
 // What a consumer knows of a ring of which it holds the lock.
 struct Recalled {
-  bool isBusy = false;                // another process uses the state file: try again later
+  std::string notYet;                 // why the ring must not be opened now, but later; "": it may be opened
   bool keepsState = false;            // there is state, or it begins with the first commit
   std::optional<DrainRecord> record;  // that the last consumer with state left
 };
@@ -94,6 +94,10 @@ class RingReader {
   //
   // Requires: no drain follows.
   void detach();
+  // Removes the mark, unless it must stay at the end of this consumer. The destructor does the same.
+  //
+  // Requires: no drain follows.
+  void leave();
 
   const RingLayout& layout() const { return *layout_; }
   uint64_t capacity() const { return capacity_; }

@@ -60,6 +60,9 @@ class Source {
   bool refresh() REQUIRES(collectorMutex);
   const std::vector<DirectoryTree>& trees() const REQUIRES(collectorMutex) { return trees_; }
   const std::shared_ptr<const TallyPlan>& tallyPlan() const { return tallyPlan_; }
+  // From now on this source needs no event.
+  void hold() REQUIRES(collectorMutex) { isHeld_ = true; }
+  bool isHeld() const REQUIRES(collectorMutex) { return isHeld_; }
   bool covers(const std::string& path) const REQUIRES(collectorMutex);
   std::vector<PlaceStatus> places() const REQUIRES(collectorMutex);
 
@@ -87,6 +90,7 @@ class Source {
   const SourceOptions options_;
   const std::shared_ptr<const TallyPlan> tallyPlan_;
   std::atomic<uint32_t> nextReader_{kNoReader + 1};
+  bool isHeld_ GUARDED_BY(collectorMutex) = false;
   std::vector<DirectoryTree> trees_ GUARDED_BY(collectorMutex);
   std::vector<bool> hadRings_ GUARDED_BY(collectorMutex);                 // of each tree
   std::map<std::string, SourceAgent> agents_ GUARDED_BY(collectorMutex);  // by path

@@ -68,7 +68,7 @@ StateFile::StateFile(std::string directory, std::string name, std::shared_ptr<co
 StateFile::~StateFile() = default;
 
 std::unique_ptr<StateFile> StateFile::open(const std::string& ringPath, std::shared_ptr<const TallyPlan> plan,
-                                           std::string& reason) {
+                                           std::string& reason, const FileId* ring) {
   reason.clear();
   const auto [directory, name] = split(ringPath);
   std::unique_ptr<StateFile> state(new StateFile(directory, name, std::move(plan)));
@@ -81,7 +81,13 @@ std::unique_ptr<StateFile> StateFile::open(const std::string& ringPath, std::sha
     reason = "/proc/sys/kernel/random/boot_id cannot be read";
     return nullptr;
   }
-  state->folder_ = StateFolder::find(directory, reason);
+  const RingDirectory rings(directory);
+  if (ring != nullptr && rings.fileNamed(name) != *ring) {
+    reason = kRingIsElsewhere;
+    return nullptr;
+  }
+  state->directoryId_ = rings.id();
+  state->folder_ = StateFolder::find(rings, reason);
   if (state->folder_ == nullptr) return reason.empty() ? std::move(state) : nullptr;
   state->fd_ = state->folder_->openLocked(state->name_, false, reason);
   if (!reason.empty()) return nullptr;
@@ -144,7 +150,12 @@ bool StateFile::admit(const EventTally& key) {
 // Makes the file, or maps the one that was recovered.
 bool StateFile::begin(std::string& reason) {
   if (!fd_.valid()) {
-    folder_ = StateFolder::make(directory_, reason);
+    const RingDirectory rings(directory_);
+    if (rings.id() != directoryId_) {
+      reason = kRingIsElsewhere;
+      return false;
+    }
+    folder_ = StateFolder::make(rings, reason);
     if (folder_ == nullptr) return false;
     fd_ = folder_->openLocked(name_, true, reason);
     if (!fd_.valid()) return false;
@@ -183,8 +194,7 @@ bool StateFile::makeRoom(size_t needed, std::string& reason) {
 bool StateFile::allocate(uint64_t end, std::string& reason) {
   end = std::max((end + kPage - 1) / kPage * kPage, size_);
   if (end == size_ && mapping_.base() != nullptr) return true;
-  const uint64_t more = end - size_;
-  if (!folder_->take(more)) {
+  if (!folder_->take(end - size_)) {
     reason = "the state files of its directory may take " + std::to_string(StateFolder::kMostBytes) + " bytes in all";
     return false;
   }
@@ -196,7 +206,6 @@ bool StateFile::allocate(uint64_t end, std::string& reason) {
     size_ = end;
     return true;
   }
-  folder_->giveBack(more);
   reason = "its state file cannot have " + std::to_string(end) + " bytes: " + std::strerror(problem);
   return false;
 }
@@ -271,7 +280,6 @@ void StateFile::remove() {
   mapping_.unmap();
   if (!fd_.valid()) return;
   folder_->remove(name_, fd_.get());
-  folder_->giveBack(size_);
   fd_.reset();
 }
 
@@ -279,7 +287,7 @@ std::optional<StateSummary> readState(const std::string& ringPath) {
   const auto boot = currentBoot();
   const auto [directory, name] = split(ringPath);
   std::string reason;
-  const auto folder = StateFolder::find(directory, reason);
+  const auto folder = StateFolder::find(RingDirectory(directory), reason);
   if (!boot || folder == nullptr) return std::nullopt;
   const FileDescriptor fd = folder->openRead(name);
   if (!fd.valid()) return std::nullopt;

@@ -28,9 +28,10 @@ class StateFile {
  public:
   // Opens the state file of the ring at `ringPath`, and locks it. If there is none, the first commit makes it: a ring
   // that is never used leaves nothing. nullptr and `reason` if it cannot be had: the folder or the file is not one that
-  // only the effective user can change, or another process uses it.
+  // only the effective user can change, or another process uses it. `ring`: the file that must have the path now; a
+  // path may lead to another directory at any time. nullptr: any file, or none.
   static std::unique_ptr<StateFile> open(const std::string& ringPath, std::shared_ptr<const TallyPlan> plan,
-                                         std::string& reason);
+                                         std::string& reason, const FileId* ring = nullptr);
   ~StateFile();
 
   // The record that the last consumer left. nullopt if there was none, or if it was set aside.
@@ -75,6 +76,7 @@ class StateFile {
 
   const std::string directory_;  // of the ring
   const std::string name_;       // of the ring
+  FileId directoryId_;
   const std::shared_ptr<const TallyPlan> plan_;
   const size_t largestKnown_;  // bytes of a half without unknown keys
   std::shared_ptr<StateFolder> folder_;

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -43,34 +42,49 @@ std::string notOurs(const struct stat& info, mode_t mode) {
   if (info.st_uid != ::geteuid()) {
     return "its owner is user " + std::to_string(info.st_uid) + ", not " + std::to_string(::geteuid());
   }
-  if ((info.st_mode & 07777) != mode) return "its mode is " + octal(info.st_mode) + ", not " + octal(mode);
+  // A folder in a directory with S_ISGID begins with it, and its maker may be killed before it takes the bit away.
+  if ((info.st_mode & 07777 & ~S_ISGID) != mode) return "its mode is " + octal(info.st_mode) + ", not " + octal(mode);
   return "";
 }
 
 }  // namespace
 
-std::shared_ptr<StateFolder> StateFolder::find(const std::string& directory, std::string& reason) {
-  return open(directory, false, reason);
+RingDirectory::RingDirectory(const std::string& path)
+    : fd_(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)), problem_(fd_.valid() ? 0 : errno) {}
+
+FileId RingDirectory::id() const {
+  struct stat info;
+  return ::fstat(fd(), &info) == 0 ? FileId{info.st_dev, info.st_ino} : FileId{};
 }
 
-std::shared_ptr<StateFolder> StateFolder::make(const std::string& directory, std::string& reason) {
-  return open(directory, true, reason);
+std::optional<FileId> RingDirectory::fileNamed(const std::string& name) const {
+  struct stat info;
+  if (::fstatat(fd(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return FileId{info.st_dev, info.st_ino};
 }
 
-std::shared_ptr<StateFolder> StateFolder::open(const std::string& directory, bool make, std::string& reason) {
+std::shared_ptr<StateFolder> StateFolder::find(const RingDirectory& rings, std::string& reason) {
+  return open(rings, false, reason);
+}
+
+std::shared_ptr<StateFolder> StateFolder::make(const RingDirectory& rings, std::string& reason) {
+  return open(rings, true, reason);
+}
+
+std::shared_ptr<StateFolder> StateFolder::open(const RingDirectory& rings, bool make, std::string& reason) {
   reason.clear();
-  const FileDescriptor rings(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!rings.valid()) {
+  if (rings.fd() < 0) {
+    errno = rings.problem();
     if (make || errno != ENOENT) reason = withErrno("the directory of the ring cannot be opened");
     return nullptr;
   }
   const std::string name = std::string("its folder ") + kStateFolderName;
-  const bool made = make && ::mkdirat(rings.get(), kStateFolderName, 0700) == 0;
+  const bool made = make && ::mkdirat(rings.fd(), kStateFolderName, 0700) == 0;
   if (make && !made && errno != EEXIST) {
     reason = withErrno((name + " cannot be made").c_str());
     return nullptr;
   }
-  FileDescriptor fd(::openat(rings.get(), kStateFolderName, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  FileDescriptor fd(::openat(rings.fd(), kStateFolderName, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!fd.valid()) {
     if (errno == ENOTDIR || errno == ELOOP) {
       reason = name + " is no folder";
@@ -185,27 +199,22 @@ uint64_t StateFolder::usedBytes() const {
 
 bool StateFolder::take(uint64_t bytes) {
   const MutexLock lock(folders().mutex);
-  // Counts again before it refuses: an operator may have removed files.
+  // Counts again before it refuses: files may have been removed.
   if (!used_ || *used_ + bytes > kMostBytes) used_ = usedBytes();
   if (*used_ + bytes > kMostBytes) return false;
   *used_ += bytes;
   return true;
 }
 
-void StateFolder::giveBack(uint64_t bytes) {
-  const MutexLock lock(folders().mutex);
-  if (used_) *used_ -= std::min(*used_, bytes);
-}
-
 void removeOrphanedState(const std::string& directory, const std::set<std::string>& gone,
                          std::set<std::string>& newlyGone) {
   std::string reason;
-  const auto folder = StateFolder::find(directory, reason);
+  const RingDirectory rings(directory);
+  const auto folder = StateFolder::find(rings, reason);
   if (folder == nullptr) return;
   for (const std::string& name : folder->names()) {
-    struct stat info;
     const std::string ring = directory + "/" + name;
-    if (::lstat(ring.c_str(), &info) == 0 || errno != ENOENT) continue;
+    if (rings.fileNamed(name) || errno != ENOENT) continue;
     if (!gone.contains(ring)) {
       newlyGone.insert(ring);
       continue;

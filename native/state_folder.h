@@ -18,8 +18,26 @@
 
 namespace nixl_otel {
 
-// Reason for which a state file cannot be had now.
+// Reasons for which a state file cannot be had now.
 inline constexpr char kStateIsLocked[] = "another process holds the lock of its state file";
+inline constexpr char kRingIsElsewhere[] = "its path leads to another file or directory by now";
+
+// A directory of rings, held open for one look: its path may go over links, and lead to another directory right after.
+class RingDirectory {
+ public:
+  explicit RingDirectory(const std::string& path);
+  // -1: there is none that can be opened, and `problem()` is its errno.
+  int fd() const { return fd_.get(); }
+  int problem() const { return problem_; }
+  // An invalid one if there is none.
+  FileId id() const;
+  // Returns the file of this name, or nullopt. Follows no symbolic link.
+  std::optional<FileId> fileNamed(const std::string& name) const;
+
+ private:
+  const FileDescriptor fd_;
+  const int problem_;
+};
 
 class StateFolder {
  public:
@@ -28,9 +46,9 @@ class StateFolder {
 
   // Returns the folder of this directory, or nullptr. Without `reason` there is none yet. All agents of a directory
   // share one object.
-  static std::shared_ptr<StateFolder> find(const std::string& directory, std::string& reason);
+  static std::shared_ptr<StateFolder> find(const RingDirectory& rings, std::string& reason);
   // As find(), and makes the folder if there is none. Then nullptr has always a reason.
-  static std::shared_ptr<StateFolder> make(const std::string& directory, std::string& reason);
+  static std::shared_ptr<StateFolder> make(const RingDirectory& rings, std::string& reason);
 
   // Opens a file of this name. Absent: an invalid descriptor without a reason. `fresh`: it must not exist, and is made.
   // The file is a regular one of the effective user with mode 0600 and one name, and this process has locked it.
@@ -44,18 +62,17 @@ class StateFolder {
 
   std::vector<std::string> names() const;
 
-  // Takes a part of the folder's space. False if it has no more.
+  // Takes a part of the folder's space. False if it has no more. Files that shrink or go give theirs back.
   bool take(uint64_t bytes);
-  void giveBack(uint64_t bytes);
 
  private:
   explicit StateFolder(FileDescriptor fd) : fd_(std::move(fd)) {}
-  static std::shared_ptr<StateFolder> open(const std::string& directory, bool make, std::string& reason);
+  static std::shared_ptr<StateFolder> open(const RingDirectory& rings, bool make, std::string& reason);
   bool isName(const std::string& name, int fd) const;
   uint64_t usedBytes() const;
 
   const FileDescriptor fd_;
-  std::optional<uint64_t> used_;  // by all files
+  std::optional<uint64_t> used_;  // by all files, at most
 };
 
 // Removes the state files of rings that are gone from this directory: an operator or an agent removed them while no

@@ -202,13 +202,13 @@ describe('examples/ with NodeSDK', () => {
     expect(await running.stop('SIGTERM')).toMatchObject({ code: 0 });
   });
 
-  it('node-sdk-otlp.mjs: the last push has all events', async () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('node-sdk-otlp.mjs: at %s the last push has all events', async (signal) => {
     const receiver = await startOtlpReceiver();
     const running = await service('node-sdk-otlp.mjs', {
       NIXL_TELEMETRY_DIR: ringsWithATransfer(),
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
     });
-    expect(await running.stop('SIGTERM')).toMatchObject({ code: 0, stderr: '' });
+    expect(await running.stop(signal)).toMatchObject({ code: 0, stderr: '' });
     expect(receiver.points()).toContainEqual(expect.objectContaining({ metric: 'agent_tx_bytes_total', value: 42 }));
   });
 });

@@ -43,6 +43,10 @@ Napi::Value requestDrain(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), static_cast<double>(Collector::instance().requestDrain()));
 }
 
+Napi::Value holdSource(const Napi::CallbackInfo& info) {
+  return Napi::Number::New(info.Env(), static_cast<double>(Collector::instance().hold(held<Source>(info))));
+}
+
 Napi::Value isDrainServed(const Napi::CallbackInfo& info) {
   const auto request = static_cast<uint64_t>(number(info[0]));
   return Napi::Boolean::New(info.Env(), Collector::instance().isServed(request));
@@ -166,6 +170,7 @@ void addSources(Napi::Object exports) {
   add(exports, "closeSource", closeSource);
   add(exports, "drainNow", drainNow);
   add(exports, "requestDrain", requestDrain);
+  add(exports, "holdSource", holdSource);
   add(exports, "isDrainServed", isDrainServed);
   add(exports, "addReader", addReader);
   add(exports, "removeReader", removeReader);

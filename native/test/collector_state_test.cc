@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <functional>
@@ -98,6 +99,8 @@ struct Seen {
       memory = static_cast<uint64_t>(tally.memoryInUse());
       approximate = tally.memoryApproximate();
       if (agent.slot->recovered == nullptr) return;
+      recoveredDrains = agent.slot->recovered->drains;
+      recoveredFullMs = agent.slot->recovered->fullMs;
       for (const EventTally& event : agent.slot->recovered->tally.events()) recovered += event.count;
     });
   }
@@ -108,6 +111,8 @@ struct Seen {
   uint64_t memory = 0;
   bool approximate = false;
   uint64_t recovered = 0;
+  DrainStats recoveredDrains;
+  double recoveredFullMs = 0;
 };
 
 std::string stateProblem(TestSource& source) {
@@ -141,6 +146,7 @@ TEST(continuesAfterAKill) {
   const Seen seen(next);
   CHECK(seen.status.recovered);
   CHECK_EQ(seen.recovered, 10u);
+  CHECK_EQ(seen.recoveredDrains.drained, 10u);
   CHECK_EQ(seen.memory, 4096u);
   CHECK(!seen.approximate);
   CHECK_EQ(seen.status.drains.drained, 17u);
@@ -166,6 +172,30 @@ TEST(continuesAfterAnEndAndAnotherOne) {
     Collector::instance().keepAttributes(source.handle, seen.id, std::to_string(round));
   }
   CHECK(isStateMark(load<int32_t>(rings.path, 20)));
+}
+
+TEST(continuesTimesOfAnAgent) {
+  const Rings rings;
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+  Seen last = [&] {
+    TestSource source(optionsFor(rings.directory.path));
+    uint64_t pushed = 0;
+    const auto pushUntilFull = [&] {
+      while (ring.push({})) ++pushed;
+      return Seen(source).status.fullMs != 0;
+    };
+    waitUntil(pushUntilFull);
+    waitUntil([&] { return source.counted() == pushed; });
+    return Seen(source);
+  }();
+  CHECK(last.status.lastEventMs != 0);
+  TestSource next(optionsFor(rings.directory.path));
+  waitUntil([&] { return next.agents() == 1; });
+  const Seen seen(next);
+  CHECK(seen.status.fullMs == last.status.fullMs);
+  CHECK(seen.recoveredFullMs == last.status.fullMs);
+  CHECK(seen.status.lastEventMs == last.status.lastEventMs);
 }
 
 // A consumer without state took events in between: the sums go on without them, and it can be seen.
@@ -213,6 +243,23 @@ TEST(countsRestartsAndReplacementsOfAnAgentThatNobodyWatched) {
   }
 }
 
+// There is no state file before the first event.
+TEST(continuesARestartBeforeTheFirstEvent) {
+  const Rings rings;
+  AgentProcess agent(rings.path);
+  ConsumerProcess first(optionsFor(rings.directory.path));
+  waitUntil([&] { return first.alive(); });
+  agent.kill();
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+  waitUntil([&] { return rings.hasFile(); });
+  first.kill();
+  push(ring, 1, 1);
+  TestSource next(optionsFor(rings.directory.path));
+  waitUntil([&] { return next.counted() == 1; });
+  CHECK_EQ(Seen(next).status.drains.restarts, 1u);
+}
+
 // Both files are open. The writer of the first one has not ended.
 TEST(continuesAnAgentWithAReplacedFile) {
   const Rings rings;
@@ -236,7 +283,30 @@ TEST(continuesAnAgentWithAReplacedFile) {
   const Seen seen(next);
   CHECK_EQ(seen.status.drains.drained, 30u);
   CHECK_EQ(seen.status.drains.restarts, 1u);
+  CHECK_EQ(seen.recoveredDrains.restarts, 1u);
+  CHECK_EQ(seen.recoveredDrains.drained, 25u);
   CHECK(!seen.status.drains.suspect);
+}
+
+// The consumer closes replaced rings that are empty, once there are many. Their events count once.
+TEST(countsClosedRingsOnce) {
+  const Rings rings;
+  constexpr uint64_t kFiles = 8;
+  {
+    TestSource source(optionsFor(rings.directory.path));
+    for (uint64_t files = 1; files <= kFiles; ++files) {
+      ::unlink(rings.path.c_str());
+      RingWriter ring;
+      REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+      push(ring, 1, 10);
+      waitUntil([&] { return source.counted() == 10 * files; });
+    }
+  }
+  TestSource next(optionsFor(rings.directory.path));
+  waitUntil([&] { return next.counted() == 10 * kFiles; });
+  const Seen seen(next);
+  CHECK_EQ(seen.status.drains.drained, 10 * kFiles);
+  CHECK_EQ(seen.status.drains.restarts, kFiles - 1);
 }
 
 TEST(exportsAnAgentThatDiedMeanwhileForItsTtl) {
@@ -266,6 +336,36 @@ TEST(exportsAnAgentThatDiedMeanwhileForItsTtl) {
   CHECK(!rings.hasFile());
 }
 
+// The last consumer saw the writer in a PID namespace that ended with it. A process of this one has the same pid.
+TEST(letsGoOfAnAgentWhoseWriterIsInNoPidNamespaceAnyMore) {
+  const Rings rings;
+  SourceOptions options = optionsFor(rings.directory.path, milliseconds(0));
+  {
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+    push(ring, 1, 10);
+    TestSource source(optionsFor(rings.directory.path));
+    waitUntil([&] { return source.counted() == 10; });
+  }
+  waitUntil([&] { return !isHeld(rings.path, *fileAt(rings.path)); });  // close() may end before its thread
+  {
+    std::string reason;
+    const auto file = StateFile::open(rings.path, planFor(options.tally), reason);
+    REQUIRE(file != nullptr && file->recovered());
+    AgentRecord record = *file->recovered();
+    record.writer = {::getpid(), processStartTime(::getpid())};
+    record.pidNamespace = ownPidNamespace() + 1;
+    Tally tally(planFor(options.tally));
+    file->restore(tally);
+    REQUIRE(file->commit(record, tally, reason));
+    tally.admitKeys(nullptr);
+  }
+  TestSource next(options);
+  waitUntil([&] { return next.counted() == 10; });
+  waitUntil([&] { return next.agents() == 0; });
+  CHECK(!rings.hasFile());
+}
+
 // No process was ever seen to write the ring, as from within a container.
 TEST(letsGoOfAnUnknownAgentAndContinuesIt) {
   const Rings rings;
@@ -283,6 +383,35 @@ TEST(letsGoOfAnUnknownAgentAndContinuesIt) {
   push(ring, 11, 5);
   waitUntil([&] { return next.counted() == 15; });
   CHECK_EQ(Seen(next).status.drains.restarts, 0u);
+  CHECK_EQ(Seen(next).status.drains.foreignMoves, 0u);
+  CHECK(!Seen(next).status.drains.suspect);
+  // Since its event it is an agent of this process, which has no limit for idle ones.
+  waitForTicks(600);  // the collector checks lives twice a second
+  CHECK_EQ(next.agents(), 1u);
+}
+
+// A ring with state takes two descriptors: together they take at most half of those of the process.
+TEST(limitsRingsWithStateToAQuarterOfTheDescriptors) {
+  const Rings rings;
+  constexpr size_t kRings = 20;
+  for (size_t i = 0; i < kRings; ++i) {
+    RingWriter ring;
+    REQUIRE_EQ(ring.create(rings.directory / std::to_string(i), 4, 4), std::string());
+    push(ring, 1, 2);
+  }
+  rlimit before;
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{64, before.rlim_max};
+  REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  TestSource source(optionsFor(rings.directory.path));
+  source.drain();
+  CHECK_EQ(source.agents(), 16u);
+  CHECK_EQ(stateProblem(source), std::string());
+  const auto problems = source.problems();
+  CHECK_EQ(problems.size(), kRings - 16);
+  CHECK_WITH(problems.front().reason.find("each ring has a state file") != std::string::npos, problems.front().reason);
+  REQUIRE_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  waitUntil([&] { return source.counted() == 2 * kRings; });
 }
 
 TEST(leavesNoFileOfARingThatIsNeverUsed) {
@@ -443,6 +572,23 @@ TEST(makesAFileAgainThatWasRemoved) {
   waitUntil([&] { return next.counted() == 10; });
 }
 
+TEST(leavesAStateFileThatTookTheNameOfItsOwn) {
+  const Rings rings;
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
+  push(ring, 1, 10);
+  TestSource source(optionsFor(rings.directory.path));
+  waitUntil([&] { return source.counted() == 10; });
+  std::filesystem::copy_file(rings.file, rings.directory / "copy");
+  std::filesystem::rename(rings.directory / "copy", rings.file);
+  const auto other = fileAt(rings.file);
+  waitUntil([&] { return !stateProblem(source).empty(); });
+  CHECK_EQ(stateProblem(source), rings.path + ": another state file has its name");
+  CHECK(fileAt(rings.file) == other);
+  push(ring, 11, 5);
+  waitUntil([&] { return source.counted() == 15; });
+}
+
 // A folder that is not ours, and a mark of a consumer without state, which it takes away.
 TEST(drainsWithoutAStateThatCannotBeHad) {
   const Rings rings;
@@ -475,7 +621,7 @@ TEST(waitsForAStateFileThatIsLocked) {
     REQUIRE_EQ(::flock(fd, LOCK_EX | LOCK_NB), 0);
     TestSource source(optionsFor(rings.directory.path));
     waitUntil([&] { return !source.problem().empty(); });
-    CHECK_EQ(source.problem(), std::string("busy: another process uses its state file"));
+    CHECK_EQ(source.problem(), std::string("busy: another process holds the lock of its state file"));
     if (isFreed) {
       ::close(fd);
       waitUntil([&] { return source.counted() == 15; });

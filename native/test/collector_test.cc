@@ -157,6 +157,33 @@ TEST(drainsAtTheShortestIntervalOfOpenSources) {
   collector.close(slow);
 }
 
+TEST(drainsNothingOnceEverySourceIsHeld) {
+  const TemporaryDirectory directory;
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(directory / "agent", 4, 64), std::string());
+  TestSource source(directory.path);
+  TestSource other(directory.path);
+  Collector& collector = Collector::instance();
+  push(ring, 1, 3);
+  CHECK_EQ(source.counted(), 3u);
+  const uint64_t first = collector.hold(source.handle);
+  waitUntil([&] { return collector.isServed(first); });
+  push(ring, 1, 4);
+  CHECK_EQ(other.counted(), 7u);  // the other source still needs the events
+  const uint64_t second = collector.hold(other.handle);
+  waitUntil([&] { return collector.isServed(second); });
+  push(ring, 1, 5);
+  RingWriter late;
+  REQUIRE_EQ(late.create(directory / "late", 4, 64), std::string());
+  waitForTicks(10);
+  CHECK_EQ(other.counted(), 7u);
+  CHECK_EQ(source.counted(), 7u);
+  CHECK_EQ(source.agents(), 1u);
+  // A source that is opened later needs events, and finds those that came meanwhile.
+  TestSource third(directory.path);
+  waitUntil([&] { return third.counted() == 12; });  // sources with the same options share their tallies
+}
+
 TEST(startsAndEndsThreadWithSources) {
   const TemporaryDirectory directory;
   Collector& collector = Collector::instance();

@@ -72,6 +72,7 @@ struct Journal {
   }
   void commit(const nixl_otel::DrainRecord& record) {
     if (c.isOther || !ring.setting().withState) return;
+    if (!nixl_otel::isStateMark(record.mark)) w.wrong |= kNoMark;
     c.record = record;
     c.recorded = 1;
     ring.afterCommit();

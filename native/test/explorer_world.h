@@ -45,7 +45,15 @@ inline constexpr const char* kStoreNames[] = {"version=0",   "expected=0", "capa
                                               "write_pos=0", "read_pos=0", "version=V", "expected=V"};
 constexpr uint8_t bit(Store store) { return static_cast<uint8_t>(1u << store); }
 
-enum Wrong : uint8_t { kDouble = 1, kPhantom = 2, kLost = 4, kDisorder = 8, kGapMissed = 16, kStuck = 32 };
+enum Wrong : uint8_t {
+  kDouble = 1,
+  kPhantom = 2,
+  kLost = 4,
+  kDisorder = 8,
+  kGapMissed = 16,
+  kStuck = 32,
+  kNoMark = 64,  // a record has no mark of a consumer with state: a state file with it would be refused
+};
 
 struct World {
   // The ring's memory.

@@ -21,6 +21,8 @@ using std::chrono::milliseconds;
 
 namespace {
 
+// Time of one tick in which a waiting collector opens rings.
+constexpr milliseconds kSlice{100};
 // The longest time between two ticks of a waiting collector, at the default drain interval.
 constexpr milliseconds kTick{40};
 
@@ -51,18 +53,29 @@ class WaitingList {
     held_.insert_or_assign(ring, std::move(fd));
   }
   void endConsumerOf(size_t ring) { held_.erase(ring); }
+  // Ticks until so many rings are taken. A tick whose slice of time is used up leaves rings to the next one.
+  void tickUntilTaken(size_t rings) {
+    Clock::time_point begin{};
+    do {
+      REQUIRE(begin == Clock::time_point{} || Clock::now() - begin >= kSlice);
+      begin = Clock::now();
+      tick();
+    } while (taken() < rings);
+  }
 
   // Ticks until each ring has been tried, as at the start of a collector.
   void begin() {
     for (int i = 0; i < 10'000 && tried_ < paths_.size(); ++i) tick();
     tried_ = 0;
   }
-  void tick() {
-    now_ += kTick;
+  void tick(milliseconds sinceTheLast = kTick) {
+    now_ += sinceTheLast;
     collectorThread.enter();
     list_.tryDue(now_, false, [this](Candidate& candidate) { tryOpen(candidate); });
     collectorThread.leave();
   }
+  // Lets each opening of a ring take so long.
+  void delayOpening(milliseconds time) { opening_ = time; }
   size_t taken() const { return taken_.size(); }
   // Number of rings that were opened since begin(), or found to be busy.
   size_t tried() const { return tried_; }
@@ -71,6 +84,7 @@ class WaitingList {
  private:
   void tryOpen(Candidate& candidate) {
     ++tried_;
+    for (const auto begin = Clock::now(); Clock::now() - begin < opening_;) continue;
     RingFile file = RingFile::open(candidate.path, RingAccess::kDrain, false);
     candidate.state = file.state;
     candidate.reason = file.reason;
@@ -85,11 +99,12 @@ class WaitingList {
   CandidateList list_;
   Clock::time_point now_ = Clock::now();
   size_t tried_ = 0;
+  milliseconds opening_{0};
 };
 
 }  // namespace
 
-TEST(takesAllRingsInTheFirstTickAfterTheirConsumerEnded) {
+TEST(takesAllRingsAtOnceAfterTheirConsumerEnded) {
   constexpr size_t kRings = 300;
   WaitingList waiting(kRings);
   for (size_t i = 0; i < kRings; ++i) waiting.hold(i);
@@ -100,7 +115,7 @@ TEST(takesAllRingsInTheFirstTickAfterTheirConsumerEnded) {
   CHECK_EQ(waiting.taken(), 0u);
   CHECK_EQ(openDescriptors(), descriptors);
   for (size_t i = 0; i < kRings; ++i) waiting.endConsumerOf(i);
-  waiting.tick();
+  waiting.tickUntilTaken(kRings);
   CHECK_EQ(waiting.taken(), kRings);
 }
 
@@ -110,11 +125,11 @@ TEST(takesTheRingsOfTheConsumerThatEndedAndWaitsForTheOther) {
   for (size_t i = 0; i < kRings; ++i) waiting.hold(i);
   waiting.begin();
   for (size_t i = 0; i < kRings; i += 2) waiting.endConsumerOf(i);
-  waiting.tick();
+  waiting.tickUntilTaken(kRings / 2);
   CHECK_EQ(waiting.taken(), kRings / 2);
   CHECK_EQ(waiting.tried(), kRings / 2);
   for (size_t i = 1; i < kRings; i += 2) waiting.endConsumerOf(i);
-  waiting.tick();
+  waiting.tickUntilTaken(kRings);
   CHECK_EQ(waiting.taken(), kRings);
 }
 
@@ -131,6 +146,31 @@ TEST(looksAtEveryHeldRingInTurn) {
     CHECK(ticks <= 10);
   }
   CHECK_EQ(waiting.tried(), 3u);
+}
+
+TEST(leavesRingsToTheNextTickOnceItsTimeIsUsedUp) {
+  constexpr size_t kRings = 3;
+  WaitingList waiting(kRings);
+  for (size_t i = 0; i < kRings; ++i) waiting.hold(i);
+  waiting.begin();
+  waiting.delayOpening(kSlice);
+  for (size_t i = 0; i < kRings; ++i) waiting.endConsumerOf(i);
+  for (size_t ticks = 1; waiting.taken() < kRings; ++ticks) {
+    waiting.tick();
+    REQUIRE(waiting.taken() <= ticks);
+  }
+}
+
+TEST(looksOnceInAnInterval) {
+  WaitingList waiting(1);
+  waiting.hold(0);
+  waiting.begin();
+  waiting.tick();
+  waiting.endConsumerOf(0);
+  for (int i = 0; i < 9; ++i) waiting.tick(milliseconds(2));  // at the shortest drain interval there are many ticks
+  CHECK_EQ(waiting.taken(), 0u);
+  waiting.tick(milliseconds(2));
+  CHECK_EQ(waiting.taken(), 1u);
 }
 
 TEST(looksAtTheFileThatReplacedAHeldRing) {

@@ -186,7 +186,7 @@ Setting mortal(Setting s, uint8_t deaths) {
 
 // Events that others took are missing in the numbers, which are therefore flagged.
 void checkFlagged(const char* name, const Setting& s) {
-  const Report r = explore(s, [](const Ending& e) { return e.wrong != 0 && !e.suspect; });
+  const Report r = explore(s, [](const Ending& e) { return (e.wrong & kNoMark) != 0 || (e.wrong != 0 && !e.suspect); });
   std::printf("%s\n", r.line(name).c_str());
   CHECK(!r.hung);
   CHECK(r.wrong > 0);
@@ -251,6 +251,10 @@ TEST(noticesOtherConsumerAfterDeath) {
     s.startPos = startPos;
     checkFlagged("1 death, another consumer", s);
   }
+  s = mortal(restartingTo(4, 2, 0, 1, 1), 1);
+  s.pauseEndsInVisibleRebuild = false;
+  s.otherConsumers = 1;
+  checkFlagged("1 death, 4 -> 2, another consumer", s);
   if (!thorough) return;
   s = mortal(restartingTo(4, 4, 0, 1, 2), 1);
   s.pauseEndsInVisibleRebuild = false;

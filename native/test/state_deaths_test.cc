@@ -35,7 +35,7 @@ class Consumer {
     RingState state;
     std::string reason;
     auto reader = RingReader::open(path, false, state, reason, std::nullopt, [&](const RingFileId& ring) {
-      kept = std::make_unique<AgentState>(path, plan());
+      kept = std::make_unique<AgentState>(path, ring.file, plan());
       return kept->recall(ring);
     });
     if (reader == nullptr) return;
@@ -203,6 +203,56 @@ TEST(countsAReplacementOnceOverADeath) {
     CHECK_WITH(next.status().drains.restarts == 1, std::to_string(last));
     return died;
   });
+}
+
+// After the death the agent came back with a smaller ring, and a consumer without state was killed in its turn.
+TEST(keepsTheSumsOverADeathAfterAConsumerWithoutState) {
+  atEachCall([](const std::string& path, RingWriter& ring, int last) {
+    runUntil(path, INT32_MAX);
+    ring.close();
+    REQUIRE_EQ(ring.create(path, 4, 16), std::string());
+    push(ring, 1, kSecond);
+    store(path, kHeaderA.expectedVersion, makeMark(7));
+    const bool died = runUntil(path, last);
+    Consumer next(path);
+    REQUIRE(next.isOpen());
+    next.drain();
+    CHECK_WITH(next.problem().empty(), std::to_string(last) + ": " + next.problem());
+    CHECK_EQ(next.sums().count, kFirst + kSecond);
+    CHECK(next.status().drains.suspect);
+    return died;
+  });
+}
+
+// The writer that the last consumer saw has a pid that means another process, or none, to this consumer.
+TEST(showsNoPidOfAnotherPidNamespace) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(path, 4, 64), std::string());
+  push(ring, 1, 1);
+  runUntil(path, INT32_MAX);
+  for (const uint64_t space : {ownPidNamespace(), ownPidNamespace() + 1}) {
+    {
+      std::string reason;
+      const auto file = StateFile::open(path, plan(), reason);
+      REQUIRE(file != nullptr && file->recovered());
+      AgentRecord record = *file->recovered();
+      record.writer = {::getpid(), processStartTime(::getpid())};
+      record.pidNamespace = space;
+      Tally tally(plan());
+      file->restore(tally);
+      REQUIRE(file->commit(record, tally, reason));
+      tally.admitKeys(nullptr);
+    }
+    for (int consumers = 0; consumers < 2; ++consumers) {
+      Consumer next(path);
+      REQUIRE(next.isOpen());
+      next.drain();
+      CHECK_EQ(next.status().pid, space == ownPidNamespace() ? ::getpid() : 0);
+      CHECK(next.status().life == Life::kAlive);
+    }
+  }
 }
 
 int main() { return check::run("state_deaths_test"); }

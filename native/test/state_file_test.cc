@@ -5,15 +5,29 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <set>
+#include <utility>
 
+#include "agent_state.h"
 #include "discovery.h"
 #include "random_tally.h"
 #include "temporary_directory.h"
+
+namespace {
+std::function<void()> beforeLock;  // called once
+}
+
+// Replaces a function of the C library in the whole program.
+extern "C" __attribute__((visibility("default"))) int flock(int fd, int operation) noexcept {
+  if (beforeLock) std::exchange(beforeLock, nullptr)();
+  return static_cast<int>(::syscall(SYS_flock, fd, operation));
+}
 
 using namespace nixl_otel;
 
@@ -441,6 +455,48 @@ TEST(refusesFilesThatOthersCanChange) {
   CHECK_EQ(reason(), "its folder .nixl-otel is no folder");
 }
 
+// A directory gives its group to the folders in it, and the maker of this one died before it changed the mode.
+TEST(usesFolderWithTheGroupOfItsDirectory) {
+  const TemporaryDirectory directory;
+  REQUIRE_EQ(::mkdir((directory / ".nixl-otel").c_str(), 0700), 0);
+  REQUIRE_EQ(::chmod((directory / ".nixl-otel").c_str(), 02700), 0);
+  CHECK_EQ(statOf(directory / ".nixl-otel").st_mode & 07777, 02700u);
+  committed(directory / "ring", 1);
+  CHECK(opened(directory / "ring")->recovered().has_value());
+}
+
+// The path of the ring goes over a link, which leads elsewhere once the ring is open.
+TEST(followsNoLinkAwayFromTheRing) {
+  const TemporaryDirectory directory;
+  const std::string first = directory / "first";
+  const std::string second = directory / "second";
+  const std::string link = directory / "link";
+  const auto leadTo = [&](const std::string& target) {
+    std::filesystem::remove(link);
+    std::filesystem::create_directory_symlink(target, link);
+  };
+  for (const std::string& one : {first, second}) {
+    std::filesystem::create_directory(one);
+    writeFile(one + "/ring", {});
+  }
+  const FileId ring = *fileAt(first + "/ring");
+  committed(second + "/ring", 1);
+  leadTo(second);
+  std::string reason;
+  CHECK(StateFile::open(link + "/ring", somePlan(), reason, &ring) == nullptr);
+  CHECK_EQ(reason, kRingIsElsewhere);
+  CHECK_EQ(AgentState(link + "/ring", ring, somePlan()).recall({ring, {}}).notYet, kRingIsElsewhere);
+  CHECK(opened(second + "/ring")->recovered().has_value());
+  std::filesystem::remove_all(second + "/.nixl-otel");
+  leadTo(first);
+  const auto state = StateFile::open(link + "/ring", somePlan(), reason, &ring);
+  REQUIRE(state != nullptr);
+  leadTo(second);
+  CHECK(!state->commit(someAgent(1), Tally(somePlan()), reason));
+  CHECK_EQ(reason, kRingIsElsewhere);
+  CHECK(!std::filesystem::exists(second + "/.nixl-otel"));
+}
+
 // As root: a process of another user finds a folder that is not its own.
 TEST(refusesFolderOfAnotherUser) {
   if (::geteuid() != 0) {
@@ -477,6 +533,31 @@ TEST(refusesFileThatAnotherConsumerHas) {
   CHECK(first->present());
   first.reset();
   CHECK(opened(directory / "ring")->recovered().has_value());
+}
+
+// The process that has the lock removes the file, and then lets it go.
+TEST(opensNoFileWithoutItsName) {
+  const TemporaryDirectory directory;
+  const std::string ring = directory / "ring";
+  committed(ring, 1);
+  beforeLock = [&] { std::filesystem::remove(fileOf(ring)); };
+  CHECK(!opened(ring)->recovered().has_value());
+  committed(ring, 2);
+  std::filesystem::rename(fileOf(ring), directory / "last");
+  committed(ring, 1);
+  beforeLock = [&] { std::filesystem::rename(directory / "last", fileOf(ring)); };
+  const auto state = opened(ring);
+  REQUIRE(state->recovered().has_value());
+  CHECK(sameAgent(*state->recovered(), someAgent(2)));
+}
+
+TEST(makesFilesOfItsOwnModes) {
+  const TemporaryDirectory directory;
+  const mode_t before = ::umask(0277);
+  committed(directory / "ring", 1);
+  ::umask(before);
+  CHECK_EQ(statOf(directory / ".nixl-otel").st_mode & 07777, 0700u);
+  CHECK_EQ(statOf(fileOf(directory / "ring")).st_mode & 07777, 0600u);
 }
 
 TEST(leavesFileThatReplacedItsOwn) {

@@ -96,6 +96,23 @@ TEST(updatesAllThatChanged) {
   }
 }
 
+// The end of a transfer moves its time to another histogram, and counts no further time.
+TEST(updatesTimesWhenATransferEnds) {
+  Tally tally(somePlan());
+  alignas(8) static std::byte half[kHalfBytes];
+  TallySections sections;
+  SectionWriter to(half, 0);
+  for (const bool isKept : {false, true}) {
+    foldTimes(tally, kXferTime, 50, 1);
+    foldTimes(tally, kTxBytes, 4096, 1);
+    if (isKept) sections.rewrite(to, tally);
+    foldTimes(tally, kTxRequests, 1, 1);
+  }
+  REQUIRE_EQ(tally.transmit().count, 2u);
+  CHECK(sections.update(half, tally));
+  CHECK(written(tally) == Bytes(half, half + to.bytes()));
+}
+
 TEST(keepsCountsAbove32Bits) {
   Tally tally(somePlan());
   foldTimes(tally, kXferPostTime, 7, 1);

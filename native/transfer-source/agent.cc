@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <stdexcept>
 
 #include "gpu_mover.h"
+#include "print_line.h"
 #include "ring_flusher.h"
 
 namespace nixl_otel::transfer_source {
@@ -84,8 +84,7 @@ void Agent::run() {
 void Agent::prepare() {
   if (options_.gpu) {
     auto gpu = std::make_unique<GpuMover>(options_.largestTransfer());
-    std::fprintf(stderr, "transfer-source: %s copies through GPU 0, %s\n", options_.agentName(index_).c_str(),
-                 gpu->deviceName());
+    printLine(options_.agentName(index_) + " copies through GPU 0, " + gpu->deviceName());
     mover_ = std::move(gpu);
   } else {
     mover_ = std::make_unique<HostMover>(options_.largestTransfer(), options_.copyFree);

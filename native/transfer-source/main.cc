@@ -7,10 +7,12 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "options.h"
+#include "print_line.h"
 #include "processes.h"
 #include "ring_layout.h"
 #include "signal_watch.h"
@@ -37,9 +39,12 @@ int run(const Options& options) {
   const auto onReady = [&] {
     started = true;
     begin = Clock::now();
-    if (!options.ready) return;
-    std::puts("ready");
-    std::fflush(stdout);
+    if (options.ready) {
+      std::puts("ready");
+      std::fflush(stdout);
+    } else if (::isatty(STDERR_FILENO) != 0) {
+      printLine("writes rings in " + options.dir + "; Ctrl-C ends it");
+    }
   };
   const int code = options.processes == 1 ? runHere(options, board, onReady) : runChildren(options, board, onReady);
   if (!started) return code;
@@ -58,6 +63,7 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace nixl_otel::transfer_source;
+  if (argc > 0) programName = std::filesystem::path(argv[0]).filename();
   try {
     const Options options = parseOptions(argc, argv);
     if (options.help) return std::fputs(kUsage, stdout) < 0;
@@ -67,10 +73,10 @@ int main(int argc, char** argv) {
     }
     return run(options);
   } catch (const OptionError& error) {
-    std::fprintf(stderr, "transfer-source: %s\n", error.what());
+    printLine(error.what());
     return 2;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "transfer-source: %s\n", error.what());
+    printLine(error.what());
     return 1;
   }
 }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -16,13 +15,12 @@
 #include <system_error>
 
 #include "agent.h"
+#include "print_line.h"
 #include "signal_watch.h"
 
 namespace nixl_otel::transfer_source {
 
 namespace {
-
-void printProblem(const std::string& problem) { std::fprintf(stderr, "transfer-source: %s\n", problem.c_str()); }
 
 [[noreturn]] void exitAtOnce(int signal) { ::_exit(128 + signal); }
 
@@ -54,7 +52,7 @@ int runAgents(const Options& options, TotalsBoard& board, uint32_t first, uint32
     const std::string failed = agent->join();
     if (problem.empty()) problem = failed;
   }
-  if (!problem.empty()) printProblem(problem);
+  if (!problem.empty()) printLine(problem);
   return problem.empty() ? 0 : 1;
 }
 
@@ -89,8 +87,8 @@ class Children {
       code = 1;
       if (info.si_code != CLD_EXITED) {
         // The other children continue, because users kill agents for experiments.
-        printProblem("process " + std::to_string(info.si_pid) + " was killed by signal " +
-                     std::to_string(info.si_status) + ": the number of events of its agents is unknown");
+        printLine("process " + std::to_string(info.si_pid) + " was killed by signal " + std::to_string(info.si_status) +
+                  ": the number of events of its agents is unknown");
       } else {
         stopAll();
       }
@@ -112,7 +110,7 @@ int runChild(const Options& options, TotalsBoard& board, uint32_t index, pid_t p
   const SignalWatch watch([&stop](int) { stop.request_stop(); });
   return runAgents(options, board, index, options.processes, stop, [readyPipe] {
     if (::write(readyPipe, "r", 1) != 1)
-      printProblem(std::string("cannot notify the parent process: ") + std::strerror(errno));
+      printLine(std::string("cannot notify the parent process: ") + std::strerror(errno));
     ::close(readyPipe);
   });
 }
@@ -151,7 +149,7 @@ int runChildren(const Options& options, TotalsBoard& board, const std::function<
   const pid_t parent = ::getpid();
   int ready[2];
   if (::pipe(ready) != 0) {
-    printProblem(std::string("cannot make a pipe: ") + std::strerror(errno));
+    printLine(std::string("cannot make a pipe: ") + std::strerror(errno));
     return 1;
   }
   Children children;
@@ -163,7 +161,7 @@ int runChildren(const Options& options, TotalsBoard& board, const std::function<
       // The child must neither run the parent's destructors nor write its buffers.
       ::_exit(runChild(options, board, i, parent, ready[1]));
     }
-    if (pid < 0) printProblem(std::string("cannot fork: ") + std::strerror(errno));
+    if (pid < 0) printLine(std::string("cannot fork: ") + std::strerror(errno));
     if (pid > 0) children.add(pid);
     forked = pid > 0;
   }

@@ -61,7 +61,8 @@ export function filesBelow(directory: string, complain: Complain, folder = '', d
     entries = readdirSync(path.join(directory, folder), { withFileTypes: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    complain({ text: `${path.join(directory, folder)} cannot be read: ${reasonOf(error)}`, code });
+    const missing = code === 'ENOENT' ? 'it does not exist; agents do not create it' : reasonOf(error);
+    complain({ text: `${path.join(directory, folder)} cannot be read: ${missing}`, code });
     return [];
   }
   return entries

@@ -23,24 +23,34 @@ export function releaseInstruments(provider: object, owner: Named): void {
 
 const FIRST_DELAY_MS = 10;
 const LONGEST_DELAY_MS = 1000;
+/** A service that starts slowly has its SDK by then. */
+export const LONG_WAIT_MS = 30_000;
 
-/** Calls `attempt` at once, then at doubling intervals up to a second, until it is stopped. */
+/**
+ * Calls `attempt` at once, then at doubling intervals up to a second, until it is stopped. Calls `onLongWait` once if that
+ * takes longer than LONG_WAIT_MS.
+ */
 export class Retry {
   readonly #attempt: () => void;
+  readonly #onLongWait: () => void;
   #timer: NodeJS.Timeout | undefined;
+  #longWait: NodeJS.Timeout | undefined;
 
-  constructor(attempt: () => void) {
+  constructor(attempt: () => void, onLongWait: () => void) {
     this.#attempt = attempt;
+    this.#onLongWait = onLongWait;
   }
 
   /** Does nothing if it already runs. */
   start(): void {
     if (this.#timer !== undefined) return;
+    this.#longWait = setTimeout(this.#onLongWait, LONG_WAIT_MS).unref();
     this.#schedule(FIRST_DELAY_MS);
     this.#attempt();
   }
 
   stop(): void {
+    clearTimeout(this.#longWait);
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }

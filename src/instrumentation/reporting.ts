@@ -17,7 +17,7 @@ import { MeterMemory } from './instruments/totals.js';
 import { JoinedReaders } from './joining/joined-readers.js';
 import { twoSources } from './joining/ring-reporter.js';
 import { isShutDown, readersOf, type SdkReader } from './joining/sdk-provider.js';
-import { claimInstruments, releaseInstruments, Retry } from './meter-providers.js';
+import { claimInstruments, LONG_WAIT_MS, releaseInstruments, Retry } from './meter-providers.js';
 import type { SharedFeed } from './producer/metric-producer.js';
 
 const SUBJECT = 'instrumentation';
@@ -25,10 +25,16 @@ const SUBJECT = 'instrumentation';
 export const FALLBACK =
   "this MeterProvider does not expose its metric readers as OpenTelemetry's SDK does: NIXL metrics use instruments of the API, " +
   'without histograms of size and throughput, and durations are sampled under load';
+/** Exported for tests. */
+export const NO_READER =
+  `no MeterProvider with a metric reader in ${LONG_WAIT_MS / 1000} s, so no ring is read: start an OpenTelemetry SDK with a ` +
+  'metric reader, for example by --import @opentelemetry/auto-instrumentations-node/register';
 
 export interface Internals {
   /** For messages. Default: NixlInstrumentation. */
   readonly name?: string;
+  /** Replaces the log for NO_READER: without an SDK nothing has set a logger. */
+  readonly onNoReader?: (message: string) => void;
   /** Replacements of the real source and clock in tests. */
   readonly openSource?: (options: SourceOptions) => RingSource;
   readonly now?: () => number;
@@ -52,6 +58,8 @@ export class Reporting {
   #settings: Settings;
   #builderMetrics: BuilderMetrics;
   #enabled = false;
+  /** True once a reader or meter has been found: a service may end its SDK long before itself. */
+  #hasReported = false;
   #producersTaken = false;
   #provider: MeterProvider | undefined;
   #meter: Meter | undefined;
@@ -73,10 +81,11 @@ export class Reporting {
     this.#log = new DiagOnce(logger);
     this.#internals = internals;
     this.#name = internals.name ?? 'NixlInstrumentation';
-    this.#retry = new Retry(() => {
+    const attempt = (): void => {
       if (!this.#isSecond) this.#log.guard(SUBJECT, 'the global meter provider', lookUpGlobalProvider);
       this.#update();
-    });
+    };
+    this.#retry = new Retry(attempt, () => this.#warnWithoutReader());
     this.#joined = new JoinedReaders({
       feed: this.#sharedFeed,
       name: this.#name,
@@ -216,6 +225,14 @@ export class Reporting {
     this.#retry.start();
   }
 
+  #warnWithoutReader(): void {
+    const isMeant = process.env['OTEL_SDK_DISABLED']?.toLowerCase() === 'true';
+    if (this.#hasReported || this.#isSecond || isMeant) return;
+    const { onNoReader } = this.#internals;
+    if (onNoReader === undefined) this.#log.warn(SUBJECT, 'no-reader', NO_READER);
+    else onNoReader(NO_READER);
+  }
+
   #stopAll(): void {
     this.#joined.leave(true);
     this.#stopInstruments(() => this.#closeSource());
@@ -247,6 +264,7 @@ export class Reporting {
   /** Returns the open source; undefined if it cannot be opened: the service then runs without this telemetry. */
   #openSource(tap?: TypeTapOptions): SourceFeed | undefined {
     if (this.#feed !== undefined) return this.#feed;
+    this.#hasReported = true;
     try {
       const { wants, agentAttributes } = this.#builderMetrics;
       const options = { ...this.#settings.source!, ...wants, ...(tap === undefined ? {} : { typeTap: tap }) };

@@ -1,5 +1,5 @@
 /** Options of the producer and the instrumentation, and of `nixl-otel` if they have a flag: one row each. */
-import os from 'node:os';
+import { hostname } from 'node:os';
 import {
   DEFAULT_BOUNDS,
   DEFAULT_NIXL_LABELS,
@@ -135,7 +135,7 @@ export const OPTION_ROWS = {
   hostname: {
     shape: text,
     passedTo: 'profile',
-    default: os.hostname,
+    default: hostname,
     defaultText: 'os.hostname()',
     description: 'value of the label `hostname` in naming `nixl`',
   },

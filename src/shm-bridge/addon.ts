@@ -28,7 +28,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 3;
+export const INTERFACE_VERSION = 4;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -73,6 +73,8 @@ export interface Addon {
   drainNow(limitMs: number): boolean;
   /** Starts the drain that drainNow() waits for. */
   requestDrain(): number;
+  /** Ends the drains for this source, and starts a last one if another source needs it. */
+  holdSource(source: Handle): number;
   isDrainServed(request: number): boolean;
   addReader(source: Handle): number;
   removeReader(source: Handle, reader: number): void;

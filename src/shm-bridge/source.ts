@@ -57,6 +57,11 @@ export interface RingSource {
   /** drainNow() without blocking the event loop. Resolves after two seconds if the collector thread is blocked. */
   drain(): Promise<void>;
   /**
+   * Drains a last time: totals and taps then stay as they are until close(), so that a last snapshot has every event that was
+   * taken out of the rings. Other open sources of the process that are not held still need their events: then all of them go on.
+   */
+  hold(): Promise<void>;
+  /**
    * Keeps a text with the agent's state file, for the next process: its AgentSnapshot.keptAttributes. At most 4096 bytes of
    * UTF-8; none with an empty text. No effect without SourceOptions.state, and for an agent that the source no longer has.
    */
@@ -215,10 +220,20 @@ class NativeSource implements RingSource {
     addon().drainNow(wholeNumber('limitMs', limitMs, 0, 2 ** 31 - 1));
   }
 
-  async drain(): Promise<void> {
+  drain(): Promise<void> {
     this.#open();
+    return this.#served(() => addon().requestDrain());
+  }
+
+  async hold(): Promise<void> {
+    await this.drain();
+    if (!this.closed) await this.#served(() => addon().holdSource(this.#open()));
+  }
+
+  /** Waits for the drain that `makeRequest` requests. */
+  async #served(makeRequest: () => number): Promise<void> {
     const isBlocked = this.#unserved !== undefined && !addon().isDrainServed(this.#unserved);
-    const request = addon().requestDrain();
+    const request = makeRequest();
     if (isBlocked) return; // an earlier call has already waited until the limit
     const beganMs = performance.now();
     for (let pauseMs = 1; !this.closed && !addon().isDrainServed(request);) {

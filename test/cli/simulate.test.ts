@@ -2,7 +2,7 @@
 import { chmodSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ROOT, RunningCommand, run, start, temporaryDirectory, until } from './command.js';
+import { MAIN, ROOT, RunningCommand, run, start, temporaryDirectory, until } from './command.js';
 
 interface Totals {
   agents: { agent: string }[];
@@ -45,13 +45,23 @@ describe('nixl-otel simulate', () => {
       code: 2,
       signal: null,
       stdout: '',
-      stderr: 'transfer-source: --agents is "0": use a whole number from 1 to 4096\n',
+      stderr: 'nixl-otel simulate: --agents is "0": use a whole number from 1 to 4096\n',
     });
     const file = path.join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     const { code, stderr } = await run(['simulate', '--dir', path.join(file, 'rings')]);
-    expect(stderr).toMatch(/^transfer-source: .*\n$/);
+    expect(stderr).toMatch(/^nixl-otel simulate: agent-0: .*\n$/);
     expect(code).toBe(1);
+  });
+
+  it('says on a terminal that it works, and how it ends', async () => {
+    const directory = temporaryDirectory();
+    const words = [process.execPath, MAIN, 'simulate', '--dir', directory, '--transfers', '5', '--rate', '0'];
+    const { code, stdout } = await new RunningCommand('script', ['-qec', words.join(' '), '/dev/null']).ended;
+    const [said, totals] = stdout.trim().split('\r\n');
+    expect(said).toBe(`nixl-otel simulate: writes rings in ${directory}; Ctrl-C ends it`);
+    expect(totalsOf(totals!).agents).toHaveLength(1);
+    expect(code).toBe(0);
   });
 
   it('has the flags of the program in its help', async () => {

@@ -222,8 +222,20 @@ describe('nixl-otel top ends', () => {
     });
     const missing = path.join(dir, 'missing');
     const { code, stderr } = await once('--dir', missing);
-    expect(stderr).toContain(`${missing} cannot be read: ENOENT`);
+    expect(stderr).toContain(`${missing} cannot be read: it does not exist; agents do not create it\n`);
     expect(code).toBe(3);
+  });
+
+  it('with a note, once, when it prints no line', async () => {
+    const dir = temporaryDirectory();
+    for (const name of ['decode-0', 'decode-1']) new RingWriter(path.join(dir, name), { wireVersion: 4 }).close();
+    const old = 'nixl-otel: warning: 2 old files without a writer: --all shows them\n';
+    const none = 'nixl-otel: warning: no agent matches prefill\n';
+    const top = (...args: string[]) => run(['top', '--dir', dir, '--count', '2', ...FAST, ...args]);
+    expect(await top()).toMatchObject({ code: 0, stdout: '', stderr: old });
+    expect(await top('--filter', 'decode')).toMatchObject({ code: 0, stdout: '', stderr: old });
+    expect(await top('--filter', 'prefill')).toMatchObject({ code: 0, stdout: '', stderr: none });
+    expect((await top('--all')).stderr).toBe('');
   });
 
   it('with 4 if there is only a broken ring, and with 0 if there is also a good ring', async () => {

@@ -15,13 +15,14 @@ export async function proveCommonJs(row: Row, tarball: string): Promise<void> {
 const SERVICE = `
 import { METRIC_NIXL_EVENTS, NixlInstrumentation, type NixlInstrumentationConfig } from '${NAME}';
 import { openRing, type Ring, RingWriter } from '${NAME}/rings';
+import { TestRings } from '${NAME}/testing';
 import '${NAME}/register';
 const config: NixlInstrumentationConfig = { directories: '/no/such/directory' };
 const instrumentation: NixlInstrumentation = new NixlInstrumentation(config);
 const open: (path: string) => Ring = openRing;
-console.log(typeof instrumentation, typeof open, typeof RingWriter, METRIC_NIXL_EVENTS);
+console.log(typeof instrumentation, typeof open, typeof RingWriter, typeof TestRings, METRIC_NIXL_EVENTS);
 `;
-const PRINTED = 'object function function nixl.events\n';
+const PRINTED = 'object function function function nixl.events\n';
 
 /** The form that only CommonJS has. */
 const IMPORT_EQUALS = `
@@ -40,6 +41,8 @@ export async function proveTypeScript(row: Row, tarball: string): Promise<void> 
   const tsc = await tool(`typescript@${version}`, 'typescript/bin/tsc');
   const project = await projectWith(process.versions.node, tarball, '@types/node@20');
   const [, module, resolution] = /^`(\w+)`(?: with moduleResolution `(\w+)`)?$/.exec(row['module']!)!;
+  // This mode asks no package.json: what it writes is CommonJS.
+  if (module === 'commonjs') project.write('package.json', '{ "name": "a-service", "private": true }');
   const mode = ['--module', module!, ...(resolution === undefined ? [] : ['--moduleResolution', resolution])];
   const files = row['Files']!.split(', ').map((ending) => `service-${ending.slice(2, -1)}.${ending.slice(2, -1)}`);
   for (const file of files) project.write(file, SERVICE);

@@ -20,6 +20,12 @@ function recipe(part: string): string {
 
 const JEST = 'node_modules/jest/bin/jest.js';
 
+const TS_JEST = ['ts-jest@29.4.15', 'typescript@5.9.3', '@types/jest@30', '@types/node@20'];
+/** Without types: the section TypeScript checks them. */
+const TSCONFIG = JSON.stringify({
+  compilerOptions: { module: 'commonjs', target: 'es2022', esModuleInterop: true, isolatedModules: true },
+});
+
 const RUNNERS: Readonly<Record<string, Runner>> = {
   // Two files: each has its own copy of the modules, beside one native part.
   'Jest, CommonJS tests': {
@@ -31,6 +37,11 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
     packages: (version) => [`jest@${version}`],
     files: { 'one.test.mjs': asTest('ES module'), 'two.test.mjs': asTest('ES module') },
     args: ['--experimental-vm-modules', JEST],
+  },
+  'Jest, TypeScript by ts-jest 29.4.15': {
+    packages: (version) => [`jest@${version}`, ...TS_JEST, '@swc/jest@0.2.39', '@swc/core'],
+    files: { 'one.test.ts': asTest('ES module'), 'two.test.ts': asTest('ES module') },
+    args: [JEST],
   },
   vitest: {
     packages: (version) => [`vitest@${version}`],
@@ -46,6 +57,12 @@ export async function proveTestRunner(row: Row, tarball: string): Promise<void> 
   const project = await projectWith(row['Node.js']!, tarball, ...packages(version));
   project.write('package.json', '{ "name": "a-service", "private": true }'); // CommonJS
   if (name === 'Jest') project.write('jest.config.cjs', recipe(how === 'ES modules' ? 'transform: {}' : '@swc/jest'));
+  if (how?.startsWith('TypeScript') === true) {
+    project.write('tsconfig.json', TSCONFIG);
+    const [begin, end] = recipe('@swc/jest').split('  },\n  transformIgnorePatterns');
+    const own = "    '\\\\.tsx?$': 'ts-jest',\n";
+    project.write('jest.config.cjs', `${begin}${own}  },\n  transformIgnorePatterns${end}`);
+  }
   for (const [file, text] of Object.entries(files)) project.write(file, text);
   await runTests(project, args, Object.keys(files).length);
 }

@@ -74,6 +74,21 @@ test('a program without an SDK, or without a directory, runs and ends as without
   }
 });
 
+test('a program without an SDK gets one warning on stderr, after half a minute', async () => {
+  const folder = temporaryDirectory();
+  const [clock, app] = [path.join(folder, 'clock.mjs'), path.join(folder, 'app.mjs')];
+  writeFileSync(clock, 'const real = setTimeout; globalThis.setTimeout = (call, ms) => real(call, ms / 1000);');
+  writeFileSync(app, "process.on('warning', () => process.exit()); setInterval(() => {}, 60_000);");
+  const command = new RunningCommand(process.execPath, ['--import', clock, '--import', REGISTER, app], {
+    NIXL_TELEMETRY_DIR: ringWith(1n),
+  });
+  const { code, stderr } = await command.ended;
+  expect(stderr).toMatch(
+    /^\(node:\d+\) Warning: NIXL telemetry: no MeterProvider with a metric reader in 30 s, so no ring/,
+  );
+  expect(code).toBe(0);
+});
+
 test('a missing directory does not affect the service', async () => {
   const child = run('/tmp/nixl\u0001/none', 'never');
   expect(await child.ended).toMatchObject({ code: 0, stdout: 'started\n' });

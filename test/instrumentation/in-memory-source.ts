@@ -197,6 +197,10 @@ export class InMemorySource implements RingSource {
     return Promise.resolve();
   }
 
+  hold(): Promise<void> {
+    return this.drain();
+  }
+
   openTypeTap({ types }: TypeTapOptions): InMemoryTap {
     const tap = new InMemoryTap(types);
     this.taps.push(tap);

@@ -3,6 +3,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { NixlTelemetryError } from '../../src/errors.js';
 import { NixlInstrumentation } from '../../src/index.js';
 import { instrumentationWith } from '../../src/instrumentation/instrumentation.js';
+import { LONG_WAIT_MS } from '../../src/instrumentation/meter-providers.js';
+import { NO_READER } from '../../src/instrumentation/reporting.js';
 import { callbacksOf, instrumentation, log, NOOP_PROVIDER, opener } from './harness.js';
 import { agentSnapshot } from './in-memory-source.js';
 import { ManualReader, ofAnotherMake, providerWith, valuesOf } from './readers.js';
@@ -67,6 +69,36 @@ describe('without a real provider, the instrumentation', () => {
     instrumentation();
     vi.advanceTimersByTime(10_000);
     expect(opener.opened).toEqual([]);
+  });
+
+  it('warns once after half a minute, by the log or as its maker says', () => {
+    const messages: string[] = [];
+    instrumentation();
+    instrumentation({}, { onNoReader: (message) => messages.push(message) });
+    vi.advanceTimersByTime(LONG_WAIT_MS - 1);
+    expect([log, messages]).toEqual([[], []]);
+    vi.advanceTimersByTime(10 * LONG_WAIT_MS);
+    expect([log, messages]).toEqual([[{ level: 'warn', message: NO_READER }], [NO_READER]]);
+  });
+
+  it('does not warn after a MeterProvider has come, also when it is shut down', async () => {
+    const provider = providerWith(new ManualReader());
+    instrumentation();
+    vi.advanceTimersByTime(LONG_WAIT_MS - 1000);
+    metrics.setGlobalMeterProvider(provider);
+    vi.advanceTimersByTime(LONG_WAIT_MS);
+    expect(opener.open).toHaveLength(1);
+    await provider.shutdown();
+    vi.advanceTimersByTime(10 * LONG_WAIT_MS);
+    expect(opener.open).toEqual([]);
+    expect(log).toEqual([]);
+  });
+
+  it('does not warn if OTEL_SDK_DISABLED says that there is none', () => {
+    vi.stubEnv('OTEL_SDK_DISABLED', 'TRUE');
+    instrumentation();
+    vi.advanceTimersByTime(2 * LONG_WAIT_MS);
+    expect(log).toEqual([]);
   });
 
   it('looks up the global provider repeatedly until it finds one', async () => {

@@ -140,6 +140,7 @@ test('the interface has not changed without a new version', () => {
         "drainNow",
         "drainRing",
         "findWriters",
+        "holdSource",
         "inspectRing",
         "interfaceVersion",
         "isDrainServed",
@@ -180,7 +181,7 @@ test('the interface has not changed without a new version', () => {
         "takenMs",
         "words",
       ],
-      "version": 3,
+      "version": 4,
     }
   `);
 });

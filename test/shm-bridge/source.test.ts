@@ -32,6 +32,25 @@ test('a tap in the options sees the events that were in the rings before', () =>
   }
 });
 
+test('a held source keeps its totals and taps until its end', async () => {
+  const directory = temporaryDirectory();
+  const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+  const source = openSource({ directories: [directory], tally: tallyOptions(), typeTap: { types: [XFER_TIME] } });
+  try {
+    writer.push({ type: XFER_TIME, value: 1n });
+    drainAll(source, directory);
+    await source.hold();
+    writer.push({ type: XFER_TIME, value: 2n });
+    await source.drain();
+    expect([...source.typeTap!.take(10).values]).toEqual([1]);
+    expect(writer.pending).toBe(1);
+  } finally {
+    source.close();
+    writer.close();
+  }
+  await expect(source.hold()).rejects.toMatchObject({ code: 'SOURCE_CLOSED' });
+});
+
 test('taps of all events and of some types are independent of each other', () => {
   const directory = temporaryDirectory();
   backlog(directory, [1n, 2n, 3n, 4n]);

@@ -63,9 +63,13 @@ export async function openPipeline(
     read: () => sourceFeed.read(outputs),
     /** Returns the totals so far and drains nothing. */
     peek: () => sourceFeed.peek(),
-    /** Lets all outputs collect and export once more, in parallel and within the limit. */
+    /**
+     * Releases the rings, and lets all outputs export once more, in parallel and within the limit. The next process gets the rings
+     * at once, even if a receiver is slow.
+     */
     async close(): Promise<void> {
       try {
+        await sourceFeed.end((last) => builderMetrics.handOver(last));
         await closeAll(outputs, settings.shutdownTimeout);
       } finally {
         builderMetrics.close();

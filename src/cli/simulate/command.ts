@@ -22,6 +22,7 @@ async function simulate(flags: readonly string[]): Promise<void> {
   const program = transferSource();
   const stop = new StopRequest();
   const child = spawn(program, ['--with-parent', String(process.pid), ...flags], {
+    argv0: 'nixl-otel simulate', // the messages of the program begin with it
     // Ctrl-C in the terminal reaches only this process: a second signal would end the child without its totals.
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],

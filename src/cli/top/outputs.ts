@@ -2,7 +2,7 @@
 import { oneLine, printableJson } from '../../one-line.js';
 import { dateAndTime } from '../figures/formats.js';
 import { fit, pad } from '../figures/table.js';
-import { note, printChunk } from '../process/output.js';
+import { note, printChunk, warnOnce } from '../process/output.js';
 import type { StopRequest } from '../process/stop.js';
 import { COLUMNS, type SortKey } from './columns.js';
 import { nameOf, shown } from './frame.js';
@@ -43,6 +43,14 @@ function lineOutput(options: TopOptions, origin: string): Output {
   let samples = 0;
   let hasHeading = false;
   let noted = new Set<string>();
+  const warn = warnOnce();
+  /** An output without a line looks as if there were no rings. */
+  const noteEmpty = ({ rows }: View): void => {
+    if (rows.length === 0) return;
+    const old = shown(rows, { ...stateOf(options), all: true }).length;
+    const files = old === 1 ? '1 old file' : `${old} old files`;
+    warn(old > 0 ? `${files} without a writer: --all shows them` : `no agent matches ${options.filter}`);
+  };
   return {
     onScreen: false,
     show: async (view) => {
@@ -56,7 +64,7 @@ function lineOutput(options: TopOptions, origin: string): Output {
       noted = new Set(view.notes);
       if (view.seconds === undefined) return;
       const [heading, ...rows] = textOf(view, options);
-      if (rows.length === 0) return;
+      if (rows.length === 0) return noteEmpty(view);
       const lines = hasHeading ? rows : [heading, ...rows];
       hasHeading = true;
       await printChunk(lines.map((line) => `${line}\n`).join(''));

@@ -67,6 +67,8 @@ export class SourceFeed implements SnapshotFeed {
   readonly #sinceMs: number;
   /** Timer that logs problems even while no reader collects. */
   #check: NodeJS.Timeout;
+  /** Totals and recovered counts at end(). */
+  #last: { readonly snapshot: FeedSnapshot; readonly recovered: ReadonlyMap<number, RecoveredCounts> } | undefined;
 
   /** `failures`: count of failed exports by exporter. `now`: milliseconds of a monotonic clock. */
   constructor(
@@ -96,12 +98,12 @@ export class SourceFeed implements SnapshotFeed {
   /** Drains first: a reader's last collect before the exit holds everything that the rings held. */
   async collect(reader: object): Promise<FeedSnapshot | undefined> {
     if (!this.source.closed) await this.source.drain();
-    return this.source.closed ? undefined : this.#snapshotFor(reader);
+    return this.source.closed ? this.#last?.snapshot : this.#snapshotFor(reader);
   }
 
   /** Drains and returns at once, as collect() does for callers that cannot wait. */
   read(reader: object): FeedSnapshot | undefined {
-    if (this.source.closed) return undefined;
+    if (this.source.closed) return this.#last?.snapshot;
     this.source.drainNow(READ_LIMIT_MS);
     return this.#snapshotFor(reader);
   }
@@ -113,12 +115,31 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   recovered(agentId: number): RecoveredCounts | undefined {
-    return this.source.closed ? undefined : this.source.recoveredCounts(agentId);
+    return this.source.closed ? this.#last?.recovered.get(agentId) : this.source.recoveredCounts(agentId);
   }
 
   /** Returns a snapshot and drains nothing. */
   peek(): FeedSnapshot | undefined {
-    return this.source.closed ? undefined : this.#logged(this.source.snapshot());
+    return this.source.closed ? this.#last?.snapshot : this.#logged(this.source.snapshot());
+  }
+
+  /**
+   * Drains a last time and releases the rings. Readers get the totals as of then from now on, which have every event that was
+   * taken out of a ring. `use` gets them while the source is still open.
+   */
+  async end(use: (last: FeedSnapshot) => void): Promise<void> {
+    if (this.source.closed) return;
+    await this.source.hold();
+    const snapshot = this.#logged(this.source.snapshot());
+    this.#recoveryLog.write(snapshot);
+    const recovered = new Map<number, RecoveredCounts>();
+    for (const { id, recovered: isRecovered } of snapshot.agents) {
+      const counts = isRecovered ? this.source.recoveredCounts(id) : undefined;
+      if (counts !== undefined) recovered.set(id, counts);
+    }
+    this.#last = { snapshot, recovered };
+    use(snapshot);
+    this.close();
   }
 
   close(): void {
@@ -164,7 +185,7 @@ export class SourceFeed implements SnapshotFeed {
       this.#log.warn(path, 'state file', oneLine(`state file of ring ${path}: ${reason}`));
     }
     for (const path of openDirectories) {
-      const remedy = 'make it private, or set the option owners';
+      const remedy = 'make it private, or name the owners of rings (option owners, flag --owner)';
       this.#log.warn(path, 'open', `any user may create rings in ${oneLine(path)}: ${remedy}`);
     }
     for (const { path, suspect, events } of agents) {
