@@ -2,16 +2,20 @@
 // so it does only what is missing. A fresh clone needs Node, npm, make and a C++ compiler.
 //   node setup.mjs              everything
 //   node setup.mjs --no-build   only checks the tools and installs the packages
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { Progress } from './packaging/progress.mjs';
 
 process.chdir(fileURLToPath(new URL('.', import.meta.url)));
 
-const say = (line) => console.log(`setup: ${line}`);
+const progress = new Progress(process.stdout);
+const say = (line) => progress.print(`setup: ${line}`);
 
 function fail(message, code = 1) {
+  progress.end();
   console.error(`setup: ${message}`);
   process.exit(code);
 }
@@ -82,6 +86,17 @@ const native = {
   command: ['make', '-C', 'native', '--silent', `-j${os.availableParallelism?.()}`],
 
   isDone: () => spawnSync('make', ['-C', 'native', '--question'], { stdio: 'ignore' }).status === 0,
+  /** Counts the files that make is about to make: a dry run prints the commands. */
+  begin() {
+    const { stdout } = spawnSync('make', ['-C', 'native', '--dry-run'], { encoding: 'utf8' });
+    this.files = stdout.match(/^echo " *(CXX|LINK) /gm)?.length ?? 0;
+    this.begun = 0;
+  },
+  /** Numbers the lines in which make names a file. */
+  line(text) {
+    if (!/^ *(CXX|LINK) /.test(text)) return text;
+    return `  ${++this.begun} of ${this.files}${text}`;
+  },
 };
 
 const STAMP = 'dist/.build-stamp'; // its time is the begin of the last successful compilation
@@ -138,23 +153,42 @@ function lock() {
   return file;
 }
 
+/** Runs the command of a step, and waits for its end. */
+async function run(step, lockFile) {
+  say(step.label);
+  step.begin?.();
+  const end = progress.begin(step.label);
+  const [program, ...rest] = step.command;
+  const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe', lockFile] });
+  for (const [from, to] of [
+    [child.stdout, process.stdout],
+    [child.stderr, process.stderr],
+  ]) {
+    createInterface(from).on('line', (text) => progress.print(step.line?.(text) ?? text, to));
+  }
+  const [status, signal, error] = await new Promise((resolve) => {
+    child.once('error', (problem) => resolve([null, null, problem]));
+    child.once('close', (...ended) => resolve(ended));
+  });
+  end();
+  if (status === 0) return step.end?.();
+  return `${step.label} failed (${error?.message ?? signal ?? `exit code ${status}`})`;
+}
+
 const args = process.argv.slice(2);
 const unknown = args.find((arg) => arg !== '--no-build');
 if (unknown !== undefined) fail(`there is no flag ${unknown}; usage: node setup.mjs [--no-build]`, 2);
 checkPlatform();
 const hasRings = process.platform === 'linux'; // elsewhere the package works without its native part
 if (hasRings && !native.isDone()) checkTools(); // before the download, which takes longer
-const built = hasRings ? [native, typescript] : [typescript];
-const steps = args.includes('--no-build') ? [packages] : [packages, ...built];
-if (!steps.every((step) => step.isDone())) {
+const built = args.includes('--no-build') ? [] : hasRings ? [native, typescript] : [typescript];
+if (![packages, ...built].every((step) => step.isDone())) {
   const lockFile = lock();
-  for (const step of steps) {
-    if (step.isDone()) continue; // perhaps another setup did it meanwhile
-    say(step.label);
-    step.begin?.();
-    const [program, ...rest] = step.command;
-    const { status, signal, error } = spawnSync(program, rest, { stdio: ['ignore', 'inherit', 'inherit', lockFile] });
-    if (status !== 0) fail(`${step.label} failed (${error?.message ?? signal ?? `exit code ${status}`})`);
-    step.end?.();
+  // Both compilers need the packages. They run beside each other: tsc uses one core.
+  for (const steps of [[packages], built]) {
+    const missing = steps.filter((step) => !step.isDone()); // perhaps another setup did the others meanwhile
+    const problems = (await Promise.all(missing.map((step) => run(step, lockFile)))).filter(Boolean);
+    if (problems.length > 0) fail(problems.join('\nsetup: '));
   }
+  progress.end();
 }

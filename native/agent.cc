@@ -1,6 +1,7 @@
 #include "agent.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace nixl_otel {
@@ -12,10 +13,10 @@ constexpr auto kQuietBeforeMapsProbe = std::chrono::seconds(5);
 // Time after which a dead agent is dropped although a reader has not read its last values.
 constexpr auto kUnreadLimit = std::chrono::minutes(10);
 
-// Limits of rings per agent: a file that is replaced again and again must not use up all descriptors. Above kManyRings
-// the agent closes replaced rings that are empty, above kMostRings also others.
-constexpr size_t kManyRings = 4;
-constexpr size_t kMostRings = 16;
+// Limits of rings per agent: a file that is replaced again and again must not use up all descriptors. Above
+// kManyReplaced the agent closes replaced rings that are empty, above kMostReplaced also others.
+constexpr size_t kManyReplaced = 4;
+constexpr size_t kMostReplaced = 16;
 
 }  // namespace
 
@@ -123,7 +124,8 @@ bool Agent::holds(const FileId& file) const {
   return std::any_of(rings.begin(), rings.end(), [&](const Attached& a) { return a.reader->id() == file; });
 }
 
-Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, PausePolicy pauses) {
+Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, PausePolicy pauses,
+                                Clock::time_point emptyAt) {
   const FairLock lock(mutex_);
   DrainReport report;
   DrainResult last;
@@ -137,7 +139,7 @@ Agent::DrainReport Agent::drain(uint64_t budget, ChunkBuffer& buffer, Clock::tim
     report.settling |= result.outcome == DrainOutcome::kSettling;
     report.needsPause |= result.outcome == DrainOutcome::kNeedsPause;
     found += attached.reader->foundAtDrain();
-    if (result.outcome != DrainOutcome::kNeedsPause) noteFull(attached, now);
+    if (result.outcome != DrainOutcome::kNeedsPause) noteFull(attached, now, emptyAt);
     report.nearlyFull |= result.events > attached.reader->capacity() / 2;
     if (result.events == 0) continue;
     // Not `now`, which precedes the drain: a snapshot taken in between does not contain these events.
@@ -193,15 +195,25 @@ void Agent::keepChanges() {
 
 // True if a replaced ring may be closed: its writer has ended, it has had no event for long, or many rings replaced it.
 bool Agent::canRetire(const Attached& replaced, Clock::time_point now) const {
-  if (!replaced.empty) return rings_.size() > kMostRings;
-  return replaced.gone || rings_.size() > kManyRings || now - replaced.lastMoved > kUnreadLimit;
+  if (!replaced.empty) return rings_.size() > kMostReplaced;
+  return replaced.gone || rings_.size() > kManyReplaced || now - replaced.lastMoved > kUnreadLimit;
 }
 
-// Adds the whole time since the previous drain: the ring became full at some time after it.
-void Agent::noteFull(Attached& attached, Clock::time_point now) {
+bool Agent::addLooks(std::vector<HeaderLook>& looks) const {
+  for (const Attached& attached : ownRings()) {
+    const std::optional<HeaderLook> look = attached.reader->restingLook();
+    if (!look) return false;
+    looks.push_back(*look);
+  }
+  return true;
+}
+
+// Adds the whole time since the previous drain or look: the ring became full at some time after it.
+void Agent::noteFull(Attached& attached, Clock::time_point now, Clock::time_point emptyAt) {
   const uint64_t foundFull = attached.reader->stats().foundFull;
-  if (foundFull != attached.foundFull && attached.lastDrain != Clock::time_point{})
-    fullTime_ += now - attached.lastDrain;
+  if (foundFull != attached.foundFull && attached.lastDrain != Clock::time_point{}) {
+    fullTime_ += now - std::max(attached.lastDrain, emptyAt);
+  }
   attached.foundFull = foundFull;
   attached.lastDrain = now;
 }

@@ -85,8 +85,11 @@ class Agent {
     bool settling = false;    // a ring is new or was reattached: drain again after a pause
     bool needsPause = false;  // a ring needs pauses: drain again with pauses allowed
   };
-  DrainReport drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, PausePolicy pauses)
-      REQUIRES(collectorThread);
+  // `emptyAt`: last time at which a look found the rings empty.
+  DrainReport drain(uint64_t budget, ChunkBuffer& buffer, Clock::time_point now, PausePolicy pauses,
+                    Clock::time_point emptyAt = {}) REQUIRES(collectorThread);
+  // Adds a look at each ring, see RingReader::restingLook(). False if a ring has none.
+  bool addLooks(std::vector<HeaderLook>& looks) const REQUIRES(collectorThread);
 
   // Returns what the agent's state tells about a file that replaces the ring at the path.
   Recalled recall(const RingFileId& ring) const REQUIRES(collectorThread);
@@ -171,7 +174,7 @@ class Agent {
   void fold(Attached& attached, const Chunk& chunk) REQUIRES(mutex_);
   void enterIncarnation(Attached& attached, uint32_t incarnation) REQUIRES(mutex_);
   bool canRetire(const Attached& replaced, Clock::time_point now) const REQUIRES(mutex_);
-  void noteFull(Attached& attached, Clock::time_point now) REQUIRES(mutex_);
+  void noteFull(Attached& attached, Clock::time_point now, Clock::time_point emptyAt) REQUIRES(mutex_);
   bool isWriting(const Attached& attached, Clock::time_point now, ProcessProbes& probes, bool withMaps) const;
   Life life() const REQUIRES(mutex_);
   // Only the collector's thread changes rings_. Therefore it may read them without the lock.

@@ -25,24 +25,23 @@ constexpr milliseconds kLookInterval{20};
 // go on writing.
 constexpr milliseconds kTakeoverSlice{100};
 
-// Interval between two reads of a parked file's header. One read takes about 5 us. The interval grows with the number
-// of files, so that all reads together take at most about 1 % of one core.
+// Interval between two rounds over the candidates that are neither recent nor held. A round looks at each mapped header
+// of a parked ring.
+constexpr milliseconds kRoundInterval{50};
+// Interval between two looks at a parked ring's file. The interval grows with the number of files, so that all looks
+// together take at most about 1 % of one core: a look takes 2 us if the header is mapped, otherwise 8 us. Of a ring
+// with a mapped header, it only finds agents that restarted and have written no event yet.
 constexpr milliseconds kParkedInterval{50};
+constexpr microseconds kIntervalPerMapped{1000};
 constexpr microseconds kIntervalPerParked{500};
+// Parked rings of a list that is longer are not mapped: a process may have about 65,000 mappings, and other users may
+// be allowed to add files.
+constexpr size_t kMostMapped = 4096;
 
 // Number of entries that are skipped between two readings of the clock.
 constexpr size_t kEntriesPerClock = 256;
 
 }  // namespace
-
-bool Candidate::hasChanged() const {
-  const HeaderFields now = peekHeader(path, parkedFile);
-  const HeaderFields& then = parkedHeader;
-  return now.state != RingState::kReady || now.version != then.version || now.expectedVersion != then.expectedVersion ||
-         now.writePos != then.writePos || now.readPos != then.readPos || now.capacity != then.capacity ||
-         now.fileSize != then.fileSize || now.changed.tv_sec != then.changed.tv_sec ||
-         now.changed.tv_nsec != then.changed.tv_nsec;
-}
 
 void Candidate::waitLonger(Clock::time_point now) {
   constexpr milliseconds first{20};
@@ -65,11 +64,9 @@ void CandidateList::addReleased(const std::string& path, const FileId& file, con
                                 Clock::time_point now) {
   Candidate candidate;
   candidate.path = path;
-  candidate.parkedFile = file;
-  candidate.parkedHeader = header;
   // A ring with events is not parked: the events would wait for the next change of the header.
-  candidate.parked = header.empty();
-  if (candidate.parked) {
+  if (header.empty()) {
+    candidate.parked.emplace(path, file, header, candidates_.size() < kMostMapped);
     candidate.state = RingState::kReady;
     candidate.nextTry = now + kParkedInterval;
   }
@@ -98,8 +95,9 @@ void CandidateList::tryDue(Clock::time_point now, bool isAwaited, const TryOpen&
     const bool complete = tryInTurn(recentTurns_, now, end, isAwaited, isRecent, tryOpen);
     mayHaveRecent_ = found || !complete;
   }
+  if (now < nextRound_ && !isAwaited) return;
   const auto isOther = [](const Candidate& candidate) { return !candidate.isRecent() && !candidate.heldFile; };
-  tryInTurn(otherTurns_, now, begin + kSlice, false, isOther, tryOpen);
+  if (tryInTurn(otherTurns_, now, begin + kSlice, false, isOther, tryOpen)) nextRound_ = now + kRoundInterval;
 }
 
 // Tries the due candidates of one kind until `end`. False if `end` came before the turn of each. `openingIsFree`: the
@@ -109,7 +107,7 @@ bool CandidateList::tryInTurn(RoundRobin& turns, Clock::time_point now, Clock::t
   size_t left = candidates_.size();
   turns.visit(candidates_, left, [&](std::pair<const std::string, Candidate>& entry) {
     Candidate& candidate = entry.second;
-    const bool due = isOfKind(candidate) && candidate.nextTry <= now;
+    const bool due = isOfKind(candidate) && candidate.isDue(now);
     Clock::time_point before{};
     if ((due || left % kEntriesPerClock == 0) && (before = Clock::now()) >= end) return Turn::kStop;
     --left;
@@ -164,11 +162,12 @@ void CandidateList::takeOver(Clock::time_point end, const TryOpen& tryOpen) {
 
 bool CandidateList::staysParked(Candidate& candidate, Clock::time_point now) {
   if (!candidate.parked) return false;
-  if (!candidate.hasChanged()) {
-    candidate.nextTry = now + std::max<Clock::duration>(kParkedInterval, candidates_.size() * kIntervalPerParked);
+  if (!candidate.parked->hasChanged()) {
+    const microseconds share = candidate.parked->isMapped() ? kIntervalPerMapped : kIntervalPerParked;
+    candidate.nextTry = now + std::max<Clock::duration>(kParkedInterval, candidates_.size() * share);
     return true;
   }
-  candidate.parked = false;
+  candidate.parked.reset();
   mayHaveRecent_ = true;
   return false;
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "collector_locks.h"
+#include "parked_ring.h"
 #include "ring_file.h"
 #include "round_robin.h"
 
@@ -25,12 +26,7 @@ struct Candidate {
   std::chrono::milliseconds pause{0};
   Clock::time_point stateLockedAt{};  // when the state file was first found not to be had yet
 
-  // A parked file is a ring that the collector released empty: its agent is dead, or no process was ever seen to write
-  // it. A parked file holds no descriptor. The collector opens it again only if its header or its ctime has changed. In
-  // a directory whose agents have UUIDs as names, most files become parked.
-  bool parked = false;
-  FileId parkedFile;
-  HeaderFields parkedHeader;
+  std::optional<ParkedRing> parked;
 
   // The file whose lock another consumer holds. A held candidate waits for the end of that consumer.
   std::optional<FileId> heldFile;
@@ -38,10 +34,7 @@ struct Candidate {
   // True for the first few tries, during which an agent may still write the header of a new ring.
   bool isRecent() const { return pause < kLongestPause && !parked && !heldFile; }
   bool isAttached() const { return state == RingState::kReady && !parked; }
-  // True if the header or the ctime of a parked ring changed. The ctime alone is not enough: stores through a mapping
-  // need not change it, and an agent may truncate the file before the ring is parked and rebuild the header afterwards.
-  // The header alone is not enough either: an idle agent may restart and leave an equal header.
-  bool hasChanged() const;
+  bool isDue(Clock::time_point now) const { return nextTry <= now || (parked && parked->hasNewHeader()); }
   // Schedules the next try after a longer pause. At first an agent may be starting; later the file is probably no ring.
   void waitLonger(Clock::time_point now);
 };
@@ -60,11 +53,14 @@ class CandidateList {
   void clear() { candidates_.clear(); }
 
   bool contains(const std::string& path) const { return candidates_.contains(path); }
+  bool isEmpty() const { return candidates_.empty(); }
   const Candidate* find(const std::string& path) const;
 
   // Tries due candidates for one slice of time: ten thousand files that are no rings must not delay the rings. Recent
   // candidates come first and leave half of the slice to the others. `isAwaited`: a caller waits for new rings, and the
   // slice of recent candidates is longer. If the consumer of held candidates has ended, tries all of these as well.
+  //
+  // Requires: guardMappings() was called in this tick.
   void tryDue(Clock::time_point now, bool isAwaited, const TryOpen& tryOpen) REQUIRES(collectorThread);
 
  private:
@@ -81,6 +77,7 @@ class CandidateList {
   bool mayHaveRecent_ = false;
   bool mayHaveHeld_ = false;
   Clock::time_point nextLook_{};
+  Clock::time_point nextRound_{};  // of the candidates that are neither recent nor held
   RoundRobin recentTurns_;
   RoundRobin otherTurns_;
   RoundRobin heldTurns_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 namespace nixl_otel {
 namespace {
@@ -13,6 +14,11 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kScanInterval{50};
+// Pause while the directories are empty, in drain intervals and at most. A drain interval is at most a fifth of a flush
+// interval, so a new agent flushes for the second time after ten drain intervals. Its ring has room for the first
+// flush.
+constexpr int kEmptyPauses = 4;
+constexpr milliseconds kLongestEmptyPause{80};
 // Longest time for which a request waits for rings with a backlog.
 constexpr milliseconds kLongestBacklogWait{250};
 
@@ -170,21 +176,25 @@ void Collector::releaseAll() {
 
 Clock::duration Collector::tick(Clock::time_point now) {
   milliseconds interval{0};
+  bool hasFiles = false;
+  guardMappings();
   {
     const FairLock lock(collectorMutex);
     const bool requested = drainRequests_ > drainsServed_;
     noteTick(now);
     if (isHeld()) return stats_.drainInterval;
+    if (std::exchange(drainAll_, false) || requested) drains_.endRest();
     if (requested || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
     tryCandidates(now, requested);
     interval = stats_.drainInterval;
+    hasFiles = !agents_.empty() || !candidates_.isEmpty();
   }
-  guardMappings();
   drains_.drain(ownAgents(), now + interval);
   if (lives_.watch(ownAgents(), now)) {
     const FairLock lock(collectorMutex);
     dropExpired(now);
   }
+  if (!hasFiles) return std::max({interval, kScanInterval, std::min(kEmptyPauses * interval, kLongestEmptyPause)});
   return drains_.pauseAfter(now, interval, kScanInterval);
 }
 

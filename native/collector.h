@@ -147,6 +147,7 @@ class Collector {
   void removeOrphans(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void considerFile(const FoundFile& file) REQUIRES(collectorThread, collectorMutex);
   void tryCandidates(Clock::time_point now, bool isAwaited) REQUIRES(collectorThread, collectorMutex);
+  size_t countRings() const REQUIRES(collectorThread, collectorMutex);
   void tryOpen(Candidate& candidate, Clock::time_point now, size_t& openRings)
       REQUIRES(collectorThread, collectorMutex);
   void attach(const std::string& path, std::unique_ptr<RingReader> reader, std::unique_ptr<AgentState> state,
@@ -170,6 +171,7 @@ class Collector {
   // Invariant: changes only with collectorMutex held.
   std::atomic<bool> stopping_{false};
   bool scanAll_ GUARDED_BY(collectorMutex) = false;
+  bool drainAll_ GUARDED_BY(collectorMutex) = false;  // an agent has a change that its next drain keeps
   std::atomic<uint64_t> drainRequests_{0};
   std::atomic<uint64_t> drainsServed_{0};
   ThreadProgress progress_;

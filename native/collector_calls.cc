@@ -97,6 +97,7 @@ void Collector::keepAttributes(const std::shared_ptr<Source>& source, uint64_t t
   makeOrDefer(limit, [=, this](WaitBudget& budget) REQUIRES(collectorMutex) {
     const SourceAgent* seen = source->find(tally);
     if (seen == nullptr) return;
+    drainAll_ = true;
     changeAgent(*seen, budget,
                 [text](Agent& agent, TallySlot&, WaitBudget& left) { return agent.keepAttributes(text, left); });
   });

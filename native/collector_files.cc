@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -103,11 +104,17 @@ void Collector::considerFile(const FoundFile& file) {
 }
 
 void Collector::tryCandidates(Clock::time_point now, bool isAwaited) {
-  size_t openRings = 0;
-  for (const auto& [path, agent] : agents_) openRings += agent->rings();
+  std::optional<size_t> openRings;  // counted if a candidate is due
   candidates_.tryDue(now, isAwaited, [&](Candidate& candidate) REQUIRES(collectorThread, collectorMutex) {
-    tryOpen(candidate, now, openRings);
+    if (!openRings) openRings = countRings();
+    tryOpen(candidate, now, *openRings);
   });
+}
+
+size_t Collector::countRings() const {
+  size_t rings = 0;
+  for (const auto& [path, agent] : agents_) rings += agent->rings();
+  return rings;
 }
 
 void Collector::tryOpen(Candidate& candidate, Clock::time_point now, size_t& openRings) {
@@ -155,6 +162,7 @@ void Collector::attach(const std::string& path, std::unique_ptr<RingReader> read
     agents_.emplace(path, agent);
     for (const auto& source : sources_) source->link(agent);
   }
+  drains_.endRest();
   lives_.noteAttached(now);
 }
 
@@ -209,6 +217,7 @@ void Collector::dropExpired(Clock::time_point now) {
       ++entry;
       continue;
     }
+    drains_.endRest();
     const FileId file = agent->file();
     const HeaderFields header = agent->release(expiry);
     for (const auto& source : sources_) source->unlink(path);

@@ -273,6 +273,10 @@ class DrainProtocol {
   // are gone.
   bool leavesMark() const { return isStateMark(place_.mark) || foundMark_; }
 
+  // True if a drain would change nothing while version, mark and both positions of the ring are those of
+  // record(), with write_pos and read_pos at `after`.
+  bool isAtRest() const { return attached_ && place_.rested && pending_ == 0 && foundAtDrain_ == 0; }
+
   const DrainRecord& record() const { return place_; }
   const DrainStats& stats() const { return place_.stats; }
   bool attached() const { return attached_; }

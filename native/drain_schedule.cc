@@ -16,18 +16,19 @@ constexpr uint64_t kTurn = 16 * DrainProtocol<int>::kChunkSlots;
 constexpr milliseconds kNearlyFullInterval{1};
 // Time without an event in any ring after which drains are half as frequent.
 constexpr milliseconds kQuiet{1000};
+// Longest time without a drain while looks find all rings unchanged. What depends on time, such as the end of a
+// replaced ring, may be late by as much.
+constexpr milliseconds kLongestRest{500};
 
 }  // namespace
 
 void DrainSchedule::drain(const AgentMap& agents, Clock::time_point end) {
+  if (isAtRest(Clock::now())) return;
   nearlyFull_ = false;
   std::vector<std::shared_ptr<Agent>> settling;
-  settling.reserve(agents.size());
   for (const auto& [path, agent] : agents) {
-    if (!backlog_.contains(path)) settling.push_back(agent);
+    if (!backlog_.contains(path) && drainOne(*agent, PausePolicy::kNever).settling) settling.push_back(agent);
   }
-  std::erase_if(settling, [&](const auto& agent)
-                              REQUIRES(collectorThread) { return !drainOne(*agent, PausePolicy::kNever).settling; });
   settle(settling, PausePolicy::kNever);
 
   // Backlogs come after the turns: a ring that fills faster than it is drained must not delay all others.
@@ -46,8 +47,32 @@ void DrainSchedule::drain(const AgentMap& agents, Clock::time_point end) {
     if (drainOne(*agent, PausePolicy::kForRecovery).settling) reattached.push_back(agent);
     return false;
   });
+  const bool anyPause = !needsPause_.empty();
   needsPause_.clear();
   settle(reattached, PausePolicy::kForRecovery);
+  if (!anyPause && backlog_.empty()) beginRest(agents);
+}
+
+// True if looks find that a drain would change nothing.
+bool DrainSchedule::isAtRest(Clock::time_point now) {
+  const bool isUnchanged =
+      std::all_of(looks_.begin(), looks_.end(), [](const auto& look) { return look.isUnchanged(); });
+  if (looks_.empty() || now >= restUntil_ || !isUnchanged) {
+    looks_.clear();
+    return false;
+  }
+  emptyAt_ = now;
+  return true;
+}
+
+// Collects the looks at all rings, if no ring has had an event for a while.
+void DrainSchedule::beginRest(const AgentMap& agents) {
+  const Clock::time_point now = Clock::now();
+  if (now - lastMoved_ < kQuiet) return;
+  restUntil_ = now + kLongestRest;
+  for (const auto& [path, agent] : agents) {
+    if (!agent->addLooks(looks_)) return looks_.clear();
+  }
 }
 
 // Drains these agents in turn until `end`, but at least one of them. drainAgain(path) returns false to remove the path.
@@ -63,7 +88,7 @@ void DrainSchedule::drainInTurn(std::set<std::string>& paths, RoundRobin& turns,
 
 Agent::DrainReport DrainSchedule::drainOne(Agent& agent, PausePolicy pauses) {
   const Clock::time_point now = Clock::now();
-  const Agent::DrainReport report = agent.drain(kTurn, buffer_, now, pauses);
+  const Agent::DrainReport report = agent.drain(kTurn, buffer_, now, pauses, emptyAt_);
   nearlyFull_ |= report.nearlyFull;
   if (report.moved) lastMoved_ = now;
   if (report.more) backlog_.insert(agent.path());
@@ -90,6 +115,7 @@ Clock::duration DrainSchedule::pauseAfter(Clock::time_point tick, milliseconds i
 }
 
 void DrainSchedule::clear() {
+  endRest();
   backlog_.clear();
   needsPause_.clear();
   pauseTurns_.reset();

@@ -30,12 +30,12 @@ $(1)_dir := build/prebuild/$(1)
 $(1)_flags := -g0 -ffunction-sections -fdata-sections
 $$(eval $$(call flavour,$(1)))
 build/prebuild/$(1)/%: CXX := $$(triple_$(1))-g++
-build/prebuild/$(1)/obj/addon/%.o: cppflags += $$(addon_cppflags)
+build/prebuild/$(1)/obj/addon-%.o: cppflags += $$(addon_cppflags)
 $(prebuilds)/linux-$(1)-%: CXX := $$(triple_$(1))-g++
 
-$(1)_addon_objects := $$(core_sources:%.cc=build/prebuild/$(1)/obj/%.o) $$(addon_sources:%.cc=build/prebuild/$(1)/obj/%.o) \
+$(1)_addon_objects := $$(core_units:%=build/prebuild/$(1)/obj/%.o) $$(addon_units:%=build/prebuild/$(1)/obj/%.o) \
                       build/prebuild/$(1)/obj/prebuild/portable_libc.o
-$(1)_source_objects := $$(source_sources:%.cc=build/prebuild/$(1)/obj/%.o) build/prebuild/$(1)/obj/prebuild/portable_libc.o
+$(1)_source_objects := $$(source_units:%=build/prebuild/$(1)/obj/%.o) build/prebuild/$(1)/obj/prebuild/portable_libc.o
 
 $(prebuilds)/linux-$(1)-glibc/nixl_otel.node: $$($(1)_addon_objects)
 	$$(call link,$(1),$$(addon_ldflags),$$(call glibc,$(1)))

@@ -74,9 +74,11 @@ RingFileId fileId(int fd, const struct stat& info) {
   return id;
 }
 
-// Opens a file for one look. The name may belong to any file by now: the flags keep open() from following a link and
-// from waiting at a fifo.
-FileDescriptor openToLook(const std::string& path) {
+// Opens the file at the path for one look, if it still has this identity. The name may belong to any file at the next
+// moment: the flags keep open() from following a link and from waiting at a fifo.
+FileDescriptor openToLook(const std::string& path, const FileId& id) {
+  struct stat info;
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) || id != FileId{info.st_dev, info.st_ino}) return {};
   return FileDescriptor(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
 }
 
@@ -168,19 +170,22 @@ HeaderFields readHeader(int fd) {
 }
 
 HeaderFields peekHeader(const std::string& path, const FileId& id) {
+  const FileDescriptor fd = openToLook(path, id);
+  return fd.valid() ? readHeader(fd.get()) : withState({}, RingState::kAbsent, "another file, none, or not readable");
+}
+
+HeaderMapping mapHeader(const std::string& path, const FileId& id, size_t bytes) {
+  HeaderMapping mapping;
+  const FileDescriptor fd = openToLook(path, id);
   struct stat info;
-  if (::lstat(path.c_str(), &info) != 0) return withState({}, RingState::kAbsent, "no such file");
-  if (!S_ISREG(info.st_mode) || id != FileId{info.st_dev, info.st_ino}) {
-    return withState({}, RingState::kAbsent, "another file");
+  if (fd.valid() && ::fstat(fd.get(), &info) == 0 && id == FileId{info.st_dev, info.st_ino}) {
+    mapping.map(fd.get(), bytes, false);
   }
-  const FileDescriptor fd = openToLook(path);
-  if (!fd.valid()) return withState({}, RingState::kDenied, std::strerror(errno));
-  return readHeader(fd.get());
+  return mapping;
 }
 
 bool isHeld(const std::string& path, const FileId& id) {
-  if (fileAt(path) != id) return false;
-  const FileDescriptor fd = openToLook(path);
+  const FileDescriptor fd = openToLook(path, id);
   // Shared: two processes that look at the same time do not see each other as the consumer.
   return fd.valid() && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }

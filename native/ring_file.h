@@ -44,6 +44,10 @@ HeaderFields readHeader(int fd);
 // nor maps the file.
 HeaderFields peekHeader(const std::string& path, const FileId& id);
 
+// Maps the first bytes of the file at the path for reading, if it still has this identity. Keeps no descriptor.
+// Otherwise the mapping is empty.
+HeaderMapping mapHeader(const std::string& path, const FileId& id, size_t bytes);
+
 // Identity of a ring's file beyond the life of a process: file systems give the inode of a removed file to the next
 // one.
 struct RingFileId {

@@ -118,6 +118,13 @@ bool RingReader::ensureMapped() {
   return file_.mapping.map(fd(), layout_->header.size, true) == 0;
 }
 
+std::optional<HeaderLook> RingReader::restingLook() const {
+  if (file_.mapping.base() == nullptr || !protocol_.isAtRest()) return std::nullopt;
+  const DrainRecord& place = protocol_.record();
+  const HeaderLook::Fields fields{place.version, place.mark, place.after, place.after, capacity_};
+  return HeaderLook(file_.mapping.base(), layout_->header, fields);
+}
+
 bool RingReader::unlinked() const {
   struct stat info;
   return ::fstat(fd(), &info) == 0 && info.st_nlink == 0;

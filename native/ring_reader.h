@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "drain_protocol.h"
+#include "header_look.h"
 #include "ring_file.h"
 
 namespace nixl_otel {
@@ -106,6 +107,9 @@ class RingReader {
   // Events that the last drain left in the ring, and events that it found there.
   uint64_t pending() const { return protocol_.pending(); }
   uint64_t foundAtDrain() const { return protocol_.foundAtDrain(); }
+  // A look that finds whether the next drain would do anything. nullopt while it would in any case. It is valid until
+  // the next drain.
+  std::optional<HeaderLook> restingLook() const;
   // nullptr while a rebuilt ring comes to rest: its mark is new, but the positions are still those of the last one.
   const DrainRecord* record() const { return protocol_.attached() ? &protocol_.record() : nullptr; }
   const DrainStats& stats() const { return protocol_.stats(); }

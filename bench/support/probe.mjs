@@ -1,6 +1,6 @@
 // `node --import probe.mjs ...` with an IPC channel: measures its process when the parent asks. CPU time is the kernel's,
 // in nanoseconds: Node 20 has no process.threadCpuUsage().
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 const onCpuMs = () => Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
@@ -10,12 +10,28 @@ const wholeCpuMs = () => {
 };
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Shares of one core, in per cent, over the given time. */
+/** CPU time of the collector's thread, and how often it has waited; 0 while there is none. */
+function collector() {
+  const threads = readdirSync('/proc/self/task').map((thread) => `/proc/self/task/${thread}`);
+  const own = threads.find((thread) => readFileSync(`${thread}/comm`, 'utf8') === 'nixl-otel\n');
+  if (own === undefined) return { ms: 0, waits: 0 };
+  const waits = /^voluntary_ctxt_switches:\s+(\d+)$/m.exec(readFileSync(`${own}/status`, 'utf8'));
+  return { ms: Number(readFileSync(`${own}/schedstat`, 'utf8').split(' ')[0]) / 1e6, waits: Number(waits[1]) };
+}
+
+/** Shares of one core, in per cent, over the given time, and wake-ups per second. */
 async function cpu(ms) {
-  const before = { main: onCpuMs(), whole: wholeCpuMs(), at: performance.now() };
+  const before = { main: onCpuMs(), whole: wholeCpuMs(), collector: collector(), at: performance.now() };
   await sleep(ms);
   const passed = performance.now() - before.at;
-  return { mainCpu: (100 * (onCpuMs() - before.main)) / passed, cpu: (100 * (wholeCpuMs() - before.whole)) / passed };
+  const share = (spent) => (100 * spent) / passed;
+  const { ms: collectorMs, waits } = collector();
+  return {
+    mainCpu: share(onCpuMs() - before.main),
+    cpu: share(wholeCpuMs() - before.whole),
+    collectorCpu: share(collectorMs - before.collector.ms),
+    wakeUps: ((waits - before.collector.waits) * 1000) / passed,
+  };
 }
 
 /** Delays of the event loop. Not measured together with the CPU: the histogram's timer itself costs some. */
@@ -47,6 +63,7 @@ async function end() {
 const answers = {
   cpu: ({ ms }) => cpu(ms),
   delay: ({ ms }) => delay(ms),
+  descriptors: () => ({ count: readdirSync('/proc/self/fd').length }),
   rss: () => ({ rssMiB: process.memoryUsage.rss() / 2 ** 20 }),
   begin,
   end,

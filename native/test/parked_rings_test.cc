@@ -4,9 +4,12 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
+#include <vector>
 
 #include "check.h"
+#include "parked_ring.h"
 #include "temporary_directory.h"
 #include "test_reader.h"
 #include "test_source.h"
@@ -105,6 +108,57 @@ TEST(countsEventsWrittenBetweenLastDrainAndRelease) {
   onNextLookup(path, [&] { store(path, 0, uint64_t{3}); });
   TestSource source(directory.path);
   waitUntil([&] { return !armed && source.counted() == 3; });
+}
+
+// Neither the ctime nor the size of the file shows these events.
+TEST(countsEventsThatAnUnseenWriterWritesThroughItsOldMapping) {
+  const TemporaryDirectory directory = TemporaryDirectory::inMemory();
+  const std::string path = directory / "agent";
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(path, 4, 64), std::string());  // this process is not taken for a writer
+  TestSource source(directory.path);
+  waitUntil([&] { return load<int32_t>(path, 20) != 4; });  // attached
+  waitUntil([&] { return load<int32_t>(path, 20) == 4; });  // released
+  waitUntil([&] { return source.agents() == 0; });
+  push(ring, 1, 5);
+  waitUntil([&] { return source.counted() == 5; });
+}
+
+TEST(noticesEachChangeOfAParkedRing) {
+  const TemporaryDirectory directory = TemporaryDirectory::inMemory();
+  const std::string path = directory / "agent";
+  const auto changes = std::vector<std::function<void(RingWriter&)>>{
+      [&](RingWriter& ring) { push(ring, 1, 1); },
+      [&](RingWriter&) { store(path, 8, uint64_t{1}); },
+      [&](RingWriter&) { store(path, 16, int32_t{0}); },
+      [&](RingWriter&) { store(path, 20, int32_t{0}); },
+      [&](RingWriter&) { store(path, 24, uint64_t{32}); },
+      [&](RingWriter&) { std::filesystem::permissions(path, std::filesystem::perms::owner_all); },
+      [&](RingWriter&) { std::filesystem::resize_file(path, 0); },
+      [&](RingWriter&) { std::filesystem::resize_file(path, 100'000); },
+      [&](RingWriter&) { std::filesystem::remove(path); },
+      [&](RingWriter&) { std::filesystem::rename(directory / "other", path); },
+  };
+  for (const bool mayMap : {true, false}) {
+    for (size_t i = 0; i < changes.size(); ++i) {
+      RingWriter ring;
+      REQUIRE_EQ(ring.create(path, 4, 64), std::string());
+      RingWriter other;
+      REQUIRE_EQ(other.create(directory / "other", 4, 64), std::string());
+      const HeaderFields header = peekHeader(path, *fileAt(path));
+      REQUIRE(header.empty());
+      const ParkedRing parked(path, *fileAt(path), header, mayMap);
+      CHECK_EQ(parked.isMapped(), mayMap);
+      CHECK(!parked.hasNewHeader() && !parked.hasChanged());
+      changes[i](ring);
+      CHECK_WITH(parked.hasChanged(), "change " + std::to_string(i));
+      if (i < 5 || i == 6) CHECK_WITH(parked.hasNewHeader() == mayMap, "change " + std::to_string(i));
+      ring.close();
+      other.close();
+      std::filesystem::remove(path);
+      std::filesystem::remove(directory / "other");
+    }
+  }
 }
 
 int main() { return check::run("parked_rings_test"); }

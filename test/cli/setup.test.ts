@@ -22,6 +22,8 @@ let checkout: string;
 beforeEach(() => {
   checkout = temporaryDirectory();
   copyFileSync(path.join(ROOT, 'setup.mjs'), at('setup.mjs'));
+  mkdirSync(at('packaging'));
+  copyFileSync(path.join(ROOT, 'packaging/progress.mjs'), at('packaging/progress.mjs'));
   mkdirSync(at('node_modules'));
   symlinkSync(path.join(ROOT, 'node_modules/typescript'), at('node_modules/typescript'));
   mkdirSync(at('src/cli/page/browser'), { recursive: true });
@@ -116,6 +118,34 @@ describe('setup.mjs', () => {
     const { code, stderr } = await setup();
     expect(stderr).toMatch(/no such header\n[^]*setup: building the native part \(make\) failed \(exit code 2\)\n$/);
     expect(code).toBe(1);
+  });
+
+  it('says which file of how many make begins, in plain lines', async () => {
+    put(
+      'native/Makefile',
+      'build/product: build/a.o build/b.o\n\t@echo "  LINK $@"\n\t@touch $@\n' +
+        'build/b.o: build/a.o\nbuild/%.o: source\n\t@echo "  CXX  $@"\n\t@touch $@\n',
+    );
+    const lines = ['  1 of 3  CXX  build/a.o', '  2 of 3  CXX  build/b.o', '  3 of 3  LINK build/product'];
+    const first = await setup();
+    expect(first.stdout.split('\n').filter((line) => line.startsWith(' '))).toEqual(lines);
+    expect(first.stdout).toMatch(/^[ -~\n]*$/);
+    rmSync(at('native/build/product'));
+    expect((await setup()).stdout).toBe(`${BUILDING}  1 of 1  LINK build/product\n`);
+  });
+
+  it('moves on a terminal while a step takes long, and cleans up', async () => {
+    spawnSync('mkfifo', [at('go')]);
+    put('native/Makefile', 'build/product: source\n\t@read line < ../go; echo made; cp $< $@\n');
+    const command = ['-qefc', `${process.execPath} setup.mjs`, '/dev/null'];
+    const onTerminal = new RunningCommand('script', command, { CXX: '', TERM: 'xterm' }, checkout);
+    await onTerminal.says(/[|/\\-] building the native part \(make\) \d s/);
+    writeFileSync(at('go'), 'on\n');
+    const { code, stdout } = await onTerminal.ended;
+    expect(code).toBe(0);
+    const clear = '\r\x1b[K';
+    const left = stdout.split('\r\n').map((line) => line.split(clear).pop());
+    expect(left.join('\n')).toBe(`${BUILDING}${COMPILING}made\n`);
   });
 
   it('builds once when two start at once', async () => {
