@@ -204,7 +204,7 @@ class NativeSource implements RingSource {
     const source = this.#open();
     const reader = addon().addReader(source);
     return {
-      snapshot: ({ exponential = true } = {}) => this.#snapshotFor(reader, exponential),
+      snapshot: (wants) => this.#snapshotFor(reader, trueOrFalse('exponential', wants?.exponential ?? true)),
       close: () => addon().removeReader(source, reader),
     };
   }

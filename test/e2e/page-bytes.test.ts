@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { TextExposition } from '../../src/cli/http/exposition.js';
 import { BuilderMetrics } from '../../src/instrumentation/builders/builder-metrics.js';
 import { LateFeed, SourceFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
-import { type CollectWants, sharedProducer } from '../../src/instrumentation/producer/metric-producer.js';
+import { COLLECT, type CollectWants, sharedProducer } from '../../src/instrumentation/producer/metric-producer.js';
 import { NAMINGS, NIXL_RELEASES, SERIES_PRESETS } from '../../src/mapping/index.js';
 import { producerSettings } from '../../src/settings/settings.js';
 import type { NixlMetricProducerOptions } from '../../src/settings/options.js';
@@ -28,7 +28,7 @@ function pagesOf(directory: string, options: NixlMetricProducerOptions) {
   const feed = new LateFeed();
   const producer = sharedProducer({}, { ...profile, feed, builderMetrics, bothBuckets: true });
   builderMetrics.attach(source);
-  builderMetrics.begin();
+  void builderMetrics.begin();
   feed.attach(sourceFeed);
   onTestFinished(() => {
     builderMetrics.close();
@@ -36,8 +36,8 @@ function pagesOf(directory: string, options: NixlMetricProducerOptions) {
   });
   const serializer = new PrometheusSerializer(undefined, false, undefined, !profile.hasOwnMetrics, true);
   const exposition = new TextExposition(profile.hasOwnMetrics);
-  const compared = async (wants?: CollectWants): Promise<string> => {
-    const { resourceMetrics, errors } = await producer.collect(wants);
+  const compared = async (wants: CollectWants = {}): Promise<string> => {
+    const { resourceMetrics, errors } = await producer[COLLECT](wants);
     expect(errors).toEqual([]);
     const metrics = { ...resourceMetrics, resource };
     const text = Buffer.from(await exposition.page(metrics)).toString();

@@ -2,6 +2,7 @@ import { JsonMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import { AggregationTemporality, type DataPoint, DataPointType, type Histogram } from '@opentelemetry/sdk-metrics';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NixlMetricProducer } from '../../src/index.js';
+import { COLLECT } from '../../src/instrumentation/producer/metric-producer.js';
 import { hrTimeOf } from '../../src/instrumentation/producer/metric-data.js';
 import { agentSnapshot, InMemorySource, SourceOpener, START_MS } from './in-memory-source.js';
 import { metricIn, metricsIn, pointsIn, producerOn, valuesOf } from './readers.js';
@@ -55,7 +56,7 @@ describe('a producer', () => {
     let release = (): void => {};
     const waiting = new Promise<void>((resolve) => (release = resolve));
     let turns = 0;
-    const slow = producer.collect({ turn: () => (turns++ === 0 ? waiting : undefined) });
+    const slow = producer[COLLECT]({ turn: () => (turns++ === 0 ? waiting : undefined) });
     await new Promise(setImmediate);
     expect(turns).toBe(1);
     source.takenMs += 1000;

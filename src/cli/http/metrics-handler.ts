@@ -1,6 +1,6 @@
 /** The handler of /metrics: collects for each request, in the format that the client asks for. */
 import { diag } from '@opentelemetry/api';
-import type { CollectionResult, IMetricReader, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import type { CollectionResult, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { reasonOf } from '../../errors.js';
 import type { CollectWants } from '../../instrumentation/producer/metric-producer.js';
 import { prefersProtobuf, PROMETHEUS_PROTOBUF, PROMETHEUS_TEXT } from './accept.js';
@@ -9,7 +9,7 @@ import type { Handler } from './metrics-server.js';
 import { TimeSlices } from './time-slices.js';
 
 interface PageReader {
-  collect(wants?: Parameters<IMetricReader['collect']>[0] & CollectWants): Promise<CollectionResult>;
+  collect(wants: CollectWants): Promise<CollectionResult>;
 }
 
 type Encode = (metrics: ResourceMetrics, slices: TimeSlices) => Promise<Uint8Array>;

@@ -56,6 +56,9 @@ export interface CollectWants extends SnapshotWants {
   readonly turn?: () => Promise<void> | undefined;
 }
 
+/** Key of a method that users cannot call by mistake: an SDK calls collect() with options of its own. */
+export const COLLECT = Symbol('collect');
+
 interface Context extends SharedFeed {
   readonly close: () => void;
 }
@@ -145,10 +148,12 @@ export class NixlMetricProducer implements MetricProducer {
   }
 
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
-  collect(): Promise<CollectionResult>;
-  /** @internal For a page. */
-  collect(wants: CollectWants | undefined): Promise<CollectionResult>;
-  async collect(wants: CollectWants = {}): Promise<CollectionResult> {
+  collect(): Promise<CollectionResult> {
+    return this[COLLECT]({});
+  }
+
+  /** @internal collect() for a page. */
+  async [COLLECT](wants: CollectWants): Promise<CollectionResult> {
     // Metrics with a memory need the order of the snapshots.
     while (this.#collecting !== undefined) await this.#collecting;
     const collecting = this.#collect(wants);

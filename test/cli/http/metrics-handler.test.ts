@@ -1,7 +1,7 @@
 /** /metrics in two formats: negotiated, compressed, coalesced, and failing. */
 import { ValueType } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
-import { AggregationTemporality, DataPointType, type IMetricReader, type MetricData } from '@opentelemetry/sdk-metrics';
+import { AggregationTemporality, DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { metricsHandler } from '../../../src/cli/http/metrics-handler.js';
 import { listenOn } from '../../../src/cli/http/metrics-server.js';
@@ -35,10 +35,9 @@ async function serverOf(options: { points?: number; error?: Error; holds?: boole
     const scopeMetrics = [{ scope: { name: 'scope' }, metrics: [gauge(points)] }];
     return { resourceMetrics: { resource: resourceFromAttributes({}), scopeMetrics }, errors: [] };
   };
-  const reader = { collect } as Partial<IMetricReader> as IMetricReader;
   const server = await listenOn('127.0.0.1', 0);
   onTestFinished(() => server.close());
-  const handler = metricsHandler(reader, true, () => failures++);
+  const handler = metricsHandler({ collect }, true, () => failures++);
   server.route('/metrics', (request, answer) => {
     asked++;
     handler(request, answer);
