@@ -252,7 +252,8 @@ TEST(continuesARestartBeforeTheFirstEvent) {
   agent.kill();
   RingWriter ring;
   REQUIRE_EQ(ring.create(rings.path, 4, 64), std::string());
-  waitUntil([&] { return rings.hasFile(); });
+  // The file alone is not enough: it is made before its first commit.
+  waitUntil([&] { return readState(rings.path).has_value(); });
   first.kill();
   push(ring, 1, 1);
   TestSource next(optionsFor(rings.directory.path));
