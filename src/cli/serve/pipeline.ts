@@ -42,8 +42,8 @@ export async function openPipeline(
     sourceFeed = new SourceFeed(source, logger, failures);
     builderMetrics.attach(sourceFeed.source);
     feed.attach(sourceFeed);
-    // Opens all rings in the first tick: no process drained them meanwhile.
-    void sourceFeed.source.drain();
+    // Opens all rings before the first scrape: an agent's start time after a scrape would let Prometheus count its sums twice.
+    await sourceFeed.source.drain();
   } catch (error) {
     await closeAll(outputs, settings.shutdownTimeout);
     throw error;
