@@ -3,7 +3,7 @@ import { chmodSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
-import { startAsNobody } from '../support/as-nobody.js';
+import { MAY_BE_NOBODY, startAsNobody } from '../support/as-nobody.js';
 import { temporaryDirectory } from './command.js';
 
 function directoryWithRings(): string {
@@ -17,7 +17,7 @@ function directoryWithRings(): string {
   return directory;
 }
 
-describe.skipIf(process.getuid!() !== 0)('a directory without permission to enter', () => {
+describe.skipIf(!MAY_BE_NOBODY)('a directory without permission to enter', () => {
   it('causes one warning of list, which shows the names', async () => {
     const directory = directoryWithRings();
     chmodSync(directory, 0o644);

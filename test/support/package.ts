@@ -1,6 +1,6 @@
 /** The package as users get it: packed, and installed into separate projects without a compiler. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +19,7 @@ function freshDirectory(name = 'project'): string {
   const parent = mkdtempSync(path.join(tmpdir(), 'nixl-otel-package-'));
   const directory = path.join(parent, name);
   mkdirSync(directory);
+  chmodSync(parent, 0o755); // some tests run as another user
   const remove = (): void => rmSync(parent, { recursive: true, force: true });
   onTestFinished(remove);
   return directory;
@@ -121,7 +122,7 @@ export class Project {
 
 /** A service that reads a ring and prints its metrics. */
 export const READS_A_RING = `
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
