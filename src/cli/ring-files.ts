@@ -33,7 +33,11 @@ export function statOf(file: string, complain: Complain): Stats | undefined {
 const STATE_FOLDER = '.nixl-otel';
 
 /** Returns the names of agents: all files below a directory, in order. `complain` gets folders that cannot be read. */
-export function filesBelow(directory: string, complain: Complain, folder = '', depth = 0): string[] {
+export function filesBelow(directory: string, complain: Complain): string[] {
+  return inNumericOrder(unorderedFilesBelow(directory, complain, '', 0));
+}
+
+function unorderedFilesBelow(directory: string, complain: Complain, folder: string, depth: number): string[] {
   let entries;
   try {
     entries = readdirSync(path.join(directory, folder), { withFileTypes: true });
@@ -45,10 +49,29 @@ export function filesBelow(directory: string, complain: Complain, folder = '', d
   }
   return entries
     .filter((entry) => !(entry.isDirectory() && entry.name === STATE_FOLDER))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const name = path.join(folder, entry.name);
       if (!entry.isDirectory()) return [name];
-      return depth < MAX_DEPTH ? filesBelow(directory, complain, name, depth + 1) : [];
+      return depth < MAX_DEPTH ? unorderedFilesBelow(directory, complain, name, depth + 1) : [];
     });
 }
+
+function inNumericOrder(names: readonly string[]): string[] {
+  const keyed = names.map((name) => ({ name, key: numericKey(name) }));
+  keyed.sort((a, b) => (a.key === b.key ? compare(a.name, b.name) : compare(a.key, b.key)));
+  return keyed.map(({ name }) => name);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Returns a text that sorts as people expect of the name, `a-2` before `a-10`: its numbers begin with their length. */
+export function numericKey(name: string): string {
+  return name.replaceAll(/\d+/g, (digits) => {
+    const number = digits.replace(/^0+(?=\d)/, '');
+    return String.fromCharCode(ZERO + number.length) + number;
+  });
+}
+
+const ZERO = 48;

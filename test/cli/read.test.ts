@@ -1,5 +1,5 @@
-/** read and list, on real rings in real processes. */
-import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+/** read, on real rings in real processes. */
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -183,96 +183,5 @@ describe('nixl-otel read', () => {
       expect(stderr).toContain('Allowed: a number and us, ms or s');
       expect(code).toBe(2);
     }
-  });
-});
-
-describe('nixl-otel list', () => {
-  it('shows each ring, its writer and its consumer', async () => {
-    const directory = temporaryDirectory();
-    const source = startTransferSource([
-      '--dir',
-      directory,
-      '--exact-name',
-      '--name',
-      'busy/one',
-      '--seconds',
-      '0',
-      '--ready',
-    ]);
-    await source.says(/ready/);
-    writeFileSync(path.join(directory, 'notes.txt'), 'not a ring, but a text that somebody left lying about here');
-    namedRing(directory);
-    const rows = async () => {
-      const { stdout } = await run(['list', '--json', '--dir', directory]);
-      return stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as Record<string, unknown>);
-    };
-    expect(await rows()).toMatchObject([
-      { agent: 'agent', state: 'ready', wireVersion: 1, capacity: 4096, pending: 3, consumed: false },
-      { agent: 'busy/one', state: 'ready', wireVersion: 4, pid: source.child.pid },
-      { agent: 'notes.txt', state: 'corrupt' },
-    ]);
-    // The age does not begin at the last write.
-    const { birthtimeMs } = statSync(path.join(directory, 'agent'));
-    utimesSync(path.join(directory, 'agent'), new Date(), new Date());
-    const askedMs = Date.now();
-    const { stdout: twice } = await run(['list', '--json', '--dir', directory, '--dir', `${directory}/`]);
-    const again = twice.trim().split('\n');
-    expect(again).toHaveLength(3);
-    const { ageMs } = JSON.parse(again[0]!) as { ageMs: number };
-    expect(Math.abs(Date.now() - ageMs - birthtimeMs)).toBeLessThan(10_000);
-    // Before that run, another one has ended since the birth: an age since the write would be shorter by its time.
-    expect(ageMs).toBeGreaterThanOrEqual(Math.floor(askedMs - birthtimeMs));
-    const serve = start(['serve', '--dir', directory, '--port', '0']);
-    await serve.says(/serves/);
-    await expect.poll(async () => (await rows())[0]).toMatchObject({ consumed: true, pending: 0 });
-    const nothing = await run(['read', path.join(directory, 'agent')]);
-    expect(nothing.stderr).toMatch(/0 of 0 events .*\n.*a collector drains these rings; --follow/);
-    // serve maps rings as agents do, but is not their writer.
-    const [left, busy] = await rows();
-    expect([left!['pid'], busy!['pid']]).toEqual([undefined, source.child.pid]);
-    const { stdout } = await run(['list', '--dir', directory]);
-    expect(stdout).toMatch(/^AGENT +WIRE +SLOTS +FILL/);
-    expect(stdout).toMatch(/^busy\/one +4 +4096 .* ready, held$/m);
-  });
-
-  it('aligns its columns below names of any script', async () => {
-    const directory = temporaryDirectory();
-    for (const name of ['a', '模型-0', '🚀🚀🚀🚀']) {
-      new RingWriter(path.join(directory, name), { wireVersion: 4, capacity: 64 }).close();
-    }
-    const { stdout } = await run(['list', '--dir', directory]);
-    const lines = stdout.trimEnd().split('\n');
-    // The last names need eight columns of a terminal each, two for every emoji.
-    expect(lines.map((line) => line.slice(0, line.search(/ (WIRE|4) /)))).toEqual([
-      'AGENT    ',
-      'a           ',
-      '模型-0      ',
-      '🚀🚀🚀🚀    ',
-    ]);
-  });
-
-  it('does not report an observing process as the writer', async () => {
-    const file = namedRing();
-    const reading = start(['read', '--follow', file]);
-    await reading.says(/Value/);
-    const { stdout } = await run(['list', '--json', '--dir', path.dirname(file)]);
-    const row = JSON.parse(stdout) as object;
-    expect(row).toMatchObject({ agent: 'agent', state: 'ready' });
-    expect(row).not.toHaveProperty('pid');
-    expect(readFileSync(`/proc/${reading.child.pid}/maps`, 'utf8')).toMatch(new RegExp(` r--s .*${file}`));
-    await reading.stop();
-  });
-
-  it('reports the kind of problem by its exit code', async () => {
-    const directory = temporaryDirectory();
-    expect((await run(['list'])).code).toBe(2);
-    expect((await run(['list', '--dir', directory])).code).toBe(3);
-    writeFileSync(path.join(directory, 'x'), 'no ring');
-    expect((await run(['list', '--dir', directory])).code).toBe(4);
-    writeFileSync(path.join(directory, 'a'), ''); // not yet a ring
-    expect((await run(['list', '--dir', directory])).code).toBe(3);
   });
 });

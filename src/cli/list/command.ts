@@ -1,24 +1,32 @@
 /** `nixl-otel list`: the rings of a directory and the fields of their headers. Drains and changes nothing. */
 import path from 'node:path';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { notEmpty, wholeNumber } from '../../settings/shape.js';
 import { findWriters, inspectRing, readState, requireRings } from '../../shm-bridge/ring.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
 import { ExitCode, exitCodeOf, Failure } from '../process/failure.js';
 import { oneLine, printableJson } from '../../one-line.js';
 import { print, warnOnce } from '../process/output.js';
 import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../directory-option.js';
-import { type Complain, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
-import { age, dateAndTime, ifKnown } from '../figures/formats.js';
+import { parserOf } from '../flag-parser.js';
+import { type Complain, filesBelow, isNotPermitted, numericKey, statOf } from '../ring-files.js';
+import { age, dateAndTime, ifKnown, percent } from '../figures/formats.js';
 import { table } from '../figures/table.js';
 
 interface ListOptions {
   dir?: string[];
   json?: boolean;
+  sort: SortKey;
+  filter?: string;
+  watch?: boolean;
+  interval?: number;
 }
 
 interface Row extends RingInspection {
   path: string;
   agent: string;
+  /** Time at which the header was read, milliseconds since the epoch. */
+  takenMs: number;
   /** User id; absent if the file cannot be examined. */
   owner?: number;
   pid?: number;
@@ -29,86 +37,173 @@ interface Row extends RingInspection {
 }
 
 const HELP = `
-held: a consumer of this package drains the ring. PID: the process that writes the ring, if it is visible. AGE: time since
-the file was created; an agent that restarts under its name uses the same file. SINCE: time since which serve counts the
-agent's events, by its state file; only for rings that this user's serve reads.`;
+PENDING: events that no consumer has taken yet. FILL: share of the ring that they fill. held: a consumer of this
+package drains the ring. PID: the process that writes the ring, if it is visible. AGE: time since the file was
+created; an agent that restarts under its name uses the same file. SINCE: time since which serve counts the agent's
+events, by its state file; only for rings that this user's serve reads.
+
+Rings are in the order of their names, with numbers in numeric order. --sort puts the largest values, the oldest rings
+and the states other than ready first. On a terminal the table is as wide as the screen: long names are cut in the
+middle, and columns are left out. A pipe and --json get everything.
+
+Examples:
+  nixl-otel list --dir /dev/shm/nixl
+  nixl-otel list --dir /dev/shm/nixl --watch --sort fill
+  nixl-otel list --dir /dev/shm/nixl --filter decode --json | jq .pending`;
+
+const DEFAULT_COLUMNS = 80;
+
+interface Column {
+  readonly key: string;
+  readonly heading: string;
+  readonly text: (row: Row) => string;
+  readonly order: (row: Row) => number | string | undefined;
+  /** On a narrow terminal, columns with larger numbers are left out first. Absent for columns that always show. */
+  readonly leaveOut?: number;
+}
+
+const number = (field: 'wireVersion' | 'capacity' | 'pending' | 'writePos' | 'readPos' | 'owner' | 'pid') => ({
+  text: (row: Row): string => ifKnown(row[field], String),
+  order: (row: Row) => row[field],
+});
+
+const COLUMNS = [
+  { key: 'agent', heading: 'AGENT', text: ({ agent }) => oneLine(agent), order: ({ agent }) => numericKey(agent) },
+  { key: 'wire', heading: 'WIRE', ...number('wireVersion'), leaveOut: 1 },
+  { key: 'slots', heading: 'SLOTS', ...number('capacity'), leaveOut: 4 },
+  { key: 'pending', heading: 'PENDING', ...number('pending'), leaveOut: 3 },
+  { key: 'fill', heading: 'FILL', text: (row) => ifKnown(fillOf(row), percent), order: (row) => fillOf(row) },
+  { key: 'write', heading: 'WRITE', ...number('writePos'), leaveOut: 7 },
+  { key: 'read', heading: 'READ', ...number('readPos'), leaveOut: 6 },
+  { key: 'owner', heading: 'OWNER', ...number('owner'), leaveOut: 5 },
+  { key: 'pid', heading: 'PID', ...number('pid') },
+  { key: 'age', heading: 'AGE', text: ({ ageMs }) => ifKnown(ageMs, age), order: ({ ageMs }) => ageMs, leaveOut: 2 },
+  {
+    key: 'since',
+    heading: 'SINCE',
+    text: ({ startTimeMs }) => ifKnown(startTimeMs, (ms) => dateAndTime(new Date(ms))),
+    order: ({ startTimeMs }) => startTimeMs && -startTimeMs,
+    leaveOut: 8,
+  },
+  {
+    key: 'state',
+    heading: 'STATE',
+    text: stateText,
+    order: ({ state, consumed }) => (state !== 'ready' ? 2 : consumed === true ? 0 : 1),
+  },
+] as const satisfies readonly Column[];
+
+type SortKey = (typeof COLUMNS)[number]['key'];
+
+/** A ring of n slots is full with n - 1 events. */
+function fillOf({ pending, capacity }: Row): number | undefined {
+  return pending === undefined || capacity === undefined ? undefined : pending / (capacity - 1);
+}
+
+function stateText({ state, reason, consumed }: Row): string {
+  if (state !== 'ready') return oneLine(`${state}: ${reason}`);
+  return consumed === true ? 'ready, held' : 'ready';
+}
 
 export function defineList(command: Command): void {
   addDirectoryOption(command)
     .option('--json', 'one JSON object per ring')
+    .addOption(
+      new Option('--sort <column>', 'column to sort by').choices(COLUMNS.map(({ key }) => key)).default('agent'),
+    )
+    .option(
+      '--filter <text>',
+      'only agents with this text in their name, where ? is any character; with * a glob of the name',
+      parserOf(notEmpty('a part of a name')),
+    )
+    .option('--watch', 'repeat until Ctrl-C')
+    .option(
+      '--interval <ms>',
+      'time between two repetitions of --watch (default: 1000)',
+      parserOf(wholeNumber(100, 3_600_000)),
+    )
     .addHelpText('after', HELP)
     .action((options: ListOptions) => list(options, command));
 }
 
-function list({ dir, json }: ListOptions, command: Command): void {
+async function list({ dir, json, sort, filter, watch, interval }: ListOptions, command: Command): Promise<void> {
   const directories = directoriesOf(dir);
   if (directories === undefined) {
     command.error(`error: no directory of rings: give --dir <dir> or set ${DIRECTORY_VARIABLE}`);
   }
+  if (interval !== undefined && watch !== true) command.error('error: --interval needs --watch');
   requireRings();
+  const isShown = filter === undefined ? () => true : (await import('../name-filter.js')).nameFilter(filter);
+  const rowsNow = (complain: Complain): Row[] =>
+    withWriters(directories.flatMap((directory) => rowsIn(directory, isShown, complain)));
+  const asTable = json === true ? undefined : await tableWriter(sort);
+  const textOf = (rows: readonly Row[]): string =>
+    asTable?.(sorted(rows, sort)) ?? sorted(rows, sort).map(printableJson).join('\n');
+  const matching = filter === undefined ? '' : ` that match ${filter}`;
+  const place = `${matching} in ${directories.join(', ')}`;
+  if (watch === true) {
+    const { watchRings } = await import('./watch.js');
+    return watchRings(rowsNow, textOf, { intervalMs: interval ?? 1_000, place: json === true ? undefined : place });
+  }
   const warn = warnOnce();
   let isDenied = false;
-  const complain: Complain = (complaint) => {
+  const rows = rowsNow((complaint) => {
     warn(complaint.text);
     isDenied ||= isNotPermitted(complaint);
-  };
-  const rows = directories.flatMap((directory) => rowsIn(directory, complain));
-  if (rows.length === 0) {
-    const none = `no rings in ${directories.join(', ')}`;
-    throw isDenied
-      ? new Failure(`${none} that this user may read`, ExitCode.DENIED)
-      : new Failure(none, ExitCode.NO_RINGS);
-  }
-  const writers = findWriters(rows.map((row) => row.path));
-  rows.forEach((row, i) => {
-    if (writers[i] !== undefined) row.pid = writers[i];
   });
-  if (json === true) for (const row of rows) print(printableJson(row));
-  else print(asTable(rows));
+  if (rows.length === 0) {
+    throw isDenied
+      ? new Failure(`no rings${place} that this user may read`, ExitCode.DENIED)
+      : new Failure(`no rings${place}`, ExitCode.NO_RINGS);
+  }
+  print(textOf(rows));
   if (!rows.some(({ state }) => state === 'ready')) {
     const code = isDenied ? ExitCode.DENIED : exitCodeOf(rows[0]!.state);
     throw new Failure('none of these files is a ring that can be read', code);
   }
 }
 
-function rowsIn(directory: string, complain: Complain): Row[] {
-  return filesBelow(directory, complain).map((agent) => {
-    const file = path.join(directory, agent);
-    // Not ctime: stores of a producer change it.
-    const { uid, birthtimeMs = 0 } = statOf(file, complain) ?? {};
-    const owner = uid === undefined ? {} : { owner: uid };
-    const age = birthtimeMs > 0 ? { ageMs: Math.max(0, Math.round(Date.now() - birthtimeMs)) } : {};
-    const startTimeMs = readState(file)?.startTimeMs;
-    const since = startTimeMs === undefined ? {} : { startTimeMs };
-    return { path: file, agent, ...owner, ...age, ...since, ...inspectRing(file) };
-  });
+function rowsIn(directory: string, isShown: (agent: string) => boolean, complain: Complain): Row[] {
+  return filesBelow(directory, complain)
+    .filter(isShown)
+    .map((agent) => {
+      const file = path.join(directory, agent);
+      // Not ctime: stores of a producer change it.
+      const { uid, birthtimeMs = 0 } = statOf(file, complain) ?? {};
+      const owner = uid === undefined ? {} : { owner: uid };
+      const takenMs = Date.now();
+      const age = birthtimeMs > 0 ? { ageMs: Math.max(0, Math.round(takenMs - birthtimeMs)) } : {};
+      const startTimeMs = readState(file)?.startTimeMs;
+      const since = startTimeMs === undefined ? {} : { startTimeMs };
+      return { path: file, agent, takenMs, ...owner, ...age, ...since, ...inspectRing(file) };
+    });
 }
 
-const number = (value: number | undefined): string => ifKnown(value, String);
-
-const COLUMNS: readonly (readonly [heading: string, text: (row: Row) => string])[] = [
-  ['AGENT', ({ agent }) => oneLine(agent)],
-  ['WIRE', ({ wireVersion }) => number(wireVersion)],
-  ['SLOTS', ({ capacity }) => number(capacity)],
-  ['FILL', ({ pending }) => number(pending)],
-  ['WRITE', ({ writePos }) => number(writePos)],
-  ['READ', ({ readPos }) => number(readPos)],
-  ['OWNER', ({ owner }) => number(owner)],
-  ['PID', ({ pid }) => number(pid)],
-  ['AGE', ({ ageMs }) => ifKnown(ageMs, age)],
-  ['SINCE', ({ startTimeMs }) => ifKnown(startTimeMs, (ms) => dateAndTime(new Date(ms)))],
-  ['STATE', stateText],
-];
-
-function asTable(rows: readonly Row[]): string {
-  const cells = rows.map((row) => COLUMNS.map(([, text]) => text(row)));
-  return table(
-    COLUMNS.map(([heading]) => heading),
-    cells,
-  );
+function withWriters(rows: readonly Row[]): Row[] {
+  const writers = findWriters(rows.map((row) => row.path));
+  return rows.map((row, i) => (writers[i] === undefined ? row : { ...row, pid: writers[i] }));
 }
 
-function stateText({ state, reason, consumed }: Row): string {
-  if (state !== 'ready') return oneLine(`${state}: ${reason}`);
-  return consumed === true ? 'ready, held' : 'ready';
+/** Sorts rows. Names decide between equal values. */
+function sorted(rows: readonly Row[], key: SortKey): Row[] {
+  const { order }: Column = COLUMNS.find((column) => column.key === key)!;
+  const byName = rows.map((row) => ({ row, name: numericKey(row.agent), value: order(row) }));
+  byName.sort((a, b) => compare(a.value, b.value) || compare(a.name, b.name));
+  return byName.map(({ row }) => row);
+}
+
+/** Larger numbers and smaller texts come first, and unknown values last. */
+function compare(a: number | string | undefined, b: number | string | undefined): number {
+  if (a === b) return 0;
+  if (a === undefined || b === undefined) return a === undefined ? 1 : -1;
+  return a < b === (typeof a === 'string') ? -1 : 1;
+}
+
+/** Returns the table of a pipe, or one that is as wide as the terminal. */
+async function tableWriter(sort: SortKey): Promise<(rows: readonly Row[]) => string> {
+  const headings = COLUMNS.map(({ heading }) => heading);
+  const cells = (rows: readonly Row[]): string[][] => rows.map((row) => COLUMNS.map(({ text }) => text(row)));
+  if (!process.stdout.isTTY) return (rows) => table(headings, cells(rows));
+  const { fittedTable } = await import('./fitted-table.js');
+  return (rows) => fittedTable(COLUMNS, cells(rows), process.stdout.columns || DEFAULT_COLUMNS, sort);
 }
