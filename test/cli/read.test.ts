@@ -46,9 +46,9 @@ describe('nixl-otel read', () => {
     ['line', '2023-11-14 22:13:20.123456Z agent TRANSFER agent_tx_bytes 18446744073709551615'],
     [
       'json',
-      '{"agent":"agent","timestamp":"2023-11-14 22:13:20.123456Z","category":"TRANSFER","event":"agent_tx_bytes","value":18446744073709551615}',
+      '{"agent":"agent","timestamp":"2023-11-14T22:13:20.123456Z","category":"TRANSFER","event":"agent_tx_bytes","value":18446744073709551615}',
     ],
-    ['csv', 'agent,timestamp,category,event,value'],
+    ['csv', 'agent,timestamp,arrived,category,event,value'],
   ])('speaks %s', async (format, first) => {
     const { stdout } = await run(['read', '--utc', '--format', format, namedRing()]);
     expect(stdout.split('\n')[0]).toBe(first);

@@ -7,15 +7,15 @@ import { ExitCode, Failure } from '../process/failure.js';
 import { parserOf } from '../flag-parser.js';
 import { isOutputComplete, note, printChunk, onStdoutClosed } from '../process/output.js';
 import { StopRequest } from '../process/stop.js';
-import { eventFilter, type FilterOptions, parseTime } from './event-filter.js';
-import { headerOf, READ_FORMATS, type ReadFormat } from './event-text.js';
+import { type EventFilter, eventFilter, type FilterOptions, parseTime } from './event-filter.js';
+import { type EventFormat, headerOf, READ_FORMATS } from './event-text.js';
 import { EventWriter } from './event-writer.js';
-import { BATCH_EVENTS, type Reading } from './opened-ring.js';
+import { MergedEvents } from './merged-events.js';
 import { Readings } from './readings.js';
 
-interface ReadOptions extends FilterOptions {
-  format: ReadFormat;
-  utc?: boolean;
+interface ReadOptions extends EventFormat, FilterOptions {
+  /** Globs of names. */
+  event?: readonly string[];
   consume?: boolean;
   follow?: boolean;
   maxEvents?: number;
@@ -26,19 +26,30 @@ interface ReadOptions extends FilterOptions {
 const FOLLOW_INTERVAL_MS = 50;
 
 const HELP = `
-Without --consume, read observes a ring: it removes no events and does not disturb the ring's consumer. Agents reuse drained
-slots. If a ring wraps between two reads, read misses events and prints a note.
+Without --consume, read observes a ring: it removes no events and does not disturb the ring's consumer. Agents reuse
+drained slots. If a ring wraps between two reads, read misses events and prints a note.
 
-With --follow, read continues with a file that replaces a ring. If no file of that name can be read, read prints a note.
+Events of several rings are printed in the order of their times; those of one ring keep their order. With --follow,
+events wait a quarter of a second for earlier ones of other rings. An event that comes later than that is printed
+late. With --consume and --max-events, rings are drained one after the other.
 
-If a file is no ring, was truncated or cannot be opened, read prints a note and reads the other files. The exit code is 4 if a
-file is no ring or was truncated, else 5 if a file cannot be opened, else 3 if a file does not exist. With --follow, the
-states of the files at the end decide, because a file may become a ring later.
+Only rings of NIXL 0.5.1 to 1.0.1 contain times. With --follow, events of other rings have the time at which read saw
+them: "Arrived:" in text, ~ before the time in lines, "arrived" in JSON and CSV. read looks every 50 ms. Events that
+were in a ring before read began have no time.
 
-With --summary, read ends with a table on stderr: count, sum, p50, p90, p99 and max of the printed events by name. --format does
-not change the table. Percentiles are within 3 % of a value that occurred; whole numbers up to 26 are exact.
+With --follow, read continues with a file that replaces a ring. If no file of that name can be read, read prints a
+note.
 
-JSON has exact values, also above 2^53. Only rings of NIXL 0.5.1 to 1.0.1 contain times.
+If a file is no ring, was truncated or cannot be opened, read prints a note and reads the other files. The exit code
+is 4 if a file is no ring or was truncated, else 5 if a file cannot be opened, else 3 if a file does not exist. With
+--follow, the states of the files at the end decide, because a file may become a ring later.
+
+With --summary, read ends with a table on stderr: count, sum, p50, p90, p99 and max of the printed events by name.
+--format does not change the table. Percentiles are within 3 % of a value that occurred; whole numbers up to 26 are
+exact.
+
+Events go to stdout, one line each except in the format text; notes go to stderr. JSON has times in ISO 8601, and
+exact values, also above 2^53.
 
 Examples:
   nixl-otel read /dev/shm/nixl/agent-0
@@ -49,7 +60,8 @@ Examples:
 export function defineRead(command: Command): void {
   command
     .addOption(new Option('--format <format>', 'format of the events').choices(READ_FORMATS).default('text'))
-    .option('--utc', 'print times in UTC (default: local time)')
+    .option('--utc', 'print times in UTC (default: local time; JSON always has UTC)')
+    .option('--units', 'print the unit beside each value: B for bytes, us for microseconds')
     .option('--consume', 'drain the ring instead of observing it; refused while a collector drains it')
     .option('--follow', 'wait for further events until Ctrl-C')
     .option(
@@ -73,55 +85,58 @@ async function read(rings: string[], options: ReadOptions, command: Command): Pr
   onStdoutClosed(() => stop.request());
   let readings: Readings | undefined;
   try {
-    const followed = options.follow === true ? (await import('./followed-ring.js')).FollowedRing : undefined;
-    readings = new Readings(rings, options.consume, followed);
-    const counts = { printed: 0, seen: 0 };
-    const most = options.maxEvents ?? Infinity;
-    const isDone = (): boolean => stop.isRequested || counts.printed >= most;
+    const { maxEvents: most = Infinity, consume: consumes = false, follow: follows = false } = options;
+    const followed = follows ? (await import('./followed-ring.js')).FollowedRing : undefined;
+    readings = new Readings(rings, consumes, followed);
     const summary = options.summary === true ? new (await import('./summary.js')).Summary() : undefined;
-    const writer = new EventWriter(options.format, options.utc ?? false, eventFilter(options), summary);
-    const print = async (reading: Reading): Promise<void> => {
-      const rest = most - counts.printed;
-      const events = reading.take(Math.min(BATCH_EVENTS, rest));
-      if (events === undefined) return;
-      counts.seen += events.length;
-      counts.printed += writer.write(reading.agent, events, rest);
-      await printChunk(writer.take());
+    const writer = new EventWriter(options, await filterOf(options), summary);
+    const events = new MergedEvents(readings.open, writer, { most, follows, consumes });
+    const isDone = (): boolean => stop.isRequested || events.isComplete;
+    const print = async (isLast: boolean): Promise<void> => {
+      for (let hasMore = true; hasMore && (isLast || !stop.isRequested);) {
+        hasMore = events.write(isLast);
+        await printChunk(writer.take());
+      }
     };
-    await printChunk(headerOf(options.format));
-    while (!isDone()) {
-      const before = counts.seen;
-      for (const reading of readings.open) if (!isDone()) await print(reading);
+    await printChunk(headerOf(options));
+    while (!isDone() && (follows || !events.isAtEnd)) {
+      const hasNew = events.take();
+      await print(false);
       // Signals arrive between turns of the event loop. Without this pause, a fast agent would keep the loop in one turn.
       await setImmediate();
-      if (counts.seen > before) continue;
-      if (options.follow !== true) break;
-      await stop.pause(FOLLOW_INTERVAL_MS);
+      if (follows && !hasNew) await stop.pause(FOLLOW_INTERVAL_MS);
     }
+    await print(true);
     readings.reportLoss();
     const table = summary?.table();
     if (table !== undefined) process.stderr.write(`${table}\n`);
-    await noteEnd(readings, counts, stop.isRequested);
+    await noteEnd(readings, events, stop.isRequested);
   } finally {
     readings?.close();
     stop.dispose();
   }
 }
 
+async function filterOf(options: ReadOptions): Promise<EventFilter> {
+  if (options.event === undefined) return eventFilter(options);
+  const { globPattern } = await import('../../mapping/allowlist.js');
+  return eventFilter(options, options.event.map(globPattern));
+}
+
 /** Writes a summary. @throws Failure if not all files could be read. */
 async function noteEnd(
   { files, unreadable, exitCode }: Readings,
-  counts: Readonly<Record<'printed' | 'seen', number>>,
+  { printed, seen }: MergedEvents,
   stopped: boolean,
 ): Promise<void> {
   const of = unreadable === 0 ? '' : `${files.length - unreadable} of `;
   const from = `from ${of}${files.length} ring${files.length > 1 ? 's' : ''}`;
-  const isAllOut = counts.printed === 0 || (await isOutputComplete());
+  const isAllOut = printed === 0 || (await isOutputComplete());
   const summary = isAllOut
-    ? `${counts.printed} of ${counts.seen} events printed, ${from}`
-    : `not all of ${counts.printed} events could be printed, ${from}`;
+    ? `${printed} of ${seen} events printed, ${from}`
+    : `not all of ${printed} events could be printed, ${from}`;
   if (exitCode === ExitCode.OK) note(summary);
-  if (counts.seen === 0 && !stopped && files.some((file) => inspectRing(file).consumed === true)) {
+  if (seen === 0 && !stopped && files.some((file) => inspectRing(file).consumed === true)) {
     note('a collector drains these rings; --follow prints further events');
   }
   if (exitCode !== ExitCode.OK) throw new Failure(summary, exitCode);

@@ -1,6 +1,5 @@
 /** Names, categories and filters of events. Pure. */
 import { InvalidArgumentError } from 'commander';
-import { globPattern } from '../../mapping/allowlist.js';
 import { CATEGORIES } from '../../mapping/categories.js';
 import { eventName } from '../../mapping/event-keys.js';
 import { type EventRow, EVENTS } from '../../mapping/events.js';
@@ -31,8 +30,6 @@ export function categoryName(kind: Kind): string {
 }
 
 export interface FilterOptions {
-  /** Globs with * and ?. One of them must match the name. */
-  event?: readonly string[];
   errors?: boolean;
   /** Microseconds. */
   slow?: number;
@@ -43,12 +40,10 @@ export type EventFilter = (kind: RingEventKind) => bigint | undefined;
 
 const TIMES: ReadonlySet<string> = new Set(['agent_xfer_time', 'agent_xfer_post_time']);
 
-export function eventFilter({ event: globs, errors, slow }: FilterOptions): EventFilter {
+/** `names`: patterns, one of which must match the name. */
+export function eventFilter({ errors, slow }: FilterOptions, names?: readonly RegExp[]): EventFilter {
   const shown: ((kind: RingEventKind) => boolean)[] = [];
-  if (globs !== undefined) {
-    const patterns = globs.map(globPattern);
-    shown.push((kind) => patterns.some((pattern) => pattern.test(nameOf(kind))));
-  }
+  if (names !== undefined) shown.push((kind) => names.some((name) => name.test(nameOf(kind))));
   if (errors === true) shown.push((kind) => categoryOf(kind) === Category.ERROR);
   if (slow !== undefined) shown.push((kind) => TIMES.has(nameOf(kind)));
   const least = BigInt(Math.ceil(slow ?? 0));
