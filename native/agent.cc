@@ -352,6 +352,8 @@ std::shared_ptr<TallySlot> Agent::acquireTally(const std::shared_ptr<const Tally
   }
   const auto slot = std::make_shared<TallySlot>(plan);
   slot->users = 1;
+  slot->earlierDrains = drains();
+  slot->earlierFullTime = fullTime_;
   if (lacksEvents()) slot->tally.markMemoryApproximate();
   tallies_.push_back(slot);
   return slot;
@@ -391,6 +393,13 @@ bool Agent::stateProblem(std::string& reason, WaitBudget& budget) const {
   return true;
 }
 
+DrainStats Agent::drains() const {
+  DrainStats drains = retired_;
+  for (const Attached& attached : rings_) drains += attached.reader->stats();
+  drains.restarts += replacements_;
+  return drains;
+}
+
 AgentStatus Agent::status(const TallySlot& slot) const {
   const Attached& current = rings_.back();
   AgentStatus status;
@@ -401,13 +410,10 @@ AgentStatus Agent::status(const TallySlot& slot) const {
   status.lastEventMs = lastEventMs_;
   status.peakFound = peakFound_.value();
   status.exported = moved_ || current.writerSeen;
-  status.drains = retired_;
-  for (const Attached& attached : rings_) {
-    status.foundAtDrain += attached.reader->foundAtDrain();
-    status.drains += attached.reader->stats();
-  }
-  status.drains.restarts += replacements_;
-  status.fullMs = toMs(fullTime_);
+  for (const Attached& attached : rings_) status.foundAtDrain += attached.reader->foundAtDrain();
+  status.drains = drains();
+  status.drains -= slot.earlierDrains;
+  status.fullMs = toMs(fullTime_ - slot.earlierFullTime);
   status.recovered = slot.recovered != nullptr;
   if (slot.isKept) status.keptAttributes = state_->keptAttributes();
   return status;

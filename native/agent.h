@@ -47,7 +47,7 @@ class RecentPeak {
   uint64_t current_ = 0;
 };
 
-// State of an agent, without its sums.
+// State of an agent, without its sums. The counts of drains and of full time began with the tally.
 struct AgentStatus {
   int32_t wireVersion = 0;
   uint64_t capacity = 0;
@@ -163,6 +163,7 @@ class Agent {
   class Journal;
 
   AgentStatus status(const TallySlot& slot) const REQUIRES(mutex_);
+  DrainStats drains() const REQUIRES(mutex_);
   void attach(std::unique_ptr<RingReader> reader) REQUIRES(mutex_);
   void recover() REQUIRES(mutex_);
   void restartTallies() REQUIRES(mutex_);

@@ -133,6 +133,15 @@ struct DrainStats {
     suspect |= other.suspect;
     return *this;
   }
+  // Subtracts earlier counts of the same rings. `suspect` stays: its cause may last.
+  DrainStats& operator-=(const DrainStats& earlier) {
+    drained -= earlier.drained;
+    restarts -= earlier.restarts;
+    foreignMoves -= earlier.foreignMoves;
+    resyncs -= earlier.resyncs;
+    foundFull -= earlier.foundFull;
+    return *this;
+  }
   bool operator==(const DrainStats&) const = default;
 };
 

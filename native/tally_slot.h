@@ -8,6 +8,7 @@
 
 #include "drain_protocol.h"
 #include "event_tap.h"
+#include "posix.h"
 #include "tally.h"
 
 namespace nixl_otel {
@@ -23,6 +24,9 @@ struct TallySlot {
   explicit TallySlot(const std::shared_ptr<const TallyPlan>& plan) : tally(plan) {}
 
   Tally tally;
+  // What the agent's rings had counted when the tally began.
+  DrainStats earlierDrains;
+  Clock::duration earlierFullTime{0};
   std::vector<std::shared_ptr<EventTap>> taps;
   uint32_t users = 0;   // number of sources that use this tally
   bool isKept = false;  // in the agent's state file

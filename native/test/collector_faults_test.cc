@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 
 #include "check.h"
 #include "temporary_directory.h"
@@ -374,6 +375,42 @@ TEST(countsAndTimesFullRing) {
   source.drain();
   readStatus();
   CHECK(status.fullMs >= before);
+}
+
+// A service that adds the counts of two consecutive tallies must not count a restart twice.
+TEST(countsNothingThatPrecedesTheTally) {
+  const TemporaryDirectory directory;
+  TestSource first(directory.path);
+  auto ring = std::make_unique<RingWriter>();
+  REQUIRE_EQ(ring->create(directory / "agent", 4, 64), std::string());
+  const auto restart = [&](uint32_t restarts) {
+    ring = std::make_unique<RingWriter>();
+    REQUIRE_EQ(ring->create(directory / "agent", 4, 64), std::string());
+    waitUntil([&] {
+      first.drain();
+      return first.status("agent").drains.restarts == restarts;
+    });
+  };
+  waitUntil([&] { return first.agents() == 1; });
+  RingEvent event;
+  waitUntil([&] {
+    for (int i = 0; i < 200; ++i) ring->push(event);
+    return first.status("agent").fullMs > 0;
+  });
+  restart(1);
+
+  SourceOptions options = TestSource::optionsFor(directory.path, milliseconds(30'000));
+  options.tally.bounds = {{2}};  // with the same options it would share the tally
+  TestSource second(options);
+  waitUntil([&] { return second.agents() == 1; });
+  const AgentStatus begin = second.status("agent");
+  CHECK(begin.drains == DrainStats{});
+  CHECK_EQ(begin.fullMs, 0.0);
+  CHECK(first.status("agent").drains.foundFull >= 1);
+
+  restart(2);
+  CHECK_EQ(second.status("agent").drains.restarts, 1u);
+  CHECK_EQ(second.status("agent").drains.resyncs, 1u);
 }
 
 int main() { return check::run("collector_faults_test"); }

@@ -1,5 +1,5 @@
 /** `nixl-otel simulate`: runs transfer-source, passes its flags and its exit code on, and leaves no process behind. */
-import { chmodSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MAIN, ROOT, RunningCommand, run, start, temporaryDirectory, until } from './command.js';
@@ -103,8 +103,10 @@ describe('without the program', () => {
   /** Copies the package without its native part. */
   function withoutNativePart(): { main: string; build: string } {
     const copy = temporaryDirectory();
-    cpSync(path.join(ROOT, 'dist'), path.join(copy, 'dist'), { recursive: true, dereference: true });
-    for (const file of ['package.json', 'native/Makefile']) cpSync(path.join(ROOT, file), path.join(copy, file));
+    const original = path.dirname(realpathSync(path.join(ROOT, 'dist'))); // of the checkout or of the installed package
+    for (const name of ['dist', 'package.json', 'native/Makefile']) {
+      cpSync(path.join(original, name), path.join(copy, name), { recursive: true });
+    }
     symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
     return { main: path.join(copy, 'dist/cli/main.js'), build: path.join(copy, 'native/build') };
   }

@@ -29,5 +29,6 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 120_000, interval: 20 } },
     pool: 'forks',
+    maxWorkers: '100%', // as in the checkout: tests wait more than they work
   },
 });

@@ -41,6 +41,12 @@ int stat(const char *path, struct stat *info) {
   return real(path, info);
 }
 
+// The name of stat() in glibc before 2.33, which the binaries of the package call. The struct of all callers is the same.
+int __xstat(int version, const char *path, struct stat *info) {
+  (void)version;
+  return stat(path, info);
+}
+
 ssize_t pread(int fd, void *bytes, size_t size, off_t offset) {
   static ssize_t (*real)(int, void *, size_t, off_t);
   if (real == NULL) real = (ssize_t (*)(int, void *, size_t, off_t))dlsym(RTLD_NEXT, "pread");
