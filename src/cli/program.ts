@@ -54,6 +54,10 @@ const COMMANDS: Readonly<Record<string, CommandRow>> = {
     description: 'show live rates of agents',
     load: async () => (await import('./top/command.js')).defineTop,
   },
+  doctor: {
+    description: 'find out why there are no metrics, or too few',
+    load: async () => (await import('./doctor/command.js')).defineDoctor,
+  },
   demo: {
     description: 'serve the metrics of two demo agents; needs no GPU and no NIXL',
     logs: true,

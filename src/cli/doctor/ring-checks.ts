@@ -1,0 +1,160 @@
+/** Checks of the rings of a directory: their headers, writers and consumers. Drains, locks and changes nothing. */
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { findWriters, inspectRing } from '../../shm-bridge/ring.js';
+import type { RingInspection } from '../../shm-bridge/types.js';
+import { amount } from '../figures/formats.js';
+import { filesBelow, statOf } from '../ring-files.js';
+import type { Place } from './directory-checks.js';
+import { type Finding, finding, type FindingName, listed, ok } from './finding.js';
+import { lockHolders } from './locks.js';
+import { seesAllProcesses, titleOf } from './processes.js';
+
+export interface CheckedRing extends RingInspection {
+  readonly agent: string;
+  readonly path: string;
+  /** User id of the file. */
+  readonly owner: number | undefined;
+  /** Pid of the process that writes it. */
+  readonly writer?: number | undefined;
+  /** Pid of the process that holds its lock. */
+  readonly holder?: number | undefined;
+}
+
+/** Long enough for several drains at the longest usual interval. */
+const SECOND_LOOK_MS = 250;
+
+/** Returns the rings and files of a directory. `force`: also those on network file systems. */
+export function ringsIn(place: Place, force: boolean): CheckedRing[] {
+  const found = filesBelow(place.path, () => {}).map((agent) => {
+    const file = path.join(place.path, agent);
+    return { agent, path: file, owner: statOf(file, () => {})?.uid, ...inspectRing(file, { force }) };
+  });
+  const paths = found.map((ring) => ring.path);
+  const [writers, holders] = [findWriters(paths), lockHolders(paths)];
+  return found.map((ring, i) => ({ ...ring, writer: writers[i], holder: holders[i] }));
+}
+
+export async function ringFindings({ title: subject }: Place, rings: readonly CheckedRing[]): Promise<Finding[]> {
+  if (rings.length === 0) {
+    return [finding('no-rings', { subject, what: 'the directory has no rings', values: { DIR: subject } })];
+  }
+  const ready = rings.filter(({ state }) => state === 'ready');
+  return [
+    ...headerFindings(subject, rings),
+    ...rightsFindings(subject, ready),
+    ...writerFindings(subject, ready),
+    ...(await drainFindings(subject, ready)),
+  ];
+}
+
+const OF_STATES: Readonly<Record<string, FindingName>> = {
+  incompatible: 'unknown-wire-version',
+  corrupt: 'not-a-ring',
+  denied: 'ring-unreadable',
+  initializing: 'ring-starting',
+};
+
+function headerFindings(subject: string, rings: readonly CheckedRing[]): Finding[] {
+  const versions = new Set(rings.flatMap(({ wireVersion }) => wireVersion ?? []));
+  const ready = rings.filter(({ state }) => state === 'ready').length;
+  const all = `${ringsText(ready)} with wire version ${[...versions].sort().join(', ')}`;
+  const unusable = rings.flatMap((ring) => {
+    const name = OF_STATES[ring.state];
+    // Rings on a network file system are incompatible, too: a finding of the directory.
+    if (name === undefined || ring.reason.startsWith('on ')) return [];
+    return [finding(name, { subject, what: `${ring.agent}: ${ring.reason}`, values: valuesOf(subject, ring) })];
+  });
+  return [...(ready === 0 ? [] : [ok('rings', subject, all)]), ...unusable];
+}
+
+function rightsFindings(subject: string, rings: readonly CheckedRing[]): Finding[] {
+  const denied = rings.filter((ring) => !isWritable(ring.path));
+  return inOneFinding('ring-not-writable', subject, denied, (names) => {
+    return `user ${process.getuid!()} may not write ${names}, of user ${denied[0]!.owner}`;
+  });
+}
+
+function writerFindings(subject: string, rings: readonly CheckedRing[]): Finding[] {
+  const writers = new Set(rings.flatMap(({ writer }) => writer ?? []));
+  const without = rings.filter(({ writer }) => writer === undefined);
+  const written = rings.length - without.length;
+  return [
+    ...(written === 0
+      ? []
+      : [ok('writers', subject, `${ringsText(written)} written by ${listed([...writers].map(titleOf))}`)]),
+    ...inOneFinding(
+      seesAllProcesses() ? 'writer-gone' : 'writer-unseen',
+      subject,
+      without,
+      (names) => `no visible process writes ${names}`,
+    ),
+  ];
+}
+
+async function drainFindings(subject: string, rings: readonly CheckedRing[]): Promise<Finding[]> {
+  const full = rings.filter(isFull);
+  if (full.length > 0) await pause(SECOND_LOOK_MS);
+  const stuck = full.filter((ring) => inspectRing(ring.path).readPos === ring.readPos);
+  const moving = full.filter((ring) => !stuck.includes(ring));
+  const holders = new Set(rings.flatMap(({ holder }) => holder ?? []));
+  // A consumer of another PID namespace shows itself by its mark alone.
+  const isHeld = ({ holder, consumed }: CheckedRing): boolean => holder !== undefined || consumed === true;
+  const isUsed = ({ writer, pending }: CheckedRing): boolean => writer !== undefined || pending! > 0;
+  const free = rings.filter((ring) => !full.includes(ring) && !isHeld(ring) && isUsed(ring));
+  const pending = free.reduce((sum, ring) => sum + (ring.pending ?? 0), 0);
+  const held = rings.filter(({ holder }) => holder !== undefined).length;
+  return [
+    ...(held === 0
+      ? []
+      : [ok('consumers', subject, `${ringsText(held)} drained by ${listed([...holders].map(titleOf))}`)]),
+    ...inOneFinding(
+      'full-undrained',
+      subject,
+      stuck.filter(({ holder }) => holder === undefined),
+      (names) => `full, and drained by nothing: ${names}`,
+    ),
+    ...stuck.flatMap((ring) => {
+      if (ring.holder === undefined) return [];
+      const what = `full, and held by ${titleOf(ring.holder)}, which does not drain it: ${ring.agent}`;
+      return [finding('full-held', { subject, what, values: { PID: ring.holder } })];
+    }),
+    ...inOneFinding('full-at-times', subject, moving, (names) => `full for a moment: ${names}`),
+    ...inOneFinding(
+      'undrained',
+      subject,
+      free,
+      (names) => `drained by nothing: ${names}; pending events: ${amount(pending)}`,
+    ),
+  ];
+}
+
+const isFull = ({ pending, capacity }: RingInspection): boolean => pending !== undefined && pending === capacity! - 1;
+
+const ringsText = (count: number): string => (count === 1 ? '1 ring' : `${count} rings`);
+
+/** Returns no finding for no ring. The values of the command are those of the first one. */
+function inOneFinding(
+  name: FindingName,
+  subject: string,
+  rings: readonly CheckedRing[],
+  what: (names: string) => string,
+): Finding[] {
+  if (rings.length === 0) return [];
+  const names = listed(rings.map(({ agent }) => agent));
+  return [finding(name, { subject, what: what(names), values: valuesOf(subject, rings[0]!) })];
+}
+
+function valuesOf(subject: string, { agent, owner }: CheckedRing): Record<string, string | number> {
+  return { DIR: subject, FILE: path.join(subject, agent), UID: owner ?? 'OWNER' };
+}
+
+function isWritable(file: string): boolean {
+  try {
+    accessSync(file, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
