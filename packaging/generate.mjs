@@ -20,6 +20,7 @@ const TABLES = {
   comprehensive: 'instrumentation/builders/comprehensive-builder',
   records: 'instrumentation/builders/records-builder',
   aboutPackage: 'package',
+  doctor: 'cli/doctor/finding',
 };
 
 /** Loads the modules that have the tables. `load` takes the path of a module below src/, without its extension. */
@@ -30,7 +31,11 @@ export async function modulesFrom(load) {
 }
 
 export async function generated(modules, read) {
-  const texts = { ...settingsTexts(modules.settings, read), ...referenceTexts(modules, read) };
+  const texts = {
+    ...settingsTexts(modules.settings, read),
+    ...referenceTexts(modules, read),
+    'docs/doctor.md': between('findings', findingsTable(modules.doctor.FINDINGS), read('docs/doctor.md')),
+  };
   for (const [file, text] of Object.entries(texts)) {
     texts[file] = await format(text, { ...(await resolveConfig(file)), filepath: file });
   }
@@ -114,6 +119,14 @@ function settingsTexts(settings, read) {
     'docs/configuration.md': between('options', options, read('docs/configuration.md')),
     'docs/settings.md': between('flags', flags, read('docs/settings.md')),
   };
+}
+
+function findingsTable(findings) {
+  const rows = Object.entries(findings).map(([name, { status, why, mend }]) => {
+    const command = mend.replaceAll('|', String.raw`\|`);
+    return `| \`${name}\` | ${status} | ${why} | \`${command}\` |`;
+  });
+  return ['| Finding | Status | Why | Command |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
 /** The TypeScript type that a JSON Schema implies. */

@@ -4,6 +4,7 @@ import { NixlTelemetryError } from '../../errors.js';
 import { namedFile, resolve } from '../../settings/resolve.js';
 import type { Resolution } from '../../settings/row.js';
 import { ALL_SERVE_ROWS, SERVE_ROWS, SERVE_SECTION, serveSettings } from '../../settings/serve-rows.js';
+import { requireRings } from '../../shm-bridge/ring.js';
 import { listens } from '../exporter-settings.js';
 import { Failure } from '../process/failure.js';
 import { directoryFindings, type Place } from './directory-checks.js';
@@ -15,8 +16,12 @@ import { portFindings, serveFindings } from './serve-checks.js';
 
 export { serveFindings };
 
-/** Checks these directories, the processes that use NIXL, and the settings of serve. `given`: undefined for those of serve. */
+/**
+ * Checks these directories, the processes that use NIXL, and the settings of serve. `given`: undefined for those of serve.
+ * @throws NixlTelemetryError on a platform without rings
+ */
 export async function hostFindings(given: readonly string[] | undefined): Promise<Finding[]> {
+  requireRings();
   const settings = settingsOf(given);
   if (settings instanceof NixlTelemetryError) return [wrongSetting(settings)];
   const { processes, hidden } = nixlProcesses();
@@ -33,8 +38,12 @@ export async function hostFindings(given: readonly string[] | undefined): Promis
   ];
 }
 
-/** Checks one process and the directory that it was started with. */
+/**
+ * Checks one process and the directory that it was started with.
+ * @throws NixlTelemetryError on a platform without rings
+ */
 export async function processAndItsRings(pid: number): Promise<Finding[]> {
+  requireRings();
   const one = lookAt(pid);
   const [subject, values] = [`process ${pid}`, { PID: pid }];
   if (one === 'gone') return [finding('no-process', { subject, what: 'there is no such process', values })];

@@ -22,8 +22,9 @@ export interface CheckedRing extends RingInspection {
   readonly holder?: number | undefined;
 }
 
-/** Long enough for several drains at the longest usual interval. */
-const SECOND_LOOK_MS = 250;
+/** Looks at a full ring, and the time between two: longer than the longest usual time between two drains. */
+const LOOKS = 5;
+const BETWEEN_LOOKS_MS = 60;
 
 /** Returns the rings and files of a directory. `force`: also those on network file systems. */
 export function ringsIn(place: Place, force: boolean): CheckedRing[] {
@@ -95,8 +96,7 @@ function writerFindings(subject: string, rings: readonly CheckedRing[]): Finding
 
 async function drainFindings(subject: string, rings: readonly CheckedRing[]): Promise<Finding[]> {
   const full = rings.filter(isFull);
-  if (full.length > 0) await pause(SECOND_LOOK_MS);
-  const stuck = full.filter((ring) => inspectRing(ring.path).readPos === ring.readPos);
+  const stuck = await undrainedOf(full);
   const moving = full.filter((ring) => !stuck.includes(ring));
   const holders = new Set(rings.flatMap(({ holder }) => holder ?? []));
   // A consumer of another PID namespace shows itself by its mark alone.
@@ -128,6 +128,16 @@ async function drainFindings(subject: string, rings: readonly CheckedRing[]): Pr
       (names) => `drained by nothing: ${names}; pending events: ${amount(pending)}`,
     ),
   ];
+}
+
+/** Returns the rings whose read position does not move. */
+async function undrainedOf(rings: readonly CheckedRing[]): Promise<readonly CheckedRing[]> {
+  let still = rings;
+  for (let look = 0; look < LOOKS && still.length > 0; look++) {
+    await pause(BETWEEN_LOOKS_MS);
+    still = still.filter((ring) => inspectRing(ring.path).readPos === ring.readPos);
+  }
+  return still;
 }
 
 const isFull = ({ pending, capacity }: RingInspection): boolean => pending !== undefined && pending === capacity! - 1;
