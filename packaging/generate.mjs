@@ -1,10 +1,11 @@
 /**
- * Writes what follows from the tables of options, metrics and attributes: the option types, the comments of constants,
- * config.schema.json, the tables in docs/ and semconv/. `npm run schema` runs it after each change of a table.
+ * Writes what follows from the tables of options, metrics, attributes, commands and findings: the option types, the comments of
+ * constants, config.schema.json, the man page, the tables in docs/ and semconv/. `npm run schema` runs it after each change of a table.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { withComments } from './reference/constants.mjs';
+import { manPageOf } from './reference/man.mjs';
 import { modelOf } from './reference/model.mjs';
 import { tablesOf } from './reference/page.mjs';
 import { registryOf } from './reference/registry.mjs';
@@ -21,6 +22,7 @@ const TABLES = {
   records: 'instrumentation/builders/records-builder',
   aboutPackage: 'package',
   doctor: 'cli/doctor/finding',
+  program: 'cli/program',
 };
 
 /** Loads the modules that have the tables. `load` takes the path of a module below src/, without its extension. */
@@ -35,9 +37,10 @@ export async function generated(modules, read) {
     ...settingsTexts(modules.settings, read),
     ...referenceTexts(modules, read),
     'docs/doctor.md': between('findings', findingsTable(modules.doctor.FINDINGS), read('docs/doctor.md')),
+    'man/nixl-otel.1': manPageOf(await modules.program.programReference(), modules.aboutPackage.PACKAGE_VERSION),
   };
   for (const [file, text] of Object.entries(texts)) {
-    texts[file] = await format(text, { ...(await resolveConfig(file)), filepath: file });
+    if (!file.endsWith('.1')) texts[file] = await format(text, { ...(await resolveConfig(file)), filepath: file });
   }
   return texts;
 }

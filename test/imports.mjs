@@ -32,6 +32,7 @@ const ROOMS = {
   'cli/page': ['ground', 'cli/process', 'cli/http', 'node:'],
   'cli/page/browser': ['ground', 'cli/figures', 'cli/api', 'uplot'],
   // The commands.
+  'cli/completion': COMMAND,
   'cli/config': [...COMMAND, 'yaml'],
   'cli/demo': [...COMMAND, 'cli/serve'], // is serve with agents
   'cli/doctor': [...COMMAND, 'cli/serve'], // pushes as serve does
@@ -43,6 +44,7 @@ const ROOMS = {
   // src/cli/*.ts: the program and what several commands share.
   cli: [
     ...COMMAND,
+    'cli/completion',
     'cli/config',
     'cli/demo',
     'cli/doctor',
