@@ -1,6 +1,7 @@
 /**
- * Writes what follows from the tables of options, metrics, attributes, commands and findings: the option types, the comments of
- * constants, config.schema.json, the man page, the tables in docs/ and semconv/. `npm run schema` runs it after each change of a table.
+ * Writes what follows from the tables of options, metrics, attributes, commands and findings: the option types, the
+ * comments of constants, config.schema.json, the man page, the tables in docs/ and semconv/. `npm run schema` runs it
+ * after each change of a table.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
@@ -21,7 +22,7 @@ const TABLES = {
   comprehensive: 'instrumentation/builders/comprehensive-builder',
   records: 'instrumentation/builders/records-builder',
   aboutPackage: 'package',
-  doctor: 'cli/doctor/finding',
+  doctor: 'cli/doctor/findings',
   program: 'cli/program',
 };
 

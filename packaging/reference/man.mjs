@@ -37,9 +37,7 @@ export function manPageOf(program, version) {
       'folder beside the rings, with a state file for each agent, from which the next serve continues the sums',
     ),
     '.SH "SEE ALSO"',
-    ...text(
-      'The folder docs of the package opentelemetry-instrumentation-nixl: install.md, settings.md, doctor.md and others.',
-    ),
+    ...text('The folder docs of the package opentelemetry-instrumentation-nixl: install.md, settings.md and others.'),
     '',
   ].join('\n');
 }

@@ -182,9 +182,10 @@ function addCommonFlags(command: Command): Command {
 
 /** Returns the end of the help of a command, or of the program: exit codes, and the place of the documentation. */
 function ending(name: string): string {
-  const docs = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]!.docs : undefined;
+  const { docs = '' } = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]! : {};
   try {
-    return `${EXIT_CODES}\nDocumentation: ${fileURLToPath(new URL(`docs/${docs ?? ''}`, packageFolder('the documentation')))}`;
+    const place = new URL(`docs/${docs}`, packageFolder('the documentation'));
+    return `${EXIT_CODES}\nDocumentation: ${fileURLToPath(place)}`;
   } catch {
     return EXIT_CODES; // a bundle has no documentation
   }

@@ -1,4 +1,4 @@
-/** Commands, flags and arguments as data, for completions and the man page. Read from the same program that prints --help. */
+/** Commands, flags and arguments as data, for completions and the man page: read from the program that prints --help. */
 import type { Argument, Command, Option } from 'commander';
 import { wordsOf } from './flags.js';
 
@@ -62,7 +62,7 @@ function flagOf(option: Option, description: string): FlagReference {
   };
 }
 
-/** Returns the flags that the text itself lists, as for a program with its own flags: `  --rate N    transfers per second`. */
+/** Returns the flags that the text lists, as for a program with its own flags: `  --rate N    transfers per second`. */
 function flagsIn(notes: string): FlagReference[] {
   const lines = notes.matchAll(/^ {2}(--[a-z-]+)(?: (\S+))? {2,}(\S.*)$/gm);
   return [...lines].map(([, flag, placeholder, description]) => {

@@ -17,7 +17,7 @@ import { portFindings, serveFindings } from './serve-checks.js';
 export { serveFindings };
 
 /**
- * Checks these directories, the processes that use NIXL, and the settings of serve. `given`: undefined for those of serve.
+ * Checks directories, the processes that use NIXL, and the outputs of serve. `given`: undefined for the directories of serve.
  * @throws NixlTelemetryError on a platform without rings
  */
 export async function hostFindings(given: readonly string[] | undefined): Promise<Finding[]> {
@@ -48,9 +48,11 @@ export async function processAndItsRings(pid: number): Promise<Finding[]> {
   const [subject, values] = [`process ${pid}`, { PID: pid }];
   if (one === 'gone') return [finding('no-process', { subject, what: 'there is no such process', values })];
   if (one === 'hidden') return [finding('process-hidden', { subject, what: 'it cannot be examined', values })];
-  // Named on the command line: it is no shell.
+  // Its mistakes are problems, as those of an agent: the user means this process.
   const agent = { ...one, hasLibrary: true };
-  return findingsOf([agent], placesOf([agent]), false);
+  const findings = await findingsOf([agent], placesOf([agent]), false);
+  if (one.hasLibrary || findings.some(({ finding: name }) => name === 'process')) return findings;
+  return [finding('no-library', { subject: one.title, what: 'has not loaded the library of NIXL' }), ...findings];
 }
 
 async function findingsOf(

@@ -19,12 +19,12 @@ interface DoctorOptions {
 const MOST_PID = 2 ** 22;
 
 const HELP = `
-Without --pid and --url, doctor checks the directories that serve would read, the processes that use NIXL, and the outputs
-of serve: its port, and the answer of its OTLP receiver to a push without metrics. It drains no ring and changes nothing.
-As another user than the agents' it sees less, and says so.
+Without --pid and --url, doctor checks the directories that serve would read, the processes that use NIXL, and the
+outputs of serve: its port, and the answer of its OTLP receiver to a push without metrics. It drains no ring and changes
+no file. As another user than that of the agents it sees less, and says so.
 
-problem: metrics are missing, or would be. note: a risk, or a fact that doctor could not check. The exit code is 0 without
-a problem, and 1 with one.
+problem: metrics are missing, or would be. note: a risk, or a fact that doctor could not check. The exit code is 0
+without a problem, and 1 with one.
 
 Examples:
   nixl-otel doctor --dir /dev/shm/nixl

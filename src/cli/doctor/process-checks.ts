@@ -4,7 +4,8 @@ import { nixlExporter, onOrOff } from '../../settings/nixl-variables.js';
 import type { Environment } from '../../settings/row.js';
 import { Refusal } from '../../settings/shape.js';
 import type { Place } from './directory-checks.js';
-import { type Finding, finding, type FindingName, ok } from './finding.js';
+import { type Finding, finding, ok } from './finding.js';
+import type { FindingName } from './findings.js';
 import { isSameFile, mayCreateIn, type NixlProcess, reached, rightsOf, statsOf } from './processes.js';
 
 /** NIXL's default. */
@@ -12,8 +13,8 @@ const USUAL_SLOTS = 4096;
 const USUAL_DIRECTORY = '/dev/shm/nixl';
 
 /**
- * Returns the directory that an agent of the process writes its ring into, as the process names it; undefined if it has none, or
- * an exporter that writes no ring.
+ * Returns the directory of the rings of a process, as its variables name it; undefined without one, or with an exporter that
+ * writes no ring.
  */
 export function ringDirectoryOf({ environment }: NixlProcess): string | undefined {
   const kind = nixlExporter(environment)?.kind ?? 'buffer';

@@ -7,7 +7,8 @@ import type { RingInspection } from '../../shm-bridge/types.js';
 import { amount } from '../figures/formats.js';
 import { filesBelow, statOf } from '../ring-files.js';
 import type { Place } from './directory-checks.js';
-import { type Finding, finding, type FindingName, listed, ok } from './finding.js';
+import { type Finding, finding, listed, ok } from './finding.js';
+import type { FindingName } from './findings.js';
 import { lockHolders } from './locks.js';
 import { seesAllProcesses, titleOf } from './processes.js';
 
@@ -61,13 +62,13 @@ function headerFindings(subject: string, rings: readonly CheckedRing[]): Finding
   const versions = new Set(rings.flatMap(({ wireVersion }) => wireVersion ?? []));
   const ready = rings.filter(({ state }) => state === 'ready').length;
   const all = `${ringsText(ready)} with wire version ${[...versions].sort().join(', ')}`;
-  const unusable = rings.flatMap((ring) => {
-    const name = OF_STATES[ring.state];
-    // Rings on a network file system are incompatible, too: a finding of the directory.
-    if (name === undefined || ring.reason.startsWith('on ')) return [];
-    return [finding(name, { subject, what: `${ring.agent}: ${ring.reason}`, values: valuesOf(subject, ring) })];
+  // Rings on a network file system are incompatible, too: a finding of the directory.
+  const unusable = rings.filter(({ state, reason }) => state !== 'ready' && !reason.startsWith('on '));
+  const byState = Object.entries(OF_STATES).flatMap(([state, name]) => {
+    const found = unusable.filter((ring) => ring.state === state);
+    return inOneFinding(name, subject, found, () => listed(found.map(({ agent, reason }) => `${agent}: ${reason}`)));
   });
-  return [...(ready === 0 ? [] : [ok('rings', subject, all)]), ...unusable];
+  return [...(ready === 0 ? [] : [ok('rings', subject, all)]), ...byState];
 }
 
 function rightsFindings(subject: string, rings: readonly CheckedRing[]): Finding[] {
@@ -113,19 +114,19 @@ async function drainFindings(subject: string, rings: readonly CheckedRing[]): Pr
       'full-undrained',
       subject,
       stuck.filter(({ holder }) => holder === undefined),
-      (names) => `full, and drained by nothing: ${names}`,
+      (names) => `full, and no consumer drains: ${names}`,
     ),
-    ...stuck.flatMap((ring) => {
-      if (ring.holder === undefined) return [];
-      const what = `full, and held by ${titleOf(ring.holder)}, which does not drain it: ${ring.agent}`;
-      return [finding('full-held', { subject, what, values: { PID: ring.holder } })];
+    ...[...holders].flatMap((pid) => {
+      const found = stuck.filter(({ holder }) => holder === pid);
+      const what = (names: string): string => `full, and held by ${titleOf(pid)}, which does not drain: ${names}`;
+      return inOneFinding('full-held', subject, found, what);
     }),
     ...inOneFinding('full-at-times', subject, moving, (names) => `full for a moment: ${names}`),
     ...inOneFinding(
       'undrained',
       subject,
       free,
-      (names) => `drained by nothing: ${names}; pending events: ${amount(pending)}`,
+      (names) => `no consumer drains: ${names}; pending events: ${amount(pending)}`,
     ),
   ];
 }
@@ -156,8 +157,8 @@ function inOneFinding(
   return [finding(name, { subject, what: what(names), values: valuesOf(subject, rings[0]!) })];
 }
 
-function valuesOf(subject: string, { agent, owner }: CheckedRing): Record<string, string | number> {
-  return { DIR: subject, FILE: path.join(subject, agent), UID: owner ?? 'OWNER' };
+function valuesOf(subject: string, { agent, owner, holder }: CheckedRing): Record<string, string | number> {
+  return { DIR: subject, FILE: path.join(subject, agent), UID: owner ?? 'OWNER', PID: holder ?? 'PID' };
 }
 
 function isWritable(file: string): boolean {

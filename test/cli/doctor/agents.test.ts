@@ -1,10 +1,10 @@
 /** doctor on processes that write no ring, or a small one: their variables, directories, users and mounts. */
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { NOBODY } from '../../support/as-nobody.js';
 import { RingProcess } from '../../support/ring-process.js';
-import { temporaryDirectory, until } from '../command.js';
+import { RunningCommand, temporaryDirectory, until } from '../command.js';
 import { diagnose, IS_ROOT, MAY_UNSHARE, startAgentWithoutRing, troubles } from './doctor.js';
 
 const ON = { NIXL_TELEMETRY_ENABLE: 'y' };
@@ -107,6 +107,13 @@ it('only notes a process that has the variables and not the library, such as a s
   expect(troubles(await diagnose(['--dir', directory]), `process ${shell.pid} `)).toMatchObject([
     { status: 'note', finding: 'telemetry-off' },
   ]);
+});
+
+it('notes that the process of --pid has not loaded the library', async () => {
+  const { pid } = new RunningCommand('sleep', ['1000']).child;
+  await until(() => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'sleep\n');
+  const { findings } = await diagnose(['--pid', String(pid)]);
+  expect(findings.map(({ finding }) => finding)).toEqual(['no-library', 'telemetry-off', 'directory-unset']);
 });
 
 it('checks the directories of agents if no setting names one', async () => {

@@ -38,8 +38,8 @@ export function troubles({ findings }: Diagnosis, subject = ''): Finding[] {
 }
 
 /**
- * Starts a process that has loaded a library of NIXL's name and these variables, and writes no ring. `through`: a command that
- * starts it.
+ * Starts a process with these variables that has loaded a library of NIXL's name, and writes no ring. `through`: a command
+ * that starts it.
  */
 export async function startAgentWithoutRing(
   env: NodeJS.ProcessEnv,
