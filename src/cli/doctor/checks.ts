@@ -68,7 +68,7 @@ async function findingsOf(
   const writers = new Set(checked.flatMap(({ rings = [] }) => rings.flatMap(({ writer }) => writer ?? [])));
   const found = processes.flatMap((one) => processFindings(one, places, writers.has(one.pid)));
   for (const { place, findings, rings } of checked) {
-    found.push(...findings, ...(rings === undefined ? [] : await ringFindings(place, rings)));
+    found.push(...findings, ...(rings === undefined ? [] : await ringFindings(place, rings, force)));
   }
   return found;
 }

@@ -115,7 +115,7 @@ export const FINDINGS = {
   'not-a-ring': {
     status: 'problem',
     why: 'The file was truncated, or another program wrote it. The reader ignores it.',
-    mend: 'rm FILE # after a look at what it is; an agent that restarts makes its ring anew',
+    mend: 'file FILE # if it is of no agent, give the rings their own directory; else start its agent again',
   },
   'ring-unreadable': {
     status: 'problem',
@@ -155,7 +155,7 @@ export const FINDINGS = {
   'writer-gone': {
     status: 'note',
     why: 'The agent has ended. NIXL does not delete the files of ended agents.',
-    mend: 'rm FILE',
+    mend: 'rm FILE # once serve has drained it',
   },
   'writer-unseen': {
     status: 'note',

@@ -38,7 +38,12 @@ export function ringsIn(place: Place, force: boolean): CheckedRing[] {
   return found.map((ring, i) => ({ ...ring, writer: writers[i], holder: holders[i] }));
 }
 
-export async function ringFindings({ title: subject }: Place, rings: readonly CheckedRing[]): Promise<Finding[]> {
+/** `force`: as in ringsIn(). */
+export async function ringFindings(
+  { title: subject }: Place,
+  rings: readonly CheckedRing[],
+  force: boolean,
+): Promise<Finding[]> {
   if (rings.length === 0) {
     return [finding('no-rings', { subject, what: 'the directory has no rings', values: { DIR: subject } })];
   }
@@ -47,7 +52,7 @@ export async function ringFindings({ title: subject }: Place, rings: readonly Ch
     ...headerFindings(subject, rings),
     ...rightsFindings(subject, ready),
     ...writerFindings(subject, ready),
-    ...(await drainFindings(subject, ready)),
+    ...(await drainFindings(subject, ready, force)),
   ];
 }
 
@@ -95,9 +100,9 @@ function writerFindings(subject: string, rings: readonly CheckedRing[]): Finding
   ];
 }
 
-async function drainFindings(subject: string, rings: readonly CheckedRing[]): Promise<Finding[]> {
+async function drainFindings(subject: string, rings: readonly CheckedRing[], force: boolean): Promise<Finding[]> {
   const full = rings.filter(isFull);
-  const stuck = await undrainedOf(full);
+  const stuck = await undrainedOf(full, force);
   const moving = full.filter((ring) => !stuck.includes(ring));
   const holders = new Set(rings.flatMap(({ holder }) => holder ?? []));
   // A consumer of another PID namespace shows itself by its mark alone.
@@ -132,11 +137,11 @@ async function drainFindings(subject: string, rings: readonly CheckedRing[]): Pr
 }
 
 /** Returns the rings whose read position does not move. */
-async function undrainedOf(rings: readonly CheckedRing[]): Promise<readonly CheckedRing[]> {
+async function undrainedOf(rings: readonly CheckedRing[], force: boolean): Promise<readonly CheckedRing[]> {
   let still = rings;
   for (let look = 0; look < LOOKS && still.length > 0; look++) {
     await pause(BETWEEN_LOOKS_MS);
-    still = still.filter((ring) => inspectRing(ring.path).readPos === ring.readPos);
+    still = still.filter((ring) => inspectRing(ring.path, { force }).readPos === ring.readPos);
   }
   return still;
 }

@@ -11,6 +11,9 @@ const TIMEOUT_MS = 5_000;
 /** Longest part of a foreign answer in a message. */
 const MOST_TEXT = 100;
 
+/** Answers of serve that is not ready. */
+const NOT_READY = /^(stopping|the rings are closed|the collector thread has had no turn for .*)$/;
+
 interface Answer {
   readonly status: number;
   readonly text: string;
@@ -53,7 +56,7 @@ export async function portFindings({ host, port }: ServeSettings, directory: str
 /** Returns undefined if the answer is not that of a serve. */
 function readiness(subject: string, { status, text }: Answer): Finding[] | undefined {
   const [first = '', ...reports] = text.trim().split('\n');
-  if (status === 503 && reports.length === 0) {
+  if (status === 503 && NOT_READY.test(first)) {
     return [finding('serve-not-ready', { subject, what: first, values: { URL: subject } })];
   }
   const agents = /^ready, (\d+) agents$/.exec(first)?.[1];

@@ -91,6 +91,7 @@ it('asks a serve whether it is ready and has agents, by its address or that of i
 
 it.each([
   [200, 'Hello', 'not-serve', 'status 200, Hello'],
+  [503, 'Unavailable', 'not-serve', 'status 503, Unavailable'],
   [503, 'stopping', 'serve-not-ready', 'stopping'],
   [200, 'ready, 2 agents\nwarning: "/r/a" is corrupt: why', 'serve-reports', 'warning: "/r/a" is corrupt: why'],
 ])('judges the answer %d %s', async (status, text, name, what) => {

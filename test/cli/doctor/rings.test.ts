@@ -83,7 +83,7 @@ describe('finds', () => {
 
   it('a directory on NFS, unless the configuration forces it', async () => {
     const directory = privateDirectory();
-    ringIn(directory);
+    fill(ringIn(directory));
     const env = { LD_PRELOAD: preloadable('on-nfs.c') };
     const found = troubles(await diagnose(['--dir', directory], env), directory);
     expect(found.map(({ finding, what }) => [finding, what])).toEqual([
@@ -92,7 +92,7 @@ describe('finds', () => {
     const config = path.join(temporaryDirectory(), 'config.json');
     writeFileSync(config, '{ "force": true }');
     const forced = await diagnose(['--dir', directory], { ...env, NIXL_OTEL_CONFIG: config });
-    expect(troubles(forced, directory)).toMatchObject([{ finding: 'undrained' }]);
+    expect(troubles(forced, directory)).toMatchObject([{ finding: 'full-undrained' }]);
   });
 
   it.runIf(MAY_BE_NOBODY)('rings of another user, and processes that it may not examine', async () => {
@@ -130,7 +130,7 @@ describe('finds', () => {
       ]),
     );
     const mend = found.find(({ finding }) => finding === 'not-a-ring')?.mend;
-    expect(mend).toContain(`rm ${path.join(directory, 'truncated')} `);
+    expect(mend).toContain(`file ${path.join(directory, 'truncated')} `);
   });
 
   it('a full ring that nothing drains', async () => {
