@@ -1,10 +1,12 @@
 /**
- * Writes what follows from the tables of options, metrics and attributes: the option types, the comments of constants,
- * config.schema.json, the tables in docs/ and semconv/. `npm run schema` runs it after each change of a table.
+ * Writes what follows from the tables of options, metrics, attributes, commands and findings: the option types, the
+ * comments of constants, config.schema.json, the man page, the tables in docs/ and semconv/. `npm run schema` runs it
+ * after each change of a table.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { withComments } from './reference/constants.mjs';
+import { manPageOf } from './reference/man.mjs';
 import { modelOf } from './reference/model.mjs';
 import { tablesOf } from './reference/page.mjs';
 import { registryOf } from './reference/registry.mjs';
@@ -20,6 +22,8 @@ const TABLES = {
   comprehensive: 'instrumentation/builders/comprehensive-builder',
   records: 'instrumentation/builders/records-builder',
   aboutPackage: 'package',
+  doctor: 'cli/doctor/findings',
+  program: 'cli/program',
 };
 
 /** Loads the modules that have the tables. `load` takes the path of a module below src/, without its extension. */
@@ -30,9 +34,14 @@ export async function modulesFrom(load) {
 }
 
 export async function generated(modules, read) {
-  const texts = { ...settingsTexts(modules.settings, read), ...referenceTexts(modules, read) };
+  const texts = {
+    ...settingsTexts(modules.settings, read),
+    ...referenceTexts(modules, read),
+    'docs/doctor.md': between('findings', findingsTable(modules.doctor.FINDINGS), read('docs/doctor.md')),
+    'man/nixl-otel.1': manPageOf(await modules.program.programReference(), modules.aboutPackage.PACKAGE_VERSION),
+  };
   for (const [file, text] of Object.entries(texts)) {
-    texts[file] = await format(text, { ...(await resolveConfig(file)), filepath: file });
+    if (!file.endsWith('.1')) texts[file] = await format(text, { ...(await resolveConfig(file)), filepath: file });
   }
   return texts;
 }
@@ -114,6 +123,14 @@ function settingsTexts(settings, read) {
     'docs/configuration.md': between('options', options, read('docs/configuration.md')),
     'docs/settings.md': between('flags', flags, read('docs/settings.md')),
   };
+}
+
+function findingsTable(findings) {
+  const rows = Object.entries(findings).map(([name, { status, why, mend }]) => {
+    const command = mend.replaceAll('|', String.raw`\|`);
+    return `| \`${name}\` | ${status} | ${why} | \`${command}\` |`;
+  });
+  return ['| Finding | Status | Why | Command |', '| --- | --- | --- | --- |', ...rows].join('\n');
 }
 
 /** The TypeScript type that a JSON Schema implies. */

@@ -32,15 +32,28 @@ const ROOMS = {
   'cli/page': ['ground', 'cli/process', 'cli/http', 'node:'],
   'cli/page/browser': ['ground', 'cli/figures', 'cli/api', 'uplot'],
   // The commands.
+  'cli/completion': COMMAND,
   'cli/config': [...COMMAND, 'yaml'],
   'cli/demo': [...COMMAND, 'cli/serve'], // is serve with agents
+  'cli/doctor': [...COMMAND, 'cli/serve'], // pushes as serve does
   'cli/list': COMMAND,
   'cli/read': COMMAND,
   'cli/simulate': COMMAND,
   'cli/serve': [...COMMAND, 'cli/api', 'cli/page'],
   'cli/top': [...COMMAND, 'cli/api'],
   // src/cli/*.ts: the program and what several commands share.
-  cli: [...COMMAND, 'cli/config', 'cli/demo', 'cli/list', 'cli/read', 'cli/serve', 'cli/simulate', 'cli/top'],
+  cli: [
+    ...COMMAND,
+    'cli/completion',
+    'cli/config',
+    'cli/demo',
+    'cli/doctor',
+    'cli/list',
+    'cli/read',
+    'cli/serve',
+    'cli/simulate',
+    'cli/top',
+  ],
 };
 const ENTRY_POINTS = ['src/index.ts', 'src/register.ts', 'src/rings.ts', 'src/testing.ts'];
 

@@ -1,7 +1,8 @@
 /** Command line: commands, help, version and exit codes. */
+import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { isUnsupported, NixlTelemetryError } from '../errors.js';
-import { PACKAGE_VERSION } from '../package.js';
+import { PACKAGE_VERSION, packageFolder } from '../package.js';
 import type { LogFormat } from '../settings/log-words.js';
 import { ExitCode, exitCodeOf, Failure } from './process/failure.js';
 import {
@@ -14,6 +15,7 @@ import {
   setNoteFormat,
 } from './process/output.js';
 import { ignoreHangup } from './process/stop.js';
+import type { CommandReference } from './reference.js';
 
 const EXIT_CODES = `
 Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, or a platform
@@ -23,6 +25,8 @@ interface CommandRow {
   readonly description: string;
   /** Placeholder and description of its argument. */
   readonly argument?: readonly [string, string];
+  /** Its page in docs/. */
+  readonly docs?: string;
   /** True if its modules log through OpenTelemetry's diag. */
   readonly logs?: true;
   /** Loads the modules of the command, and returns a function that adds its options and its action. */
@@ -33,26 +37,36 @@ interface CommandRow {
 const COMMANDS: Readonly<Record<string, CommandRow>> = {
   serve: {
     description: 'export the metrics of all agents in a directory',
+    docs: 'settings.md',
     logs: true,
     load: async () => (await import('./serve/command.js')).defineServe,
   },
   read: {
     description: 'print the events of rings',
+    docs: 'limits.md',
     argument: ['<ring...>', 'paths of rings'],
     load: async () => (await import('./read/command.js')).defineRead,
   },
   list: {
     description: 'show the rings of a directory',
+    docs: 'troubleshooting.md',
     load: async () => (await import('./list/command.js')).defineList,
   },
   config: {
     description: 'check and show the configuration',
+    docs: 'configuration.md',
     logs: true,
     load: async () => (await import('./config/command.js')).defineConfig,
   },
   top: {
     description: 'show live rates of agents',
+    docs: 'how-the-numbers-are-made.md',
     load: async () => (await import('./top/command.js')).defineTop,
+  },
+  doctor: {
+    description: 'find out why there are no metrics, or too few',
+    docs: 'doctor.md',
+    load: async () => (await import('./doctor/command.js')).defineDoctor,
   },
   demo: {
     description: 'serve the metrics of two demo agents; needs no GPU and no NIXL',
@@ -63,10 +77,27 @@ const COMMANDS: Readonly<Record<string, CommandRow>> = {
     description: 'write rings as agents do, at a set rate; needs no GPU and no NIXL',
     load: async () => (await import('./simulate/command.js')).defineSimulate,
   },
+  completion: {
+    description: 'print a script that completes commands and flags in a shell',
+    argument: ['<shell>', 'shell that runs the script'],
+    docs: 'install.md',
+    load: async () => {
+      const { defineCompletion } = await import('./completion/command.js');
+      return (command) => defineCompletion(command, programReference);
+    },
+  },
+  help: {
+    description: 'show the help of a command',
+    argument: ['[command...]', 'such as serve, or config check'],
+    // run() turns it into the flag --help of the command.
+    load: () => Promise.resolve((command) => void command.registeredArguments[0]!.choices(Object.keys(COMMANDS))),
+  },
 };
 
 /** @returns the exit code. Never rejects. */
-export async function run(args: readonly string[]): Promise<number> {
+export async function run(given: readonly string[]): Promise<number> {
+  const [first, ...others] = given;
+  const args = first === 'help' ? [...others, '--help'] : given;
   guardOutput();
   ignoreHangup();
   const called = args.find((one) => one !== '--');
@@ -88,7 +119,8 @@ export async function run(args: readonly string[]): Promise<number> {
     const names = command !== undefined ? [called!] : isVersion ? [] : Object.keys(COMMANDS);
     const program = buildProgram(names, settledFormat);
     if (command !== undefined) (await command.load())(program.commands[0]!);
-    for (const one of [program, ...program.commands]) addCommonOptions(one);
+    for (const one of [program, ...program.commands])
+      addCommonFlags(one).addHelpText('after', () => ending(one.name()));
     await program.parseAsync(upToUnknownCommand(program, args), { from: 'user' });
   } catch (error) {
     settledFormat();
@@ -142,7 +174,28 @@ function buildProgram(names: readonly string[], settledFormat: () => LogFormat):
   return program;
 }
 
-function addCommonOptions(command: Command): void {
-  command.version(PACKAGE_VERSION, '-V, --version', 'show the version').helpOption('-h, --help', 'show this help');
-  command.addHelpText('after', EXIT_CODES);
+function addCommonFlags(command: Command): Command {
+  return command
+    .version(PACKAGE_VERSION, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help');
+}
+
+/** Returns the end of the help of a command, or of the program: exit codes, and the place of the documentation. */
+function ending(name: string): string {
+  const { docs = '' } = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]! : {};
+  try {
+    const place = new URL(`docs/${docs}`, packageFolder('the documentation'));
+    return `${EXIT_CODES}\nDocumentation: ${fileURLToPath(place)}`;
+  } catch {
+    return EXIT_CODES; // a bundle has no documentation
+  }
+}
+
+/** Returns the reference of all commands, for completions and the man page. */
+export async function programReference(): Promise<CommandReference> {
+  const program = buildProgram(Object.keys(COMMANDS), () => 'text');
+  for (const command of program.commands) (await COMMANDS[command.name()]!.load())(command);
+  for (const one of [program, ...program.commands]) addCommonFlags(one);
+  program.addHelpText('after', EXIT_CODES);
+  return (await import('./reference.js')).referenceOf(program);
 }

@@ -8,6 +8,7 @@ export const DIRECTORIES = {
   passedTo: 'source',
   isList: true,
   flag: { name: 'dir', takes: '<dir>', repeats: true },
+  group: 'Rings',
   variables: [
     { name: 'NIXL_TELEMETRY_DIR' },
     { ...outputPathOf('buffer', (text) => [text]), serveOnly: true },

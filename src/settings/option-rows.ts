@@ -76,6 +76,7 @@ export const OPTION_ROWS = {
     shape: filePath,
     inFile: false,
     flag: { name: 'config', takes: '<file>' },
+    group: 'Configuration and log',
     variables: [{ name: 'NIXL_OTEL_CONFIG' }],
     description: 'configuration file, YAML or JSON, with any of these options',
   },
@@ -91,6 +92,7 @@ export const OPTION_ROWS = {
     passedTo: 'profile',
     type: 'Naming',
     flag: { name: 'naming', takes: '<names>' },
+    group: 'Series',
     default: 'nixl',
     description: "`nixl`: the names of NIXL's own exporter; `otel`: dotted names, UCUM units, seconds",
   },
@@ -99,6 +101,7 @@ export const OPTION_ROWS = {
     passedTo: 'profile',
     type: 'NixlRelease',
     flag: { name: 'nixlRelease', takes: '<release>' },
+    group: 'Series',
     default: DEFAULT_NIXL_RELEASE,
     description: `NIXL release with the names and labels of the series \`agent_*\`: ${NIXL_RELEASES.join(', ')}; for naming \`nixl\``,
     details: 'Does not restrict the rings: rings of all releases are read.',
@@ -108,6 +111,7 @@ export const OPTION_ROWS = {
     passedTo: 'profile',
     type: 'NixlLabels',
     flag: { name: 'nixlLabels', takes: '<exporter>' },
+    group: 'Series',
     variables: [{ ...exporterVariable(({ labels }) => labels, '`prometheus_mp`: the same'), serveOnly: true }],
     default: DEFAULT_NIXL_LABELS,
     description:
@@ -117,6 +121,7 @@ export const OPTION_ROWS = {
     shape: word(SERIES_PRESETS),
     type: 'SeriesPreset',
     flag: { name: 'series', takes: '<preset>' },
+    group: 'Series',
     default: DEFAULT_SERIES_PRESET,
     description:
       "series of an agent: `nixl`: those of NIXL's exporter and nothing else; `standard`: 122; `full`: all that there are, 262",
@@ -133,6 +138,7 @@ export const OPTION_ROWS = {
     shape: milliseconds(1, 10_000),
     passedTo: 'source',
     flag: { name: 'drainInterval', takes: '<ms>' },
+    group: 'Rings',
     variables: [
       {
         name: 'NIXL_TELEMETRY_RUN_INTERVAL',
@@ -148,6 +154,7 @@ export const OPTION_ROWS = {
     shape: milliseconds(0, LONGEST_MS),
     passedTo: 'source',
     flag: { name: 'deadTtl', takes: '<ms>' },
+    group: 'Rings',
     variables: [
       {
         name: 'NIXL_TELEMETRY_MP_STALE_TTL',
@@ -165,6 +172,7 @@ export const OPTION_ROWS = {
     shape: milliseconds(1, LONGEST_MS),
     passedTo: 'source',
     flag: { name: 'idleTtl', takes: '<ms>' },
+    group: 'Rings',
     defaultText: 'never',
     description: 'time without an event after which agents with an invisible process are dropped',
   },
@@ -179,6 +187,7 @@ export const OPTION_ROWS = {
     shape: list(wholeNumber(0, 2 ** 32 - 2, 'a user id'), { minItems: 1 }),
     passedTo: 'source',
     flag: { name: 'owner', takes: '<uid>', repeats: true },
+    group: 'Rings',
     defaultText: 'any user',
     description: 'read only rings that belong to this user id',
   },

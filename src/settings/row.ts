@@ -26,6 +26,9 @@ export type Part = 'source' | 'tally' | 'profile' | 'instruments';
  */
 export type Need = 'console' | 'histograms' | 'otlp' | 'port' | 'push' | 'search' | 'server';
 
+/** Headings of flags, in the order of --help. */
+export const GROUPS = ['Rings', 'Series', 'HTTP server', 'Exporters', 'OTLP', 'Configuration and log'] as const;
+
 /**
  * Everything about one option. Its flag, variables, JSON Schema, line in `config print`, TypeScript property and rows in
  * docs/ follow from it.
@@ -40,6 +43,10 @@ export interface OptionRow<T = unknown> {
   readonly inFile?: false;
   /** `name`: in camel case. `takes`: placeholder of the value. */
   readonly flag?: { readonly name: string; readonly takes: string; readonly repeats?: true };
+  /** Heading above the flag in --help and in the man page. */
+  readonly group?: (typeof GROUPS)[number];
+  /** Usual words of the flag, for completion. Default: the allowed ones. */
+  readonly words?: readonly string[];
   /** Variables of the option. The first one with a value counts. */
   readonly variables?: readonly Variable[];
   readonly default?: T | (() => T);

@@ -37,6 +37,8 @@ export const SERVE_ROWS = {
   exporter: {
     shape: EXPORTERS,
     flag: { name: 'exporter', takes: '<names>', repeats: true },
+    group: 'Exporters',
+    words: ['prometheus', 'otlp', 'console', 'none'],
     variables: [{ name: 'OTEL_METRICS_EXPORTER' }, exporterVariable(replacements)],
     default: ['prometheus'],
     description:
@@ -46,6 +48,7 @@ export const SERVE_ROWS = {
     shape: filePath,
     needs: 'search',
     flag: { name: 'exporterDir', takes: '<dir>' },
+    group: 'Exporters',
     variables: [{ name: 'NIXL_TELEMETRY_EXPORTER_PLUGIN_DIR' }],
     description:
       'folder in which `serve` searches an exporter `NAME` as `NAME.mjs`, `NAME.js` or `NAME.cjs`, before it searches packages',
@@ -54,6 +57,7 @@ export const SERVE_ROWS = {
     shape: hostName,
     needs: 'server',
     flag: { name: 'host', takes: '<address>' },
+    group: 'HTTP server',
     variables: [
       { name: 'OTEL_EXPORTER_PROMETHEUS_HOST' },
       { name: 'NIXL_TELEMETRY_PROMETHEUS_LOCAL', parse: (text) => (onOrOff(text) ? '127.0.0.1' : '0.0.0.0') },
@@ -68,6 +72,7 @@ export const SERVE_ROWS = {
     shape: PORT,
     needs: 'server',
     flag: { name: 'port', takes: '<number>' },
+    group: 'HTTP server',
     variables: [
       { name: 'OTEL_EXPORTER_PROMETHEUS_PORT' },
       { name: 'NIXL_TELEMETRY_PROMETHEUS_PORT' },
@@ -82,6 +87,7 @@ export const SERVE_ROWS = {
     shape: word(['on', 'off']),
     needs: 'port',
     flag: { name: 'standby', takes: '<on-or-off>' },
+    group: 'HTTP server',
     default: 'off',
     description: '`on`: if the port is taken, wait until it is free, and only then drain; `off`: exit',
     details: 'For [upgrades](upgrading.md), and for a second `serve` that takes over.',
@@ -90,6 +96,7 @@ export const SERVE_ROWS = {
     shape: TIMER,
     needs: 'push',
     flag: { name: 'exportInterval', takes: '<ms>' },
+    group: 'Exporters',
     variables: [{ name: 'OTEL_METRIC_EXPORT_INTERVAL' }],
     default: 60_000,
     description: 'time between two pushes',
@@ -98,6 +105,7 @@ export const SERVE_ROWS = {
     shape: TIMER,
     needs: 'push',
     flag: { name: 'exportTimeout', takes: '<ms>' },
+    group: 'Exporters',
     variables: [{ name: 'OTEL_METRIC_EXPORT_TIMEOUT' }],
     default: 30_000,
     description: 'time limit of a push; at most nine tenths of the export interval',
@@ -105,6 +113,7 @@ export const SERVE_ROWS = {
   shutdownTimeout: {
     shape: TIMER,
     flag: { name: 'shutdownTimeout', takes: '<ms>' },
+    group: 'Exporters',
     default: 10_000,
     description: 'time limit of the last export of all exporters, when serve ends',
   },
@@ -112,6 +121,7 @@ export const SERVE_ROWS = {
     shape: filePath,
     needs: 'console',
     flag: { name: 'consoleFile', takes: '<file>' },
+    group: 'Exporters',
     variables: [outputPathOf('console', (text) => text)],
     defaultText: 'stdout',
     description: 'file to which the exporter `console` appends',
@@ -120,6 +130,7 @@ export const SERVE_ROWS = {
     shape: httpUrl,
     needs: 'otlp',
     flag: { name: 'otlpEndpoint', takes: '<url>' },
+    group: 'OTLP',
     variables: [
       // The SDK takes the first as a whole address, and the second as a base.
       { name: 'OTEL_EXPORTER_OTLP_METRICS_ENDPOINT', readBySdk: true },
@@ -133,6 +144,7 @@ export const SERVE_ROWS = {
     shape: word(['http/protobuf', 'http/json', 'grpc']),
     needs: 'otlp',
     flag: { name: 'otlpProtocol', takes: '<protocol>' },
+    group: 'OTLP',
     variables: [{ name: 'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL' }, { name: 'OTEL_EXPORTER_OTLP_PROTOCOL' }],
     default: 'http/protobuf',
     description: '`http/protobuf`, `http/json` or `grpc`',
@@ -142,6 +154,7 @@ export const SERVE_ROWS = {
     shape: word(['cumulative', 'delta', 'lowmemory'], { lowerCase: true }),
     needs: 'otlp',
     flag: { name: 'temporality', takes: '<preference>' },
+    group: 'OTLP',
     variables: [{ name: 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE' }],
     default: 'cumulative',
     description: 'temporality of OTLP: `cumulative`, `delta` or `lowmemory`',
@@ -150,6 +163,7 @@ export const SERVE_ROWS = {
     shape: word(HISTOGRAM_KINDS),
     needs: 'histograms',
     flag: { name: 'histograms', takes: '<kind>' },
+    group: 'Exporters',
     variables: [histogramVariable],
     default: 'explicit',
     description: 'histograms of the exporters `otlp` and `console`: `explicit` buckets, or `exponential`',
@@ -159,12 +173,14 @@ export const SERVE_ROWS = {
     shape: word(['on', 'off']),
     needs: 'server',
     flag: { name: 'page', takes: '<on-or-off>' },
+    group: 'HTTP server',
     default: 'on',
     description: 'live page for browsers at /, and its figures at /api/v1/agents: `on` or `off`',
   },
   state: {
     shape: word(['on', 'off']),
     flag: { name: 'state', takes: '<on-or-off>' },
+    group: 'Rings',
     variables: [{ name: 'NIXL_OTEL_STATE' }],
     default: 'on',
     description:
@@ -173,6 +189,7 @@ export const SERVE_ROWS = {
   logFormat: {
     shape: word(LOG_FORMATS),
     flag: { name: 'logFormat', takes: '<format>' },
+    group: 'Configuration and log',
     default: 'text',
     description: 'format of the lines on stderr, including errors of usage: `text` or `json`',
   },
@@ -180,6 +197,7 @@ export const SERVE_ROWS = {
     shape: word(LOG_LEVELS, { lowerCase: true }),
     inFile: false,
     flag: { name: 'logLevel', takes: '<level>' },
+    group: 'Configuration and log',
     variables: [{ name: 'OTEL_LOG_LEVEL', readBySdk: true }],
     defaultText: 'info',
     description: 'lowest level on stderr: `error`, `warn`, `info`, `debug`, `verbose` or `none`',

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ROOT, run, temporaryDirectory } from './command.js';
 
 const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
-const COMMANDS = [[], ['serve'], ['read'], ['list'], ['top'], ['demo'], ['simulate']];
+const COMMANDS = [[], ['serve'], ['read'], ['list'], ['top'], ['doctor'], ['completion'], ['demo'], ['simulate']];
 
 describe.each(COMMANDS)('nixl-otel %s', (...command) => {
   it.each(['--help', '-h'])('answers %s on stdout', async (flag) => {

@@ -53,6 +53,7 @@ describe('a command loads what it needs and commander:', () => {
     [23, [], ['list', '--dir', 'RINGS']],
     [28, [], ['read', 'RINGS/agent']],
     [50, [], ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [20, [], ['doctor', '--help']],
     [55, ['@opentelemetry/api'], ['config', 'schema']],
     [65, ['@opentelemetry/api'], ['serve', '--help']],
   ])('at most %d files and %j for %j', async (most, expected, args) => {

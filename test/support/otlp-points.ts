@@ -60,7 +60,7 @@ export interface JsonPush {
 }
 
 export function pointsIn(push: JsonPush | undefined): OtlpPoint[] {
-  const scopes = push?.resourceMetrics.flatMap(({ scopeMetrics }) => scopeMetrics) ?? [];
+  const scopes = push?.resourceMetrics.flatMap(({ scopeMetrics = [] }) => scopeMetrics) ?? [];
   return scopes.flatMap(({ metrics }) => metrics.flatMap(pointsOf));
 }
 

@@ -141,7 +141,7 @@ interface KnownError {
 }
 
 /** `httpStatus`: of the last response. The SDK does not report a status that it would have retried. */
-function exportProblem(error: unknown, httpStatus?: string): ExportProblem {
+export function exportProblem(error: unknown, httpStatus?: string): ExportProblem {
   const { name, code, details, errors } = (typeof error === 'object' && error !== null ? error : {}) as KnownError;
   const reason = reasonOf(error);
   if (name === 'OTLPExporterError' && httpStatus !== undefined) return problem(httpStatus, httpStatus);

@@ -1,0 +1,124 @@
+/** All checks of `nixl-otel doctor`, in the order of an event's way: process, directory, rings, serve, receiver. */
+import path from 'node:path';
+import { NixlTelemetryError } from '../../errors.js';
+import { namedFile, resolve } from '../../settings/resolve.js';
+import type { Resolution } from '../../settings/row.js';
+import { ALL_SERVE_ROWS, SERVE_ROWS, SERVE_SECTION, serveSettings } from '../../settings/serve-rows.js';
+import { requireRings } from '../../shm-bridge/ring.js';
+import { listens } from '../exporter-settings.js';
+import { Failure } from '../process/failure.js';
+import { directoryFindings, type Place } from './directory-checks.js';
+import { type Finding, finding } from './finding.js';
+import { processFindings, ringDirectoryOf } from './process-checks.js';
+import { lookAt, type NixlProcess, nixlProcesses, reached } from './processes.js';
+import { ringFindings, ringsIn } from './ring-checks.js';
+import { portFindings, serveFindings } from './serve-checks.js';
+
+export { serveFindings };
+
+/**
+ * Checks directories, the processes that use NIXL, and the outputs of serve. `given`: undefined for the directories of serve.
+ * @throws NixlTelemetryError on a platform without rings
+ */
+export async function hostFindings(given: readonly string[] | undefined): Promise<Finding[]> {
+  requireRings();
+  const settings = settingsOf(given);
+  if (settings instanceof NixlTelemetryError) return [wrongSetting(settings)];
+  const { processes, hidden } = nixlProcesses();
+  const places = placesIn(settings) ?? placesOf(processes);
+  const unseen =
+    places.length === 0 ? [finding('no-directory', { subject: 'settings', what: 'no directory is known' })] : [];
+  const values = { DIR: places[0]?.title ?? 'DIR' };
+  const what = `processes of other users that cannot be examined: ${hidden}`;
+  return [
+    ...(hidden === 0 ? [] : [finding('processes-hidden', { subject: 'processes', what, values })]),
+    ...(await findingsOf(processes, places, settings.get('force')!.value as boolean)),
+    ...unseen,
+    ...(await outputFindings(settings, values.DIR)),
+  ];
+}
+
+/**
+ * Checks one process and the directory that it was started with.
+ * @throws NixlTelemetryError on a platform without rings
+ */
+export async function processAndItsRings(pid: number): Promise<Finding[]> {
+  requireRings();
+  const one = lookAt(pid);
+  const [subject, values] = [`process ${pid}`, { PID: pid }];
+  if (one === 'gone') return [finding('no-process', { subject, what: 'there is no such process', values })];
+  if (one === 'hidden') return [finding('process-hidden', { subject, what: 'it cannot be examined', values })];
+  // Its mistakes are problems, as those of an agent: the user means this process.
+  const agent = { ...one, hasLibrary: true };
+  const findings = await findingsOf([agent], placesOf([agent]), false);
+  if (one.hasLibrary || findings.some(({ finding: name }) => name === 'process')) return findings;
+  return [finding('no-library', { subject: one.title, what: 'has not loaded the library of NIXL' }), ...findings];
+}
+
+async function findingsOf(
+  processes: readonly NixlProcess[],
+  places: readonly Place[],
+  force: boolean,
+): Promise<Finding[]> {
+  const checked = places.map((place) => {
+    const findings = directoryFindings(place, force);
+    const isReadable = findings.some(({ finding: name }) => name === 'directory');
+    return { place, findings, rings: isReadable ? ringsIn(place, force) : undefined };
+  });
+  const writers = new Set(checked.flatMap(({ rings = [] }) => rings.flatMap(({ writer }) => writer ?? [])));
+  const found = processes.flatMap((one) => processFindings(one, places, writers.has(one.pid)));
+  for (const { place, findings, rings } of checked) {
+    found.push(...findings, ...(rings === undefined ? [] : await ringFindings(place, rings, force)));
+  }
+  return found;
+}
+
+/** Returns the directories that the settings name, also by globs; undefined if they name none. */
+function placesIn(settings: Resolution): Place[] | undefined {
+  const texts = (key: string): string[] | undefined => settings.get(key)?.value as string[] | undefined;
+  const named = [...(texts('directories') ?? []), ...(texts('globs') ?? []).map((glob) => path.dirname(glob))];
+  if (named.length === 0) return undefined;
+  return [...new Set(named.map((one) => path.resolve(one)))].map((title) => ({ title, path: title }));
+}
+
+/** Returns the directories that the processes were started with. */
+function placesOf(processes: readonly NixlProcess[]): Place[] {
+  const places = new Map<string, Place>();
+  for (const one of processes) {
+    const directory = ringDirectoryOf(one);
+    if (directory === undefined) continue;
+    const { given: title, path: reachable } = reached(one.pid, directory);
+    places.set(reachable, { title, path: reachable });
+  }
+  return [...places.values()];
+}
+
+function settingsOf(directories: readonly string[] | undefined): Resolution | NixlTelemetryError {
+  const layers = { given: { directories }, givenBy: 'flag', environment: process.env } as const;
+  try {
+    return resolve(ALL_SERVE_ROWS, { ...layers, file: namedFile(layers, SERVE_SECTION) });
+  } catch (error) {
+    if (error instanceof NixlTelemetryError) return error;
+    throw error;
+  }
+}
+
+/** Checks what serve would do with the settings: listen, and push. */
+async function outputFindings(resolved: Resolution, directory: string): Promise<Finding[]> {
+  const settings = serveSettings(resolved);
+  const port = listens(resolved) && settings.port !== 0 ? await portFindings(settings, directory) : [];
+  const { otlpEndpoint } = SERVE_ROWS;
+  const hasReceiver = otlpEndpoint.variables.some((one) => 'readBySdk' in one && process.env[one.name]);
+  if (!settings.exporter.includes('otlp') && !resolved.has('otlpEndpoint') && !hasReceiver) return port;
+  const { receiverFindings } = await import('./receiver-check.js');
+  try {
+    return [...port, ...(await receiverFindings(settings))];
+  } catch (error) {
+    if (error instanceof NixlTelemetryError || error instanceof Failure) return [...port, wrongSetting(error)];
+    throw error;
+  }
+}
+
+function wrongSetting({ message }: Error): Finding {
+  return finding('wrong-setting', { subject: 'settings', what: message });
+}
