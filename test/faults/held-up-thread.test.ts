@@ -112,3 +112,18 @@ test('serve answers, reports the blocked thread at /readyz, continues with its e
   await until(() => Promise.resolve(collector.isHeldUp));
   expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
 });
+
+test('serve exports the events of its first drain, although a signal comes during it', async () => {
+  const collector = new CollectorStop();
+  const directory = temporaryDirectory();
+  const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4, capacity: 64 });
+  writer.push({ type: 0, value: 42n });
+  collector.hold('s');
+  const serve = start(['serve', '--dir', directory, '--state', 'off', '--exporter', 'console'], collector.env);
+  await until(() => Promise.resolve(collector.isHeldUp));
+  serve.child.kill('SIGTERM');
+  collector.release();
+  const { code, signal, stdout } = await serve.ended;
+  expect({ code, signal }).toEqual({ code: 0, signal: null });
+  expect(stdout).toMatch(/value: 42$/m);
+});

@@ -22,6 +22,7 @@ import { checkResourceAttributes } from './key-value-pairs.js';
 import { watchLateErrors } from './late-errors.js';
 import { checkOtlpEnvironment, shownCollector } from './otlp-environment.js';
 import { followExports } from './owners.js';
+import type { Serving } from './serving.js';
 import { switchedOff, switchWarnings, unusedVariables } from './variables.js';
 
 const HELP = `
@@ -58,15 +59,19 @@ async function serve(flags: Partial<ServeSettings>, command: Command): Promise<v
   const rings = withSource(settingsFrom(resolved, file));
   const { whileServing } = await import('./serving.js');
   let stop: StopRequest | undefined;
+  // From the first drain on, a signal must not end serve before its last export. Before, it must be able to end a module that
+  // hangs.
+  const handleSignals = (): void => {
+    stop = new StopRequest();
+  };
+  const work = async ({ url }: Serving): Promise<void> => {
+    const line = startLine(settings, url);
+    note(line);
+    reportToSystemd(line);
+    await Promise.race([stop!.requested, lateErrors.unknown]);
+  };
   try {
-    await whileServing(settings, rings, listens(resolved), async ({ url }) => {
-      // Signals are handled only from now on: before, a signal must be able to end a module that hangs.
-      stop = new StopRequest();
-      const line = startLine(settings, url);
-      note(line);
-      reportToSystemd(line);
-      await Promise.race([stop.requested, lateErrors.unknown]);
-    });
+    await whileServing(settings, rings, listens(resolved), work, handleSignals);
   } finally {
     stop?.dispose();
   }

@@ -13,14 +13,14 @@ import type { ServeSettings } from '../../settings/serve-rows.js';
 export type MetricsPipeline = Awaited<ReturnType<typeof openPipeline>>;
 
 /**
- * Opens the exporters before the source: if one of them cannot be opened, no event is taken out of a ring. `untilTurn`: waits
- * before the source is opened.
+ * Opens the exporters before the source: if one of them cannot be opened, no event is taken out of a ring. `beforeDrains` runs
+ * between both.
  * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
  */
 export async function openPipeline(
   { source: sourceOptions, ...profile }: ProducerSettings,
   settings: ServeSettings,
-  untilTurn?: () => Promise<void>,
+  beforeDrains: () => Promise<void>,
 ) {
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
   warnOfNoEffect(profile, logger);
@@ -36,7 +36,7 @@ export async function openPipeline(
       outputs.push(await openOutput(name, { settings, shared, onFailure }));
     }
     await builderMetrics.begin();
-    await untilTurn?.();
+    await beforeDrains();
     const state = settings.state === 'on';
     const source = openSource({ ...sourceOptions, ...builderMetrics.wants, state });
     sourceFeed = new SourceFeed(source, logger, failures);

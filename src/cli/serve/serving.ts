@@ -10,7 +10,7 @@ import { reportToSystemd } from '../process/systemd.js';
 import { type MetricsPipeline, openPipeline } from './pipeline.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
-interface Serving {
+export interface Serving {
   readonly pipeline: MetricsPipeline;
   /** URL of the exposition; undefined without a server. */
   readonly url: string | undefined;
@@ -18,7 +18,7 @@ interface Serving {
 
 /**
  * Serves while `work` runs. The server starts first: if it cannot listen, no event is taken out of a ring. A standby opens its
- * exporters while it waits for the port, so that it drains as soon as the port is free.
+ * exporters while it waits for the port, so that it drains as soon as the port is free. `onBegin` runs before the first drain.
  * @throws Failure if the address or an exporter is not available; NixlTelemetryError; errors of `work`.
  */
 export async function whileServing(
@@ -26,19 +26,23 @@ export async function whileServing(
   rings: ProducerSettings,
   listen: boolean,
   work: (serving: Serving) => Promise<void>,
+  onBegin: () => void = () => {},
 ): Promise<void> {
   const { host, port, standby } = settings;
   let server: MetricsServer | undefined;
   if (listen) server = standby === 'on' ? await listenIfFree(host, port) : await listenOn(host, port);
-  const untilFree = async (): Promise<void> => {
-    const text = `stands by until port ${port} of ${host} is free`;
-    note(text);
-    reportToSystemd(text);
-    server = await listenOnceFree(host, port);
+  const beforeDrains = async (): Promise<void> => {
+    if (listen && server === undefined) {
+      const text = `stands by until port ${port} of ${host} is free`;
+      note(text);
+      reportToSystemd(text);
+      server = await listenOnceFree(host, port);
+    }
+    onBegin();
   };
   let pipeline: MetricsPipeline | undefined;
   try {
-    pipeline = await openPipeline(rings, settings, listen && server === undefined ? untilFree : undefined);
+    pipeline = await openPipeline(rings, settings, beforeDrains);
     const { exposition, peek } = pipeline;
     if (exposition !== undefined) server?.route('/metrics', exposition);
     server?.route('/readyz', (_, answer) => {
