@@ -32,7 +32,7 @@ constexpr milliseconds kRoundInterval{50};
 // together take at most about 1 % of one core: a look takes 2 us if the header is mapped, otherwise 8 us. Of a ring
 // with a mapped header, it only finds agents that restarted and have written no event yet.
 constexpr milliseconds kParkedInterval{50};
-constexpr microseconds kIntervalPerMapped{1000};
+constexpr microseconds kIntervalPerMapped{2000};
 constexpr microseconds kIntervalPerParked{500};
 // Parked rings of a list that is longer are not mapped: a process may have about 65,000 mappings, and other users may
 // be allowed to add files.

@@ -54,6 +54,8 @@ class CandidateList {
 
   bool contains(const std::string& path) const { return candidates_.contains(path); }
   bool isEmpty() const { return candidates_.empty(); }
+  // False if no candidate is recent or held: a round over the others is due later than a tick.
+  bool mayOpenSoon() const { return mayHaveRecent_ || mayHaveHeld_; }
   const Candidate* find(const std::string& path) const;
 
   // Tries due candidates for one slice of time: ten thousand files that are no rings must not delay the rings. Recent

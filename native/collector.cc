@@ -14,11 +14,13 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kScanInterval{50};
-// Pause while the directories are empty, in drain intervals and at most. A drain interval is at most a fifth of a flush
-// interval, so a new agent flushes for the second time after ten drain intervals. Its ring has room for the first
-// flush.
+// Pause while no ring is attached and no file may soon be one, in drain intervals and at most. A drain interval is at
+// most a fifth of a flush interval, so a new agent flushes for the second time after ten drain intervals. Its ring has
+// room for the first flush.
 constexpr int kEmptyPauses = 4;
 constexpr milliseconds kLongestEmptyPause{80};
+// Longest pause while all attached rings are idle.
+constexpr milliseconds kLongestIdlePause{60};
 // Longest time for which a request waits for rings with a backlog.
 constexpr milliseconds kLongestBacklogWait{250};
 
@@ -64,7 +66,12 @@ void Collector::addSource(const std::shared_ptr<Source>& source) {
   updateInterval();
   scanAll_ = true;
   lastOrphans_ = {};
+  wakeThread();
+}
+
+void Collector::wakeThread() {
   wake_.notify_all();
+  directories_.wake();
 }
 
 void Collector::startThread() {
@@ -100,7 +107,7 @@ void Collector::removeSource(const std::shared_ptr<Source>& source) {
   }
   if (!sources_.empty()) return;
   stopping_ = true;
-  wake_.notify_all();
+  wakeThread();
 }
 
 // Sets the interval to the shortest of all sources: one thread drains for all of them.
@@ -150,10 +157,20 @@ void Collector::serve() {
       requestedAt_ = {};
     }
     ticked_.notify_all();
-    const auto requested = [this]() REQUIRES(collectorMutex) {
-      return stopping_ || scanAll_ || drainRequests_ > drainsServed_;
-    };
-    wake_.wait_until(collectorMutex, begin + pause_, requested);
+    waitForTick(begin + pause_);
+  }
+}
+
+void Collector::waitForTick(Clock::time_point next) {
+  const auto requested = [this]() REQUIRES(collectorMutex) {
+    return stopping_ || scanAll_ || drainRequests_ > drainsServed_ || !deferred_.isEmpty();
+  };
+  if (!isWatching_) {
+    wake_.wait_until(collectorMutex, next, requested);
+  } else if (!requested()) {
+    collectorMutex.unlock();
+    directories_.wait(next);
+    collectorMutex.lock();
   }
 }
 
@@ -165,6 +182,7 @@ void Collector::releaseAll() {
   candidates_.clear();
   drains_.clear();
   lives_.clear();
+  directories_.close();
   requestedAt_ = {};
   ticked_.notify_all();
   collectorMutex.unlock();
@@ -176,32 +194,37 @@ void Collector::releaseAll() {
 
 Clock::duration Collector::tick(Clock::time_point now) {
   milliseconds interval{0};
-  bool hasFiles = false;
+  bool mayHaveEvents = false;
+  const bool wasWatching = std::exchange(isWatching_, false);
   guardMappings();
   {
     const FairLock lock(collectorMutex);
     const bool requested = drainRequests_ > drainsServed_;
-    noteTick(now);
+    noteTick(now, wasWatching);
     if (isHeld()) return stats_.drainInterval;
     if (std::exchange(drainAll_, false) || requested) drains_.endRest();
-    if (requested || scanAll_ || now - lastScan_ >= kScanInterval) scan(now);
+    if (requested || scanAll_ || wasWatching || now - lastScan_ >= kScanInterval) {
+      scan(now);
+      isWatching_ = watchIfEmpty();
+    }
     tryCandidates(now, requested);
     interval = stats_.drainInterval;
-    hasFiles = !agents_.empty() || !candidates_.isEmpty();
+    mayHaveEvents = !agents_.empty() || candidates_.mayOpenSoon();
   }
   drains_.drain(ownAgents(), now + interval);
   if (lives_.watch(ownAgents(), now)) {
     const FairLock lock(collectorMutex);
     dropExpired(now);
   }
-  if (!hasFiles) return std::max({interval, kScanInterval, std::min(kEmptyPauses * interval, kLongestEmptyPause)});
-  return drains_.pauseAfter(now, interval, kScanInterval);
+  if (isWatching_) return std::max(interval, DirectoryWatch::longestPause.load());
+  if (!mayHaveEvents) return std::max({interval, kScanInterval, std::min(kEmptyPauses * interval, kLongestEmptyPause)});
+  return drains_.pauseAfter(now, interval, kLongestIdlePause);
 }
 
-void Collector::noteTick(Clock::time_point now) {
+void Collector::noteTick(Clock::time_point now, bool wasWatching) {
   if (lastTick_ != Clock::time_point{}) {
     const Clock::duration lag = now - lastTick_;
-    stats_.maxLagMs = std::max(stats_.maxLagMs, toMs(lag));
+    if (!wasWatching) stats_.maxLagMs = std::max(stats_.maxLagMs, toMs(lag));
     stats_.lateTicks += lag > std::max<Clock::duration>(pause_, stats_.drainInterval) + stats_.drainInterval;
   }
   lastTick_ = now;

@@ -28,6 +28,7 @@
 #include "candidate_list.h"
 #include "collector_locks.h"
 #include "deferred_calls.h"
+#include "directory_watch.h"
 #include "drain_schedule.h"
 #include "life_watch.h"
 #include "mutex.h"
@@ -40,7 +41,7 @@ struct CollectorStats {
   std::chrono::milliseconds drainInterval{0};
   uint64_t ticks = 0;
   uint64_t lateTicks = 0;
-  double maxLagMs = 0;
+  double maxLagMs = 0;     // longest time between two ticks, without waits for the first ring
   double sinceTickMs = 0;  // time from the last tick to the read of these stats
 };
 
@@ -126,6 +127,7 @@ class Collector {
   void addSource(const std::shared_ptr<Source>& source) REQUIRES(collectorMutex);
   void removeSource(const std::shared_ptr<Source>& source) REQUIRES(collectorMutex);
   void startThread() REQUIRES(lifecycle_, collectorMutex);
+  void wakeThread() REQUIRES(collectorMutex);
   void updateInterval() REQUIRES(collectorMutex);
   bool isHeld() const REQUIRES(collectorMutex);
   void makeOrDefer(WaitBudget& budget, const Call& call) EXCLUDES(collectorMutex);
@@ -142,9 +144,11 @@ class Collector {
   void releaseAll() REQUIRES(collectorThread, collectorMutex);
   void makeDeferredCalls() REQUIRES(collectorThread, collectorMutex);
   Clock::duration tick(Clock::time_point now) REQUIRES(collectorThread) EXCLUDES(collectorMutex);
-  void noteTick(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
+  void waitForTick(Clock::time_point next) REQUIRES(collectorThread, collectorMutex);
+  void noteTick(Clock::time_point now, bool wasWatching) REQUIRES(collectorThread, collectorMutex);
   void scan(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
   void removeOrphans(Clock::time_point now) REQUIRES(collectorThread, collectorMutex);
+  bool watchIfEmpty() REQUIRES(collectorThread, collectorMutex);
   void considerFile(const FoundFile& file) REQUIRES(collectorThread, collectorMutex);
   void tryCandidates(Clock::time_point now, bool isAwaited) REQUIRES(collectorThread, collectorMutex);
   size_t countRings() const REQUIRES(collectorThread, collectorMutex);
@@ -190,6 +194,8 @@ class Collector {
 
   DrainSchedule drains_ GUARDED_BY(collectorThread){stopping_};
   LifeWatch lives_ GUARDED_BY(collectorThread);
+  DirectoryWatch directories_;
+  bool isWatching_ GUARDED_BY(collectorThread) = false;          // until the next tick, directories_ reports new files
   Clock::duration pause_ GUARDED_BY(collectorThread){};          // planned time from the last tick to the next
   Clock::time_point requestedAt_ GUARDED_BY(collectorThread){};  // when the thread saw the oldest unserved request
 };

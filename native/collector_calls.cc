@@ -31,7 +31,7 @@ bool Collector::drainNow(std::chrono::milliseconds limit) {
   const uint64_t request = ++drainRequests_;
   FairLock lock(collectorMutex, std::defer_lock);
   if (!lock.lockWithin(budget) || !running_) return false;
-  wake_.notify_all();
+  wakeThread();
   const auto served = [this, request]() REQUIRES(collectorMutex) { return isServed(request) || !running_; };
   if (ticked_.wait_for(collectorMutex, budget.left, served)) return true;
   budget.noteTimeout();
@@ -43,9 +43,8 @@ uint64_t Collector::requestDrain() {
   // Takes the lock, because the thread must not miss the notification between its check for requests and its wait.
   FairLock lock(collectorMutex, std::defer_lock);
   WaitBudget budget = callBudget();
-  const bool isLocked = lock.lockWithin(budget);
-  static_cast<void>(isLocked);  // without the lock the thread is held up, and checks for requests before it waits
-  wake_.notify_all();
+  if (lock.lockWithin(budget))
+    wakeThread();  // otherwise the thread is held up, and checks for requests before it waits
   return request;
 }
 

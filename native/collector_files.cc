@@ -92,6 +92,21 @@ void Collector::removeOrphans(Clock::time_point now) {
   }
 }
 
+// Watches the directories if they have no file that is or may become a ring. True if they were watched before the last
+// scan, and no name was added since: then a wait for the watch misses no file.
+bool Collector::watchIfEmpty() {
+  std::set<std::string> folders;
+  bool isWatchable = agents_.empty() && candidates_.isEmpty();
+  for (const auto& source : sources_) {
+    for (const DirectoryTree& tree : source->trees()) {
+      isWatchable &= tree.state() == RingState::kReady && tree.problems().empty();
+      for (const std::string& folder : tree.folders()) folders.insert(folder);
+    }
+  }
+  if (!isWatchable) folders.clear();
+  return directories_.watch(folders);
+}
+
 // Adds a candidate for a file that is new or that replaced an agent's ring.
 void Collector::considerFile(const FoundFile& file) {
   if (candidates_.contains(file.path)) return;

@@ -14,7 +14,7 @@ constexpr int kMaxSettlingPauses = 6;
 // Events that one ring may deliver before the turn of the next ring.
 constexpr uint64_t kTurn = 16 * DrainProtocol<int>::kChunkSlots;
 constexpr milliseconds kNearlyFullInterval{1};
-// Time without an event in any ring after which drains are half as frequent.
+// Time without an event in any ring after which drains are a third as frequent.
 constexpr milliseconds kQuiet{1000};
 // Longest time without a drain while looks find all rings unchanged. What depends on time, such as the end of a
 // replaced ring, may be late by as much.
@@ -109,8 +109,8 @@ Clock::duration DrainSchedule::pauseAfter(Clock::time_point tick, milliseconds i
   // A nearly full ring may have no room for the events of another interval.
   if (nearlyFull_ || !backlog_.empty()) return std::min(kNearlyFullInterval, interval);
   // While no ring has events, wake-ups cause most of the collector's cost. A drain interval is at most a fifth of a
-  // flush interval. Therefore two drain intervals end before an agent that becomes active flushes a second time.
-  if (tick - lastMoved_ >= kQuiet) return std::max(interval, std::min(2 * interval, longest));
+  // flush interval. Therefore three drain intervals end before an agent that becomes active flushes a second time.
+  if (tick - lastMoved_ >= kQuiet) return std::max(interval, std::min(3 * interval, longest));
   return interval;
 }
 

@@ -19,16 +19,17 @@ function collector() {
   return { ms: Number(readFileSync(`${own}/schedstat`, 'utf8').split(' ')[0]) / 1e6, waits: Number(waits[1]) };
 }
 
-/** Shares of one core, in per cent, over the given time, and wake-ups per second. */
+/** Shares of one core, in per cent, over the given time, and wake-ups per second. The search for the thread is not in them. */
 async function cpu(ms) {
-  const before = { main: onCpuMs(), whole: wholeCpuMs(), collector: collector(), at: performance.now() };
+  const before = { collector: collector(), main: onCpuMs(), whole: wholeCpuMs(), at: performance.now() };
   await sleep(ms);
   const passed = performance.now() - before.at;
   const share = (spent) => (100 * spent) / passed;
+  const [main, whole] = [onCpuMs(), wholeCpuMs()];
   const { ms: collectorMs, waits } = collector();
   return {
-    mainCpu: share(onCpuMs() - before.main),
-    cpu: share(wholeCpuMs() - before.whole),
+    mainCpu: share(main - before.main),
+    cpu: share(whole - before.whole),
     collectorCpu: share(collectorMs - before.collector.ms),
     wakeUps: ((waits - before.collector.waits) * 1000) / passed,
   };

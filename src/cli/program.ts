@@ -1,40 +1,15 @@
 /** Command line: commands, help, version and exit codes. */
-import { fileURLToPath } from 'node:url';
-import { Command, CommanderError } from 'commander';
 import { isUnsupported, NixlTelemetryError } from '../errors.js';
-import { PACKAGE_VERSION, packageFolder } from '../package.js';
+import { PACKAGE_VERSION } from '../package.js';
 import type { LogFormat } from '../settings/log-words.js';
+import type { CommandRows } from './parser.js';
 import { ExitCode, exitCodeOf, Failure } from './process/failure.js';
-import {
-  guardOutput,
-  bufferNotes,
-  isOutputLost,
-  note,
-  type NoteLevel,
-  ensureNoteFormat,
-  setNoteFormat,
-} from './process/output.js';
+import { guardOutput, bufferNotes, isOutputLost, note, ensureNoteFormat, setNoteFormat } from './process/output.js';
 import { ignoreHangup } from './process/stop.js';
 import type { CommandReference } from './reference.js';
 
-const EXIT_CODES = `
-Exit codes: 0 ok, 1 failed, 2 wrong usage, 3 no rings, 4 incompatible or corrupt, or a platform
-without rings, 5 not permitted or busy.`;
-
-interface CommandRow {
-  readonly description: string;
-  /** Placeholder and description of its argument. */
-  readonly argument?: readonly [string, string];
-  /** Its page in docs/. */
-  readonly docs?: string;
-  /** True if its modules log through OpenTelemetry's diag. */
-  readonly logs?: true;
-  /** Loads the modules of the command, and returns a function that adds its options and its action. */
-  readonly load: () => Promise<(command: Command) => void>;
-}
-
 /** Commands in the order of the help, which loads none of them. */
-const COMMANDS: Readonly<Record<string, CommandRow>> = {
+const COMMANDS: CommandRows = {
   serve: {
     description: 'export the metrics of all agents in a directory',
     docs: 'settings.md',
@@ -111,32 +86,24 @@ export async function run(given: readonly string[]): Promise<number> {
   else if (isServe) bufferNotes();
   const settledFormat = (): LogFormat =>
     ensureNoteFormat(() => formats?.formatInNamedFile(args, process.env) ?? 'text');
-  const command = called !== undefined && Object.hasOwn(COMMANDS, called) ? COMMANDS[called] : undefined;
+  const name = called !== undefined && Object.hasOwn(COMMANDS, called) ? called : undefined;
+  const command = name === undefined ? undefined : COMMANDS[name];
   // A wrong OTEL_LOG_LEVEL is reported by every command.
   if (command?.logs || process.env['OTEL_LOG_LEVEL']) (await import('./process/diag.js')).logDiagToStderr();
   try {
-    const isVersion = called === '-V' || called === '--version';
-    const names = command !== undefined ? [called!] : isVersion ? [] : Object.keys(COMMANDS);
-    const program = buildProgram(names, settledFormat);
-    if (command !== undefined) (await command.load())(program.commands[0]!);
-    for (const one of [program, ...program.commands])
-      addCommonFlags(one).addHelpText('after', () => ending(one.name()));
-    await program.parseAsync(upToUnknownCommand(program, args), { from: 'user' });
+    if (args[0] === '-V' || args[0] === '--version') {
+      // Commander would ignore what follows, too. Loading it takes longer than all else that this needs.
+      process.stdout.write(`${PACKAGE_VERSION}\n`);
+    } else {
+      const { parse } = await import('./parser.js');
+      const code = await parse(args, name === undefined ? COMMANDS : { [name]: command! }, settledFormat);
+      if (code !== ExitCode.OK) return code;
+    }
   } catch (error) {
     settledFormat();
-    // Commander throws to end after --help and --version, too.
-    if (!(error instanceof CommanderError)) return report(error);
-    if (error.exitCode !== 0) return ExitCode.USAGE;
+    return report(error);
   }
   return (await isOutputLost()) ? ExitCode.FAILED : ExitCode.OK;
-}
-
-/** Drops the arguments after an unknown command: commander would obey a --help among them and not report the mistake. */
-function upToUnknownCommand({ commands }: Command, args: readonly string[]): string[] {
-  const [name, ...rest] = args;
-  if (name === undefined || name.startsWith('-') || commands.length === 0) return [...args];
-  const command = commands.find((one) => one.name() === name);
-  return command === undefined ? [name] : [name, ...upToUnknownCommand(command, rest)];
 }
 
 function report(error: unknown): number {
@@ -153,49 +120,8 @@ function report(error: unknown): number {
   return ExitCode.FAILED;
 }
 
-/** Makes a program with these commands, which have no options and no actions yet. `settledFormat`: called before a write to stderr. */
-function buildProgram(names: readonly string[], settledFormat: () => LogFormat): Command {
-  const program = new Command('nixl-otel');
-  const write = (text: string, level: NoteLevel): void => {
-    if (settledFormat() === 'json') note(text.replace(/^error: /, '').trim(), level);
-    else process.stderr.write(text);
-  };
-  program
-    .configureOutput({ outputError: (text) => write(text, 'error'), writeErr: (text) => write(text, 'info') })
-    .description('Turns the telemetry that NVIDIA NIXL agents write into shared memory into OpenTelemetry metrics.')
-    .exitOverride()
-    .showHelpAfterError('--help shows the usage.')
-    .helpCommand(false);
-  for (const name of names) {
-    const { description, argument } = COMMANDS[name]!;
-    const command = program.command(name).description(description);
-    if (argument !== undefined) command.argument(...argument);
-  }
-  return program;
-}
-
-function addCommonFlags(command: Command): Command {
-  return command
-    .version(PACKAGE_VERSION, '-V, --version', 'show the version')
-    .helpOption('-h, --help', 'show this help');
-}
-
-/** Returns the end of the help of a command, or of the program: exit codes, and the place of the documentation. */
-function ending(name: string): string {
-  const { docs = '' } = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]! : {};
-  try {
-    const place = new URL(`docs/${docs}`, packageFolder('the documentation'));
-    return `${EXIT_CODES}\nDocumentation: ${fileURLToPath(place)}`;
-  } catch {
-    return EXIT_CODES; // a bundle has no documentation
-  }
-}
-
 /** Returns the reference of all commands, for completions and the man page. */
 export async function programReference(): Promise<CommandReference> {
-  const program = buildProgram(Object.keys(COMMANDS), () => 'text');
-  for (const command of program.commands) (await COMMANDS[command.name()]!.load())(command);
-  for (const one of [program, ...program.commands]) addCommonFlags(one);
-  program.addHelpText('after', EXIT_CODES);
-  return (await import('./reference.js')).referenceOf(program);
+  const [{ wholeProgram }, { referenceOf }] = await Promise.all([import('./parser.js'), import('./reference.js')]);
+  return referenceOf(await wholeProgram(COMMANDS));
 }

@@ -81,7 +81,7 @@ export const SELF_METRICS: readonly OwnMetric<[snapshot: FeedSnapshot]>[] = [
   own(
     semconv.METRIC_NIXL_COLLECTOR_LAG_MAX,
     's',
-    'Longest time between the beginnings of two ticks.',
+    'Longest time between the beginnings of two ticks, without waits for the first ring.',
     ({ collector }) => single(collector.maxLagMs / MILLISECONDS_PER_SECOND),
   ),
   own(

@@ -95,7 +95,7 @@ export const METRIC_NIXL_DURATION_EVENTS = 'nixl.duration.events' as const;
 export const METRIC_NIXL_COLLECTOR_TICKS = 'nixl.collector.ticks' as const;
 /** Counter, {tick}. Ticks that began more than one drain interval late. */
 export const METRIC_NIXL_COLLECTOR_LATE_TICKS = 'nixl.collector.late_ticks' as const;
-/** Gauge, s. Longest time between the beginnings of two ticks. */
+/** Gauge, s. Longest time between the beginnings of two ticks, without waits for the first ring. */
 export const METRIC_NIXL_COLLECTOR_LAG_MAX = 'nixl.collector.lag.max' as const;
 /** UpDownCounter, {agent}. Agents with an attached ring by life, exported or not. */
 export const METRIC_NIXL_COLLECTOR_AGENTS = 'nixl.collector.agents' as const;

@@ -103,14 +103,14 @@ export interface PlaceStatus extends RingStatus {
 /** State of the background thread: one per process, shared by all sources. */
 export interface CollectorStats {
   /**
-   * Interval in force, milliseconds: the smallest of all sources. Doubled, to at most 50, while no ring has had an event
+   * Interval in force, milliseconds: the smallest of all sources. Tripled, to at most 60, while no ring has had an event
    * for a second.
    */
   drainIntervalMs: number;
   ticks: number;
   /** Ticks that began more than one interval late. */
   lateTicks: number;
-  /** Longest time between the starts of two ticks, milliseconds. */
+  /** Longest time between the starts of two ticks, milliseconds, without waits for the first ring. */
   maxLagMs: number;
   /** Time since the start of the last tick, milliseconds: much more than the interval if the thread is blocked. */
   sinceTickMs: number;

@@ -25,6 +25,22 @@ describe.each(COMMANDS)('nixl-otel %s', (...command) => {
   });
 });
 
+it.each([
+  ['--version', '--no-such-flag'],
+  ['-V', 'list'],
+])('answers the version without a look at what follows: %s %s', async (...args) => {
+  expect(await run(args)).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+it.each([
+  ["unknown command '--version'", '--', '--version'],
+  ["unknown option '--version=1'", '--version=1'],
+])('takes no version: %s', async (reason, ...args) => {
+  const { code, stdout, stderr } = await run(args);
+  expect(stderr).toContain(reason);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+});
+
 describe('wrong usage', () => {
   it('shows the help on stderr when there is no command', async () => {
     const { code, stdout, stderr } = await run([]);

@@ -154,20 +154,30 @@ test.skipIf(!mayMountMemory)(
 const NO_INOTIFY = ['-Ur', 'sh', '-ec', 'echo 0 > /proc/sys/user/max_inotify_instances; exec "$@"', 'sh'];
 const mayLimit = spawnSync('unshare', [...NO_INOTIFY, 'true']).status === 0;
 
-test('without inotify instances: finds rings, because directories are polled', async () => {
-  const directory = mkdtempSync(path.join(tmpdir(), 'nixl-otel-test-'));
+test.for<[name: string, limit: string[], instances: number]>([
+  ['without inotify instances: finds rings, because directories are polled', NO_INOTIFY, 0],
+  ['with inotify: watches an empty directory', [], 1],
+])('%s', async ([, limit, instances], { skip }) => {
+  skip(limit.length > 0 && !mayLimit);
+  const directory = mkdtempSync(path.join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'nixl-otel-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const [program, ...flags] = [...(mayLimit ? ['unshare', ...NO_INOTIFY] : []), process.execPath] as [string];
+  const [program, ...flags] = [...(limit.length > 0 ? ['unshare', ...limit] : []), process.execPath] as [string];
   const args = [...flags, path.join(ROOT, 'dist/cli/main.js'), 'serve', '--dir', directory, '--port', '0'];
   const serve = new RunningCommand(program, args);
   const [url] = await serve.says(/http:\S+metrics/);
+  const descriptors = `/proc/${serve.child.pid}/fd`;
+  const open = () => readdirSync(descriptors).map((fd) => readlinkSync(path.join(descriptors, fd)));
+  const watches = () => open().filter((file) => file.includes('inotify')).length;
+  await until(() => Promise.resolve(watches() >= instances));
   const writer = new RingWriter(path.join(directory, 'late'), { wireVersion: 4, capacity: 64 });
   for (let i = 0; i < 5; i++) writer.push({ type: 0, value: 2n });
   await until(async () => valueOf(await scrape(url), 'agent_tx_bytes_total') === 10);
-  const descriptors = `/proc/${serve.child.pid}/fd`;
-  const open = readdirSync(descriptors).map((fd) => readlinkSync(path.join(descriptors, fd)));
   const files = [path.join(directory, '.nixl-otel/late'), path.join(directory, 'late')];
-  expect(open.filter((file) => file.includes('late')).sort()).toEqual(files);
-  expect(open.filter((file) => file.includes('inotify'))).toEqual([]);
+  expect(
+    open()
+      .filter((file) => file.includes('late'))
+      .sort(),
+  ).toEqual(files);
+  expect(watches()).toBe(instances);
   expect((await serve.stop()).code).toBe(0);
 });

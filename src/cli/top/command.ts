@@ -8,8 +8,8 @@ import { StopRequest } from '../process/stop.js';
 import { SORT_KEYS } from './columns.js';
 import { credentialsIn } from './credentials.js';
 import { INITIAL } from './keys.js';
-import { type Output, outputOf, textOf, type TopOptions } from './outputs.js';
-import { type Sampler, Tracker, type View } from './tracker.js';
+import type { Output, TopOptions } from './outputs.js';
+import type { Sample, Sampler } from './tracker.js';
 
 const HELP = `
 top observes rings: it removes no events and does not disturb a ring's consumer. Totals begin at the start of top. If a ring
@@ -69,14 +69,15 @@ async function top(options: TopOptions, command: Command): Promise<void> {
   let output: Output | undefined;
   try {
     const most = options.once === true ? 1 : (options.count ?? Infinity);
-    const tracker = new Tracker();
-    const nextView = async (): Promise<View | undefined> => {
-      const sample = stop.isRequested ? undefined : await Promise.race([sampler.sample(), stop.requested]);
-      return sample === undefined ? undefined : tracker.add(sample);
-    };
+    const nextSample = async (): Promise<Sample | undefined> =>
+      stop.isRequested ? undefined : ((await Promise.race([sampler.sample(), stop.requested])) ?? undefined);
     let nextMs = performance.now() + options.interval;
-    let view = await nextView();
-    if (view === undefined) return;
+    const first = await nextSample();
+    if (first === undefined) return;
+    // Loaded while the first interval runs.
+    const [{ Tracker }, { outputOf, textOf }] = await Promise.all([import('./tracker.js'), import('./outputs.js')]);
+    const tracker = new Tracker();
+    let view = tracker.add(first);
     output = await outputOf(options, sampler, stop);
     let seen = view.rows.length;
     await output.show(view);
@@ -84,9 +85,9 @@ async function top(options: TopOptions, command: Command): Promise<void> {
       await stop.pause(nextMs - performance.now());
       // Frames keep their schedule without drift. A frame that would be late by an interval is left out.
       nextMs = Math.max(nextMs + options.interval, performance.now());
-      const next = await nextView();
+      const next = await nextSample();
       if (next === undefined) break;
-      view = next;
+      view = tracker.add(next);
       seen += view.rows.length;
       if (shown === most && seen === 0) throw sampler.noAgents();
       await output.show(view);
