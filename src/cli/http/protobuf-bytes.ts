@@ -12,9 +12,10 @@ export class ProtobufBytes {
   #view: DataView;
   #end = 0;
 
-  constructor(capacity = 256) {
-    this.#bytes = new Uint8Array(capacity);
-    this.#view = new DataView(this.#bytes.buffer);
+  /** `room`: memory to write to; other memory follows if it becomes full. */
+  constructor(room: Uint8Array = new Uint8Array(256)) {
+    this.#bytes = room;
+    this.#view = new DataView(room.buffer, room.byteOffset, room.length);
   }
 
   get length(): number {
