@@ -69,6 +69,8 @@ export interface Addon {
     },
     taps: readonly RawTap[],
   ): { source: Handle; taps: Handle[] };
+  /** Lets all threads of the process share freed memory, where the C library can. */
+  shareFreedMemory(): void;
   closeSource(source: Handle): void;
   drainNow(limitMs: number): boolean;
   /** Starts the drain that drainNow() waits for. */

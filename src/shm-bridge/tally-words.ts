@@ -2,7 +2,7 @@
 import { type ExponentialTally, TALLY_SCALE } from '../exponential.js';
 import type { AgentTally, EventTally, HistogramTally, TransferTally } from '../tally.js';
 import { type RawTally, transferBounds } from './raw-tally.js';
-import type { Words } from './words.js';
+import type { Words } from './snapshot.js';
 
 const NO_TYPE = 0xffff_ffff;
 const NO_COUNTS = new Float64Array(0);

@@ -1,7 +1,7 @@
 /** A RingSource without rings: tests set the readings of agents. */
 import { tallyOptions } from '../../src/mapping/index.js';
 import type { SnapshotFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
-import type { EventTap, RingSource, SnapshotReader } from '../../src/shm-bridge/index.js';
+import type { EventTap, RingSource, SnapshotReader, SnapshotWants } from '../../src/shm-bridge/index.js';
 import type {
   AgentSnapshot,
   RecoveredCounts,
@@ -152,6 +152,8 @@ export class InMemorySource implements RingSource {
   readonly recovered = new Map<number, RecoveredCounts>();
   collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, sinceTickMs: 3 };
   failure: Error | undefined;
+  /** Arguments of the snapshots of readers. */
+  readonly wants: (SnapshotWants | undefined)[] = [];
   readonly #first: InMemoryTap | undefined;
 
   constructor(tap?: TypeTapOptions) {
@@ -185,7 +187,11 @@ export class InMemorySource implements RingSource {
   }
 
   openReader(): SnapshotReader {
-    return { snapshot: () => this.snapshot(), close: () => {} };
+    const snapshot = (wants?: SnapshotWants): Snapshot => {
+      this.wants.push(wants);
+      return this.snapshot();
+    };
+    return { snapshot, close: () => {} };
   }
 
   drainNow(): void {

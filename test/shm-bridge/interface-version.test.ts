@@ -162,6 +162,7 @@ test('the interface has not changed without a new version', () => {
         "requestDrain",
         "ringStats",
         "setSampling",
+        "shareFreedMemory",
         "snapshot",
         "takeEvents",
         "takeTapped",

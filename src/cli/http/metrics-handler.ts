@@ -2,14 +2,13 @@
 import { diag } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
 import type { PageCollection, PageMetrics } from '../../instrumentation/producer/metric-producer.js';
-import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
-import type { SnapshotWants } from '../../shm-bridge/source.js';
 import { prefersProtobuf, PROMETHEUS_PROTOBUF, PROMETHEUS_TEXT } from './accept.js';
 import { TextExposition } from './exposition.js';
 import type { Handler } from './metrics-server.js';
 
 interface PageReader {
-  collect(wants: SnapshotWants): Promise<PageCollection>;
+  /** Resolves to what `use` resolves to. */
+  collect<T>(exponential: boolean, use: (collection: PageCollection) => Promise<T>): Promise<T>;
 }
 
 interface Exposition {
@@ -50,13 +49,13 @@ interface Page {
 
 /** A page of many agents has megabytes. Therefore only one of a format is made at a time, for any number of scrapers. */
 function format(reader: PageReader, exponential: boolean, load: () => Promise<Exposition>): () => Promise<Page> {
-  const kept = new KeptSnapshot();
   let loaded: Promise<Exposition> | undefined;
   return coalesce(async () => {
     const exposition = await (loaded ??= load());
-    const { metrics, errors } = await reader.collect({ exponential, kept });
-    if (errors.length > 0) diag.error('collecting metrics for /metrics', ...errors);
-    const bytes = await exposition.page(metrics);
+    const bytes = await reader.collect(exponential, ({ metrics, errors }) => {
+      if (errors.length > 0) diag.error('collecting metrics for /metrics', ...errors);
+      return exposition.page(metrics);
+    });
     let uses = 0;
     const end = (): void => {
       if (--uses === 0) exposition.reuse(bytes);

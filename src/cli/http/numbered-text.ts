@@ -3,6 +3,9 @@ import { widthOf, writeNumber } from './number-bytes.js';
 import { PageBytes } from './page-bytes.js';
 import { roomFor } from './room.js';
 
+/** Room for each number. */
+const USUAL_WIDTH = 6;
+
 /** To write it: begin(), number() once per line, end(). */
 export class NumberedText {
   /** The text as last written, and spare memory; at first without numbers. */
@@ -23,17 +26,16 @@ export class NumberedText {
 
   /** `heads`: the text of each line in front of its number. */
   constructor(comments: string, heads: readonly string[]) {
-    const page = new PageBytes(new Uint8Array(comments.length + heads.length * 128));
     this.#starts = new Uint32Array(heads.length);
     this.#widths = new Uint8Array(heads.length);
-    page.text(comments);
+    this.#length = Buffer.byteLength(comments);
     for (const [line, head] of heads.entries()) {
-      page.text(head);
-      this.#starts[line] = page.length;
-      page.endLine();
+      this.#starts[line] = this.#length += Buffer.byteLength(head);
+      this.#length++; // the end of the line
     }
-    this.#bytes = page.finish();
-    this.#length = page.length;
+    const bytes = Buffer.allocUnsafeSlow(this.#length + heads.length * USUAL_WIDTH);
+    bytes.write(`${comments}${heads.join('\n')}\n`);
+    this.#bytes = new Uint8Array(bytes.buffer);
   }
 
   begin(page: PageBytes): void {

@@ -15,7 +15,9 @@ import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { producerSettings, type Profile, warnOfNoEffect } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
 import type { Histograms, NixlMetricProducerOptions, Temporality } from '../../settings/options.js';
+import { madeOnce } from '../../maps.js';
 import { openSource, type RingSource, type SnapshotWants, type SourceOptions } from '../../shm-bridge/index.js';
+import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
 import { AgentSeriesCache } from '../agents/agent-series.js';
 import { BuilderMetrics } from '../builders/builder-metrics.js';
 import { type MetricProcessor, tallyMetrics } from '../builders/metric-processor.js';
@@ -50,7 +52,7 @@ export interface SharedFeed extends Profile {
   readonly bothBuckets?: boolean;
 }
 
-/** Metrics of a page. Those of agents are made while they are iterated, and only once. */
+/** Metrics of a page. Those of agents are made while they are iterated, once. */
 export interface PageMetrics {
   readonly resource: Pick<Resource, 'attributes'>;
   readonly scopeMetrics: readonly { readonly metrics: Iterable<MetricData> }[];
@@ -109,6 +111,9 @@ export class NixlMetricProducer implements MetricProducer {
   readonly #metrics: readonly Metric[];
   readonly #series: AgentSeriesCache;
   readonly #memory: ReaderMemory;
+  /** Snapshots of pages, with and without exponential histograms. */
+  readonly #kept = new Map<boolean, KeptSnapshot>();
+  #makingPage: Promise<void> | undefined;
   /** True if the last readings are kept even when no delta needs them. */
   #keepsLast: boolean;
   #closed = false;
@@ -160,6 +165,7 @@ export class NixlMetricProducer implements MetricProducer {
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
   async collect(): Promise<CollectionResult> {
     try {
+      await this.#untilPagesAreMade();
       const snapshot = await this.#snapshot();
       if (snapshot === undefined) return result([], []);
       const deltas = this.#deltas();
@@ -178,19 +184,34 @@ export class NixlMetricProducer implements MetricProducer {
   }
 
   /**
-   * @internal collect() for a page: holds at no time the points of all metrics. `wants.kept` must not be used again before the
-   * metrics have been iterated. Builders may keep agents, so it is not used for them.
+   * @internal Collects for a page, and never holds the points of all metrics. Resolves to what `use` resolves to; further collects
+   * wait until then. Rejects if the snapshot fails. `exponential`: false for histograms with explicit buckets only.
    */
-  async [COLLECT]({ kept, exponential = true }: SnapshotWants): Promise<PageCollection> {
+  async [COLLECT]<T>(exponential: boolean, use: (collection: PageCollection) => Promise<T>): Promise<T> {
+    await this.#untilPagesAreMade();
+    const made = this.#collectPage(exponential).then(use);
+    const end = (): void => void (this.#makingPage = undefined);
+    this.#makingPage = made.then(end, end);
+    return made;
+  }
+
+  async #collectPage(exponential: boolean): Promise<PageCollection> {
     const { builderMetrics } = this.#context;
     await builderMetrics.begin();
     const { hasMeter } = builderMetrics;
-    const snapshot = await this.#snapshot({ exponential, kept: hasMeter ? undefined : kept });
+    // Builders may keep agents, so their snapshots are not changed.
+    const kept = hasMeter ? undefined : madeOnce(this.#kept, exponential, () => new KeptSnapshot());
+    const snapshot = await this.#snapshot({ exponential, kept });
     if (snapshot === undefined) return page([], []);
     const metrics = this.#metricsFrom(snapshot, this.#views(snapshot, NO_DELTAS), NO_DELTAS, exponential);
     if (!hasMeter) return page([{ metrics }], []);
     const { scopeMetrics, errors } = await builderMetrics.collect(this.#memory, snapshot);
     return page([{ metrics }, ...scopeMetrics], errors);
+  }
+
+  /** Metrics with a memory need the order of the snapshots. */
+  async #untilPagesAreMade(): Promise<void> {
+    while (this.#makingPage !== undefined) await this.#makingPage;
   }
 
   /** Returns undefined after close(), and without an open source. */
