@@ -152,7 +152,7 @@ export class InMemorySource implements RingSource {
   readonly recovered = new Map<number, RecoveredCounts>();
   collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, sinceTickMs: 3 };
   failure: Error | undefined;
-  /** Arguments of the snapshots of readers. */
+  /** What readers wanted of their snapshots. */
   readonly wants: (SnapshotWants | undefined)[] = [];
   readonly #first: InMemoryTap | undefined;
 
@@ -178,6 +178,11 @@ export class InMemorySource implements RingSource {
     return { ...all, places: [], collector };
   }
 
+  snapshotFor(wants?: SnapshotWants): Snapshot {
+    this.wants.push(wants);
+    return this.snapshot();
+  }
+
   keepAttributes(agentId: number, text: string): void {
     this.kept.set(agentId, text);
   }
@@ -187,11 +192,7 @@ export class InMemorySource implements RingSource {
   }
 
   openReader(): SnapshotReader {
-    const snapshot = (wants?: SnapshotWants): Snapshot => {
-      this.wants.push(wants);
-      return this.snapshot();
-    };
-    return { snapshot, close: () => {} };
+    return { snapshot: (wants) => this.snapshotFor(wants), close: () => {} };
   }
 
   drainNow(): void {
@@ -224,7 +225,7 @@ export function feedOf(source: InMemorySource): SnapshotFeed {
   return {
     join: () => {},
     leave: () => {},
-    collect: () => Promise.resolve().then(() => source.snapshot()),
+    collect: (_, wants) => Promise.resolve().then(() => source.snapshotFor(wants)),
     rings: () => new Set(source.agents.map(({ path }) => path)),
     recovered: (agentId) => source.recoveredCounts(agentId),
   };
