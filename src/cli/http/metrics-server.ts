@@ -138,7 +138,7 @@ function send(
   }
   // Runs on another thread: compressing megabytes takes milliseconds.
   gzip(body, { level: 1 }, (error, packed) => {
-    response.once('close', onSent);
+    onSent();
     if (error !== null) return void response.destroy(error);
     const length = packed.length;
     response.writeHead(status, { ...headers, 'content-encoding': 'gzip', 'content-length': length }).end(packed);
