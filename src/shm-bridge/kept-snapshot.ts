@@ -3,9 +3,10 @@ import { madeOnce } from '../maps.js';
 import type { AgentSnapshot } from '../tally.js';
 import type { RawSnapshot } from './addon.js';
 import type { RawTally } from './raw-tally.js';
-import { decodeAgents, type Place, Words } from './snapshot.js';
+import { decodeAgents, type Place } from './snapshot.js';
 import { TallyWords } from './tally-words.js';
 import type { Snapshot } from './types.js';
+import { Words } from './words.js';
 
 /** Room for words above those of the last snapshot. */
 const SPARE = 1.25;

@@ -2,7 +2,7 @@
 import { type ExponentialTally, TALLY_SCALE } from '../exponential.js';
 import type { AgentTally, EventTally, HistogramTally, TransferTally } from '../tally.js';
 import { type RawTally, transferBounds } from './raw-tally.js';
-import type { Words } from './snapshot.js';
+import type { Words } from './words.js';
 
 const NO_TYPE = 0xffff_ffff;
 const NO_COUNTS = new Float64Array(0);
@@ -215,7 +215,12 @@ function copyOfTransfers({ count, size, duration, throughput }: TransferWords): 
   return { count, size: copyWithSum(size), duration: copyWithSum(duration), throughput: copyWithSum(throughput) };
 }
 
-function copyWithSum<Sum>({ bounds, counts, exponential, sum }: HistogramWords & { readonly sum: Sum }): HistogramTally & {
+function copyWithSum<Sum>({
+  bounds,
+  counts,
+  exponential,
+  sum,
+}: HistogramWords & { readonly sum: Sum }): HistogramTally & {
   readonly sum: Sum;
 } {
   return { bounds, counts, exponential, sum };

@@ -33,7 +33,7 @@ async function loadedBy(args: readonly string[], until?: RegExp): Promise<{ pack
 
 it.each([
   ['rings.js', 9],
-  ['testing.js', 40],
+  ['testing.js', 41],
 ])('%s loads no package at all, and at most %d files', async (entry, most) => {
   const { packages, files } = await loadedBy([path.join(ROOT, 'dist', entry)]);
   expect(packages).toEqual([]);
@@ -52,7 +52,7 @@ describe('a command loads what it needs and commander:', () => {
     [8, [], ['--help']],
     [23, [], ['list', '--dir', 'RINGS']],
     [28, [], ['read', 'RINGS/agent']],
-    [51, [], ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [52, [], ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
     [55, ['@opentelemetry/api'], ['config', 'schema']],
     [65, ['@opentelemetry/api'], ['serve', '--help']],
   ])('at most %d files and %j for %j', async (most, expected, args) => {

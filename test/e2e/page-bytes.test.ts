@@ -46,7 +46,8 @@ function pagesOf(directory: string, options: NixlMetricProducerOptions) {
       return text;
     });
   /** A page of a snapshot that is not updated in place. */
-  const fresh = async (): Promise<string> => serializer.serialize({ ...(await producer.collect()).resourceMetrics, resource });
+  const fresh = async (): Promise<string> =>
+    serializer.serialize({ ...(await producer.collect()).resourceMetrics, resource });
   return { compared, fresh, processor: producer.processor };
 }
 

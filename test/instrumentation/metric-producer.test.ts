@@ -1,5 +1,11 @@
 import { JsonMetricsSerializer } from '@opentelemetry/otlp-transformer';
-import { AggregationTemporality, type DataPoint, DataPointType, type Histogram, type MetricData } from '@opentelemetry/sdk-metrics';
+import {
+  AggregationTemporality,
+  type DataPoint,
+  DataPointType,
+  type Histogram,
+  type MetricData,
+} from '@opentelemetry/sdk-metrics';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NixlMetricProducer } from '../../src/index.js';
 import { COLLECT } from '../../src/instrumentation/producer/metric-producer.js';
@@ -85,18 +91,21 @@ describe('a producer', () => {
     expect(await producer[COLLECT](false, ({ metrics }) => Promise.resolve(metrics.scopeMetrics.length))).toBe(1);
   });
 
-  it.each([false, true])('updates the snapshots of pages in place unless a builder may keep them (%s)', async (hasBuilder) => {
-    const producer = producerOn(source, { builders: hasBuilder ? ['nixl', 'comprehensive'] : ['nixl'] });
-    const of = async (exponential: boolean) => {
-      await producer[COLLECT](exponential, () => Promise.resolve());
-      return source.wants.at(-1)!.kept;
-    };
-    const [text, protobuf, again] = [await of(false), await of(true), await of(false)];
-    const [any, none] = [expect.any(KeptSnapshot) as unknown, undefined];
-    expect([text, protobuf, again]).toEqual(hasBuilder ? [none, none, none] : [any, any, any]);
-    expect(again).toBe(text);
-    if (!hasBuilder) expect(protobuf).not.toBe(text);
-  });
+  it.each([false, true])(
+    'updates the snapshots of pages in place unless a builder may keep them (%s)',
+    async (hasBuilder) => {
+      const producer = producerOn(source, { builders: hasBuilder ? ['nixl', 'comprehensive'] : ['nixl'] });
+      const of = async (exponential: boolean) => {
+        await producer[COLLECT](exponential, () => Promise.resolve());
+        return source.wants.at(-1)!.kept;
+      };
+      const [text, protobuf, again] = [await of(false), await of(true), await of(false)];
+      const [any, none] = [expect.any(KeptSnapshot) as unknown, undefined];
+      expect([text, protobuf, again]).toEqual(hasBuilder ? [none, none, none] : [any, any, any]);
+      expect(again).toBe(text);
+      if (!hasBuilder) expect(protobuf).not.toBe(text);
+    },
+  );
 
   it('omits metrics without points', async () => {
     const names = metricsIn(await producerOn(source).collect()).map(({ descriptor }) => descriptor.name);
