@@ -10,5 +10,6 @@ void addSnapshot(Napi::Object exports);
 void addRings(Napi::Object exports);
 void addObservers(Napi::Object exports);
 void addWriter(Napi::Object exports);
+void addMemory(Napi::Object exports);
 
 }  // namespace nixl_otel::addon

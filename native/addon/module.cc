@@ -17,6 +17,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   addRings(exports);
   addObservers(exports);
   addWriter(exports);
+  addMemory(exports);
   return exports;
 }
 

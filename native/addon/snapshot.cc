@@ -82,17 +82,18 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   return collector;
 }
 
-// (source, reader, exponential): returns the snapshot; without `exponential` its histograms have no exponential view.
-// If the collector's thread holds a lock for longer than the budget, returns the milliseconds since its last tick
+// (source, reader, exponential, room): returns the snapshot; without `exponential` its histograms have no exponential
+// view. Its words are in the ArrayBuffer `room` if they fit in it. If the collector's thread holds a lock for longer than the budget, returns the milliseconds since its last tick
 // instead, as a number.
 Napi::Value snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<Source> source = held<Source>(info);
   Collector& collector = Collector::instance();
   WaitBudget budget = collector.callBudget();
+  auto room = info[3].As<Napi::ArrayBuffer>();
   // Growing word by word would copy megabytes, and touch new memory for each copy.
   static std::atomic<size_t> lastSize = 0;
-  Words words(lastSize);
+  Words words({static_cast<uint64_t*>(room.Data()), room.ByteLength() / sizeof(uint64_t)}, lastSize);
   std::vector<std::string> strings;
   uint32_t agents = 0;
   const Views views = info[2].As<Napi::Boolean>() ? Views::kBoth : Views::kByBound;
@@ -109,7 +110,7 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   auto result = Napi::Object::New(env);
   result.Set("takenMs", wallClockMs());
   result.Set("agents", agents);
-  result.Set("words", wordBuffer(env, words));
+  result.Set("words", words.fits() ? room : wordBuffer(env, words));
   result.Set("strings", textArray(env, strings));
   result.Set("problemCount", static_cast<double>(report.problemCount));
   result.Set("problems", problemArray(env, report.problems));

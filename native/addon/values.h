@@ -41,9 +41,9 @@ inline Napi::Array textArray(Napi::Env env, const std::vector<std::string>& stri
 }
 
 inline Napi::ArrayBuffer wordBuffer(Napi::Env env, const Words& words) {
-  const std::vector<uint64_t>& all = words.all();
-  auto buffer = Napi::ArrayBuffer::New(env, all.size() * sizeof(uint64_t));
-  std::memcpy(buffer.Data(), all.data(), buffer.ByteLength());
+  const std::span<const uint64_t> all = words.all();
+  auto buffer = Napi::ArrayBuffer::New(env, all.size_bytes());
+  std::memcpy(buffer.Data(), all.data(), all.size_bytes());
   return buffer;
 }
 

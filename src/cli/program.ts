@@ -77,8 +77,8 @@ export async function run(given: readonly string[]): Promise<number> {
   ignoreHangup();
   const called = args.find((one) => one !== '--');
   const isServe = called === 'serve';
-  // Before its modules are loaded, which would already make the space larger.
-  if (isServe) (await import('./process/heap.js')).keepYoungSpaceSmall();
+  // Before its modules are loaded, which would already make the heap larger.
+  if (isServe) (await import('./process/heap.js')).keepHeapSmall();
   const hasFormat = isServe || args.some((one) => one.startsWith('--log-format'));
   const formats = hasFormat ? await import('./process/log-format.js') : undefined;
   const format = formats?.formatInFlags(args);

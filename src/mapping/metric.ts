@@ -58,5 +58,7 @@ export function toDouble(reading: Exact, divisor: number): number {
 }
 
 export function distributionOf({ histogram, sum }: EventTally): Distribution | undefined {
-  return histogram && { ...histogram, sum };
+  if (histogram === undefined) return undefined;
+  const { bounds, counts, exponential } = histogram; // a spread takes several times as long
+  return { bounds, counts, exponential, sum };
 }

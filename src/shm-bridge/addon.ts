@@ -28,7 +28,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 5;
+export const INTERFACE_VERSION = 6;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -69,6 +69,8 @@ export interface Addon {
     },
     taps: readonly RawTap[],
   ): { source: Handle; taps: Handle[] };
+  /** Lets all threads of the process share freed memory, where the C library can. */
+  shareFreedMemory(): void;
   closeSource(source: Handle): void;
   drainNow(limitMs: number): boolean;
   /** Starts the drain that drainNow() waits for. */
@@ -80,9 +82,9 @@ export interface Addon {
   removeReader(source: Handle, reader: number): void;
   /**
    * Returns a snapshot, without `exponential` with empty exponential histograms. If the collector thread is blocked and holds
-   * a lock, returns the milliseconds since its last tick.
+   * a lock, returns the milliseconds since its last tick. `room`: memory for the words, if they fit in it.
    */
-  snapshot(source: Handle, reader: number, exponential: boolean): RawSnapshot | number;
+  snapshot(source: Handle, reader: number, exponential: boolean, room: ArrayBuffer): RawSnapshot | number;
   keepAttributes(source: Handle, agentId: number, text: string): void;
   /** Returns undefined for an agent whose sums began in this process, and for one that the source does not have. */
   recoveredCounts(source: Handle, agentId: number): (RawTotals & RecoveredCounters) | undefined;

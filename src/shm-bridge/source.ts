@@ -4,6 +4,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { check, filePath, invalid, isText, listOf, optionsObject, trueOrFalse, wholeNumber } from '../arguments.js';
 import { NixlTelemetryError } from '../errors.js';
 import { addon, type Handle, type RawSnapshot, type RawTap } from './addon.js';
+import type { KeptSnapshot } from './kept-snapshot.js';
 import { rawTally, type RawTally } from './raw-tally.js';
 import { decodeSnapshot, decodeTally, type Place } from './snapshot.js';
 import type {
@@ -28,6 +29,7 @@ export const MOST_ATTRIBUTE_BYTES = 4096;
 
 /** Reader number of snapshots that are taken without a reader. */
 const NO_READER = 0;
+const NO_ROOM = new ArrayBuffer(0);
 
 /** Bounded queue of events on their way to JavaScript. Events that do not fit are only counted; metrics stay exact. */
 export interface EventTap<Batch = EventBatch> {
@@ -43,6 +45,8 @@ export interface EventTap<Batch = EventBatch> {
 export interface SnapshotWants {
   /** False leaves the exponential histograms of all tallies empty, which halves the cost. Default: true. */
   readonly exponential?: boolean;
+  /** The snapshot to update. Default: a new one. */
+  readonly kept?: KeptSnapshot | undefined;
 }
 
 /** Takes the snapshots of one reader. */
@@ -197,25 +201,27 @@ class NativeSource implements RingSource {
   }
 
   snapshot(): Snapshot {
-    return this.#snapshotFor(NO_READER, true);
+    return this.#snapshotFor(NO_READER);
   }
 
   openReader(): SnapshotReader {
     const source = this.#open();
     const reader = addon().addReader(source);
     return {
-      snapshot: (wants) => this.#snapshotFor(reader, trueOrFalse('exponential', wants?.exponential ?? true)),
+      snapshot: (wants) => this.#snapshotFor(reader, wants),
       close: () => addon().removeReader(source, reader),
     };
   }
 
   /** While the collector thread is blocked, repeats the last snapshot with the age of the thread's last tick. */
-  #snapshotFor(reader: number, exponential: boolean): Snapshot {
-    const found = addon().snapshot(this.#open(), reader, exponential);
+  #snapshotFor(reader: number, { exponential = true, kept }: SnapshotWants = {}): Snapshot {
+    const found = addon().snapshot(this.#open(), reader, exponential, kept?.room() ?? NO_ROOM);
     if (typeof found !== 'number') {
+      if (kept !== undefined) return kept.decode(found, this.#tally, this.#places);
       this.#last.set(exponential, found);
       return decodeSnapshot(found, this.#tally, this.#places);
     }
+    if (kept?.last !== undefined) return { ...kept.last, collector: { ...kept.last.collector, sinceTickMs: found } };
     const last = this.#last.get(exponential) ?? this.#last.get(!exponential);
     if (last === undefined) return emptySnapshot(found);
     const collector = { ...last.collector, sinceTickMs: found };

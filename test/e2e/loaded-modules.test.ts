@@ -33,7 +33,7 @@ async function loadedBy(args: readonly string[], until?: RegExp): Promise<{ pack
 
 it.each([
   ['rings.js', 9],
-  ['testing.js', 39],
+  ['testing.js', 41],
 ])('%s loads no package at all, and at most %d files', async (entry, most) => {
   const { packages, files } = await loadedBy([path.join(ROOT, 'dist', entry)]);
   expect(packages).toEqual([]);
@@ -54,7 +54,7 @@ describe('a command loads what it needs:', () => {
     [9, commander, ['--help']],
     [24, commander, ['list', '--dir', 'RINGS']],
     [29, commander, ['read', 'RINGS/agent']],
-    [51, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [52, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
     [21, commander, ['doctor', '--help']],
     [56, withApi, ['config', 'schema']],
     [66, withApi, ['serve', '--help']],

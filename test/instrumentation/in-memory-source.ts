@@ -1,7 +1,7 @@
 /** A RingSource without rings: tests set the readings of agents. */
 import { tallyOptions } from '../../src/mapping/index.js';
 import type { SnapshotFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
-import type { EventTap, RingSource, SnapshotReader } from '../../src/shm-bridge/index.js';
+import type { EventTap, RingSource, SnapshotReader, SnapshotWants } from '../../src/shm-bridge/index.js';
 import type {
   AgentSnapshot,
   RecoveredCounts,
@@ -152,6 +152,8 @@ export class InMemorySource implements RingSource {
   readonly recovered = new Map<number, RecoveredCounts>();
   collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, sinceTickMs: 3 };
   failure: Error | undefined;
+  /** What readers wanted of their snapshots. */
+  readonly wants: (SnapshotWants | undefined)[] = [];
   readonly #first: InMemoryTap | undefined;
 
   constructor(tap?: TypeTapOptions) {
@@ -176,6 +178,11 @@ export class InMemorySource implements RingSource {
     return { ...all, places: [], collector };
   }
 
+  snapshotFor(wants?: SnapshotWants): Snapshot {
+    this.wants.push(wants);
+    return this.snapshot();
+  }
+
   keepAttributes(agentId: number, text: string): void {
     this.kept.set(agentId, text);
   }
@@ -185,7 +192,7 @@ export class InMemorySource implements RingSource {
   }
 
   openReader(): SnapshotReader {
-    return { snapshot: () => this.snapshot(), close: () => {} };
+    return { snapshot: (wants) => this.snapshotFor(wants), close: () => {} };
   }
 
   drainNow(): void {
@@ -218,7 +225,7 @@ export function feedOf(source: InMemorySource): SnapshotFeed {
   return {
     join: () => {},
     leave: () => {},
-    collect: () => Promise.resolve().then(() => source.snapshot()),
+    collect: (_, wants) => Promise.resolve().then(() => source.snapshotFor(wants)),
     rings: () => new Set(source.agents.map(({ path }) => path)),
     recovered: (agentId) => source.recoveredCounts(agentId),
   };

@@ -1,9 +1,16 @@
 import { JsonMetricsSerializer } from '@opentelemetry/otlp-transformer';
-import { AggregationTemporality, type DataPoint, DataPointType, type Histogram } from '@opentelemetry/sdk-metrics';
+import {
+  AggregationTemporality,
+  type DataPoint,
+  DataPointType,
+  type Histogram,
+  type MetricData,
+} from '@opentelemetry/sdk-metrics';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NixlMetricProducer } from '../../src/index.js';
 import { COLLECT } from '../../src/instrumentation/producer/metric-producer.js';
 import { hrTimeOf } from '../../src/instrumentation/producer/metric-data.js';
+import { KeptSnapshot } from '../../src/shm-bridge/kept-snapshot.js';
 import { agentSnapshot, InMemorySource, SourceOpener, START_MS } from './in-memory-source.js';
 import { metricIn, metricsIn, pointsIn, producerOn, valuesOf } from './readers.js';
 
@@ -48,27 +55,57 @@ describe('a producer', () => {
     expect(Object.keys(valuesOf(pointsIn(await producer.collect(), 'nixl.agent.up'), 'agent_name'))).toEqual(['b']);
   });
 
-  it('lets other work run between two metrics, and then collects in the order of the snapshots', async () => {
+  it('makes the metrics of a page while they are read, and then collects in the order of the snapshots', async () => {
     const producer = producerOn(source, { builders: ['time'] });
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 6: [1_000_000n] })];
     await producer.collect();
     source.takenMs += 1000;
     let release = (): void => {};
     const waiting = new Promise<void>((resolve) => (release = resolve));
-    let turns = 0;
-    const slow = producer[COLLECT]({ turn: () => (turns++ === 0 ? waiting : undefined) });
-    await new Promise(setImmediate);
-    expect(turns).toBe(1);
+    let isWaiting = false;
+    const page = producer[COLLECT](false, async ({ metrics }) => {
+      isWaiting = true;
+      await waiting;
+      return metrics.scopeMetrics.flatMap(({ metrics }) => [...metrics]);
+    });
+    await expect.poll(() => isWaiting).toBe(true);
     source.takenMs += 1000;
     source.agents = [agentSnapshot({ id: 1, agent: 'a' }, { 6: [1_000_000n, 3_000_000n] })];
-    const later = producer.collect();
+    const [later, last] = [producer.collect(), producer[COLLECT](true, () => Promise.resolve(source.wants.length))];
     await new Promise(setImmediate);
+    expect(source.wants).toHaveLength(2);
     release();
-    const busy = async (result: ReturnType<typeof producer.collect>) =>
-      pointsIn(await result, 'nixl.time.busy')[0]!.value;
-    expect([await busy(slow), await busy(later)]).toEqual([0, 3]);
-    expect(turns).toBe(metricsIn(await slow).length);
+    const busy = (metrics: readonly MetricData[]) =>
+      metrics.find(({ descriptor }) => descriptor.name === 'nixl.time.busy')!.dataPoints[0]!.value;
+    expect([busy(await page), busy(metricsIn(await later))]).toEqual([0, 3]);
+    expect(await last).toBe(4);
   });
+
+  it('makes further pages after one that could not be made', async () => {
+    const producer = producerOn(source);
+    const failure = new Error('not sent');
+    await expect(producer[COLLECT](false, () => Promise.reject(failure))).rejects.toBe(failure);
+    source.failure = new Error('no more descriptors');
+    await expect(producer[COLLECT](false, () => Promise.resolve())).rejects.toBe(source.failure);
+    source.failure = undefined;
+    expect(await producer[COLLECT](false, ({ metrics }) => Promise.resolve(metrics.scopeMetrics.length))).toBe(1);
+  });
+
+  it.each([false, true])(
+    'updates the snapshots of pages in place unless a builder may keep them (%s)',
+    async (hasBuilder) => {
+      const producer = producerOn(source, { builders: hasBuilder ? ['nixl', 'comprehensive'] : ['nixl'] });
+      const of = async (exponential: boolean) => {
+        await producer[COLLECT](exponential, () => Promise.resolve());
+        return source.wants.at(-1)!.kept;
+      };
+      const [text, protobuf, again] = [await of(false), await of(true), await of(false)];
+      const [any, none] = [expect.any(KeptSnapshot) as unknown, undefined];
+      expect([text, protobuf, again]).toEqual(hasBuilder ? [none, none, none] : [any, any, any]);
+      expect(again).toBe(text);
+      if (!hasBuilder) expect(protobuf).not.toBe(text);
+    },
+  );
 
   it('omits metrics without points', async () => {
     const names = metricsIn(await producerOn(source).collect()).map(({ descriptor }) => descriptor.name);

@@ -1,10 +1,12 @@
 /** The exposition as text: the bytes of OpenTelemetry's PrometheusSerializer, of which only the numbers are made anew. */
-import type { DataPoint, Histogram, MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import type { DataPoint, Histogram, MetricData } from '@opentelemetry/sdk-metrics';
+import type { PageMetrics } from '../../instrumentation/producer/metric-producer.js';
 import { DataPointType } from '../../instrumentation/sdk-enums.js';
 import { FamilyText } from './family-text.js';
 import { KeptFamilies } from './kept-families.js';
 import { KeptLabels } from './kept-labels.js';
 import { PageBytes } from './page-bytes.js';
+import { roomFor, wholeBuffer } from './room.js';
 import { HISTOGRAM_LINES, NUMBER_LINES } from './point-lines.js';
 import { type Family, labelsOf, labelsText } from './spelling.js';
 import { targetPoints, TARGET } from './target.js';
@@ -21,6 +23,8 @@ export class TextExposition {
   readonly #hasTargetInfo: boolean;
   readonly #labels = new KeptLabels((attributes) => labelsText(labelsOf(attributes)));
   readonly #families = new KeptFamilies((family, { dataPointType }) => this.#writerOf(family, dataPointType));
+  /** Memory for the next page. */
+  #room: Uint8Array | undefined;
   #lastLength = 0;
 
   constructor(hasTargetInfo = true) {
@@ -28,8 +32,9 @@ export class TextExposition {
   }
 
   /** Must not be called again before the returned promise is settled. */
-  async page({ resource, scopeMetrics }: ResourceMetrics, slices = new TimeSlices()): Promise<Uint8Array> {
-    const page = new PageBytes(this.#lastLength + (this.#lastLength >> 4)); // numbers become longer
+  async page({ resource, scopeMetrics }: PageMetrics, slices = new TimeSlices()): Promise<Uint8Array> {
+    const page = new PageBytes(roomFor(this.#lastLength, this.#room));
+    this.#room = undefined;
     if (this.#hasTargetInfo) new FamilyText(TARGET, NUMBER_LINES, this.#labels).write(targetPoints(resource), page);
     const begin = page.length;
     for (const { metrics } of scopeMetrics) {
@@ -43,6 +48,11 @@ export class TextExposition {
     if (page.length === begin) page.text(NOTHING);
     this.#lastLength = page.length;
     return page.finish();
+  }
+
+  /** Makes the next page in the memory of this one, which is no longer in use. */
+  reuse(page: Uint8Array): void {
+    this.#room = wholeBuffer(page);
   }
 
   /** Points of a type that the format does not have are left out. */

@@ -5,13 +5,15 @@ import { type Family, familyOf } from './spelling.js';
 interface Entry<Kept> {
   readonly metric: MetricData;
   readonly kept: Kept | undefined;
+  /** Number of the last page that it was on. */
+  page: number;
 }
 
 export class KeptFamilies<Kept> {
   readonly #make: (family: Family, metric: MetricData) => Kept;
-  /** By name of the metric: those of the last page, and those of this page so far. */
-  #last = new Map<string, Entry<Kept>>();
-  #now = new Map<string, Entry<Kept>>();
+  /** By name of the metric. */
+  readonly #entries = new Map<string, Entry<Kept>>();
+  #page = 0;
 
   constructor(make: (family: Family, metric: MetricData) => Kept) {
     this.#make = make;
@@ -20,19 +22,20 @@ export class KeptFamilies<Kept> {
   /** Returns what is kept of the metric; undefined for one without a name. */
   of(metric: MetricData): Kept | undefined {
     const { name } = metric.descriptor;
-    let entry = this.#last.get(name);
+    let entry = this.#entries.get(name);
     if (entry === undefined || !isSameFamily(entry.metric, metric)) {
       const family = familyOf(metric);
-      entry = { metric: withoutPoints(metric), kept: family && this.#make(family, metric) };
+      entry = { metric: withoutPoints(metric), kept: family && this.#make(family, metric), page: this.#page };
+      this.#entries.set(name, entry);
     }
-    this.#now.set(name, entry);
+    entry.page = this.#page;
     return entry.kept;
   }
 
   /** Forgets metrics that were not on the page. */
   endPage(): void {
-    this.#last = this.#now;
-    this.#now = new Map();
+    for (const [name, { page }] of this.#entries) if (page !== this.#page) this.#entries.delete(name);
+    this.#page++;
   }
 }
 

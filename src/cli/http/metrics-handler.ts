@@ -1,18 +1,20 @@
 /** The handler of /metrics: collects for each request, in the format that the client asks for. */
 import { diag } from '@opentelemetry/api';
-import type { CollectionResult, ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { reasonOf } from '../../errors.js';
-import type { CollectWants } from '../../instrumentation/producer/metric-producer.js';
+import type { PageCollection, PageMetrics } from '../../instrumentation/producer/metric-producer.js';
 import { prefersProtobuf, PROMETHEUS_PROTOBUF, PROMETHEUS_TEXT } from './accept.js';
 import { TextExposition } from './exposition.js';
 import type { Handler } from './metrics-server.js';
-import { TimeSlices } from './time-slices.js';
 
 interface PageReader {
-  collect(wants: CollectWants): Promise<CollectionResult>;
+  /** Resolves to what `use` resolves to. */
+  collect<T>(exponential: boolean, use: (collection: PageCollection) => Promise<T>): Promise<T>;
 }
 
-type Encode = (metrics: ResourceMetrics, slices: TimeSlices) => Promise<Uint8Array>;
+interface Exposition {
+  page(metrics: PageMetrics): Promise<Uint8Array>;
+  reuse(page: Uint8Array): void;
+}
 
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
 
@@ -21,21 +23,16 @@ const NEGOTIATED = { vary: 'accept, accept-encoding' };
  * `hasTargetInfo`: with the metric `target_info`, made of the resource.
  */
 export function metricsHandler(reader: PageReader, hasTargetInfo: boolean, onFailure: () => void): Handler {
-  // An exposition of many agents has megabytes. Therefore only one of a format is made at a time, for any number of scrapers.
-  const collectAs = (encode: Encode, exponential: boolean) =>
-    coalesce(async () => {
-      const slices = new TimeSlices();
-      const { resourceMetrics, errors } = await reader.collect({ exponential, turn: () => slices.turn() });
-      if (errors.length > 0) diag.error('collecting metrics for /metrics', ...errors);
-      return encode(resourceMetrics, slices);
-    });
-  const page = new TextExposition(hasTargetInfo);
-  const text = { type: PROMETHEUS_TEXT, collect: collectAs((metrics, slices) => page.page(metrics, slices), false) };
-  const protobuf = { type: PROMETHEUS_PROTOBUF, collect: collectAs(protobufExposition(hasTargetInfo), true) };
+  const text = format(reader, false, () => Promise.resolve(new TextExposition(hasTargetInfo)));
+  // Loaded with the first request for it: most scrapers ask for text.
+  const protobuf = format(reader, true, async () => {
+    const { ProtobufExposition } = await import('./protobuf-exposition.js');
+    return new ProtobufExposition(hasTargetInfo);
+  });
   return ({ headers }, answer) => {
-    const { type, collect } = prefersProtobuf(headers.accept) ? protobuf : text;
-    collect().then(
-      (body) => answer(200, body, type, NEGOTIATED),
+    const [type, page] = prefersProtobuf(headers.accept) ? [PROMETHEUS_PROTOBUF, protobuf] : [PROMETHEUS_TEXT, text];
+    page().then(
+      ({ bytes, use }) => answer(200, bytes, type, NEGOTIATED, use()),
       (error: unknown) => {
         onFailure();
         answer(500, `# failed to export metrics: ${reasonOf(error)}`, undefined, NEGOTIATED);
@@ -44,16 +41,33 @@ export function metricsHandler(reader: PageReader, hasTargetInfo: boolean, onFai
   };
 }
 
-/** Loads the encoder with the first request for it: most scrapers ask for text. */
-function protobufExposition(hasTargetInfo: boolean): Encode {
-  let loaded: Promise<Encode> | undefined;
-  return async (metrics, slices) => {
-    loaded ??= import('./protobuf-exposition.js').then(({ ProtobufExposition }) => {
-      const exposition = new ProtobufExposition(hasTargetInfo);
-      return (metrics, slices) => exposition.page(metrics, slices);
+interface Page {
+  readonly bytes: Uint8Array;
+  /** Returns the end of this use. After the end of all uses the next page is made in the memory of this one. */
+  readonly use: () => () => void;
+}
+
+/** A page of many agents has megabytes. Therefore only one of a format is made at a time, for any number of scrapers. */
+function format(reader: PageReader, exponential: boolean, load: () => Promise<Exposition>): () => Promise<Page> {
+  let loaded: Promise<Exposition> | undefined;
+  return coalesce(async () => {
+    const exposition = await (loaded ??= load());
+    const bytes = await reader.collect(exponential, ({ metrics, errors }) => {
+      if (errors.length > 0) diag.error('collecting metrics for /metrics', ...errors);
+      return exposition.page(metrics);
     });
-    return (await loaded)(metrics, slices);
-  };
+    let uses = 0;
+    const end = (): void => {
+      if (--uses === 0) exposition.reuse(bytes);
+    };
+    return {
+      bytes,
+      use: () => {
+        uses++;
+        return end;
+      },
+    };
+  });
 }
 
 /** Coalesces concurrent calls: all calls during a run share the next run, which begins after it. */

@@ -10,8 +10,14 @@ import { note, warnOnce } from '../process/output.js';
 
 /** Answers a request once, now or later. */
 export type Handler = (request: IncomingMessage, answer: Answer) => void;
-/** Text gets the line end that it lacks; bytes are sent as they are. */
-export type Answer = (status: number, content: string | Uint8Array, contentType?: string, headers?: Headers) => void;
+/** Text gets the line end that it lacks; bytes are sent as they are. `onSent`: called when they are no longer in use. */
+export type Answer = (
+  status: number,
+  content: string | Uint8Array,
+  contentType?: string,
+  headers?: Headers,
+  onSent?: () => void,
+) => void;
 type Headers = Readonly<Record<string, string>>;
 
 export interface MetricsServer {
@@ -94,9 +100,9 @@ export async function listenIfFree(
 }
 
 function respond(request: IncomingMessage, response: ServerResponse, handlers: ReadonlyMap<string, Handler>): void {
-  const answer: Answer = (status, content, contentType = TEXT, headers = {}) => {
+  const answer: Answer = (status, content, contentType = TEXT, headers = {}, onSent = () => {}) => {
     const body = typeof content !== 'string' || content.endsWith('\n') ? content : `${content}\n`;
-    send(request, response, status, { 'content-type': contentType, ...headers }, body);
+    send(request, response, status, { 'content-type': contentType, ...headers }, body, onSent);
   };
   const handler = handlers.get(request.url?.split('?', 1)[0] ?? '');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
@@ -121,14 +127,18 @@ function send(
   status: number,
   own: Headers,
   body: string | Uint8Array,
+  onSent: () => void,
 ): void {
   const headers = { vary: 'accept-encoding', 'x-content-type-options': 'nosniff', ...own };
   if (body.length < GZIP_FROM_BYTES || !acceptsGzip(request)) {
+    if (response.closed) return onSent();
+    response.once('close', onSent);
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
     return;
   }
   // Runs on another thread: compressing megabytes takes milliseconds.
   gzip(body, { level: 1 }, (error, packed) => {
+    onSent();
     if (error !== null) return void response.destroy(error);
     const length = packed.length;
     response.writeHead(status, { ...headers, 'content-encoding': 'gzip', 'content-length': length }).end(packed);

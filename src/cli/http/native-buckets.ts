@@ -1,6 +1,6 @@
 /** Buckets of Prometheus' native histograms: spans of buckets, and counts as differences. */
 import type { ExponentialTally } from '../../exponential.js';
-import { type ProtobufBytes, varintLength, zigZag } from './protobuf-bytes.js';
+import { ProtobufBytes, varintLength, zigZag } from './protobuf-bytes.js';
 
 /** Tags of a histogram's fields, as in client-model.ts. */
 const HISTOGRAM = { schema: 0x28, zeroCount: 0x38, positiveSpan: 0x62, positiveDelta: 0x6a } as const;
@@ -9,8 +9,8 @@ const SPAN = { offset: 0x08, length: 0x10 } as const;
 /** A further span takes more bytes than up to two empty buckets. */
 const MAX_EMPTY = 2;
 
-/** Count of each bucket of the spans, less the count of the bucket before. Room for the buckets of any tally. */
-const deltas = new Float64Array(64 * 16 + 1);
+/** Count of each bucket of the spans, less the count of the bucket before. */
+const deltas = new ProtobufBytes();
 
 /**
  * Without a zero threshold, which is 0: only values of 0 are in the zero bucket. Without counts it writes a span without
@@ -19,6 +19,7 @@ const deltas = new Float64Array(64 * 16 + 1);
 export function writeNative({ scale, zeroCount, offset, counts }: ExponentialTally, out: ProtobufBytes): void {
   out.signed(HISTOGRAM.schema, scale);
   out.varint(HISTOGRAM.zeroCount, zeroCount);
+  deltas.clear();
   /** Buckets so far, and how many of them are in earlier spans. */
   let buckets = 0;
   let written = 0;
@@ -37,16 +38,17 @@ export function writeNative({ scale, zeroCount, offset, counts }: ExponentialTal
       gap = index - next;
       next = index;
     }
-    for (; next < index; next++) {
-      deltas[buckets++] = -before;
+    for (; next < index; next++, buckets++) {
+      deltas.packed(-before);
       before = 0;
     }
-    deltas[buckets++] = count - before;
+    deltas.packed(count - before);
     before = count;
     next++;
+    buckets++;
   }
   writeSpan(gap, buckets - written, out);
-  if (buckets > 0) out.packed(HISTOGRAM.positiveDelta, deltas, buckets);
+  if (buckets > 0) out.message(HISTOGRAM.positiveDelta, deltas);
 }
 
 function writeSpan(offset: number, length: number, out: ProtobufBytes): void {

@@ -1,13 +1,19 @@
 /** Lines that end in numbers. Between two pages only the numbers change, so all other bytes are kept. */
-import { PageBytes, widthOf, writeNumber } from './page-bytes.js';
+import { widthOf, writeNumber } from './number-bytes.js';
+import { PageBytes } from './page-bytes.js';
+import { roomFor } from './room.js';
+
+/** Room for each number. */
+const USUAL_WIDTH = 6;
 
 /** To write it: begin(), number() once per line, end(). */
 export class NumberedText {
-  /** The text as last written; at first without numbers. */
+  /** The text as last written, and spare memory; at first without numbers. */
   #bytes: Uint8Array;
+  #length = 0;
   /** Place of each number in `#bytes`. */
-  readonly #starts: number[] = [];
-  readonly #widths: number[] = [];
+  readonly #starts: Uint32Array;
+  readonly #widths: Uint8Array;
 
   #page = NO_PAGE;
   #pageBegin = 0;
@@ -20,15 +26,16 @@ export class NumberedText {
 
   /** `heads`: the text of each line in front of its number. */
   constructor(comments: string, heads: readonly string[]) {
-    const page = new PageBytes(comments.length + heads.length * 128);
-    page.text(comments);
-    for (const head of heads) {
-      page.text(head);
-      this.#starts.push(page.length);
-      this.#widths.push(0);
-      page.endLine();
+    this.#starts = new Uint32Array(heads.length);
+    this.#widths = new Uint8Array(heads.length);
+    this.#length = Buffer.byteLength(comments);
+    for (const [line, head] of heads.entries()) {
+      this.#starts[line] = this.#length += Buffer.byteLength(head);
+      this.#length++; // the end of the line
     }
-    this.#bytes = page.copyFrom(0);
+    const bytes = Buffer.allocUnsafeSlow(this.#length + heads.length * USUAL_WIDTH);
+    bytes.write(`${comments}${heads.join('\n')}\n`);
+    this.#bytes = new Uint8Array(bytes.buffer);
   }
 
   begin(page: PageBytes): void {
@@ -57,11 +64,18 @@ export class NumberedText {
   }
 
   end(): void {
-    this.#page.append(this.#bytes, this.#copied);
-    if (this.#copied > 0) this.#bytes = this.#page.copyFrom(this.#pageBegin);
+    this.#page.append(this.#bytes, this.#copied, this.#length);
+    if (this.#copied > 0) this.#keep();
     this.#page = NO_PAGE;
+  }
+
+  /** Takes the text over from the page. */
+  #keep(): void {
+    this.#length = this.#page.length - this.#pageBegin;
+    this.#bytes = roomFor(this.#length, this.#bytes);
+    this.#page.copyTo(this.#bytes, this.#pageBegin);
   }
 }
 
 /** Keeps no page alive between two pages. */
-const NO_PAGE = new PageBytes(0);
+const NO_PAGE = new PageBytes(new Uint8Array(0));

@@ -12,9 +12,10 @@ export class ProtobufBytes {
   #view: DataView;
   #end = 0;
 
-  constructor(capacity = 256) {
-    this.#bytes = new Uint8Array(capacity);
-    this.#view = new DataView(this.#bytes.buffer);
+  /** `room`: memory to write to; other memory follows if it becomes full. */
+  constructor(room: Uint8Array = new Uint8Array(256)) {
+    this.#bytes = room;
+    this.#view = new DataView(room.buffer, room.byteOffset, room.length);
   }
 
   get length(): number {
@@ -42,13 +43,10 @@ export class ProtobufBytes {
     this.varint(tag, zigZag(value));
   }
 
-  /** Writes the first `count` numbers, which may be negative. */
-  packed(tag: number, values: ArrayLike<number>, count: number): void {
-    let bytes = 0;
-    for (let i = 0; i < count; i++) bytes += varintLength(zigZag(values[i]!));
-    this.varint(tag, bytes);
-    this.#makeRoom(bytes);
-    for (let i = 0; i < count; i++) this.#varint(zigZag(values[i]!));
+  /** Writes a number of a packed field, which may be negative. */
+  packed(value: number): void {
+    this.#makeRoom(LONGEST_VARINT);
+    this.#varint(zigZag(value));
   }
 
   double(tag: number, value: number): void {

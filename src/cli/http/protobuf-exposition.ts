@@ -1,5 +1,6 @@
 /** The exposition as protobuf messages: native histograms, and the time at which each count began. */
-import type { DataPoint, MetricData, ResourceMetrics } from '@opentelemetry/sdk-metrics';
+import type { DataPoint, MetricData } from '@opentelemetry/sdk-metrics';
+import type { PageMetrics } from '../../instrumentation/producer/metric-producer.js';
 import { DataPointType } from '../../instrumentation/sdk-enums.js';
 import {
   COUNTER,
@@ -13,6 +14,7 @@ import {
 import { KeptFamilies } from './kept-families.js';
 import { KeptLabels, LabelsInOrder } from './kept-labels.js';
 import { ProtobufBytes } from './protobuf-bytes.js';
+import { roomFor, wholeBuffer } from './room.js';
 import type { Family } from './spelling.js';
 import { TARGET, targetPoints } from './target.js';
 import { TimeSlices } from './time-slices.js';
@@ -25,32 +27,42 @@ export class ProtobufExposition {
   readonly #hasTargetInfo: boolean;
   readonly #labels = new KeptLabels(labelBytes);
   readonly #families = new KeptFamilies((family) => this.#kept(family));
+  /** One family: its length must be known before it is on the page. */
+  readonly #message = new ProtobufBytes();
+  /** Memory for the next page. */
+  #room: Uint8Array | undefined;
   #lastLength = 0;
-  #longestMessage = 0;
 
   constructor(hasTargetInfo = true) {
     this.#hasTargetInfo = hasTargetInfo;
   }
 
   /** Returns the families of the text, in its order, each after its length. */
-  async page({ resource, scopeMetrics }: ResourceMetrics, slices = new TimeSlices()): Promise<Uint8Array> {
-    const page = new ProtobufBytes(this.#lastLength + (this.#lastLength >> 4)); // numbers become longer
-    const message = new ProtobufBytes(this.#longestMessage);
+  async page({ resource, scopeMetrics }: PageMetrics, slices = new TimeSlices()): Promise<Uint8Array> {
+    const page = new ProtobufBytes(roomFor(this.#lastLength, this.#room));
+    this.#room = undefined;
+    const message = this.#message;
     const add: Add = async ({ family, labels }, type, points) => {
       message.clear();
       writeFamilyHead(family, type, message);
       await writeMetrics(type, labels, points, message, slices);
       page.delimited(message.bytes());
-      this.#longestMessage = Math.max(this.#longestMessage, message.length);
     };
     if (this.#hasTargetInfo) await add(this.#kept(TARGET), GAUGE, targetPoints(resource));
-    for (const metric of scopeMetrics.flatMap(({ metrics }) => metrics)) {
-      const kept = this.#families.of(metric);
-      if (kept !== undefined) await addMetric(kept, metric, add);
+    for (const { metrics } of scopeMetrics) {
+      for (const metric of metrics) {
+        const kept = this.#families.of(metric);
+        if (kept !== undefined) await addMetric(kept, metric, add);
+      }
     }
     this.#families.endPage();
     this.#lastLength = page.length;
     return page.bytes();
+  }
+
+  /** Makes the next page in the memory of this one, which is no longer in use. */
+  reuse(page: Uint8Array): void {
+    this.#room = wholeBuffer(page);
   }
 
   #kept(family: Family): KeptFamily {

@@ -4,6 +4,7 @@ import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.j
 import { type ProducerSettings, warnOfNoEffect } from '../../settings/settings.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/feed/snapshot-feed.js';
 import { PACKAGE_NAME } from '../../package.js';
+import { addon } from '../../shm-bridge/addon.js';
 import { openSource } from '../../shm-bridge/index.js';
 import { note } from '../process/output.js';
 import type { Output } from './output.js';
@@ -37,6 +38,7 @@ export async function openPipeline(
     }
     await builderMetrics.begin();
     await beforeDrains();
+    addon().shareFreedMemory();
     const state = settings.state === 'on';
     const source = openSource({ ...sourceOptions, ...builderMetrics.wants, state });
     sourceFeed = new SourceFeed(source, logger, failures);

@@ -1,6 +1,6 @@
 /** Output prometheus: collected by each scrape. Needs no reader and no provider of the SDK, which would collect the same. */
 import type { Resource } from '@opentelemetry/resources';
-import { COLLECT, type CollectWants, sharedProducer } from '../../instrumentation/producer/metric-producer.js';
+import { COLLECT, type PageCollection, sharedProducer } from '../../instrumentation/producer/metric-producer.js';
 import { metricsHandler } from '../http/metrics-handler.js';
 import type { Opening, Output } from './output.js';
 
@@ -9,13 +9,14 @@ export function prometheusOutput({ name, shared, owner }: Opening): Output {
   const producer = sharedProducer({}, { ...shared, bothBuckets: true });
   let resource: Resource | undefined;
   let isClosed = false;
-  const collect = async (wants: CollectWants) => {
+  const collect = async <T>(exponential: boolean, use: (collection: PageCollection) => Promise<T>): Promise<T> => {
     // Loaded with the first scrape: OpenTelemetry needs some ninety modules for the resource.
-    resource ??= (await import('./resource.js')).serviceResource();
-    const { resourceMetrics, errors } = await producer[COLLECT](wants);
-    // A failed scrape ends no series, a page without metrics would. The end may have come during the collect.
-    if (isClosed) throw new Error('serve is stopping');
-    return { resourceMetrics: { ...resourceMetrics, resource }, errors };
+    const own = (resource ??= (await import('./resource.js')).serviceResource());
+    return producer[COLLECT](exponential, ({ metrics, errors }) => {
+      // A failed scrape ends no series, a page without metrics would. The end may have come during the collect.
+      if (isClosed) throw new Error('serve is stopping');
+      return use({ metrics: { ...metrics, resource: own }, errors });
+    });
   };
   const close = (): Promise<void> => {
     isClosed = true;

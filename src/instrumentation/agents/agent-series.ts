@@ -132,7 +132,7 @@ export interface AgentSeriesOptions extends SeriesContext {
 
 export class AgentSeriesCache {
   readonly #options: AgentSeriesOptions;
-  #byId = new Map<number, AgentSeries>();
+  readonly #byId = new Map<number, AgentSeries>();
 
   constructor(options: AgentSeriesOptions) {
     this.#options = options;
@@ -142,15 +142,19 @@ export class AgentSeriesCache {
   of(agents: readonly AgentSnapshot[]): AgentSeries[] {
     const ambiguous = ambiguousNames(agents);
     this.#options.agentAttributes.number(agents);
-    const byId = new Map<number, AgentSeries>();
     const all = agents.map((agent) => {
       const series = this.#seriesOf(agent, ambiguous.has(agent.agent) ? agent.directory : undefined);
-      byId.set(agent.id, series);
+      this.#byId.set(agent.id, series);
       return series;
     });
-    this.#byId = byId;
+    if (this.#byId.size > agents.length) this.#forgetAllBut(agents);
     this.#options.agentAttributes.keep(agents);
     return all;
+  }
+
+  #forgetAllBut(agents: readonly AgentSnapshot[]): void {
+    const ids = new Set(agents.map(({ id }) => id));
+    for (const id of this.#byId.keys()) if (!ids.has(id)) this.#byId.delete(id);
   }
 
   #seriesOf(agent: AgentSnapshot, directory: string | undefined): AgentSeries {

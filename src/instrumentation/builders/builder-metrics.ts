@@ -59,6 +59,11 @@ export class BuilderMetrics {
     return new BuilderMetrics({ processor, agentAttributes, log }, before);
   }
 
+  /** True once the builders take the snapshots of each collect. */
+  get hasMeter(): boolean {
+    return this.#hasMeter;
+  }
+
   /** Options that the source must be opened with. */
   get wants(): Pick<SourceOptions, 'eventTap'> {
     return this.processor.takesEvents ? { eventTap: {} } : {};

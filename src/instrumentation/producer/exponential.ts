@@ -51,7 +51,9 @@ export function exponentialHistogramOf(
  * number of buckets: at scale 4, microseconds become seconds by 319 in place of 318.9 buckets, and each bound moves by 0.41 %.
  */
 export function divided(tally: ExponentialTally, divisor: number): ExponentialTally {
-  return { ...tally, offset: tally.offset - Math.round(Math.log2(divisor) * 2 ** tally.scale) };
+  if (divisor === 1) return tally;
+  const { scale, zeroCount, offset, counts } = tally;
+  return { scale, zeroCount, offset: offset - Math.round(Math.log2(divisor) * 2 ** scale), counts };
 }
 
 function withAtMost(maxSize: number, tally: ExponentialTally): ExponentialTally {

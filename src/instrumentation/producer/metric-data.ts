@@ -92,7 +92,9 @@ export function metricData(
   }
   const valueOf = (current: Distribution, previous?: Distribution): PageHistogram => {
     const histogram = histogramOf(current, previous, divisor, scaledBounds(current.bounds, divisor));
-    return bothBuckets ? { ...histogram, exponential: divided(current.exponential, divisor) } : histogram;
+    if (!bothBuckets) return histogram;
+    const { buckets, sum, count } = histogram; // a spread takes several times as long
+    return { buckets, sum, count, exponential: divided(current.exponential, divisor) };
   };
   const dataPoints = pointsOf(metric, index, views, moment, delta, valueOf);
   return dataPoints.length === 0 ? undefined : { ...about, dataPointType: DataPointType.HISTOGRAM, dataPoints };
@@ -149,7 +151,7 @@ function histogramOf(
   previous: Distribution | undefined,
   divisor: number,
   boundaries: number[],
-): OtelHistogram {
+): OtelHistogram & { readonly sum: number } {
   const grew =
     previous !== undefined &&
     previous.counts.length === current.counts.length &&

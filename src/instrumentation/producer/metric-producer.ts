@@ -15,7 +15,9 @@ import { PACKAGE_NAME, PACKAGE_VERSION } from '../../package.js';
 import { producerSettings, type Profile, warnOfNoEffect } from '../../settings/settings.js';
 import { placesText } from '../feed/place-problems.js';
 import type { Histograms, NixlMetricProducerOptions, Temporality } from '../../settings/options.js';
+import { madeOnce } from '../../maps.js';
 import { openSource, type RingSource, type SnapshotWants, type SourceOptions } from '../../shm-bridge/index.js';
+import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
 import { AgentSeriesCache } from '../agents/agent-series.js';
 import { BuilderMetrics } from '../builders/builder-metrics.js';
 import { type MetricProcessor, tallyMetrics } from '../builders/metric-processor.js';
@@ -50,14 +52,26 @@ export interface SharedFeed extends Profile {
   readonly bothBuckets?: boolean;
 }
 
-/** What a collect is for. By default it is for any reader of OpenTelemetry. */
-export interface CollectWants extends SnapshotWants {
-  /** Called between two metrics. Returns a promise if other work is to have its turn. */
-  readonly turn?: () => Promise<void> | undefined;
+/** Metrics of a page. Those of agents are made while they are iterated, once. */
+export interface PageMetrics {
+  readonly resource: Pick<Resource, 'attributes'>;
+  readonly scopeMetrics: readonly { readonly metrics: Iterable<MetricData> }[];
+}
+
+export interface PageCollection {
+  readonly metrics: PageMetrics;
+  readonly errors: readonly unknown[];
 }
 
 /** Key of a method that users cannot call by mistake: an SDK calls collect() with options of its own. */
 export const COLLECT = Symbol('collect');
+
+interface Deltas {
+  readonly counters: boolean;
+  readonly histograms: boolean;
+}
+
+const NO_DELTAS: Deltas = { counters: false, histograms: false };
 
 interface Context extends SharedFeed {
   readonly close: () => void;
@@ -97,8 +111,9 @@ export class NixlMetricProducer implements MetricProducer {
   readonly #metrics: readonly Metric[];
   readonly #series: AgentSeriesCache;
   readonly #memory: ReaderMemory;
-  /** A collect that lets other work run. */
-  #collecting: Promise<CollectionResult> | undefined;
+  /** Snapshots of pages, with and without exponential histograms. */
+  readonly #kept = new Map<boolean, KeptSnapshot>();
+  #makingPage: Promise<void> | undefined;
   /** True if the last readings are kept even when no delta needs them. */
   #keepsLast: boolean;
   #closed = false;
@@ -148,36 +163,61 @@ export class NixlMetricProducer implements MetricProducer {
   }
 
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
-  collect(): Promise<CollectionResult> {
-    return this[COLLECT]({});
-  }
-
-  /** @internal collect() for a page. */
-  async [COLLECT](wants: CollectWants): Promise<CollectionResult> {
-    // Metrics with a memory need the order of the snapshots.
-    while (this.#collecting !== undefined) await this.#collecting;
-    const collecting = this.#collect(wants);
-    if (wants.turn === undefined) return collecting;
-    this.#collecting = collecting.finally(() => (this.#collecting = undefined));
-    return this.#collecting;
-  }
-
-  async #collect({ turn, ...wants }: CollectWants): Promise<CollectionResult> {
+  async collect(): Promise<CollectionResult> {
     try {
-      const { feed, builderMetrics } = this.#context;
-      const snapshot = this.#closed ? undefined : await feed.collect(this, wants);
-      if (snapshot === undefined || this.#closed) return result([], []);
-      const own: MetricData[] = [];
-      for (const metric of this.#metricsFrom(snapshot, wants.exponential)) {
-        own.push(metric);
-        const pause = turn?.();
-        if (pause !== undefined) await pause;
-      }
-      const { scopeMetrics, errors } = await builderMetrics.collect(this.#memory, snapshot);
+      await this.#untilPagesAreMade();
+      const snapshot = await this.#snapshot();
+      if (snapshot === undefined) return result([], []);
+      const deltas = this.#deltas();
+      const views = this.#views(snapshot, deltas);
+      const own = [...this.#metricsFrom(snapshot, views, deltas)];
+      // Set last: if the code above throws, the next delta still begins where the previous one ended.
+      const keep = deltas.counters || deltas.histograms || this.#keepsLast;
+      this.#memory.previous = keep
+        ? { snapshot, agents: new Map(views.map(({ agent }) => [agent.id, agent])) }
+        : undefined;
+      const { scopeMetrics, errors } = await this.#context.builderMetrics.collect(this.#memory, snapshot);
       return result(own, errors, scopeMetrics);
     } catch (error) {
       return result([], [error]);
     }
+  }
+
+  /**
+   * @internal Collects for a page, and never holds the points of all metrics. Resolves to what `use` resolves to; further collects
+   * wait until then. Rejects if the snapshot fails. `exponential`: false for histograms with explicit buckets only.
+   */
+  async [COLLECT]<T>(exponential: boolean, use: (collection: PageCollection) => Promise<T>): Promise<T> {
+    await this.#untilPagesAreMade();
+    const made = this.#collectPage(exponential).then(use);
+    const end = (): void => void (this.#makingPage = undefined);
+    this.#makingPage = made.then(end, end);
+    return made;
+  }
+
+  async #collectPage(exponential: boolean): Promise<PageCollection> {
+    const { builderMetrics } = this.#context;
+    await builderMetrics.begin();
+    const { hasMeter } = builderMetrics;
+    // Builders may keep agents, so their snapshots are not changed.
+    const kept = hasMeter ? undefined : madeOnce(this.#kept, exponential, () => new KeptSnapshot());
+    const snapshot = await this.#snapshot({ exponential, kept });
+    if (snapshot === undefined) return page([], []);
+    const metrics = this.#metricsFrom(snapshot, this.#views(snapshot, NO_DELTAS), NO_DELTAS, exponential);
+    if (!hasMeter) return page([{ metrics }], []);
+    const { scopeMetrics, errors } = await builderMetrics.collect(this.#memory, snapshot);
+    return page([{ metrics }, ...scopeMetrics], errors);
+  }
+
+  /** Metrics with a memory need the order of the snapshots. */
+  async #untilPagesAreMade(): Promise<void> {
+    while (this.#makingPage !== undefined) await this.#makingPage;
+  }
+
+  /** Returns undefined after close(), and without an open source. */
+  async #snapshot(wants?: SnapshotWants): Promise<ReaderSnapshot | undefined> {
+    const snapshot = this.#closed ? undefined : await this.#context.feed.collect(this, wants);
+    return this.#closed ? undefined : snapshot;
   }
 
   /** Releases the rings; later collects are empty. The source of an instrumentation stays open. */
@@ -199,28 +239,26 @@ export class NixlMetricProducer implements MetricProducer {
     });
   }
 
-  *#metricsFrom(snapshot: ReaderSnapshot, wantsExponential = true): Generator<MetricData> {
-    const deltas = this.#deltas();
+  *#metricsFrom(
+    snapshot: ReaderSnapshot,
+    views: readonly AgentView[],
+    deltas: Deltas,
+    wantsExponential = true,
+  ): Generator<MetricData, void, undefined> {
     const exponential = this.#exponentialForm();
     const { hasOwnMetrics } = this.#context;
     const bothBuckets = wantsExponential && this.#context.bothBuckets === true;
     const moment = { takenMs: snapshot.takenMs, endTime: hrTimeOf(snapshot.takenMs) };
-    const hasDeltas = deltas.counters || deltas.histograms;
-    const views = this.#views(snapshot, hasDeltas);
     for (const [index, metric] of this.#metrics.entries()) {
       const delta = metric.kind === 'histogram' ? deltas.histograms : deltas.counters;
       const one = metricData(metric, index, views, moment, { delta, exponential, bothBuckets });
       if (one !== undefined) yield one;
     }
     if (hasOwnMetrics && snapshot.withoutSelf !== true) yield* this.#selfMetrics(snapshot, moment, deltas.counters);
-    // Set last: if the code above throws, the next delta still begins where the previous one ended.
-    const keep = hasDeltas || this.#keepsLast;
-    this.#memory.previous = keep
-      ? { snapshot, agents: new Map(views.map(({ agent }) => [agent.id, agent])) }
-      : undefined;
   }
 
-  #views({ agents, shown = agents }: ReaderSnapshot, hasDeltas: boolean): AgentView[] {
+  #views({ agents, shown = agents }: ReaderSnapshot, deltas: Deltas): AgentView[] {
+    const hasDeltas = deltas.counters || deltas.histograms;
     const exported = shown.filter((agent) => agent.exported);
     const series = this.#series.of(exported);
     const before = this.#memory.previous;
@@ -258,7 +296,7 @@ export class NixlMetricProducer implements MetricProducer {
   }
 
   /** Tallies are read at each collect, so the SDK's temporality of observable counters applies. */
-  #deltas(): { readonly counters: boolean; readonly histograms: boolean } {
+  #deltas(): Deltas {
     const isDelta = (type: InstrumentType) => this.#temporalityOf(type) === AggregationTemporality.DELTA;
     return { counters: isDelta(InstrumentType.OBSERVABLE_COUNTER), histograms: isDelta(InstrumentType.HISTOGRAM) };
   }
@@ -323,6 +361,10 @@ const NO_RESOURCE: Resource = {
   merge: (other) => other ?? NO_RESOURCE,
   getRawAttributes: () => [],
 };
+
+function page(scopeMetrics: PageMetrics['scopeMetrics'], errors: readonly unknown[]): PageCollection {
+  return { metrics: { resource: NO_RESOURCE, scopeMetrics }, errors };
+}
 
 function result(metrics: MetricData[], errors: unknown[], more: ScopeMetrics[] = []): CollectionResult {
   const own = metrics.length === 0 ? [] : [{ scope: SCOPE, metrics }];

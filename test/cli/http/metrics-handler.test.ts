@@ -4,7 +4,8 @@ import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AggregationTemporality, DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { metricsHandler } from '../../../src/cli/http/metrics-handler.js';
-import { listenOn } from '../../../src/cli/http/metrics-server.js';
+import { type Answer, listenOn } from '../../../src/cli/http/metrics-server.js';
+import type { PageCollection } from '../../../src/instrumentation/producer/metric-producer.js';
 import { familiesIn, textOf } from '../../support/prometheus-families.js';
 
 const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6';
@@ -27,13 +28,13 @@ async function serverOf(options: { points?: number; error?: Error; holds?: boole
   const held: (() => void)[] = [];
   let asked = 0;
   let failures = 0;
-  const wants: unknown[] = [];
-  const collect = async (wanted?: unknown) => {
-    wants.push(wanted);
+  const wants: boolean[] = [];
+  const collect = async <T>(exponential: boolean, use: (collection: PageCollection) => Promise<T>): Promise<T> => {
+    wants.push(exponential);
     if (holds) await new Promise<void>((resolve) => held.push(resolve));
     if (error !== undefined) throw error;
-    const scopeMetrics = [{ scope: { name: 'scope' }, metrics: [gauge(points)] }];
-    return { resourceMetrics: { resource: resourceFromAttributes({}), scopeMetrics }, errors: [] };
+    const scopeMetrics = [{ metrics: [gauge(points)] }];
+    return use({ metrics: { resource: resourceFromAttributes({}), scopeMetrics }, errors: [] });
   };
   const server = await listenOn('127.0.0.1', 0);
   onTestFinished(() => server.close());
@@ -63,14 +64,11 @@ describe('/metrics', () => {
     expect(lines).toContain('gauge{number="2"} 2');
   });
 
-  it('collects exponential histograms for protobuf only, and lets other work run meanwhile', async () => {
+  it('collects exponential histograms for protobuf only', async () => {
     const { get, wants } = await serverOf();
     await get();
     await get(PROTOBUF);
-    expect(wants).toEqual([
-      { exponential: false, turn: expect.any(Function) as unknown },
-      { exponential: true, turn: expect.any(Function) as unknown },
-    ]);
+    expect(wants).toEqual([false, true]);
   });
 
   it('keeps text between two scrapes, and nothing that changes', async () => {
@@ -133,5 +131,45 @@ describe('/metrics', () => {
     const types = (await Promise.all(answers)).map(({ headers }) => headers.get('content-type')!.split(';')[0]);
     expect(types).toEqual([...Array<string>(3).fill('application/vnd.google.protobuf'), 'text/plain']);
     expect(held).toHaveLength(3);
+  });
+});
+
+describe.each([
+  ['text', undefined],
+  ['protobuf', PROTOBUF],
+])('the memory of a page in %s', (_, accept) => {
+  it('is that of the next page once all its answers have been sent, and not before', async () => {
+    let value = 10;
+    const metrics = () => {
+      const { dataPoints, ...one } = gauge(COMPRESSED);
+      const points = dataPoints.map((point) => ({ ...point, value: value }));
+      return { resource: resourceFromAttributes({}), scopeMetrics: [{ metrics: [{ ...one, dataPoints: points }] }] };
+    };
+    const collect = <T>(_: boolean, use: (collection: PageCollection) => Promise<T>) =>
+      use({ metrics: metrics() as never, errors: [] });
+    const handler = metricsHandler({ collect }, true, () => {});
+    /** Answers as many requests as there are numbers, of the same page. */
+    const answers = async (requests: number) => {
+      const given: { bytes: Uint8Array; sent: () => void }[] = [];
+      const answer: Answer = (_, bytes, __, ___, sent) => given.push({ bytes: bytes as Uint8Array, sent: sent! });
+      for (let i = 0; i < requests; i++) handler({ headers: { accept } } as never, answer);
+      await expect.poll(() => given.length).toBe(requests);
+      return given;
+    };
+    await answers(1); // makes the first page, of whose length nothing is known
+    const [first, ...waiting] = await answers(3);
+    expect(waiting[1]!.bytes).toBe(waiting[0]!.bytes);
+    first!.sent();
+    waiting[0]!.sent();
+    const before = Buffer.from(waiting[1]!.bytes);
+    value = 20;
+    const [other] = await answers(1);
+    expect(Buffer.from(waiting[1]!.bytes)).toEqual(before);
+    expect(other!.bytes.buffer).not.toBe(waiting[1]!.bytes.buffer);
+    other!.sent();
+    const [reused] = await answers(1);
+    expect(reused!.bytes.buffer).toBe(other!.bytes.buffer);
+    waiting[1]!.sent();
+    expect((await answers(1))[0]!.bytes.buffer).toBe(waiting[1]!.bytes.buffer);
   });
 });

@@ -63,3 +63,43 @@ it('waits for a pending answer when it closes, but not for ever', async () => {
   expect(await quick).toBe('done\n');
   expect(await never).toBe('cut off');
 });
+
+it.each<[string, RequestInit]>([
+  ['sent', { headers: { 'accept-encoding': 'identity' } }],
+  ['compressed', { headers: { 'accept-encoding': 'gzip' } }],
+  ['left out for HEAD', { method: 'HEAD' }],
+])('tells once that the bytes of an answer are no longer in use when they were %s', async (_, request) => {
+  const server = await listenOn('127.0.0.1', 0);
+  onTestFinished(() => server.close());
+  const onSent = vi.fn();
+  server.route('/page', (_, answer) => answer(200, new Uint8Array(4096), undefined, {}, onSent));
+  for (let requests = 1; requests < 4; requests++) {
+    await (await fetch(new URL('/page', server.url), request)).arrayBuffer();
+    await expect.poll(() => onSent.mock.calls.length).toBe(requests);
+  }
+});
+
+it('holds the bytes of an answer until its client has read them or has gone', async () => {
+  const server = await listenOn('127.0.0.1', 0, { stalledMs: 0 });
+  onTestFinished(() => server.close());
+  const [onSent, later] = [vi.fn(), vi.fn()];
+  const bytes = new Uint8Array(64 * 2 ** 20); // more than the buffers of both sockets hold
+  server.route('/large', (_, answer) => answer(200, bytes, undefined, {}, onSent));
+  server.route('/late', (request, answer) => {
+    request.socket.once('close', () => answer(200, new Uint8Array(9), undefined, {}, later));
+  });
+  const { hostname, port } = new URL(server.url);
+  const ask = (path: string) => {
+    const client = connect(Number(port), hostname);
+    client.write(`GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`);
+    return client;
+  };
+  const client = ask('/large');
+  await new Promise((resolve) => client.once('readable', resolve));
+  await fetch(new URL('/livez', server.url));
+  expect(onSent).not.toHaveBeenCalled();
+  client.destroy();
+  await expect.poll(() => onSent.mock.calls.length).toBe(1);
+  ask('/late').destroySoon();
+  await expect.poll(() => later.mock.calls.length).toBe(1);
+});

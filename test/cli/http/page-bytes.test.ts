@@ -29,6 +29,9 @@ const anyNumber = fc.oneof(
   fc.constantFrom(...EDGES, ...EDGES.map((edge) => -edge), ...EDGES.map((edge) => edge + 0.5), NaN, Infinity, 5e-324),
   // Around the multiples of 10^9, at which the digits are divided.
   fc.tuple(fc.nat(9_007_199), fc.integer({ min: -1, max: 1 })).map(([n, more]) => n * 1e9 + more),
+  // Seconds of microseconds and milliseconds, up to the sixteenth digit and beyond.
+  fc.oneof(fc.nat(), fc.maxSafeNat(), fc.integer({ min: 1e15 - 99, max: 1e15 + 99 })).map((n) => n / 1e6),
+  fc.nat().map((n) => n / 1e3),
 );
 
 const textOf = (page: PageBytes): string => Buffer.from(page.finish()).toString();
@@ -37,7 +40,7 @@ describe('numbers', () => {
   it('are those of JavaScript', () => {
     fc.assert(
       fc.property(fc.array(anyNumber), (numbers) => {
-        const page = new PageBytes(1);
+        const page = new PageBytes(new Uint8Array(1));
         for (const value of numbers) {
           page.number(value);
           page.endLine();
@@ -64,7 +67,7 @@ describe('numbers', () => {
         const heads = pages[0]!.map((_, i) => `${head}${i} é `);
         const text = new NumberedText('# comment\n', heads);
         for (const numbers of pages) {
-          const page = new PageBytes();
+          const page = new PageBytes(new Uint8Array(16));
           page.text('before\n');
           text.begin(page);
           for (const value of numbers) text.number(value);

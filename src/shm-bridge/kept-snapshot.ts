@@ -1,0 +1,74 @@
+/** A snapshot that is updated in place: without it, each scrape would leave megabytes to the garbage collector. */
+import { madeOnce } from '../maps.js';
+import type { AgentSnapshot } from '../tally.js';
+import type { RawSnapshot } from './addon.js';
+import type { RawTally } from './raw-tally.js';
+import { decodeAgents, type Place } from './snapshot.js';
+import { TallyWords } from './tally-words.js';
+import type { Snapshot } from './types.js';
+import { Words } from './words.js';
+
+/** Room for words above those of the last snapshot. */
+const SPARE = 1.25;
+
+/**
+ * For one user that is done with a snapshot before it takes the next: that one changes all tallies, and the one after it the
+ * exponential counts.
+ */
+export class KeptSnapshot {
+  /** Undefined before the first snapshot. */
+  last: Snapshot | undefined;
+  /** Words of the last snapshot, and of the one before. A snapshot that fails half-way must not change the last one. */
+  #words = new Words(new ArrayBuffer(0));
+  #spare = this.#words;
+  #usedBytes = 0;
+  readonly #agents = new Map<number, KeptAgent>();
+
+  /** Returns memory for the words of the next snapshot. */
+  room(): ArrayBuffer {
+    const { byteLength } = this.#spare.buffer;
+    const isRight = byteLength >= this.#usedBytes && byteLength <= 2 * SPARE * this.#usedBytes;
+    if (!isRight) this.#spare = new Words(new ArrayBuffer(8 * Math.ceil((SPARE * this.#usedBytes) / 8)));
+    return this.#spare.buffer;
+  }
+
+  decode(raw: RawSnapshot, tally: RawTally, given: readonly Place[]): Snapshot {
+    const words = raw.words === this.#spare.buffer ? this.#spare : new Words(raw.words);
+    const found = decodeAgents(raw, words, given, (id, strings) => {
+      const { tallyWords } = madeOnce(this.#agents, id, () => ({ tallyWords: new TallyWords(tally) }));
+      return tallyWords.place(words, strings);
+    });
+    this.last = { ...found, agents: found.agents.map((agent) => this.#updated(agent)) };
+    if (this.#agents.size > found.agents.length) this.#forgetAllBut(found.agents);
+    this.#spare = this.#words;
+    this.#words = words;
+    this.#usedBytes = 8 * words.at;
+    return this.last;
+  }
+
+  /** Keeps the object of the last snapshot, with all that is equal: what survives a scrape is old for the garbage collector. */
+  #updated(now: AgentSnapshot): AgentSnapshot {
+    const kept = this.#agents.get(now.id)!;
+    if (kept.agent === undefined || !hasKeysOf(kept.agent, now)) kept.agent = now;
+    else update(kept.agent, now);
+    return kept.agent;
+  }
+
+  #forgetAllBut(agents: readonly AgentSnapshot[]): void {
+    const ids = new Set(agents.map(({ id }) => id));
+    for (const id of this.#agents.keys()) if (!ids.has(id)) this.#agents.delete(id);
+  }
+}
+
+interface KeptAgent {
+  readonly tallyWords: TallyWords;
+  agent?: AgentSnapshot;
+}
+
+function hasKeysOf(a: AgentSnapshot, b: AgentSnapshot): boolean {
+  return Object.keys(a).length === Object.keys(b).length && Object.keys(b).every((key) => key in a);
+}
+
+function update<T extends object>(kept: T, now: T): void {
+  for (const key of Object.keys(now) as (keyof T)[]) if (kept[key] !== now[key]) kept[key] = now[key];
+}

@@ -1,0 +1,121 @@
+/** A snapshot that is updated in place has the numbers of a new one, whatever changed. */
+import { rmSync } from 'node:fs';
+import path from 'node:path';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { tallyOptions } from '../../src/mapping/index.js';
+import { addon, type RawTotals } from '../../src/shm-bridge/addon.js';
+import { openSource, RingWriter } from '../../src/shm-bridge/index.js';
+import { KeptSnapshot } from '../../src/shm-bridge/kept-snapshot.js';
+import { rawTally } from '../../src/shm-bridge/raw-tally.js';
+import { decodeTally } from '../../src/shm-bridge/snapshot.js';
+import { copyOf, TallyWords } from '../../src/shm-bridge/tally-words.js';
+import type { AgentSnapshot, Snapshot } from '../../src/shm-bridge/types.js';
+import { Words } from '../../src/shm-bridge/words.js';
+import { temporaryDirectory } from '../support/live.js';
+import { eventsFor } from '../support/rings.js';
+import { until } from '../support/until.js';
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** Rings of agents, and a source on them. */
+function rings() {
+  const directory = temporaryDirectory();
+  const source = openSource({ directories: [directory], tally: tallyOptions(), deadTtlMs: 0 });
+  onTestFinished(() => source.close());
+  const reader = source.openReader();
+  const write = (agent: string, wireVersion: 1 | 4 = 4): RingWriter => {
+    const writer = new RingWriter(path.join(directory, agent), { wireVersion, capacity: 256 });
+    onTestFinished(() => writer.close());
+    return writer;
+  };
+  return { source, reader, write };
+}
+
+/** Returns the values of all getters. */
+function plain(agents: readonly AgentSnapshot[]): unknown[] {
+  return agents.map((agent) => {
+    const moved = { lastEventMs: 0, foundAtDrain: 0, peakFound: 0 }; // by a drain between two snapshots
+    return { ...agent, ...moved, ...copyOf(agent as AgentSnapshot & TallyWords) };
+  });
+}
+
+it.each([true, false])('with exponential histograms: %s', async (exponential) => {
+  const { source, reader, write } = rings();
+  const kept = new KeptSnapshot();
+  const compared = (): Snapshot => {
+    source.drainNow();
+    const updated = reader.snapshot({ exponential, kept });
+    expect(plain(updated.agents)).toEqual(plain(reader.snapshot({ exponential, kept: new KeptSnapshot() }).agents));
+    expect(updated.agents.map((agent) => copyOf(agent as AgentSnapshot & TallyWords))).toEqual(
+      reader
+        .snapshot({ exponential })
+        .agents.map(({ memoryInUse, events, transfers }) => ({ memoryInUse, events, transfers })),
+    );
+    return updated;
+  };
+  expect(compared().agents).toEqual([]);
+  const writers = [write('a'), write('b', 1), write('c')];
+  for (const [i, writer] of writers.entries()) for (const event of eventsFor(i === 1 ? 1 : 4)) writer.push(event);
+  const first = compared().agents;
+  expect(first).toHaveLength(3);
+  const [events, sums] = [first.map((agent) => agent.events[0]!), first.map((agent) => agent.events[0]!.sum)];
+  writers[0]!.push({ type: 0, value: 2n ** 63n });
+  writers[1]!.push({ name: 'an event of its own', category: 5, value: 7 });
+  writers[2]!.push({ type: 6, value: 2n ** 40n });
+  const second = compared().agents;
+  expect(second.map((agent, i) => agent === first[i] && agent.events[0] === events[i])).toEqual([true, true, true]);
+  expect(second[0]!.events[0]!.sum).toBe(sums[0]! + 2n ** 63n);
+  for (let i = 0; i < 100; i++) writers[0]!.push({ type: 1000 + i, value: i });
+  compared();
+  rmSync(writers[1]!.path);
+  write('d').push({ type: 1, value: 5 });
+  await until(() => reader.snapshot({ exponential }).agents.every(({ agent }) => agent !== 'b'));
+  expect(
+    compared()
+      .agents.map(({ agent }) => agent)
+      .sort(),
+  ).toEqual(['a', 'c', 'd']);
+});
+
+it('keeps its numbers while a snapshot fails half-way', () => {
+  const { source, reader, write } = rings();
+  const kept = new KeptSnapshot();
+  const [event] = eventsFor(4);
+  write('a').push(event!);
+  source.drainNow();
+  for (let i = 0; i < 3; i++) reader.snapshot({ kept });
+  const before = plain(reader.snapshot({ kept }).agents);
+  expect(before).toHaveLength(1);
+  vi.spyOn(addon(), 'snapshot').mockImplementation((_source, _reader, _exponential, room) => {
+    new Uint8Array(room).fill(0xff);
+    return 1234;
+  });
+  for (let i = 0; i < 2; i++) {
+    const repeated = reader.snapshot({ kept });
+    expect(plain(repeated.agents)).toEqual(before);
+    expect(repeated.collector.sinceTickMs).toBe(1234);
+  }
+});
+
+it('reads other events than before at the same places', () => {
+  const tally = rawTally(tallyOptions());
+  /** Words of a tally of unknown events. */
+  const wordsOf = (...names: string[]): RawTotals => {
+    const file = path.join(temporaryDirectory(), 'agent');
+    const writer = new RingWriter(file, { wireVersion: 1, capacity: 64 });
+    const { handle } = addon().openTallyingObserver(file, false, tally);
+    onTestFinished(() => {
+      addon().closeTallyingObserver(handle!);
+      writer.close();
+    });
+    for (const [i, name] of names.entries()) writer.push({ name, category: name === 'timed' ? 5 : 7, value: i + 1 });
+    addon().observeAndTally(handle!, 64);
+    return addon().tallyOf(handle!);
+  };
+  const kept = new TallyWords(tally);
+  for (const raw of [wordsOf('a', 'timed', 'b'), wordsOf('timed', 'b'), wordsOf(), wordsOf('b', 'c', 'timed', 'a')]) {
+    const words = new Words(raw.words);
+    words.begin();
+    expect(copyOf(kept.place(words, raw.strings.values()))).toEqual(decodeTally(raw, tally));
+  }
+});
