@@ -83,8 +83,8 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
 }
 
 // (source, reader, exponential, room): returns the snapshot; without `exponential` its histograms have no exponential
-// view. Its words are in the ArrayBuffer `room` if they fit in it. If the collector's thread holds a lock for longer than the budget, returns the milliseconds since its last tick
-// instead, as a number.
+// view. Its words are in the ArrayBuffer `room` if they fit in it. If the collector's thread holds a lock for longer
+// than the budget, returns the milliseconds since its last tick instead, as a number.
 Napi::Value snapshot(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const std::shared_ptr<Source> source = held<Source>(info);
