@@ -33,7 +33,7 @@ export function agentsAnswer(
   customErrors: readonly CustomError[] = [],
   mostAgents = MAX_LISTED_AGENTS,
 ): AgentsAnswer {
-  const { takenMs, problems, problemCount } = snapshot;
+  const { takenMs, problems, problemCount, stateProblems, collector } = snapshot;
   const exported = snapshot.agents.filter((agent) => agent.exported);
   const ambiguous = ambiguousNames(exported);
   const sums = customErrors.map(errorSum);
@@ -51,6 +51,13 @@ export function agentsAnswer(
       .slice(0, MAX_LISTED_PROBLEMS)
       .map(({ path, state, reason }) => ({ path: oneLine(path), state, reason: oneLine(reason) })),
     problemCount,
+    ended: [],
+    stateProblems: stateProblems
+      .slice(0, MAX_LISTED_PROBLEMS)
+      .map(({ path, reason }) => ({ path: oneLine(path), reason: oneLine(reason) })),
+    stateProblemCount: stateProblems.length,
+    failingExporters: [],
+    collector: { drainIntervalMs: collector.drainIntervalMs, sinceTickMs: Math.round(collector.sinceTickMs) },
   };
 }
 
@@ -80,6 +87,10 @@ function agentData(agent: AgentSnapshot, takenMs: number, isAmbiguous: boolean):
     fill: utilization(agent),
     restarts: agent.restarts,
     suspect: agent.suspect || agent.foreignMoves > 0,
+    foundFullMs: Math.round(agent.foundFullMs),
+    events: agent.events.reduce((all, { count }) => all + count, 0),
+    wireVersion: agent.wireVersion,
+    troubles: {},
     transferTimesUs: compact(totals.transferTimes),
     postTimesUs: compact(totals.postTimes),
     txSizes: compact(atScale(transmit.size.exponential, SIZE_SCALE)),
