@@ -29,7 +29,7 @@ export interface AgentsAnswer<Agent extends AgentSummary = AgentData> {
   readonly problems: readonly { readonly path: string; readonly state: string; readonly reason: string }[];
   /** Number of all problems, also of those that are not listed. */
   readonly problemCount: number;
-  /** Agents that are missing now or listed as dead, and ended while they were transferring, in the last ten minutes. */
+  /** Agents that ended while they were transferring, in the last ten minutes, newest first; at most a hundred. */
   readonly ended: readonly EndedAgent[];
   /** State files that are not used: their agents' sums do not outlive this process. */
   readonly stateProblems: readonly { readonly path: string; readonly reason: string }[];
@@ -39,6 +39,8 @@ export interface AgentsAnswer<Agent extends AgentSummary = AgentData> {
     readonly drainIntervalMs: number;
     /** Time since the collector thread's last turn. */
     readonly sinceTickMs: number;
+    /** The same if it is too long; otherwise absent. */
+    readonly lateMs?: number;
   };
   /** Times of all agents, see AgentSummary. */
   readonly recentTransferTimeUs?: Percentiles;

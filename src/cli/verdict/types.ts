@@ -30,8 +30,8 @@ export interface Troubles {
 }
 
 /**
- * An agent that ended while it was transferring: its process was seen to end, a transfer had finished in one of the last two
- * samples before, and memory was still registered. A normal end deregisters it.
+ * An agent that ended while it was transferring: its process was seen to end, a transfer had finished in the last sample before
+ * or since then, and memory was still registered. A normal end deregisters it.
  */
 export interface EndedAgent {
   readonly id: number | string;
@@ -77,8 +77,6 @@ export interface VerdictInput {
   /** Present if there is no newer answer: the time for which there was none, and the reason. */
   readonly stale?: { readonly forMs: number; readonly reason?: string };
   readonly agents: readonly AgentFacts[];
-  /** Agents that are summed up in an entry of `agents`, instead of that entry. */
-  readonly folded?: number;
   /** Newest first. */
   readonly ended?: readonly EndedAgent[];
   readonly problems?: readonly { readonly path: string; readonly state: string; readonly reason: string }[];
