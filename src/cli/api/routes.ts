@@ -36,7 +36,12 @@ export interface ServeContext {
 export function publishAgents(server: MetricsServer, peek: Peek, context: ServeContext): () => void {
   const warn = warnOnce();
   const startedMs = performance.timeOrigin;
-  const recorder = new Recorder(peek, context.customErrors, startedMs, (reason) => warn(`no history: ${reason}`));
+  const recorder = new Recorder({
+    peek,
+    customErrors: context.customErrors,
+    beganMs: startedMs,
+    onFailure: (reason) => warn(`the history lacks a sample: ${reason}`),
+  });
   const facts = {
     version: PACKAGE_VERSION,
     hostname: os.hostname(),

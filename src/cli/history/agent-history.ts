@@ -97,7 +97,7 @@ export class AgentHistory {
     takenMs: number,
     sinceMs: number,
     readings: readonly AgentReading[],
-    growth: readonly (Float64Array | undefined)[],
+    growth: readonly (readonly number[] | undefined)[],
   ): void {
     const isFull = this.#times.length === this.#capacity;
     if (isFull) this.#times.shift();
@@ -116,7 +116,7 @@ export class AgentHistory {
       row[at + AgentMeasure.TX] = perSecond(grown[Counter.TX]!);
       row[at + AgentMeasure.RX] = perSecond(grown[Counter.RX]!);
       row[at + AgentMeasure.REQUESTS] = perSecond(grown[Counter.REQUESTS]!);
-      row[at + AgentMeasure.ERRORS] = perSecond(grown.subarray(Counter.ERRORS).reduce((sum, count) => sum + count, 0));
+      row[at + AgentMeasure.ERRORS] = perSecond(grown.slice(Counter.ERRORS).reduce((sum, count) => sum + count, 0));
       row[at + AgentMeasure.FULL] = perSecond(grown[Counter.FULL]!);
       row[at + AgentMeasure.P99] = p99;
       row[at + AgentMeasure.FILL] = Math.max(most, fill);

@@ -1,5 +1,5 @@
 /** History of all agents together: points of rates and percentiles, and counts by time and size. Pure. */
-import { TALLY_SCALE } from '../../exponential.js';
+import { TALLY_SCALE, trimmed } from '../../exponential.js';
 import { percentilesOf } from '../figures/percentiles.js';
 import { BucketGrowth, type BucketRange, CounterGrowth, LOWEST_BUCKET } from './growth.js';
 import { KEPT_MS, Points } from './points.js';
@@ -77,7 +77,7 @@ export class FleetHistory {
   #point(
     seconds: number,
     readings: readonly AgentReading[],
-    growth: readonly (Float64Array | undefined)[],
+    growth: readonly (readonly number[] | undefined)[],
     times: Float64Array,
   ): Float64Array {
     const point = new Float64Array(this.#width);
@@ -89,8 +89,7 @@ export class FleetHistory {
     }
     point[Measure.FILL] = readings.reduce((most, { fill }) => Math.max(most, fill), 0);
     point[Measure.MEMORY] = readings.reduce((sum, { agent }) => sum + Number(agent.memoryInUse), 0);
-    const counts = { scale: TIMES.scale, zeroCount: 0, offset: LOWEST_BUCKET, counts: times };
-    const { p50 = NaN, p90 = NaN, p99 = NaN } = percentilesOf(counts) ?? {};
+    const { p50 = NaN, p90 = NaN, p99 = NaN } = percentilesOf(trimmed(TIMES.scale, 0, LOWEST_BUCKET, times)) ?? {};
     point.set([p50, p90, p99], Measure.P50);
     return point;
   }

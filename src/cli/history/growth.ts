@@ -6,11 +6,11 @@ import { type ExponentialTally, TALLY_SCALE } from '../../exponential.js';
 import type { AgentReading } from './reading.js';
 
 export class CounterGrowth {
-  #before = new Map<number, Float64Array>();
+  #before = new Map<number, readonly number[]>();
   #beforeMs = Infinity;
 
   /** Returns for each reading how much its counters grew since the last call; undefined if that is unknown. */
-  take(takenMs: number, readings: readonly AgentReading[]): (Float64Array | undefined)[] {
+  take(takenMs: number, readings: readonly AgentReading[]): (readonly number[] | undefined)[] {
     const before = this.#before;
     this.#before = new Map(readings.map(({ agent, counters }) => [agent.id, counters]));
     const growth = readings.map(({ agent, counters }) => {
@@ -32,17 +32,37 @@ export interface BucketRange {
 /** Bucket of place 0. */
 export const LOWEST_BUCKET = -1;
 
-interface Kept {
-  readonly zeroCount: number;
-  readonly offset: number;
-  readonly counts: Float64Array;
-  readonly total: number;
+/** Copy of the counts of a histogram. Those of a snapshot would keep its memory. */
+class Kept {
+  zeroCount = 0;
+  offset = 0;
+  length = 0;
+  counts = new Float64Array(0);
+  total = 0;
+
+  /** Returns false if the histogram has no further value. */
+  isOlderThan({ zeroCount, counts }: ExponentialTally): boolean {
+    let total = zeroCount;
+    for (let i = 0; i < counts.length; i++) total += counts[i]!;
+    return total !== this.total;
+  }
+
+  /** Reuses the memory: buckets are rarely added. */
+  copy({ zeroCount, offset, counts }: ExponentialTally): void {
+    if (counts.length > this.counts.length) this.counts = new Float64Array(counts.length);
+    this.counts.set(counts);
+    this.zeroCount = zeroCount;
+    this.offset = offset;
+    this.length = counts.length;
+    this.total = zeroCount;
+    for (let i = 0; i < counts.length; i++) this.total += counts[i]!;
+  }
 }
 
 export class BucketGrowth {
   readonly #range: BucketRange;
   readonly #select: (reading: AgentReading) => ExponentialTally | undefined;
-  /** Counts of the last call. Copies: those of a snapshot would keep its memory. */
+  /** Counts of the last call. */
   #before = new Map<number, Kept>();
   #beforeMs = Infinity;
 
@@ -61,30 +81,24 @@ export class BucketGrowth {
       if (now === undefined) continue;
       const { id, startTimeMs } = reading.agent;
       const earlier = before.get(id);
-      const kept = keptOf(now, earlier);
+      const kept = earlier ?? new Kept();
       this.#before.set(id, kept);
-      if (kept === earlier) continue;
-      if (earlier !== undefined) this.#add(growth, earlier, -1);
+      if (!kept.isOlderThan(now)) continue;
+      if (earlier !== undefined) this.#add(growth, kept, -1);
+      kept.copy(now);
       if (earlier !== undefined || startTimeMs >= this.#beforeMs) this.#add(growth, kept, 1);
     }
     this.#beforeMs = takenMs;
     return growth;
   }
 
-  #add(growth: Float64Array, { zeroCount, offset, counts }: Kept, factor: 1 | -1): void {
+  #add(growth: Float64Array, { zeroCount, offset, counts, length }: Kept, factor: 1 | -1): void {
     const shift = TALLY_SCALE - this.#range.scale;
     const last = growth.length - 1;
     growth[0]! += factor * zeroCount;
     // An arithmetic shift rounds down, so that bucket -1 stays bucket -1.
-    for (let i = 0; i < counts.length; i++) {
+    for (let i = 0; i < length; i++) {
       growth[Math.min(((offset + i) >> shift) - LOWEST_BUCKET, last)]! += factor * counts[i]!;
     }
   }
-}
-
-/** Returns `before` if no value was added. */
-function keptOf({ zeroCount, offset, counts }: ExponentialTally, before: Kept | undefined): Kept {
-  let total = zeroCount;
-  for (let i = 0; i < counts.length; i++) total += counts[i]!;
-  return before?.total === total ? before : { zeroCount, offset, counts: new Float64Array(counts), total };
 }

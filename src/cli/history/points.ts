@@ -33,14 +33,16 @@ export class Points {
     this.#length = Math.min(this.#length + 1, this.#times.length);
   }
 
-  /** Returns the places of the points after `fromMs`, oldest first. */
+  /** Returns the places of the points after `fromMs`, oldest first: at most ten minutes, however rare the points are. */
   after(fromMs: number): number[] {
     const capacity = this.#times.length;
+    const newestMs = this.#times[(this.#next - 1 + capacity) % capacity]!;
+    const sinceMs = Math.max(fromMs, newestMs - KEPT_MS);
     const first = (this.#next - this.#length + capacity) % capacity;
     const places: number[] = [];
     for (let i = 0; i < this.#length; i++) {
       const place = (first + i) % capacity;
-      if (this.#times[place]! > fromMs) places.push(place);
+      if (this.#times[place]! > sinceMs) places.push(place);
     }
     return places;
   }

@@ -20,7 +20,7 @@ export interface AgentReading {
   /** Failed operations by status. */
   readonly errors: readonly number[];
   /** Counts that only grow, see Counter. */
-  readonly counters: Float64Array;
+  readonly counters: readonly number[];
   /** Highest recent fill ratio of the ring, 0 to 1. */
   readonly fill: number;
   readonly txSizes: ExponentialTally;
@@ -56,13 +56,10 @@ export function readingsOf(agents: readonly AgentSnapshot[], statuses: ErrorStat
   return exported.map((agent) => {
     const totals = totalsOf(agent.events);
     const errors = statuses.of(agent);
-    const counters = new Float64Array(Counter.ERRORS + errors.length);
-    counters[Counter.TX] = Number(totals.txBytes);
-    counters[Counter.RX] = Number(totals.rxBytes);
-    counters[Counter.REQUESTS] = Number(totals.requests);
-    counters[Counter.FULL] = agent.foundFull;
-    counters[Counter.DROPPED] = Number(totals.dropped);
-    counters.set(errors, Counter.ERRORS);
+    // Plain arrays: a typed array of this size takes several times as long to make.
+    const { txBytes, rxBytes, requests, dropped } = totals;
+    const sums = [Number(txBytes), Number(rxBytes), Number(requests), agent.foundFull, Number(dropped)];
+    const counters = [...sums, ...errors];
     return {
       agent,
       name: oneLine(ambiguous.has(agent.agent) ? agent.path : agent.agent),

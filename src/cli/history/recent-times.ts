@@ -6,9 +6,14 @@ import type { AgentReading } from './reading.js';
 /** Two spans of this length are kept, so that percentiles are of the last five to ten seconds. */
 const SPAN_MS = 5000;
 
-const KINDS = ['transferTimes', 'postTimes'] as const;
-export type TimeKind = (typeof KINDS)[number];
-type Kept = Readonly<Record<TimeKind, ExponentialTally | undefined>>;
+export type TimeKind = 'transferTimes' | 'postTimes';
+/** Copy of the counts of a histogram, and their sum. */
+interface Counts {
+  readonly tally: ExponentialTally;
+  readonly total: number;
+}
+
+type Kept = Readonly<Record<TimeKind, Counts | undefined>>;
 
 interface Baseline {
   readonly takenMs: number;
@@ -49,18 +54,20 @@ export class RecentTimes {
     if (!baseline.agents.has(agent.id) && agent.startTimeMs >= baseline.takenMs) return now;
     const earlier = (baseline.agents.get(agent.id) ?? this.#newer?.agents.get(agent.id))?.[kind];
     if (earlier === undefined) return undefined;
-    return exponentialCount(earlier) === exponentialCount(now) ? undefined : exponentialSince(earlier, now);
+    return exponentialCount(now) === earlier.total ? undefined : exponentialSince(earlier.tally, now);
   }
 }
 
-/** Returns copies: the counts of a snapshot would keep its memory. Without a new value they are those of `before`. */
 function keptOf({ totals }: AgentReading, before: Kept | undefined): Kept {
-  const copies = KINDS.map((kind) => {
-    const now = totals[kind];
-    const earlier = before?.[kind];
-    if (now === undefined) return [kind, undefined];
-    const isSame = earlier !== undefined && exponentialCount(earlier) === exponentialCount(now);
-    return [kind, isSame ? earlier : { ...now, counts: new Float64Array(now.counts) }];
-  });
-  return Object.fromEntries(copies) as Kept;
+  return {
+    transferTimes: countsOf(totals.transferTimes, before?.transferTimes),
+    postTimes: countsOf(totals.postTimes, before?.postTimes),
+  };
+}
+
+/** Returns a copy: the counts of a snapshot would keep its memory. Without a new value it is `before`. */
+function countsOf(now: ExponentialTally | undefined, before: Counts | undefined): Counts | undefined {
+  if (now === undefined) return undefined;
+  const total = exponentialCount(now);
+  return before?.total === total ? before : { tally: { ...now, counts: new Float64Array(now.counts) }, total };
 }

@@ -44,28 +44,47 @@ class Recording {
   }
 }
 
+interface RecorderOptions {
+  readonly peek: Peek;
+  readonly customErrors: readonly CustomError[];
+  /** All that happened since then is recent. */
+  readonly beganMs: number;
+  /** Called if a sample that nobody asked for fails, or the history of one: it must not end the process. */
+  readonly onFailure: (reason: string) => void;
+  /** Replacement in tests. */
+  readonly later?: (work: () => void) => unknown;
+}
+
 export class Recorder {
   readonly statuses: ErrorStatuses;
   readonly #peek: Peek;
   readonly #beganMs: number;
+  /** Does work in a later turn of the event loop: with hundreds of agents each part takes milliseconds. */
+  readonly #later: (work: () => void) => void;
   readonly #timer: NodeJS.Timeout;
   #record: Recording;
   #sample: Sample | undefined;
   #sampledMs = -Infinity;
+  #takenMs = -Infinity;
 
-  /** `beganMs`: all that happened since then is recent. `onFailure`: called if a sample of the timer fails. */
-  constructor(peek: Peek, customErrors: readonly CustomError[], beganMs: number, onFailure: (reason: string) => void) {
+  constructor({ peek, customErrors, beganMs, onFailure, later = setImmediate }: RecorderOptions) {
     this.statuses = new ErrorStatuses(customErrors);
     this.#peek = peek;
     this.#beganMs = beganMs;
     this.#record = new Recording(this.statuses.names, beganMs);
-    const tick = (): void => {
+    const guarded = (work: () => void): void => {
       try {
-        this.sample(SAMPLE_MS / 2);
+        work();
       } catch (error) {
-        onFailure(reasonOf(error)); // history must not end the process
+        onFailure(reasonOf(error));
       }
     };
+    this.#later = (work) => void later(() => guarded(work));
+    const tick = (): void =>
+      guarded(() => {
+        this.sample(SAMPLE_MS / 2);
+        this.#forget();
+      });
     tick();
     this.#timer = setInterval(tick, SAMPLE_MS).unref();
   }
@@ -87,19 +106,24 @@ export class Recorder {
     clearInterval(this.#timer);
   }
 
+  /** While nobody asks, only the history needs memory. */
+  #forget(): void {
+    this.#sample = undefined;
+    this.#sampledMs = -Infinity;
+  }
+
   #sampleOf(snapshot: Snapshot): Sample {
-    const before = this.#sample?.snapshot;
-    // While the collector thread is blocked, a snapshot is repeated.
-    if (this.#sample !== undefined && snapshot.takenMs === before?.takenMs) return { ...this.#sample, snapshot };
-    // The clock was set back.
-    if (snapshot.takenMs < (before?.takenMs ?? -Infinity))
-      this.#record = new Recording(this.statuses.names, this.#beganMs);
     const takenMs = Math.floor(snapshot.takenMs); // of points, which a question names
+    // The clock was set back.
+    if (takenMs < this.#takenMs) this.#record = new Recording(this.statuses.names, this.#beganMs);
+    this.#takenMs = takenMs;
     const readings = readingsOf(snapshot.agents, this.statuses);
     const { fleet, agents, events, recent, ends, troubles } = this.#record;
     recent.take(takenMs, readings);
-    fleet.add(takenMs, readings);
-    agents.add(takenMs, readings, (reading) => recent.of(reading, 'transferTimes')?.p99);
+    this.#later(() => {
+      fleet.add(takenMs, readings);
+      this.#later(() => agents.add(takenMs, readings, (reading) => recent.of(reading, 'transferTimes')?.p99));
+    });
     events.add(takenMs, readings, ends.observe(takenMs, readings.map(mortal)));
     return { snapshot, readings, troubles: troubles.observe(takenMs, readings.map(watched)) };
   }

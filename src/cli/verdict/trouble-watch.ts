@@ -29,6 +29,7 @@ type Kind = (typeof KINDS)[number];
 
 const NONE: Troubles = {};
 const NO_COUNTS: TroubleCounts = {};
+const NO_ERRORS: readonly number[] = [];
 
 interface Watched {
   counts: TroubleCounts;
@@ -81,8 +82,9 @@ export class TroubleWatch {
       const added = (now[kind] ?? 0) - (before[kind] ?? 0);
       if (added > 0) runOf(watched, kind, takenMs).add(added, takenMs);
     }
-    for (const [i, count] of (now.errors ?? []).entries()) {
-      const added = count - (before.errors?.[i] ?? 0);
+    const errors = now.errors ?? NO_ERRORS;
+    for (let i = 0; i < errors.length; i++) {
+      const added = errors[i]! - (before.errors?.[i] ?? 0);
       if (added > 0) runOf(watched, 'errors', takenMs).add(added, takenMs, this.#statuses[i]);
     }
   }

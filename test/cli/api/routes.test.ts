@@ -1,7 +1,8 @@
 /** /api/v1/agents over HTTP. */
 import path from 'node:path';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { type AgentsAnswer, API } from '../../../src/cli/api/answer.js';
+import { type AgentDetail, type AgentsAnswer, API } from '../../../src/cli/api/answer.js';
+import { type HistoryAnswer, HISTORY_PATH } from '../../../src/cli/api/history-answer.js';
 import { listenOn } from '../../../src/cli/http/metrics-server.js';
 import { publishAgents } from '../../../src/cli/api/routes.js';
 import { RingWriter } from '../../../src/shm-bridge/index.js';
@@ -65,11 +66,12 @@ async function publish(agents: number) {
 it('makes one snapshot in half a second, however many ask', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const { server, ask, snapshots } = await publish(1);
+  const before = snapshots();
   for (const query of ['', '?agents=all', '']) await ask(query);
-  expect(snapshots()).toBe(1);
+  expect(snapshots()).toBe(before + 1);
   vi.advanceTimersByTime(501);
   for (const query of ['?agents=all', '']) await ask(query);
-  expect(snapshots()).toBe(2);
+  expect(snapshots()).toBe(before + 2);
   await server.close();
 });
 
@@ -79,6 +81,31 @@ it('lists all agents if it is asked to, and refuses other questions', async () =
   expect([await listed(), await listed('?agents=all'), await listed('?target=x')]).toEqual([257, 300, 257]);
   const refused = await ask('?agents=300');
   expect([refused.status, await refused.text()]).toEqual([400, 'agents=300 is not allowed. Allowed: agents=all\n']);
+  await server.close();
+});
+
+it('answers questions about one agent, without histograms, and about the history', async () => {
+  const { server, ask } = await publish(3);
+  const json = async (query: string) => (await (await ask(query)).json()) as AgentsAnswer<AgentDetail>;
+  const one = await json('?agent=2');
+  expect(one.agents).toMatchObject([{ id: 2, name: 'a2', attributes: { pool: 'a2' }, txSizes: { scale: 0 } }]);
+  expect(one.failingExporters).toEqual([{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }]);
+  expect((await json('?agent=7')).agents).toEqual([]);
+  const brief = await json('?detail=none&agents=all');
+  expect(brief.agents.map(({ id }) => id)).toEqual([0, 1, 2]);
+  expect(brief.agents[0]).not.toHaveProperty('txSizes');
+  for (const query of ['?detail=all', '?agent=x', '?agent=1&agents=all', '?agent=1&detail=none']) {
+    expect((await ask(query)).status).toBe(400);
+  }
+  const asked = async (query: string) => {
+    const response = await fetch(new URL(`/${HISTORY_PATH}${query}`, server.url));
+    return [response.status, await response.text()] as const;
+  };
+  const history = JSON.parse((await asked('?agents=all'))[1]) as HistoryAnswer;
+  expect(history).toMatchObject({ api: API, events: [], fleet: { errors: {} } });
+  expect(history.agents.map(({ tx }) => tx.length)).toEqual(history.agents.map(() => history.agentTimesMs.length));
+  expect(JSON.parse((await asked('?from=99999999999999'))[1])).toMatchObject({ timesMs: [], agents: [] });
+  expect(await asked('?from=-1')).toEqual([400, 'from=-1 is not allowed. Allowed: a whole number\n']);
   await server.close();
 });
 
