@@ -1,5 +1,5 @@
 /** History of all agents together: points of rates and percentiles, and counts by time and size. Pure. */
-import { TALLY_SCALE, trimmed } from '../../exponential.js';
+import { atScale, TALLY_SCALE, trimmed } from '../../exponential.js';
 import { percentilesOf } from '../figures/percentiles.js';
 import { BucketGrowth, type BucketRange, CounterGrowth, LOWEST_BUCKET } from './growth.js';
 import { KEPT_MS, Points } from './points.js';
@@ -44,8 +44,8 @@ export class FleetHistory {
   readonly rxSizes = columnsOf(SIZES);
   readonly #counters = new CounterGrowth();
   readonly #times = new BucketGrowth(TIMES, ({ totals }) => totals.transferTimes);
-  readonly #txSizes = new BucketGrowth(SIZES, ({ txSizes }) => txSizes);
-  readonly #rxSizes = new BucketGrowth(SIZES, ({ rxSizes }) => rxSizes);
+  readonly #txSizes = new BucketGrowth(SIZES, ({ txSizes }) => atScale(txSizes, SIZES.scale));
+  readonly #rxSizes = new BucketGrowth(SIZES, ({ rxSizes }) => atScale(rxSizes, SIZES.scale));
   readonly #width: number;
   /** Transfer times since the last column. */
   #heat = new Float64Array(HEAT.places);
@@ -54,7 +54,7 @@ export class FleetHistory {
 
   constructor(statuses: number) {
     this.#width = Measure.ERRORS + statuses;
-    this.points = new Points(Math.ceil(KEPT_MS / POINT_MS), this.#width);
+    this.points = new Points(Math.ceil(KEPT_MS / POINT_MS), this.#width, Float32Array);
   }
 
   add(takenMs: number, readings: readonly AgentReading[]): void {

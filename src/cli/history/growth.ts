@@ -2,7 +2,7 @@
  * Growth of counts between two samples. An agent that began in between counts from 0. The counts of an agent that is new to the
  * samples but began earlier are left out: only a part of them belongs to this time. Pure.
  */
-import { type ExponentialTally, TALLY_SCALE } from '../../exponential.js';
+import type { ExponentialTally } from '../../exponential.js';
 import type { AgentReading } from './reading.js';
 
 export class CounterGrowth {
@@ -34,6 +34,7 @@ export const LOWEST_BUCKET = -1;
 
 /** Copy of the counts of a histogram. Those of a snapshot would keep its memory. */
 class Kept {
+  scale = 0;
   zeroCount = 0;
   offset = 0;
   length = 0;
@@ -48,9 +49,10 @@ class Kept {
   }
 
   /** Reuses the memory: buckets are rarely added. */
-  copy({ zeroCount, offset, counts }: ExponentialTally): void {
+  copy({ scale, zeroCount, offset, counts }: ExponentialTally): void {
     if (counts.length > this.counts.length) this.counts = new Float64Array(counts.length);
     this.counts.set(counts);
+    this.scale = scale;
     this.zeroCount = zeroCount;
     this.offset = offset;
     this.length = counts.length;
@@ -92,8 +94,8 @@ export class BucketGrowth {
     return growth;
   }
 
-  #add(growth: Float64Array, { zeroCount, offset, counts, length }: Kept, factor: 1 | -1): void {
-    const shift = TALLY_SCALE - this.#range.scale;
+  #add(growth: Float64Array, { scale, zeroCount, offset, counts, length }: Kept, factor: 1 | -1): void {
+    const shift = scale - this.#range.scale;
     const last = growth.length - 1;
     growth[0]! += factor * zeroCount;
     // An arithmetic shift rounds down, so that bucket -1 stays bucket -1.
