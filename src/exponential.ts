@@ -69,7 +69,7 @@ export function exponentialSince(before: ExponentialTally | undefined, now: Expo
   const earlier = atScale(before, scale);
   const { zeroCount, offset, counts } = atScale(now, scale);
   if (zeroCount < earlier.zeroCount) return now;
-  const increases = Float64Array.from(counts);
+  const increases = new Float64Array(counts); // several times as fast as Float64Array.from()
   for (let i = 0; i < earlier.counts.length; i++) {
     const count = earlier.counts[i]!;
     const place = earlier.offset + i - offset;

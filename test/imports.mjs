@@ -28,9 +28,11 @@ const ROOMS = {
   'cli/figures': ['ground', 'mapping', 'string-width'],
   'cli/process': ['ground', 'settings', 'node:', '@opentelemetry/'],
   'cli/http': [...LIBRARY, 'cli/process', 'node:', '@opentelemetry/'],
-  'cli/api': [...LIBRARY, 'cli/figures', 'cli/http', 'node:'],
+  'cli/verdict': ['ground', 'cli/figures'], // the browser loads it
+  'cli/history': ['ground', 'mapping', 'shm-bridge', 'cli/figures', 'cli/verdict'],
+  'cli/api': [...LIBRARY, 'cli/figures', 'cli/http', 'cli/process', 'cli/verdict', 'cli/history', 'node:'],
   'cli/page': ['ground', 'cli/process', 'cli/http', 'node:'],
-  'cli/page/browser': ['ground', 'cli/figures', 'cli/api', 'uplot'],
+  'cli/page/browser': ['ground', 'cli/figures', 'cli/verdict', 'cli/api', 'uplot'],
   // The commands.
   'cli/completion': COMMAND,
   'cli/config': [...COMMAND, 'yaml'],
@@ -40,7 +42,7 @@ const ROOMS = {
   'cli/read': COMMAND,
   'cli/simulate': COMMAND,
   'cli/serve': [...COMMAND, 'cli/api', 'cli/page'],
-  'cli/top': [...COMMAND, 'cli/api'],
+  'cli/top': [...COMMAND, 'cli/api', 'cli/verdict'],
   // src/cli/*.ts: the program and what several commands share.
   cli: [
     ...COMMAND,

@@ -8,7 +8,11 @@ import type { Counted, Interval } from './rates.js';
 const TYPES = new Map(EVENTS.map(({ event, type }) => [event, type]));
 
 export function totalsOf(events: readonly EventTally[]) {
-  const tallyOf = (event: string): EventTally | undefined => events.find(({ type }) => type === TYPES.get(event));
+  const tallyOf = (event: string): EventTally | undefined => {
+    const wanted = TYPES.get(event)!;
+    const atIndex = events[wanted]; // known types come first, in the order of their numbers
+    return atIndex?.type === wanted ? atIndex : events.find(({ type }) => type === wanted);
+  };
   const sum = (event: string): bigint => tallyOf(event)?.sum ?? 0n;
   const [txRequests, rxRequests] = [sum('agent_tx_requests_num'), sum('agent_rx_requests_num')];
   return {

@@ -1,6 +1,6 @@
 /** Readiness of serve. Pure. */
 import { oneLine } from '../../one-line.js';
-import type { Snapshot } from '../../shm-bridge/types.js';
+import type { CollectorStats, Snapshot } from '../../shm-bridge/types.js';
 
 /** Without a tick for this long, the collector thread counts as blocked. */
 const LATE_MS = 1000;
@@ -14,11 +14,8 @@ const MAX_LISTED = 20;
 export function readiness(snapshot: Snapshot | undefined): { ready: boolean; text: string } {
   if (snapshot === undefined) return { ready: false, text: 'the rings are closed' };
   const { collector, agents, problems, problemCount, stateProblems } = snapshot;
-  const lateMs = Math.max(LATE_MS, 10 * collector.drainIntervalMs);
-  if (collector.sinceTickMs > lateMs) {
-    const text = `the collector thread has had no turn for ${Math.round(collector.sinceTickMs)} ms`;
-    return { ready: false, text };
-  }
+  const lateMs = collectorLateMs(collector);
+  if (lateMs !== undefined) return { ready: false, text: `the collector thread has had no turn for ${lateMs} ms` };
   const lines = [`ready, ${agents.filter(({ exported }) => exported).length} agents`];
   const found = [
     ...problems.map(({ path, state, reason }) => {
@@ -30,4 +27,9 @@ export function readiness(snapshot: Snapshot | undefined): { ready: boolean; tex
   const unlisted = problemCount + stateProblems.length - MAX_LISTED;
   if (unlisted > 0) lines.push(`and ${unlisted} more`);
   return { ready: true, text: lines.join('\n') };
+}
+
+/** Returns the time since the collector thread's last turn if it is too long. */
+export function collectorLateMs({ drainIntervalMs, sinceTickMs }: CollectorStats): number | undefined {
+  return sinceTickMs > Math.max(LATE_MS, 10 * drainIntervalMs) ? Math.round(sinceTickMs) : undefined;
 }

@@ -1,12 +1,13 @@
 /** /api/v1/agents over HTTP. */
 import path from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
-import { type AgentsAnswer, API } from '../../../src/cli/api/answer.js';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { type AgentDetail, type AgentsAnswer, API } from '../../../src/cli/api/answer.js';
+import { type HistoryAnswer, HISTORY_PATH } from '../../../src/cli/api/history-answer.js';
 import { listenOn } from '../../../src/cli/http/metrics-server.js';
 import { publishAgents } from '../../../src/cli/api/routes.js';
 import { RingWriter } from '../../../src/shm-bridge/index.js';
 import { inspectRing } from '../../../src/shm-bridge/ring.js';
-import type { Snapshot } from '../../../src/shm-bridge/types.js';
+import type { AgentSnapshot, Snapshot } from '../../../src/shm-bridge/types.js';
 import { agentSnapshot, START_MS } from '../../instrumentation/in-memory-source.js';
 import { start, temporaryDirectory, until } from '../command.js';
 
@@ -35,17 +36,29 @@ it('answers with the events that a live agent wrote, and drains no ring', async 
 
 afterEach(() => void vi.useRealTimers());
 
+function snapshotAt(takenMs: number, agents: AgentSnapshot[]): Snapshot {
+  const collector = { drainIntervalMs: 20, ticks: 1, lateTicks: 0, maxLagMs: 0, sinceTickMs: 3 };
+  const none = { problems: [], problemCount: 0, stateProblems: [], openDirectories: [], places: [] };
+  return { takenMs, agents, ...none, collector };
+}
+
 async function publish(agents: number) {
   const server = await listenOn('127.0.0.1', 0);
   let snapshots = 0;
   let closed = false;
   const all = Array.from({ length: agents }, (_, i) => agentSnapshot({ id: i, agent: `a${i}` }));
-  publishAgents(server, () => {
+  const peek = () => {
     snapshots++;
-    return closed
-      ? undefined
-      : ({ takenMs: START_MS, agents: all, problems: [], problemCount: 0 } as unknown as Snapshot);
-  }, ['/dir\n']);
+    return closed ? undefined : snapshotAt(START_MS + snapshots * 1000, all);
+  };
+  const end = publishAgents(server, peek, {
+    directories: ['/dir\n'],
+    customErrors: [],
+    rankVariable: 'LOCAL_RANK',
+    attributesOf: ({ agent }) => ({ pool: agent }),
+    failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
+  });
+  onTestFinished(end);
   const ask = (query = '') => fetch(new URL(`/api/v1/agents${query}`, server.url));
   return { server, ask, snapshots: () => snapshots, close: () => (closed = true) };
 }
@@ -53,11 +66,12 @@ async function publish(agents: number) {
 it('makes one snapshot in half a second, however many ask', async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const { server, ask, snapshots } = await publish(1);
+  const before = snapshots();
   for (const query of ['', '?agents=all', '']) await ask(query);
-  expect(snapshots()).toBe(1);
+  expect(snapshots()).toBe(before + 1);
   vi.advanceTimersByTime(501);
   for (const query of ['?agents=all', '']) await ask(query);
-  expect(snapshots()).toBe(2);
+  expect(snapshots()).toBe(before + 2);
   await server.close();
 });
 
@@ -70,9 +84,34 @@ it('lists all agents if it is asked to, and refuses other questions', async () =
   await server.close();
 });
 
+it('answers questions about one agent, without histograms, and about the history', async () => {
+  const { server, ask } = await publish(3);
+  const json = async (query: string) => (await (await ask(query)).json()) as AgentsAnswer<AgentDetail>;
+  const one = await json('?agent=2');
+  expect(one.agents).toMatchObject([{ id: 2, name: 'a2', attributes: { pool: 'a2' }, txSizes: { scale: 0 } }]);
+  expect(one.failingExporters).toEqual([{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }]);
+  expect((await json('?agent=7')).agents).toEqual([]);
+  const brief = await json('?detail=none&agents=all');
+  expect(brief.agents.map(({ id }) => id)).toEqual([0, 1, 2]);
+  expect(brief.agents[0]).not.toHaveProperty('txSizes');
+  for (const query of ['?detail=all', '?agent=x', '?agent=1&agents=all', '?agent=1&detail=none']) {
+    expect((await ask(query)).status).toBe(400);
+  }
+  const asked = async (query: string) => {
+    const response = await fetch(new URL(`/${HISTORY_PATH}${query}`, server.url));
+    return [response.status, await response.text()] as const;
+  };
+  const history = JSON.parse((await asked('?agents=all'))[1]) as HistoryAnswer;
+  expect(history).toMatchObject({ api: API, events: [], fleet: { errors: {} } });
+  expect(history.agents.map(({ tx }) => tx.length)).toEqual(history.agents.map(() => history.agentTimesMs.length));
+  expect(JSON.parse((await asked('?from=99999999999999'))[1])).toMatchObject({ timesMs: [], agents: [] });
+  expect(await asked('?from=-1')).toEqual([400, 'from=-1 is not allowed. Allowed: a whole number\n']);
+  await server.close();
+});
+
 it('answers 503 after the end of the rings', async () => {
   const { server, ask, close } = await publish(1);
   close();
-  expect((await ask()).status).toBe(503);
+  await until(async () => (await ask()).status === 503);
   await server.close();
 });

@@ -29,6 +29,9 @@ const AGENT: AgentData = {
   fill: 0,
   restarts: 0,
   suspect: false,
+  foundFullMs: 0,
+  events: 0,
+  troubles: {},
   transferTimesUs: counts(),
   postTimesUs: counts(),
   txSizes: counts(),
@@ -48,6 +51,11 @@ function at(takenMs: number, agents: Partial<AgentData>[], about: Partial<Agents
     folded: 0,
     problems: [],
     problemCount: 0,
+    ended: [],
+    stateProblems: [],
+    stateProblemCount: 0,
+    failingExporters: [],
+    collector: { drainIntervalMs: 20, sinceTickMs: 0 },
     ...about,
   };
 }

@@ -1,0 +1,45 @@
+/** Snapshots of agents for tests of the history. */
+import { expect } from 'vitest';
+import { Recorder } from '../../../src/cli/history/recorder.js';
+import type { AgentSnapshot, Snapshot } from '../../../src/shm-bridge/types.js';
+import { agentSnapshot, START_MS } from '../../instrumentation/in-memory-source.js';
+
+export { START_MS };
+export const TX_BYTES = 0;
+export const TX_REQUESTS = 2;
+export const XFER_TIME = 6;
+export const ERR_BACKEND = 10;
+
+export function snapshotAt(seconds: number, agents: AgentSnapshot[]): Snapshot {
+  const collector = { drainIntervalMs: 20, ticks: 1, lateTicks: 0, maxLagMs: 0, sinceTickMs: 3 };
+  const none = { problems: [], problemCount: 0, stateProblems: [], openDirectories: [], places: [] };
+  return { takenMs: START_MS + seconds * 1000, agents, ...none, collector };
+}
+
+type Values = Readonly<Record<number, readonly number[]>>;
+
+/** Returns an agent whose events have these values since its start. */
+export function agent(id: number, values: Values = {}, about: Partial<AgentSnapshot> = {}): AgentSnapshot {
+  const events = Object.entries(values).map(([type, all]) => [type, all.map(BigInt)] as const);
+  return agentSnapshot({ id, agent: `agent-${id}`, ...about }, Object.fromEntries(events));
+}
+
+/** Returns a recorder, and a function that takes a sample. The snapshot is ready at once. */
+export function recording() {
+  let snapshot = snapshotAt(-1, []);
+  const recorder = new Recorder({
+    peek: () => snapshot,
+    customErrors: [],
+    beganMs: START_MS,
+    onFailure: expect.unreachable,
+    later: (work) => work(),
+  });
+  recorder.close();
+  return {
+    recorder,
+    sample(seconds: number, agents: AgentSnapshot[]) {
+      snapshot = snapshotAt(seconds, agents);
+      return recorder.sample(-1)!;
+    },
+  };
+}
