@@ -57,7 +57,9 @@ const agent = {
   transferTimesUs: { ...noCounts, offset: 25, counts: [9] },
   postTimesUs: noCounts,
 };
-const json = (...agents: object[]) => JSON.stringify({ api: API, startedMs: 1, takenMs: takenMs++, agents });
+const answer = { api: API, startedMs: 1, directories: ['/d'], errorStatuses: ['canceled', 'backend', 'unknown'] };
+const json = (...agents: object[]) =>
+  JSON.stringify({ ...answer, takenMs: takenMs++, agents, folded: 0, problems: [], problemCount: 0 });
 const TEXT = 'agent_tx_bytes_total{agent_name="b"} 8\n';
 
 function scraperOf(url: URL): Scraper {
@@ -103,11 +105,16 @@ describe('a scraper', () => {
       rxBytes: 2,
       requests: 7,
       errors: 3,
+      errorsByStatus: { canceled: 1, unknown: 2 },
+      memoryBytes: 0,
+      memoryApproximate: false,
       lost: 5,
       lostMore: true,
       missed: false,
+      troubles: { full: 1 },
       transferTimes: agent.transferTimesUs,
       postTimes: noCounts,
+      capacity: 64,
       fill: 0.5,
       idleMs: 20,
       unused: false,
