@@ -17,11 +17,13 @@ wraps between two reads (20 per second), the numbers are too low, and top prints
 from a running serve, which counts every event, or from NIXL's own Prometheus exporter. That exporter has only buckets: a
 percentile in the first one shows as its bound, as in <10us.
 
+--url given several times shows one table of all hosts. An address without http:// and without a port has port 9464.
+
 On a terminal, h shows the keys. Elsewhere, and with --once or --json, top prints a line per agent and interval.
 
 Examples:
   nixl-otel top --dir /dev/shm/nixl
-  nixl-otel top --url http://127.0.0.1:9464 --sort p99
+  nixl-otel top --url gpu-node-17 --url gpu-node-18:9000 --sort p99
   nixl-otel top --dir /dev/shm/nixl --interval 10000 | tee speed.txt
   nixl-otel top --dir /dev/shm/nixl --once --json | jq .txBytesPerSecond`;
 

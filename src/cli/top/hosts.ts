@@ -76,11 +76,12 @@ async function ask(host: Host): Promise<void> {
 }
 
 /** The view of one host, its rows with the host's name. */
-function viewOf({ name, view, failure }: Host): View {
+function viewOf({ name, source, view, failure }: Host): View {
   if (view === undefined) {
     const reason = failure === undefined ? `no answer from ${name} yet` : reasonOf(failure.error);
     const forMs = failure === undefined ? 0 : Date.now() - failure.sinceMs;
-    const facts = { origin: { kind: 'serve', name, directories: [] }, stale: { forMs, reason } } as const;
+    const stale = { forMs, reason: reason.replace(`no metrics from ${source.name}: `, '') };
+    const facts = { origin: { kind: 'serve', name, directories: [] }, stale } as const;
     return { takenMs: Date.now(), seconds: undefined, rows: [], notes: [reason], parts: [{ host: name, facts }] };
   }
   const idOf = (id: number | string): string => `${name} ${id}`;

@@ -63,11 +63,12 @@ export class Scraper implements Sampler {
     }
   }
 
-  /** An earlier serve ignores the parameter and lists all agents. Other exporters know no details. */
+  /** An earlier serve ignores the parameter and lists its agents. Other exporters know no details. */
   async details(id: string): Promise<AgentDetails | undefined> {
     if (!this.#answered) return undefined;
     const own = idAtServe(id);
     const address = new URL(this.#agents);
+    address.searchParams.delete('agents');
     address.searchParams.set('agent', own);
     const answer = await this.#answerAt(address.href);
     const data = answer?.agents.find((agent) => String(agent.id) === own);

@@ -50,13 +50,13 @@ describe('several hosts', () => {
 
   it('show the others if one does not answer at all, with a note', async () => {
     const hosts = new Hosts([
-      { name: 'down', source: source(new Error('no metrics from down')) },
+      { name: 'down', source: source(new Error('no metrics from http://h/metrics: gone')) },
       { name: 'up', source: source(...views('a')) },
     ]);
     const view = await hosts.view();
     expect(agents(view)).toEqual([['a', 'up', 'up a']]);
-    expect(view.notes).toEqual(['no metrics from down']);
-    expect(view.parts[0]).toMatchObject({ host: 'down', facts: { stale: { reason: 'no metrics from down' } } });
+    expect(view.notes).toEqual(['no metrics from http://h/metrics: gone']);
+    expect(view.parts[0]).toMatchObject({ host: 'down', facts: { stale: { reason: 'gone' } } });
   });
 
   it('keep the numbers of a host that does not answer in time', async () => {

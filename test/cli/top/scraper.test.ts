@@ -127,6 +127,23 @@ describe('a scraper', () => {
     expect(asked).toEqual(Array(2).fill('/api/v1/agents?agents=all'));
   });
 
+  it('asks for what else serve knows of an agent', async () => {
+    const more = {
+      path: '/d/a',
+      ring: { readPos: 1, writePos: 4, pending: 3 },
+      uid: 7,
+      txSizes: noCounts,
+      rxSizes: noCounts,
+    };
+    const { asked, url } = await serve({ '/api/v1/agents': () => json({ ...agent, ...more }) });
+    const scraper = scraperOf(url);
+    const [{ id }] = (await scraper.sample()).agents as [{ id: string }];
+    const known = { ...more, foundFull: 1, restarts: 0, registeredBytes: 0 };
+    expect(await scraper.details(id)).toEqual(known);
+    expect(asked.at(-1)).toBe('/api/v1/agents?agent=7');
+    expect(await scraper.details('1 8')).toBeUndefined();
+  });
+
   it('waits for a newer answer: serve gives the same one for half a second', async () => {
     const repeated = json(agent);
     const answers = [repeated, repeated, repeated];

@@ -69,9 +69,10 @@ function titleLine(scene: Scene, state: UiState, { columns, origin, unicode }: S
   const mode = state.paused ? piece('PAUSED', 'warnGround') : piece(frozen ? 'frozen' : '', 'bold');
   const interval = ` ${intervalText(state.intervalMs)}`;
   const right = [...counts, mode, piece(`${interval}  ${timeOfDay(new Date(view.takenMs))}`, 'dim')];
+  const place = view.parts.length > 1 ? `${view.parts.length} hosts` : oneLine(origin);
   const begin = `nixl-otel ${PACKAGE_VERSION} · `;
   const room = columns - columnsOf(begin) - right.reduce((sum, { text }) => sum + columnsOf(text), 0) - 1;
-  return spread([piece(begin, 'bold'), piece(cutMiddle(oneLine(origin), Math.max(8, room)), 'dim')], right, columns);
+  return spread([piece(begin, 'bold'), piece(cutMiddle(place, Math.max(8, room)), 'dim')], right, columns);
 }
 
 export function intervalText(ms: number): string {

@@ -134,7 +134,7 @@ export function rowLine(row: Row, scene: Scene, layout: Layout, around: Surround
   const { id, host = '', missed } = row.totals;
   const state = scene.verdict.states.get(id);
   const { shape, tone } = STATES[state?.state ?? 'idle'];
-  const isQuiet = state === undefined || tone === 'idle' || scene.verdict.first.kind === 'stale';
+  const isQuiet = state === undefined || tone === 'idle' || isStale(row, scene);
   const { glyph, ascii } = SHAPES[shape];
   const name = nameLine(names.get(id)!, nameWidth, stems);
   const pieces: Piece[] = [
@@ -162,6 +162,11 @@ export function rowLine(row: Row, scene: Scene, layout: Layout, around: Surround
     );
   }
   return pieces;
+}
+
+/** True if the origin of the row gives no newer numbers. */
+function isStale({ totals }: Row, { view }: Scene): boolean {
+  return view.parts.some(({ host, facts }) => host === totals.host && facts.stale !== undefined);
 }
 
 function cell(
