@@ -137,7 +137,7 @@ describe('a scraper', () => {
     };
     const { asked, url } = await serve({ '/api/v1/agents': () => json({ ...agent, ...more }) });
     const scraper = scraperOf(url);
-    const [{ id }] = (await scraper.sample()).agents as [{ id: string }];
+    const { id } = (await scraper.sample()).agents[0]!;
     const known = { ...more, foundFull: 1, restarts: 0, registeredBytes: 0 };
     expect(await scraper.details(id)).toEqual(known);
     expect(asked.at(-1)).toBe('/api/v1/agents?agent=7');

@@ -106,6 +106,24 @@ describe('a frame', () => {
     await expect(text).toMatchFileSnapshot(golden('stale'));
   });
 
+  it('of several hosts has their names, and dims the agents of one that gives no answer', async () => {
+    const stale = { forMs: 5_000, reason: 'connect ECONNREFUSED' };
+    const [view] = viewsOf(
+      sample(
+        AT,
+        ['gpu-17:9464', 'gpu-18:9464'].map((host) => totals('a', { id: host, host })),
+      ),
+    );
+    const parts = [
+      { host: 'gpu-17:9464', facts: SERVE },
+      { host: 'gpu-18:9464', facts: { ...SERVE, stale } },
+    ];
+    const { text, lines } = frameAfter([{ ...view!, parts }], {}, { columns: 100, rows: 14 });
+    await expect(text).toMatchFileSnapshot(golden('100-columns-two-hosts'));
+    const shapes = lines.flatMap((line) => line.filter((one) => one.text === '● '));
+    expect(shapes.map(({ style }) => style)).toEqual(['ok', 'dim']);
+  });
+
   it('with more agents than rows follows the cursor, and shows its position', () => {
     const names = Array.from({ length: 64 }, (_, i) => `agent-${i}`);
     const views = viewsOf(
