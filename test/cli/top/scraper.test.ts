@@ -127,6 +127,16 @@ describe('a scraper', () => {
     expect(asked).toEqual(Array(2).fill('/api/v1/agents?agents=all'));
   });
 
+  it('passes on the troubles that serve sees, under its own ids; an earlier serve sees none', async () => {
+    const trouble = { count: 1, sinceMs: 2, lastMs: 3, lastMinute: 1 };
+    const answers = [json({ ...agent, troubles: { full: trouble } }), json(agent)];
+    const { url } = await serve({ '/api/v1/agents': () => answers.shift()! });
+    const scraper = scraperOf(url);
+    const { facts } = await scraper.sample();
+    expect(facts).toMatchObject({ origin: { name: url.host }, agents: [{ id: '1 7', troubles: { full: trouble } }] });
+    expect((await scraper.sample()).facts.agents).toBeUndefined();
+  });
+
   it('asks for what else serve knows of an agent', async () => {
     const more = {
       path: '/d/a',
