@@ -24,6 +24,7 @@ interface JsonLine {
   lostMore: boolean;
   agents: {
     agent: string;
+    host?: string;
     state: string;
     pid?: number;
     missed: boolean;
@@ -159,6 +160,40 @@ describe('nixl-otel top', () => {
     expect(await top.stop()).toMatchObject({ code: 0 });
   });
 
+  it('reads several hosts by --url: one list of agents, each with its host', async () => {
+    const hosts = await Promise.all(
+      ['prefill', 'decode'].map(async () => {
+        const dir = temporaryDirectory();
+        const serve = start(['serve', '--dir', dir, '--port', '0']);
+        const [, host] = await serve.says(/serves http:\/\/(\S+)\/metrics from/);
+        return { dir, host: host!, serve };
+      }),
+    );
+    const top = start(['top', ...hosts.flatMap(({ host }) => ['--url', host]), '--json', ...FAST]);
+    await until(() => lastLine(top));
+    const flags = ['--seconds', '0', '--rate', '200'];
+    const sources = hosts.map(({ dir }) => startTransferSource(['--dir', dir, ...flags]));
+    const line = await until(() => {
+      const found = lastLine(top)!;
+      const areMoving = found.agents.filter(({ totals }) => totals.txBytes > 0).length === 2;
+      return areMoving && found.txBytesPerSecond > 0 && found;
+    });
+    expect(line.agents.map(({ agent, host }) => [agent, host]).sort()).toEqual(
+      hosts.map(({ host }) => ['agent-0', host]).sort(),
+    );
+    const totals = await Promise.all(sources.map(async (source) => written((await source.stop()).stdout)));
+    for (const [i, { host }] of hosts.entries()) {
+      await until(() => {
+        const own = lastLine(top)!.agents.filter((agent) => agent.host === host);
+        return JSON.stringify(summed({ ...line, agents: own })) === JSON.stringify(totals[i]);
+      });
+    }
+    await hosts[0]!.serve.stop();
+    await until(() => lastLine(top)!.notes[0]?.startsWith(`no metrics from http://${hosts[0]!.host}/metrics: `));
+    expect(lastLine(top)!.agents).toHaveLength(2);
+    expect(await top.stop()).toMatchObject({ code: 0 });
+  });
+
   it('has a bound in place of a percentile where an exporter has only buckets', async () => {
     let scrapes = 0;
     const exporter = createServer(({ url }, response) => {
@@ -270,7 +305,11 @@ describe('nixl-otel top ends', () => {
 
   it.each([
     [[], '--dir <dir> or --url <url>'],
-    [['--url', 'localhost:9464'], 'http:// or https://'],
+    [
+      ['--url', 'ftp://localhost:9464'],
+      'Allowed: host, host:port, or an address that begins with http:// or https://.',
+    ],
+    [['--url', 'a b'], 'host:port'],
     [
       ['--url', 'http://%zz@localhost'],
       "'--url <url>' argument 'http://%zz@localhost' is invalid. Allowed in user and",

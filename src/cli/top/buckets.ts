@@ -13,6 +13,19 @@ export function bucketsSince(before: Buckets | undefined, now: Buckets): Buckets
   return { bounds: now.bounds, counts: now.counts.map((count, i) => count - earlier[i]!) };
 }
 
+/** Returns the sums per bucket; undefined without histograms, and if their bounds differ. */
+export function bucketsSum(all: readonly Buckets[]): Buckets | undefined {
+  const [first, ...others] = all;
+  if (first === undefined) return undefined;
+  const isAlike = ({ bounds }: Buckets): boolean =>
+    bounds.length === first.bounds.length && bounds.every((bound, i) => bound === first.bounds[i]);
+  if (!others.every(isAlike)) return undefined;
+  return {
+    bounds: first.bounds,
+    counts: first.counts.map((_, i) => all.reduce((sum, one) => sum + one.counts[i]!, 0)),
+  };
+}
+
 export interface Quantile {
   readonly value: number;
   /** `below`: the value lies in the first bucket, `above`: above the last bound. `value` is then the only known bound. */

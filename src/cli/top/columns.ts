@@ -3,30 +3,27 @@ import type { Exact } from '../../exact.js';
 import { age, ifKnown, percent, short, shortDuration } from '../figures/formats.js';
 import type { Rates } from '../figures/totals.js';
 import type { Quantile } from './buckets.js';
-import type { AgentTotals, Row } from './tracker.js';
-
-type Tone = 'plain' | 'warn' | 'bad';
+import type { AgentTotals } from './sampler.js';
+import type { Row } from './tracker.js';
 
 export interface Column {
   readonly key: string;
   readonly heading: string;
   readonly width: number;
-  /** Least width of a terminal that shows the column; it also shows when rows are sorted by it. */
-  readonly fromWidth?: number;
   readonly text: (row: Row) => string;
+  /** Number of bytes or events behind the text; undefined if it is not known. */
+  readonly value?: (row: Row) => number | undefined;
   /** Replaces a rate when totals are shown. */
-  readonly total?: { readonly heading: string; of: (row: Row) => number };
+  readonly total?: { readonly heading: string; readonly of: (row: Row) => number };
   /** Rows with a larger value come first. */
   readonly order: (row: Row) => number;
-  readonly tone?: (row: Row) => Tone;
 }
-
-const NEARLY_FULL = 0.5;
 
 const rate = (key: keyof Rates, name: string, total: (totals: AgentTotals) => Exact): Omit<Column, 'key'> => ({
   heading: `${name}/s`,
   width: 5,
   text: (row) => ifKnown(row[key], short),
+  value: (row) => row[key],
   total: { heading: name, of: ({ totals }) => Number(total(totals)) },
   order: (row) => row[key] ?? 0,
 });
@@ -48,22 +45,17 @@ export const COLUMNS = [
   { key: 'rx', ...rate('rx', 'RX', ({ rxBytes }) => rxBytes) },
   { key: 'requests', ...rate('requests', 'REQ', ({ requests }) => requests) },
   { key: 'p50', ...time('P50', ({ transferTime }) => transferTime?.p50) },
-  { key: 'p90', ...time('P90', ({ transferTime }) => transferTime?.p90), fromWidth: 132 },
+  { key: 'p90', ...time('P90', ({ transferTime }) => transferTime?.p90) },
   { key: 'p99', ...time('P99', ({ transferTime }) => transferTime?.p99) },
-  { key: 'max', ...time('MAX', ({ transferTime }) => transferTime?.max), fromWidth: 132 },
+  { key: 'max', ...time('MAX', ({ transferTime }) => transferTime?.max) },
   { key: 'post', ...time('POST', ({ postTime }) => postTime?.p99) },
-  {
-    key: 'errors',
-    ...rate('errors', 'ERR', ({ errors }) => errors),
-    tone: ({ errors = 0 }) => (errors > 0 ? 'bad' : 'plain'),
-  },
+  { key: 'errors', ...rate('errors', 'ERR', ({ errors }) => errors) },
   {
     key: 'lost',
     heading: 'LOST',
     width: 5,
     text: lostText,
     order: ({ totals: { lost, lostMore } }) => lost + (lostMore ? 0.5 : 0),
-    tone: (row) => (lostText(row) === '0' ? 'plain' : 'bad'),
   },
   {
     key: 'fill',
@@ -71,7 +63,6 @@ export const COLUMNS = [
     width: 4,
     text: ({ totals }) => ifKnown(totals.fill, percent),
     order: ({ totals: { fill = -1 } }) => fill,
-    tone: ({ totals: { fill = 0 } }) => (fill >= NEARLY_FULL ? 'warn' : 'plain'),
   },
   {
     key: 'idle',
@@ -93,7 +84,7 @@ export function columnsFor(totals: boolean): readonly Column[] {
 function asTotal(column: Column): Column {
   const { total } = column;
   if (total === undefined) return column;
-  return { ...column, heading: total.heading, text: (row) => short(total.of(row)), order: (row) => total.of(row) };
+  return { ...column, heading: total.heading, text: (row) => short(total.of(row)), value: total.of, order: total.of };
 }
 
 /** Sorts rows. Names decide between equal values, so that rows keep their places. */
@@ -103,12 +94,17 @@ export function sorted(rows: readonly Row[], key: SortKey, reverse: boolean, col
   return rows.toSorted((a, b) => sign * (order(b) - order(a)) || sign * compareNames(a, b));
 }
 
-function orderBy(key: SortKey, columns: readonly Column[]): (row: Row) => number {
+/** Returns the number by which rows are sorted, larger ones first; 0 for all if names alone decide. */
+export function orderBy(key: SortKey, columns: readonly Column[]): (row: Row) => number {
   if (key === 'rate') return ({ tx = 0, rx = 0 }) => tx + rx;
   return columns.find((column) => column.key === key)?.order ?? (() => 0);
 }
 
-function compareNames({ totals: a }: Row, { totals: b }: Row): number {
-  const [left, right] = [`${a.agent}\0${a.place ?? ''}\0${a.id}`, `${b.agent}\0${b.place ?? ''}\0${b.id}`];
-  return left < right ? -1 : left > right ? 1 : 0;
+let collator: Intl.Collator | undefined;
+
+/** Compares names, with numbers in numeric order. */
+export function compareNames({ totals: a }: Row, { totals: b }: Row): number {
+  collator ??= new Intl.Collator('en', { numeric: true });
+  const byName = collator.compare(a.agent, b.agent) || collator.compare(a.place ?? '', b.place ?? '');
+  return byName || collator.compare(a.host ?? '', b.host ?? '') || (a.id < b.id ? -1 : 1);
 }

@@ -1,6 +1,6 @@
 /** Prometheus expositions as agents' running totals: either naming of this package, or NIXL's own exporter. Pure. */
 import type { Buckets } from './buckets.js';
-import type { AgentTotals } from './tracker.js';
+import type { AgentTotals } from './sampler.js';
 
 type Sum = 'txBytes' | 'rxBytes' | 'requests' | 'errors' | 'lost' | 'foundFull';
 type Last = 'up' | 'idleSeconds' | 'fill' | 'suspect';
@@ -46,11 +46,15 @@ const SERIES_LABELS = new Set(['category', 'status', 'error_type', 'le', DIRECTI
 /** Labels that only NIXL's own series can have, not those of this package. An empty label is no label. */
 const PROCESS_LABELS = new Set(['pid', 'agent_instance', 'local_rank']);
 
+/** Labels with the status of an error, in either naming. */
+const STATUS_LABELS = ['status', 'error_type'];
+
 interface Gathered {
   readonly labels: Readonly<Record<string, string>>;
   readonly sums: Partial<Record<Sum, number>>;
   readonly lasts: Partial<Record<Last, number>>;
   readonly times: Partial<Record<Time, [upperUs: number, count: number][]>>;
+  readonly statuses: Record<string, number>;
 }
 
 export function agentsIn(exposition: string): AgentTotals[] {
@@ -62,7 +66,7 @@ export function agentsIn(exposition: string): AgentTotals[] {
     const id = idOf(labels);
     let agent = agents.get(id);
     if (agent === undefined) {
-      agents.set(id, (agent = { labels: Object.fromEntries(labels), sums: {}, lasts: {}, times: {} }));
+      agents.set(id, (agent = { labels: Object.fromEntries(labels), sums: {}, lasts: {}, times: {}, statuses: {} }));
     }
     add(agent, series);
   }
@@ -86,11 +90,12 @@ function joinSeriesWithoutProcess(agents: Map<string, Gathered>): void {
     Object.assign(agent.sums, { ...beside.sums, ...agent.sums });
     Object.assign(agent.lasts, { ...beside.lasts, ...agent.lasts });
     Object.assign(agent.times, { ...beside.times, ...agent.times });
+    Object.assign(agent.statuses, { ...beside.statuses, ...agent.statuses });
   }
   for (const id of withoutProcess) agents.delete(id);
 }
 
-function add({ sums, lasts, times }: Gathered, { meaning, labels, value }: Series): void {
+function add({ sums, lasts, times, statuses }: Gathered, { meaning, labels, value }: Series): void {
   if (Number.isNaN(value)) return;
   if ('last' in meaning) {
     lasts[meaning.last] = value;
@@ -100,10 +105,12 @@ function add({ sums, lasts, times }: Gathered, { meaning, labels, value }: Serie
   } else {
     const sum = 'sum' in meaning ? meaning.sum : meaning.directions[labels[DIRECTION] ?? ''];
     if (sum !== undefined) sums[sum] = (sums[sum] ?? 0) + value;
+    const status = STATUS_LABELS.map((label) => labels[label]).find((text) => text !== undefined);
+    if (sum === 'errors' && status !== undefined && value > 0) statuses[status] = (statuses[status] ?? 0) + value;
   }
 }
 
-function totalsOf(id: string, { labels, sums, lasts, times }: Gathered, withHost: boolean): AgentTotals {
+function totalsOf(id: string, { labels, sums, lasts, times, statuses }: Gathered, withHost: boolean): AgentTotals {
   const { up, idleSeconds, fill, suspect } = lasts;
   const directory = labels['ring_directory'] ?? labels['nixl_ring_directory'];
   const place = [...(withHost ? [labels['hostname']] : []), directory].filter((part) => part !== undefined).join(' ');
@@ -117,9 +124,11 @@ function totalsOf(id: string, { labels, sums, lasts, times }: Gathered, withHost
     rxBytes: sums.rxBytes ?? 0,
     requests: sums.requests ?? 0,
     errors: sums.errors ?? 0,
+    ...(Object.keys(statuses).length === 0 ? {} : { errorsByStatus: statuses }),
     lost: sums.lost ?? 0,
     lostMore: (sums.foundFull ?? 0) > 0,
     missed: suspect === 1,
+    troubles: { full: sums.foundFull ?? 0 },
     transferTimes: times.transferTimes && bucketsOf(times.transferTimes),
     postTimes: times.postTimes && bucketsOf(times.postTimes),
     ...(fill === undefined ? {} : { fill }),

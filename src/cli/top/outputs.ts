@@ -4,24 +4,12 @@ import { dateAndTime } from '../figures/formats.js';
 import { fit, pad } from '../figures/table.js';
 import { note, printChunk, warnOnce } from '../process/output.js';
 import type { StopRequest } from '../process/stop.js';
-import { COLUMNS, type SortKey } from './columns.js';
-import { nameOf, shown } from './frame.js';
-import { INITIAL, type UiState } from './keys.js';
+import { COLUMNS } from './columns.js';
+import type { TopOptions } from './options.js';
+import type { Pace } from './pace.js';
+import { nameOf, type Selection, shown } from './selection.js';
 import type { TimeFigures } from './time-figures.js';
-import { overall, type Row, type Sampler, type View } from './tracker.js';
-
-export interface TopOptions {
-  dir?: string[];
-  url?: URL;
-  /** Milliseconds. */
-  interval: number;
-  count?: number;
-  once?: boolean;
-  json?: boolean;
-  sort: SortKey;
-  filter?: string;
-  all?: boolean;
-}
+import { overall, type Row, type Source, type View } from './tracker.js';
 
 export interface Output {
   readonly onScreen: boolean;
@@ -30,11 +18,12 @@ export interface Output {
   close(): void;
 }
 
-export async function outputOf(options: TopOptions, sampler: Sampler, stop: StopRequest): Promise<Output> {
+/** `pace`: may be changed by keys. */
+export async function outputOf(options: TopOptions, source: Source, pace: Pace, stop: StopRequest): Promise<Output> {
   const hasScreen = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
-  if (options.json === true || options.once === true || !hasScreen) return lineOutput(options, sampler.name);
-  const { Screen } = await import('./screen.js');
-  const screen = new Screen(sampler.name, stateOf(options), () => stop.request());
+  if (options.json === true || options.once === true || !hasScreen) return lineOutput(options, source.name);
+  const { Screen } = await import('./screen/screen.js');
+  const screen = new Screen(source, options, pace, () => stop.request());
   return { onScreen: true, show: (view) => screen.show(view), close: () => screen.close() };
 }
 
@@ -47,7 +36,7 @@ function lineOutput(options: TopOptions, origin: string): Output {
   /** An output without a line looks as if there were no rings. */
   const noteEmpty = ({ rows }: View): void => {
     if (rows.length === 0) return;
-    const old = shown(rows, { ...stateOf(options), all: true }).length;
+    const old = shown(rows, { ...selectionOf(options), all: true }).length;
     const files = old === 1 ? '1 old file' : `${old} old files`;
     warn(old > 0 ? `${files} without a writer: --all shows them` : `no agent matches ${options.filter}`);
   };
@@ -74,11 +63,11 @@ function lineOutput(options: TopOptions, origin: string): Output {
 }
 
 function rowsOf(view: View, options: TopOptions): Row[] {
-  return shown(view.rows, stateOf(options));
+  return shown(view.rows, selectionOf(options));
 }
 
-function stateOf({ sort, filter = '', all = false }: TopOptions): UiState {
-  return { ...INITIAL, sort, filter, all };
+function selectionOf({ sort = 'rate', filter = '', all = false }: TopOptions): Selection {
+  return { sort, reverse: false, filter, all, totals: false };
 }
 
 const NAME_WIDTH = 24;
@@ -114,10 +103,11 @@ function jsonLine(view: View, rows: readonly Row[], origin: string): string {
 }
 
 function agentObject({ totals, state, tx, rx, requests, errors, transferTime, postTime }: Row): object {
-  const { agent, place, pid, fill, idleMs, missed, lost, lostMore } = totals;
+  const { agent, place, host, pid, fill, idleMs, missed, lost, lostMore } = totals;
   return {
     agent,
     ...(place === undefined ? {} : { place }),
+    ...(host === undefined ? {} : { host }),
     state,
     ...(pid === undefined ? {} : { pid }),
     txBytesPerSecond: tx ?? null,

@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../errors.js';
 import { AGENTS_PATH, type AgentsAnswer } from '../api/answer.js';
 import { ExitCode, Failure } from '../process/failure.js';
-import { agentsOf, isAgentsAnswer } from './answer.js';
+import { credentialsIn } from './address.js';
+import { agentsOf, detailsOf, factsOf, idAtServe, isAgentsAnswer } from './answer.js';
 import { agentsIn } from './exposition.js';
-import { credentialsIn } from './credentials.js';
-import type { Sample, Sampler } from './tracker.js';
+import type { AgentDetails, Sample, Sampler } from './sampler.js';
 
 const TIMEOUT_MS = 5_000;
 /** An exposition may give way to a serve without a failed request in between. */
@@ -18,12 +18,15 @@ const MAX_REPEATED = 10;
 export class Scraper implements Sampler {
   /** Address of the exposition. */
   readonly name: string;
+  /** Host and port. */
+  readonly #host: string;
   readonly #agents: string;
   readonly #headers: Record<string, string> = {};
   readonly #closed = new AbortController();
   /** Until then the exposition is asked alone: the server has no answer as JSON. */
   #textUntilMs = -Infinity;
   #last: Sample | undefined;
+  #lastMs = -Infinity;
   /** True if the last sample was JSON: the exposition has other ids, so that no rate would span both. */
   #answered = false;
 
@@ -38,22 +41,38 @@ export class Scraper implements Sampler {
     }
     const { text, agents } = addressesOf(address);
     this.name = text.href;
+    this.#host = text.host;
     this.#agents = agents.href;
   }
 
   /** After a first answer, a failed request gives the old numbers with a note: the server may return. */
   async sample(): Promise<Sample> {
     try {
-      const { takenMs, agents } = (await this.#newAgents()) ?? (await this.#exposition());
-      this.#last = { takenMs, agents, notes: agents.length === 0 ? [this.noAgents().message] : [] };
+      const found = (await this.#newAgents()) ?? (await this.#exposition());
+      this.#last = { ...found, notes: found.agents.length === 0 ? [this.noAgents().message] : [] };
+      this.#lastMs = performance.now();
       return this.#last;
     } catch (error) {
       this.#textUntilMs = -Infinity;
       this.#answered = false;
-      const message = `no metrics from ${this.name}: ${fetchProblem(error)}`;
+      const reason = fetchProblem(error);
+      const message = `no metrics from ${this.name}: ${reason}`;
       if (this.#last === undefined) throw new Failure(message);
-      return { ...this.#last, notes: [message] };
+      const stale = { forMs: performance.now() - this.#lastMs, reason };
+      return { ...this.#last, notes: [message], facts: { ...this.#last.facts, stale } };
     }
+  }
+
+  /** An earlier serve ignores the parameter and lists its agents. Other exporters know no details. */
+  async details(id: string): Promise<AgentDetails | undefined> {
+    if (!this.#answered) return undefined;
+    const own = idAtServe(id);
+    const address = new URL(this.#agents);
+    address.searchParams.delete('agents');
+    address.searchParams.set('agent', own);
+    const answer = await this.#answerAt(address.href);
+    const data = answer?.agents.find((agent) => String(agent.id) === own);
+    return data && detailsOf(data);
   }
 
   noAgents(): Error {
@@ -77,19 +96,23 @@ export class Scraper implements Sampler {
       this.#textUntilMs = performance.now() + ASK_AGAIN_MS;
       return undefined;
     }
-    return { takenMs: answer.takenMs, agents: agentsOf(answer) };
+    return { takenMs: answer.takenMs, agents: agentsOf(answer), facts: factsOf(answer, this.#host) };
   }
 
-  async #agentsAnswer(): Promise<AgentsAnswer | undefined> {
-    const text = await this.#agentsText();
+  #agentsAnswer(): Promise<AgentsAnswer | undefined> {
+    return this.#answerAt(this.#agents);
+  }
+
+  async #answerAt(address: string): Promise<AgentsAnswer | undefined> {
+    const text = await this.#textAt(address);
     const json = text === undefined ? undefined : parsed(text);
     return isAgentsAnswer(json) ? json : undefined;
   }
 
   /** A server or a proxy that has no such address may as well break the connection, or not answer at all. */
-  async #agentsText(): Promise<string | undefined> {
+  async #textAt(address: string): Promise<string | undefined> {
     try {
-      const { ok, text } = await this.#fetch(this.#agents);
+      const { ok, text } = await this.#fetch(address);
       return ok ? text : undefined;
     } catch (error) {
       if (this.#answered) throw error;
@@ -100,11 +123,13 @@ export class Scraper implements Sampler {
   async #exposition(): Promise<Omit<Sample, 'notes'>> {
     const { ok, status, text } = await this.#fetch(this.name);
     if (!ok) throw new Error(`status ${status}`);
-    return { takenMs: Date.now(), agents: agentsIn(text) };
+    const origin = { kind: 'serve', name: this.#host, directories: [] } as const;
+    return { takenMs: Date.now(), agents: agentsIn(text), facts: { origin } };
   }
 
   async #fetch(address: string): Promise<{ ok: boolean; status: number; text: string }> {
-    const response = await fetch(address, { headers: this.#headers, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#closed.signal]);
+    const response = await fetch(address, { headers: this.#headers, signal });
     return { ok: response.ok, status: response.status, text: await response.text() };
   }
 }

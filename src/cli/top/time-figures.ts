@@ -1,7 +1,7 @@
 /** Percentiles of the times between two samples. Pure. */
-import { exponentialSince, type ExponentialTally } from '../../exponential.js';
+import { exponentialSince, exponentialSum, type ExponentialTally } from '../../exponential.js';
 import { percentilesOf } from '../figures/percentiles.js';
-import { type Buckets, bucketsSince, type Quantile, quantile } from './buckets.js';
+import { type Buckets, bucketsSince, bucketsSum, type Quantile, quantile } from './buckets.js';
 
 /** Exponential counts, or the buckets of an exposition that has nothing else. */
 export type TimeCounts = ExponentialTally | Buckets;
@@ -31,6 +31,14 @@ export function timeFigures(times: TimeCounts): TimeFigures | undefined {
   return p50 && p90 && p99 ? { p50, p90, p99 } : undefined;
 }
 
-function isBuckets(times: TimeCounts): times is Buckets {
+export function isBuckets(times: TimeCounts): times is Buckets {
   return 'bounds' in times;
+}
+
+/** Returns the counts of several agents together; undefined if they cannot be added. */
+export function sumOfTimes(all: readonly TimeCounts[]): TimeCounts | undefined {
+  const exponentials = all.filter((times): times is ExponentialTally => !isBuckets(times));
+  if (exponentials.length === all.length) return exponentialSum(exponentials);
+  const buckets = all.filter(isBuckets);
+  return exponentials.length === 0 ? bucketsSum(buckets) : undefined;
 }

@@ -5,7 +5,7 @@ import { findWriters, requireRings } from '../../shm-bridge/ring.js';
 import { ExitCode, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { type Complaint, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
 import { RingTotals } from './ring-totals.js';
-import type { AgentTotals, Sample, Sampler } from './tracker.js';
+import type { AgentDetails, AgentTotals, Sample, Sampler } from './sampler.js';
 
 /** Half of the time in which the fastest agent fills a ring of 4096 events. */
 const OBSERVE_INTERVAL_MS = 50;
@@ -38,7 +38,15 @@ export class WatchedRings implements Sampler {
     const nowMs = Date.now();
     const rings = [...this.#rings.values()];
     const agents = rings.map((ring) => ring.totals(nowMs));
-    return Promise.resolve({ takenMs: nowMs, agents, notes: this.#notes(rings, agents) });
+    const origin = { kind: 'rings', name: this.name, directories: this.#directories } as const;
+    const problems = this.#problemsOf(rings);
+    const complaints = this.#complaints.map(({ text }) => text);
+    const facts = { origin, problems, problemCount: problems.length, complaints };
+    return Promise.resolve({ takenMs: nowMs, agents, notes: this.#notes(rings, agents), facts });
+  }
+
+  details(id: string): Promise<AgentDetails | undefined> {
+    return Promise.resolve([...this.#rings.values()].find((ring) => ring.id === id)?.details());
   }
 
   noAgents(): Error {
@@ -110,6 +118,19 @@ export class WatchedRings implements Sampler {
     for (const [i, ring] of rings.entries()) ring.setWriter(pids[i], Date.now());
   }
 
+  /** Files that cannot be read. `text`: path and reason. */
+  #problemsOf(rings: readonly RingTotals[]) {
+    const unopened = [...this.#problems].map(([path, { state = 'absent', message }]) => {
+      return { path, state, reason: message.replace(`${path} is ${state}: `, ''), text: message };
+    });
+    const broken = rings.flatMap(({ path, problem }) => {
+      return problem === undefined
+        ? []
+        : [{ path, ...problem, text: `${path} is ${problem.state}: ${problem.reason}` }];
+    });
+    return [...unopened, ...broken];
+  }
+
   #notes(rings: readonly RingTotals[], agents: readonly AgentTotals[]): string[] {
     const notes = this.#complaints.map(({ text }) => text);
     const stalled = rings.filter((ring, i) => ring.stalled && !agents[i]!.unused && agents[i]!.life !== 'dead');
@@ -118,9 +139,7 @@ export class WatchedRings implements Sampler {
     }
     const lapped = rings.filter((_, i) => agents[i]!.missed);
     if (lapped.length > 0) notes.push(`${named(lapped)} too fast to be observed: numbers are too low; --url has all`);
-    const problems = [...this.#problems.values()].map(({ message }) => message);
-    for (const { problem } of rings) if (problem !== undefined) problems.push(problem);
-    const [first, ...more] = problems;
+    const [first, ...more] = this.#problemsOf(rings).map(({ text }) => text);
     if (first !== undefined) notes.push(first + (more.length > 0 ? ` (and ${more.length} more files)` : ''));
     return notes;
   }

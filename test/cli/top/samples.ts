@@ -1,6 +1,7 @@
 /** Agents' totals for tests of top. */
 import type { Buckets } from '../../../src/cli/top/buckets.js';
-import { type AgentTotals, type Sample, Tracker, type View } from '../../../src/cli/top/tracker.js';
+import type { AgentTotals, Facts, Sample } from '../../../src/cli/top/sampler.js';
+import { Tracker, type View } from '../../../src/cli/top/tracker.js';
 
 export const BOUNDS = [10, 100, 1_000, 10_000, 10_000_000];
 
@@ -28,12 +29,19 @@ export function totals(agent: string, about: Partial<AgentTotals> = {}): AgentTo
   };
 }
 
-export function sample(takenMs: number, agents: AgentTotals[], notes: string[] = []): Sample {
-  return { takenMs, agents, notes };
+export const RINGS: Facts = { origin: { kind: 'rings', name: '/dev/shm/nixl', directories: ['/dev/shm/nixl'] } };
+
+export function sample(takenMs: number, agents: AgentTotals[], notes: string[] = [], facts = RINGS): Sample {
+  return { takenMs, agents, notes, facts };
+}
+
+/** Returns the views after each of these samples. */
+export function viewsOf(...samples: Sample[]): View[] {
+  const tracker = new Tracker();
+  return samples.map((one) => tracker.add(one));
 }
 
 /** Returns the view after the last of these samples. */
 export function viewOf(...samples: Sample[]): View {
-  const tracker = new Tracker();
-  return samples.map((one) => tracker.add(one)).at(-1)!;
+  return viewsOf(...samples).at(-1)!;
 }

@@ -57,7 +57,9 @@ const agent = {
   transferTimesUs: { ...noCounts, offset: 25, counts: [9] },
   postTimesUs: noCounts,
 };
-const json = (...agents: object[]) => JSON.stringify({ api: API, startedMs: 1, takenMs: takenMs++, agents });
+const answer = { api: API, startedMs: 1, directories: ['/d'], errorStatuses: ['canceled', 'backend', 'unknown'] };
+const json = (...agents: object[]) =>
+  JSON.stringify({ ...answer, takenMs: takenMs++, agents, folded: 0, problems: [], problemCount: 0 });
 const TEXT = 'agent_tx_bytes_total{agent_name="b"} 8\n';
 
 function scraperOf(url: URL): Scraper {
@@ -103,11 +105,16 @@ describe('a scraper', () => {
       rxBytes: 2,
       requests: 7,
       errors: 3,
+      errorsByStatus: { canceled: 1, unknown: 2 },
+      memoryBytes: 0,
+      memoryApproximate: false,
       lost: 5,
       lostMore: true,
       missed: false,
+      troubles: { full: 1 },
       transferTimes: agent.transferTimesUs,
       postTimes: noCounts,
+      capacity: 64,
       fill: 0.5,
       idleMs: 20,
       unused: false,
@@ -118,6 +125,33 @@ describe('a scraper', () => {
     ]);
     await scraper.sample();
     expect(asked).toEqual(Array(2).fill('/api/v1/agents?agents=all'));
+  });
+
+  it('passes on the troubles that serve sees, under its own ids; an earlier serve sees none', async () => {
+    const trouble = { count: 1, sinceMs: 2, lastMs: 3, lastMinute: 1 };
+    const answers = [json({ ...agent, troubles: { full: trouble } }), json(agent)];
+    const { url } = await serve({ '/api/v1/agents': () => answers.shift()! });
+    const scraper = scraperOf(url);
+    const { facts } = await scraper.sample();
+    expect(facts).toMatchObject({ origin: { name: url.host }, agents: [{ id: '1 7', troubles: { full: trouble } }] });
+    expect((await scraper.sample()).facts.agents).toBeUndefined();
+  });
+
+  it('asks for what else serve knows of an agent', async () => {
+    const more = {
+      path: '/d/a',
+      ring: { readPos: 1, writePos: 4, pending: 3 },
+      uid: 7,
+      txSizes: noCounts,
+      rxSizes: noCounts,
+    };
+    const { asked, url } = await serve({ '/api/v1/agents': () => json({ ...agent, ...more }) });
+    const scraper = scraperOf(url);
+    const { id } = (await scraper.sample()).agents[0]!;
+    const known = { ...more, foundFull: 1, restarts: 0, registeredBytes: 0 };
+    expect(await scraper.details(id)).toEqual(known);
+    expect(asked.at(-1)).toBe('/api/v1/agents?agent=7');
+    expect(await scraper.details('1 8')).toBeUndefined();
   });
 
   it('waits for a newer answer: serve gives the same one for half a second', async () => {

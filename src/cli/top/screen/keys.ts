@@ -1,0 +1,190 @@
+/** Keys of the screen, and the state that they change. Pure. */
+import type { Key } from 'node:readline';
+import { SORT_KEYS, type SortKey } from '../columns.js';
+import type { Selection } from '../selection.js';
+
+export interface UiState extends Selection {
+  /** Problems stand before other agents, whatever the order. */
+  readonly problemsFirst: boolean;
+  /** Only agents with problems. */
+  readonly problemsOnly: boolean;
+  /** True while the user types the filter. */
+  readonly typing: boolean;
+  readonly paused: boolean;
+  readonly help: boolean;
+  /** Id of the agent under the cursor. */
+  readonly cursor: string | undefined;
+  /** Shows the agent under the cursor alone. */
+  readonly detail: boolean;
+  /** Number of rows above the first shown one, in the table. */
+  readonly offset: number;
+  /** The same in the detail. */
+  readonly detailOffset: number;
+  /** Number of the finding in the strip. */
+  readonly finding: number;
+  readonly intervalMs: number;
+}
+
+export const INITIAL: UiState = {
+  sort: 'agent',
+  reverse: false,
+  filter: '',
+  all: false,
+  totals: false,
+  problemsFirst: true,
+  problemsOnly: false,
+  typing: false,
+  paused: false,
+  help: false,
+  cursor: undefined,
+  detail: false,
+  offset: 0,
+  detailOffset: 0,
+  finding: 0,
+  intervalMs: 1_000,
+};
+
+/** What the last frame showed. */
+export interface Shown {
+  /** Ids of all selected agents, in their order. */
+  readonly ids: readonly string[];
+  /** Rows that fit on the screen, and their highest offset. */
+  readonly height: number;
+  readonly most: number;
+  /** Highest offset of the detail. */
+  readonly mostDetail: number;
+}
+
+const MAX_FILTER = 100;
+const TOGGLES: ReadonlyMap<
+  string,
+  'reverse' | 'paused' | 'totals' | 'all' | 'help' | 'problemsOnly' | 'problemsFirst'
+> = new Map(
+  Object.entries({
+    r: 'reverse',
+    p: 'paused',
+    ' ': 'paused',
+    t: 'totals',
+    a: 'all',
+    h: 'help',
+    '?': 'help',
+    '!': 'problemsOnly',
+    P: 'problemsFirst',
+  } as const),
+);
+/** Steps to another sort key, by character and by name of the key. */
+const SORT_STEPS: ReadonlyMap<string, number> = new Map(Object.entries({ s: 1, '>': 1, S: -1, '<': -1 }));
+const ARROW_STEPS: ReadonlyMap<string, number> = new Map(Object.entries({ right: 1, left: -1 }));
+const SORT_LETTERS: ReadonlyMap<string, SortKey> = new Map(
+  Object.entries({
+    A: 'agent',
+    T: 'tx',
+    R: 'rx',
+    Q: 'requests',
+    5: 'p50',
+    9: 'p99',
+    M: 'max',
+    O: 'post',
+    E: 'errors',
+    L: 'lost',
+    F: 'fill',
+    I: 'idle',
+    X: 'rate',
+  } as const),
+);
+const INTERVALS_MS = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
+
+/** Returns the state after a key; undefined to end. */
+export function pressed(state: UiState, key: Key, shown: Shown): UiState | undefined {
+  const { name = '', sequence = '' } = key;
+  if (key.ctrl === true && (name === 'c' || name === 'd')) return undefined;
+  if (state.typing) return typed(state, key);
+  if (sequence === 'q') return undefined;
+  if (name === 'escape') return left(state);
+  const moved = state.detail ? movedInDetail(state, key, shown) : movedInTable(state, key, shown);
+  if (moved !== undefined) return moved;
+  if (sequence === '/') return { ...state, typing: true, help: false, detail: false };
+  if (sequence === 'n') return { ...state, finding: state.finding + 1 };
+  if (sequence === '+' || sequence === '=') return { ...state, intervalMs: longer(state.intervalMs) };
+  if (sequence === '-') return { ...state, intervalMs: shorter(state.intervalMs) };
+  const toggle = TOGGLES.get(sequence);
+  if (toggle !== undefined) return { ...state, [toggle]: !state[toggle] };
+  return sortedBy(state, key);
+}
+
+/** Goes back by one step: out of the help, the detail, the filters, the cursor. */
+function left(state: UiState): UiState {
+  if (state.help) return { ...state, help: false };
+  if (state.detail) return { ...state, detail: false };
+  if (state.filter !== '' || state.problemsOnly) return { ...state, filter: '', problemsOnly: false };
+  return { ...state, cursor: undefined };
+}
+
+/** Moves the cursor. The first key puts it into the first shown row. */
+function movedInTable(state: UiState, { name = '', sequence = '' }: Key, shown: Shown): UiState | undefined {
+  const { ids, height, most } = shown;
+  const at = state.cursor === undefined ? -1 : ids.indexOf(state.cursor);
+  const first = Math.min(state.offset, most);
+  if (name === 'return' || name === 'enter') {
+    const cursor = at === -1 ? ids[first] : state.cursor;
+    return cursor === undefined ? state : { ...state, cursor, detail: true, detailOffset: 0, help: false };
+  }
+  const to = targets(at, first, height, ids.length).get(sequence === 'j' || sequence === 'k' ? sequence : name);
+  if (to === undefined) return undefined;
+  const target = Math.min(Math.max(0, to), ids.length - 1);
+  const cursor = ids[target];
+  if (cursor === undefined) return state;
+  return { ...state, cursor, offset: Math.min(Math.max(first, target - height + 1), target) };
+}
+
+function targets(at: number, first: number, height: number, count: number): ReadonlyMap<string, number> {
+  const [up, down] = at === -1 ? [first, first] : [at - 1, at + 1];
+  const from = at === -1 ? first : at;
+  const [pageup, pagedown] = [from - height, from + height];
+  return new Map(Object.entries({ up, k: up, down, j: down, pageup, pagedown, home: 0, end: count - 1 }));
+}
+
+function movedInDetail(state: UiState, { name = '', sequence = '' }: Key, shown: Shown): UiState | undefined {
+  const { ids, height, mostDetail } = shown;
+  if (sequence === 'j' || sequence === 'k') {
+    const at = state.cursor === undefined ? 0 : ids.indexOf(state.cursor);
+    const cursor = ids[Math.min(Math.max(0, at + (sequence === 'j' ? 1 : -1)), ids.length - 1)];
+    return cursor === undefined ? state : { ...state, cursor };
+  }
+  if (name === 'return' || name === 'enter') return { ...state, detail: false };
+  const from = Math.min(state.detailOffset, mostDetail);
+  const [pageup, pagedown] = [from - height, from + height];
+  const places = { up: from - 1, down: from + 1, pageup, pagedown, home: 0, end: mostDetail };
+  const to = new Map(Object.entries(places)).get(name);
+  return to === undefined ? undefined : { ...state, detailOffset: Math.min(Math.max(0, to), mostDetail) };
+}
+
+function typed(state: UiState, { name, sequence = '', ctrl, meta }: Key): UiState {
+  if (name === 'return' || name === 'enter') return { ...state, typing: false };
+  if (name === 'escape') return { ...state, typing: false, filter: '', offset: 0 };
+  if (name === 'backspace') return { ...state, filter: [...state.filter].slice(0, -1).join(''), offset: 0 };
+  const printable = ctrl !== true && meta !== true && /^[^\p{C}\p{Zl}\p{Zp}]+$/u.test(sequence);
+  return printable ? { ...state, filter: (state.filter + sequence).slice(0, MAX_FILTER), offset: 0 } : state;
+}
+
+/** The letter of the present column reverses its order. */
+function sortedBy(state: UiState, { name = '', sequence = '' }: Key): UiState {
+  const sort = SORT_LETTERS.get(sequence);
+  if (sort !== undefined) return { ...state, sort, reverse: sort === state.sort ? !state.reverse : false };
+  const step = SORT_STEPS.get(sequence) ?? ARROW_STEPS.get(name);
+  return step === undefined ? state : { ...state, sort: neighbour(state.sort, step) };
+}
+
+/** Returns the next sort key, in the order of the columns. */
+function neighbour(sort: SortKey, step: number): SortKey {
+  const at = SORT_KEYS.indexOf(sort) + step + SORT_KEYS.length;
+  return SORT_KEYS[at % SORT_KEYS.length]!;
+}
+
+function longer(ms: number): number {
+  return INTERVALS_MS.find((one) => one > ms) ?? ms;
+}
+
+function shorter(ms: number): number {
+  return INTERVALS_MS.findLast((one) => one < ms) ?? ms;
+}

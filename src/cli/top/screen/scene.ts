@@ -1,0 +1,98 @@
+/** All that a frame is made of, gathered from one view to the next. */
+import type { Verdict } from '../../verdict/types.js';
+import type { AgentDetails } from '../sampler.js';
+import { sumOfTimes, timeFigures, type TimeFigures } from '../time-figures.js';
+import { overall, type Row, type View } from '../tracker.js';
+import { selected } from '../selection.js';
+import { History } from './history.js';
+import { Judge } from './judge.js';
+import type { UiState } from './keys.js';
+import type { SteadyOrder } from './steady-order.js';
+import { weightOf } from './weights.js';
+
+export interface Surroundings {
+  readonly columns: number;
+  readonly rows: number;
+  /** Origin of the numbers: directories, or addresses. */
+  readonly origin: string;
+  /** False if graphs, bars and shapes are made of ASCII. */
+  readonly unicode: boolean;
+}
+
+/** The newest numbers, and those of the last minutes. */
+export interface Picture {
+  readonly view: View;
+  readonly verdict: Verdict;
+  /** Figures of all agents' transfers between the last two samples. */
+  readonly times: TimeFigures | undefined;
+  readonly fleet: History;
+  /** By id. */
+  readonly agents: ReadonlyMap<string, History>;
+}
+
+export interface Scene extends Picture {
+  /** Selected agents, in their order. */
+  readonly rows: readonly Row[];
+  /** True while the order holds still, because the cursor moves. */
+  readonly frozen: boolean;
+  /** Of the agent under the cursor; undefined if they are not known yet. */
+  readonly details: AgentDetails | undefined;
+}
+
+export class Gathering {
+  readonly #judge = new Judge();
+  readonly #fleet = new History();
+  #agents = new Map<string, History>();
+  #picture: Picture | undefined;
+
+  get picture(): Picture | undefined {
+    return this.#picture;
+  }
+
+  add(view: View): void {
+    const rows = view.rows.filter(({ totals }) => !totals.unused);
+    const verdict = this.#judge.judge(view);
+    const all = sumOfTimes(rows.flatMap(({ transferTimes }) => transferTimes ?? []));
+    const times = all && timeFigures(all);
+    const before = this.#agents;
+    this.#agents = new Map(rows.map(({ totals: { id } }) => [id, before.get(id) ?? new History()]));
+    const fromMs = this.#picture?.view.takenMs ?? view.takenMs;
+    if (view.takenMs < fromMs) for (const history of [this.#fleet, ...this.#agents.values()]) history.clear();
+    // Old numbers are no numbers of this time: a gap.
+    const isStale = view.seconds === undefined || view.parts.every(({ facts }) => facts.stale !== undefined);
+    if (!isStale) {
+      const tooLow = verdict.counts.incomplete > 0 ? 1 : 0;
+      this.#fleet.add(fromMs, view.takenMs, { ...overall(rows), ...percentiles(times), tooLow });
+      for (const { totals, transferTime, ...rates } of rows) {
+        const isLow = verdict.states.get(totals.id)?.state === 'incomplete';
+        const values = { ...rates, ...percentiles(transferTime), tooLow: isLow ? 1 : 0 };
+        this.#agents.get(totals.id)!.add(fromMs, view.takenMs, values);
+      }
+    }
+    this.#picture = { view, verdict, times, fleet: this.#fleet, agents: this.#agents };
+  }
+}
+
+/** Returns a picture that later views do not change. */
+export function still(picture: Picture): Picture {
+  const agents = new Map([...picture.agents].map(([id, history]) => [id, history.copy()]));
+  return { ...picture, fleet: picture.fleet.copy(), agents };
+}
+
+/** Selects and orders the agents of a picture. `order`: keeps their places from one scene to the next. */
+export function sceneOf(
+  picture: Picture,
+  state: UiState,
+  order: SteadyOrder,
+  frozen: boolean,
+  details: AgentDetails | undefined,
+): Scene {
+  const { view, verdict } = picture;
+  const weight = (row: Row): number => weightOf(verdict, row);
+  const wanted = selected(view.rows, state).filter((row) => !state.problemsOnly || weight(row) < 0);
+  return { ...picture, rows: order.sorted(wanted, state, weight, view.takenMs, frozen), frozen, details };
+}
+
+function percentiles(times: TimeFigures | undefined) {
+  return { p50: times?.p50.value, p90: times?.p90.value, p99: times?.p99.value };
+}

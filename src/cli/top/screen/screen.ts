@@ -1,0 +1,169 @@
+/** The terminal of top: frames, keys, and its restored state after every kind of end. */
+import { writeSync } from 'node:fs';
+import { emitKeypressEvents, type Key } from 'node:readline';
+import type { TopOptions } from '../options.js';
+import type { Pace } from '../pace.js';
+import type { AgentDetails } from '../sampler.js';
+import type { Source, View } from '../tracker.js';
+import { frame } from './frame.js';
+import { INITIAL, pressed, type Shown, type UiState } from './keys.js';
+import { Gathering, type Picture, sceneOf, still } from './scene.js';
+import { SteadyOrder } from './steady-order.js';
+import { terminalText } from './terminal-text.js';
+
+/** Switches to the alternate screen, without a cursor and without line wrap. */
+const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
+const LEAVE = '\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';
+const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
+/** For this long after the cursor moved, the order holds still. */
+const FROZEN_MS = 5_000;
+const NOTHING_SHOWN: Shown = { ids: [], height: 0, most: 0, mostDetail: 0 };
+
+export class Screen {
+  readonly #source: Source;
+  readonly #unicode = supportsUnicode();
+  /** False with NO_COLOR, and on terminals without colours. */
+  readonly #colour = process.stdout.hasColors();
+  readonly #pace: Pace;
+  readonly #end: () => void;
+  readonly #gathering = new Gathering();
+  readonly #order = new SteadyOrder();
+  #state: UiState;
+  #shown = NOTHING_SHOWN;
+  /** The picture at the time of a pause. */
+  #paused: Picture | undefined;
+  #details: { readonly id: string; readonly of: AgentDetails | undefined } | undefined;
+  #movedMs = -Infinity;
+  #entered = false;
+
+  /** `end`: the action of key q, and of a terminal that is closed. */
+  constructor(source: Source, options: TopOptions, pace: Pace, end: () => void) {
+    this.#source = source;
+    this.#state = stateOf(options);
+    this.#pace = pace;
+    this.#end = end;
+    process.on('exit', this.#leave);
+    process.on('uncaughtExceptionMonitor', this.#leave); // before the error is printed
+    process.on('SIGTSTP', this.#suspend);
+    process.on('SIGCONT', this.#resume);
+    process.stdout.on('resize', this.#draw);
+    if (process.stdin.isTTY) {
+      emitKeypressEvents(process.stdin);
+      process.stdin.on('keypress', this.#onKeypress).on('end', this.#end).on('error', this.#end);
+    }
+    this.#enter();
+  }
+
+  show(view: View): void {
+    this.#gathering.add(view);
+    this.#askForDetails();
+    this.#draw();
+  }
+
+  close(): void {
+    this.#leave();
+    process.off('exit', this.#leave).off('uncaughtExceptionMonitor', this.#leave);
+    process.off('SIGTSTP', this.#suspend).off('SIGCONT', this.#resume);
+    process.stdout.off('resize', this.#draw);
+    process.stdin.off('keypress', this.#onKeypress).off('end', this.#end).off('error', this.#end);
+  }
+
+  readonly #draw = (): void => {
+    const picture = this.#paused ?? this.#gathering.picture;
+    if (picture === undefined) return;
+    const columns = process.stdout.columns || DEFAULT_COLUMNS;
+    const rows = process.stdout.rows || DEFAULT_ROWS;
+    const around = { columns, rows, origin: this.#source.name, unicode: this.#unicode };
+    const frozen = performance.now() - this.#movedMs < FROZEN_MS;
+    const details = this.#details?.id === this.#state.cursor ? this.#details?.of : undefined;
+    const scene = sceneOf(picture, this.#state, this.#order, frozen, details);
+    const { lines, shown } = frame(scene, this.#state, around);
+    this.#shown = shown;
+    // A terminal that is too slow for this frame gets a later one.
+    if (!this.#entered || process.stdout.writableNeedDrain) return;
+    process.stdout.write(terminalText(lines, columns, this.#colour));
+  };
+
+  /** Details come later than the numbers, and are drawn with the next frame. */
+  #askForDetails(): void {
+    const { detail, cursor, paused } = this.#state;
+    if (!detail || cursor === undefined || paused) return;
+    const keep = (of: AgentDetails | undefined): void => {
+      if (this.#state.cursor !== cursor) return;
+      const isFirst = this.#details?.id !== cursor;
+      this.#details = { id: cursor, of };
+      if (isFirst) this.#draw();
+    };
+    this.#source.details(cursor).then(keep, () => keep(undefined));
+  }
+
+  #enter(): void {
+    if (this.#entered) return;
+    this.#entered = true;
+    if (process.stdin.isTTY) {
+      process.stdin.setRawMode(true);
+      process.stdin.resume();
+    }
+    process.stdout.write(ENTER);
+  }
+
+  /** Restores the terminal. Runs also while the process ends: it must not wait, and must not throw if the terminal was closed. */
+  readonly #leave = (): void => {
+    if (!this.#entered) return;
+    this.#entered = false;
+    try {
+      writeSync(process.stdout.fd, LEAVE);
+    } catch {
+      // a closed terminal needs no restoring
+    }
+    try {
+      if (process.stdin.isTTY) {
+        process.stdin.setRawMode(false);
+        process.stdin.pause();
+      }
+    } catch {
+      // as above
+    }
+  };
+
+  readonly #suspend = (): void => {
+    this.#leave();
+    process.kill(process.pid, 'SIGSTOP');
+  };
+
+  readonly #resume = (): void => {
+    this.#enter();
+    this.#draw();
+  };
+
+  readonly #onKeypress = (_: string | undefined, key: Key): void => {
+    // Signals the whole job, as the terminal would: a parent such as npm stops, too.
+    if (key.ctrl === true && key.name === 'z') return void process.kill(0, 'SIGTSTP');
+    const before = this.#state;
+    const state = pressed(before, key, this.#shown);
+    if (state === undefined) return this.#end();
+    this.#state = state;
+    if (state.cursor !== before.cursor || state.offset !== before.offset) this.#movedMs = performance.now();
+    if (state.intervalMs !== before.intervalMs) this.#pace.setInterval(state.intervalMs);
+    if (state.paused !== before.paused) this.#pause(state.paused);
+    if (state.detail && (!before.detail || state.cursor !== before.cursor)) this.#askForDetails();
+    this.#draw();
+  };
+
+  #pause(isPaused: boolean): void {
+    const { picture } = this.#gathering;
+    this.#paused = isPaused && picture !== undefined ? still(picture) : undefined;
+  }
+}
+
+function stateOf({ sort = INITIAL.sort, filter = '', all = false, interval }: TopOptions): UiState {
+  return { ...INITIAL, sort, problemsFirst: sort === INITIAL.sort, filter, all, intervalMs: interval };
+}
+
+/** Returns false if the locale has no Unicode, which has bars of eight heights. */
+function supportsUnicode(): boolean {
+  const { env } = process;
+  const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || 'UTF-8';
+  return /utf-?8/i.test(locale);
+}

@@ -1,0 +1,15 @@
+/** Weight of an agent's problem in the order of rows. Pure. */
+import { STATES } from '../../verdict/shapes.js';
+import type { AgentState, Verdict } from '../../verdict/types.js';
+import type { Row } from '../tracker.js';
+
+const PROBLEMS: readonly AgentState[] = (Object.keys(STATES) as AgentState[]).filter(
+  (state) => state !== 'live' && state !== 'idle',
+);
+
+/** Below 0 for an agent with a problem: the smaller, the worse. */
+export function weightOf({ states }: Verdict, { totals: { id } }: Row): number {
+  const state = states.get(id)?.state;
+  const place = state === undefined ? -1 : PROBLEMS.indexOf(state);
+  return place === -1 ? 0 : place - PROBLEMS.length;
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { Hosts } from '../../../src/cli/top/hosts.js';
+import type { Source, View } from '../../../src/cli/top/tracker.js';
+import { sample, totals, viewsOf } from './samples.js';
+
+/** A source of these views. An error is thrown; `never` gives no answer. */
+function source(...views: (View | Error | 'never')[]): Source {
+  return {
+    name: 'http://h/metrics',
+    view: () => {
+      const next = views.length > 1 ? views.shift()! : views[0]!;
+      if (next === 'never') return new Promise(() => {});
+      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
+    },
+    details: (id) => Promise.resolve({ path: `details of ${id}` }),
+    noAgents: () => new Error(),
+    close: () => {},
+  };
+}
+
+const views = (...names: string[]): View[] =>
+  viewsOf(
+    ...[0, 2_000].map((ms) =>
+      sample(
+        ms,
+        names.map((name) => totals(name, { txBytes: ms })),
+      ),
+    ),
+  );
+const agents = ({ rows }: View) => rows.map(({ totals: { agent, host, id } }) => [agent, host, id]);
+
+describe('several hosts', () => {
+  it('give their agents as one list, each with its host', async () => {
+    const [first, second] = [views('a', 'b'), views('a')];
+    const hosts = new Hosts([
+      { name: 'g1:9464', source: source(...first) },
+      { name: 'g2:9464', source: source(...second) },
+    ]);
+    await hosts.view();
+    const view = await hosts.view();
+    expect(agents(view)).toEqual([
+      ['a', 'g1:9464', 'g1:9464 a'],
+      ['b', 'g1:9464', 'g1:9464 b'],
+      ['a', 'g2:9464', 'g2:9464 a'],
+    ]);
+    expect(view.rows.map(({ tx }) => tx)).toEqual([1_000, 1_000, 1_000]);
+    expect(view).toMatchObject({ seconds: 2, parts: [{ host: 'g1:9464' }, { host: 'g2:9464' }] });
+    expect(await hosts.details('g2:9464 a')).toEqual({ path: 'details of a' });
+  });
+
+  it('show the others if one does not answer at all, with a note', async () => {
+    const hosts = new Hosts([
+      { name: 'down', source: source(new Error('no metrics from http://h/metrics: gone')) },
+      { name: 'up', source: source(...views('a')) },
+    ]);
+    const view = await hosts.view();
+    expect(agents(view)).toEqual([['a', 'up', 'up a']]);
+    expect(view.notes).toEqual(['no metrics from http://h/metrics: gone']);
+    expect(view.parts[0]).toMatchObject({ host: 'down', facts: { stale: { reason: 'gone' } } });
+  });
+
+  it('keep the numbers of a host that does not answer in time', async () => {
+    const hosts = new Hosts([
+      { name: 'slow', source: source(views('a')[1]!, 'never') },
+      { name: 'up', source: source(...views('b')) },
+    ]);
+    await hosts.view();
+    expect(agents(await hosts.view())).toEqual([
+      ['a', 'slow', 'slow a'],
+      ['b', 'up', 'up b'],
+    ]);
+  });
+
+  it('fail if none answers', async () => {
+    const hosts = new Hosts([
+      { name: 'x', source: source(new Error('no metrics from x')) },
+      { name: 'y', source: source(new Error('no metrics from y')) },
+    ]);
+    await expect(hosts.view()).rejects.toThrow('no metrics from x');
+  });
+});

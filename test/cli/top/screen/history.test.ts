@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import { History, type Values } from '../../../../src/cli/top/screen/history.js';
+
+const NOTHING: Values = {
+  tx: undefined,
+  rx: undefined,
+  requests: undefined,
+  errors: undefined,
+  p50: undefined,
+  p90: undefined,
+  p99: undefined,
+  tooLow: 0,
+};
+
+/** A history of these rates, a second each, from time 0 on; undefined: a gap. */
+function historyOf(...rates: (Partial<Values> | undefined)[]): History {
+  const history = new History();
+  rates.forEach((values, second) => {
+    if (values !== undefined) history.add(second * 1_000, second * 1_000 + 1_000, { ...NOTHING, ...values });
+  });
+  return history;
+}
+
+const tx = (...rates: (number | undefined)[]): History =>
+  historyOf(...rates.map((rate) => (rate === undefined ? undefined : { tx: rate, rx: 1 })));
+
+describe('parts of a history', () => {
+  it('have the mean of rates and the highest of percentiles', () => {
+    const history = historyOf({ tx: 1, p99: 7 }, { tx: 3, p99: 5 }, { tx: 10, p99: 1 }, { tx: 20, p99: 2 });
+    expect([...history.parts(['tx'], 4_000, 4_000, 2)]).toEqual([2, 15]);
+    expect([...history.parts(['p99'], 4_000, 4_000, 2)]).toEqual([7, 2]);
+  });
+
+  it('have sums of several fields', () => {
+    expect([...tx(1, 2).parts(['tx', 'rx'], 2_000, 2_000, 2)]).toEqual([2, 3]);
+  });
+
+  it('have gaps where nothing is known', () => {
+    expect([...tx(1, undefined, 3).parts(['tx'], 4_000, 5_000, 5)]).toEqual([NaN, 1, NaN, 3, NaN]);
+    expect([...historyOf({}).parts(['tx'], 1_000, 1_000, 1)]).toEqual([NaN]);
+  });
+
+  it('keep their values when time goes on', () => {
+    const history = tx(...Array.from({ length: 20 }, (_, i) => i));
+    const before = [...history.parts(['tx'], 18_000, 12_000, 4)];
+    expect([...history.parts(['tx'], 19_000, 12_000, 4)].slice(0, 3)).toEqual(before.slice(1));
+  });
+
+  it('end at the given time: later values are not in them', () => {
+    expect([...tx(1, 2, 3).parts(['tx'], 2_000, 2_000, 2)]).toEqual([1, 2]);
+  });
+
+  it('are filled by a time that is longer than a part', () => {
+    const history = new History();
+    history.add(0, 10_000, { ...NOTHING, tx: 4 });
+    expect([...history.parts(['tx'], 10_000, 10_000, 5)]).toEqual([4, 4, 4, 4, 4]);
+  });
+});
+
+describe('a history', () => {
+  it('joins times shorter than a second, and keeps five minutes of them', () => {
+    const history = new History();
+    for (let i = 0; i < 4_000; i++) history.add(i * 100, i * 100 + 100, { ...NOTHING, tx: i % 10 });
+    const parts = history.parts(['tx'], 400_000, 300_000, 3);
+    for (const part of parts) expect(part).toBeCloseTo(4.5);
+  });
+
+  it('forgets the oldest times', () => {
+    const history = tx(...Array<number>(310).fill(5));
+    expect(history.parts(['tx'], 310_000, 310_000, 310).findIndex((value) => value === 5)).toBe(10);
+    expect(tx(900, ...Array<number>(300).fill(5)).highest(['tx'])).toBe(5);
+  });
+
+  it('has its highest and lowest values, also of the last time only', () => {
+    const history = tx(9, 0, 4, 2);
+    expect(history.highest(['tx', 'rx'])).toBe(10);
+    expect(history.highest(['tx'], 2_500)).toBe(4);
+    expect(history.lowest('tx')).toBe(2);
+    expect([new History().highest(['tx']), new History().lowest('tx')]).toEqual([0, Infinity]);
+  });
+
+  it('ignores a time before the last one', () => {
+    const history = tx(1, 2);
+    history.add(500, 900, { ...NOTHING, tx: 100 });
+    history.add(3_000, 3_000, { ...NOTHING, tx: 100 });
+    expect(history.highest(['tx'])).toBe(2);
+  });
+
+  it('has copies that do not change with it', () => {
+    const history = tx(1);
+    const copy = history.copy();
+    history.add(1_000, 2_000, { ...NOTHING, tx: 50 });
+    expect([copy.highest(['tx']), history.highest(['tx'])]).toEqual([1, 50]);
+    history.clear();
+    expect([copy.highest(['tx']), history.highest(['tx'])]).toEqual([1, 0]);
+  });
+});
