@@ -1,0 +1,59 @@
+/** Small lines without axes. */
+import type { Column } from '../../api/history-answer.js';
+import { setAttribute, svg } from './dom.js';
+
+const HEIGHT = 100;
+/** The line keeps this much of the height free above it, so that it is not cut. */
+const HEADROOM = 0.08;
+
+/** Makes an empty sparkline, which fills its place. */
+export function sparkline(): SVGElement {
+  return svg(
+    'svg',
+    { preserveAspectRatio: 'none', 'aria-hidden': 'true' },
+    svg('path', { class: 'area' }),
+    svg('path', { class: 'line' }),
+  );
+}
+
+/** Points of a sparkline. Times in milliseconds. */
+export interface Spark {
+  readonly times: readonly number[];
+  readonly values: Column;
+  readonly from: number;
+  readonly to: number;
+  /** Value at the upper edge. */
+  readonly top: number;
+}
+
+export function setSpark(node: Element, spark: Spark): void {
+  const { line, area } = pathsOf(spark);
+  setAttribute(node, 'viewBox', `0 0 ${spark.to - spark.from} ${HEIGHT}`);
+  setAttribute(node.children[0]!, 'd', area);
+  setAttribute(node.children[1]!, 'd', line);
+}
+
+/** Returns the paths of the line and of the area below it. A gap divides both. */
+export function pathsOf({ times, values, from, to, top }: Spark): { line: string; area: string } {
+  const x = (i: number): number => Math.round(times[i]! - from);
+  const y = (value: number): string => (HEIGHT * (1 - (1 - HEADROOM) * Math.min(1, value / top))).toFixed(1);
+  let [line, area] = ['', ''];
+  let start: number | undefined;
+  const close = (): void => {
+    if (start !== undefined) area += `V${HEIGHT}H${x(start)}Z`;
+    start = undefined;
+  };
+  for (let i = 0; i < times.length; i++) {
+    const value = values[i] ?? null;
+    if (value === null || times[i]! < from || times[i]! > to) {
+      close();
+      continue;
+    }
+    const place = `${x(i)} ${y(value)}`;
+    line += (start === undefined ? 'M' : 'L') + place;
+    area += start === undefined ? `M${x(i)} ${HEIGHT}L${place}` : `L${place}`;
+    start ??= i;
+  }
+  close();
+  return { line, area };
+}
