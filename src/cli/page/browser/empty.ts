@@ -46,14 +46,12 @@ function sightsOf({ directories, collector, problems, problemCount }: AgentsAnsw
     what: isLate ? 'The collector thread is late' : 'The collector thread has its turns',
     more: `one every ${collector.drainIntervalMs} ms`,
   };
-  const unreadable = problems
-    .slice(0, MOST_PROBLEMS)
-    .map(({ path, state, reason }): Sight => ({
-      tone: 'warn',
-      shape: 'triangle',
-      what: `${path} is ${state}`,
-      more: reason,
-    }));
+  const unreadable = problems.slice(0, MOST_PROBLEMS).map(({ path, state, reason }): Sight => ({
+    tone: 'warn',
+    shape: 'triangle',
+    what: `${path} is ${state}`,
+    more: reason,
+  }));
   const rest = problemCount - unreadable.length;
   const others: Sight = {
     tone: 'warn',

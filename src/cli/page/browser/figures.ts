@@ -29,7 +29,7 @@ import {
   setText,
 } from './dom.js';
 import { newest } from './history.js';
-import { setSpark, sparkline } from './sparkline.js';
+import { setSpark, sparkline, thinned } from './sparkline.js';
 
 export interface FiguresInput {
   readonly answer: AgentsAnswer<AgentSummary>;
@@ -79,12 +79,12 @@ class BigNumber {
     const most = highest(column);
     setText(this.#range, known.length === 0 ? '' : `10 min: ${range(figure, Math.min(...known), most)}`);
     const top = this.#top.next(most, 1);
-    setSpark(this.#spark, { times: history.timesMs, values: column, from: nowMs - KEPT_MS, to: nowMs, top });
+    setSpark(this.#spark, { ...thinned(history.timesMs, column), from: nowMs - KEPT_MS, to: nowMs, top });
   }
 
-  tag(text: string | undefined): void {
+  tag(text: string | undefined, shape: IconName): void {
     this.#tag.hidden = text === undefined;
-    if (text !== undefined && this.#tag.textContent !== text) this.#tag.replaceChildren(icon('triangle'), text);
+    if (text !== undefined && this.#tag.textContent !== text) this.#tag.replaceChildren(icon(shape), text);
   }
 }
 
@@ -155,8 +155,9 @@ export function makeFigures(): (input: FiguresInput) => void {
     const times = answer.recentTransferTimeUs;
     time.show(timeFigure(times?.p99), [timeFigure(times?.p50), timeFigure(times?.p90)], fleet.p99, timeFigure, input);
     const full = answer.agents.filter(({ troubles }) => troubles.full !== undefined).length;
-    throughput.tag(age ?? (full === 0 ? undefined : `too low: ${counted(full, 'ring')} full`));
-    time.tag(age);
+    if (age !== undefined) throughput.tag(age, 'clock');
+    else throughput.tag(full === 0 ? undefined : `too low: ${counted(full, 'ring')} full`, 'triangle');
+    time.tag(age, 'clock');
     smallNumbers(input, full).forEach((one, i) => small[i]!.show(one));
   };
 }

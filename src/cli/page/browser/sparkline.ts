@@ -33,6 +33,25 @@ export function setSpark(node: Element, spark: Spark): void {
   setAttribute(node.children[1]!, 'd', line);
 }
 
+/** A pixel or two for each point: more of them make a line thick. */
+const MOST_POINTS = 150;
+
+/** Returns means of neighbours, so that there are not too many points. A mean with a gap is a gap. */
+export function thinned(times: readonly number[], values: Column): Pick<Spark, 'times' | 'values'> {
+  const width = Math.ceil(times.length / MOST_POINTS);
+  if (width <= 1) return { times, values };
+  const means: (number | null)[] = [];
+  const ends: number[] = [];
+  // Groups end with the newest point, which must be seen at once.
+  for (let end = times.length % width || width; end <= times.length; end += width) {
+    const group = values.slice(Math.max(0, end - width), end);
+    const known = group.filter((value) => value !== null);
+    means.push(known.length < group.length ? null : known.reduce((sum, value) => sum + value, 0) / known.length);
+    ends.push(times[end - 1]!);
+  }
+  return { times: ends, values: means };
+}
+
 /** Returns the paths of the line and of the area below it. A gap divides both. */
 export function pathsOf({ times, values, from, to, top }: Spark): { line: string; area: string } {
   const x = (i: number): number => Math.round(times[i]! - from);

@@ -38,7 +38,10 @@ export class Strip {
     setText(byId('word'), first.word);
     this.#showSentence(first, linkOf);
     const listed = findings.filter(({ kind }) => kind !== 'none');
-    this.#button.hidden = listed.length === 0;
+    const sentence = byId('sentence');
+    const isCut = sentence.scrollWidth > sentence.clientWidth || sentence.scrollHeight > sentence.clientHeight;
+    // The strip says a single finding in full, if there is room.
+    this.#button.hidden = listed.length === 0 || (listed.length === 1 && !isCut && !this.#isOpen);
     setText(this.#buttonText, counted(listed.length, 'finding'));
     if (listed.length !== this.#count && mayMove()) {
       this.#isOpen = listed.length >= OPENS_FROM && listed.length > this.#count ? true : this.#isOpen;

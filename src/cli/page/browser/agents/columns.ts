@@ -18,7 +18,7 @@ export interface Column {
   readonly from?: 901 | 1121 | 1700 | 2100;
   /** Returns the value of a row; undefined or null if it is unknown. */
   readonly value: (row: Row) => number | null | undefined;
-  readonly figure: (value: number | null | undefined) => Figure;
+  readonly figure: (value: number | null | undefined, row: Row) => Figure;
   readonly tone?: (row: Row) => 'warn' | 'bad' | undefined;
 }
 
@@ -27,6 +27,10 @@ const perSecond = (value: number | null | undefined): Figure => {
   const { value: text, unit } = bytesRateFigure(value);
   return { value: text, unit: unit.replace('/s', '') };
 };
+
+/** A full ring loses events that nobody counts. */
+const lost = (dropped: number | null | undefined, { agent }: Row): Figure =>
+  agent.foundFull > 0 ? { value: 'some', unit: '' } : countFigure(dropped);
 
 const tooLow = ({ state }: Row): 'warn' | undefined => (state === 'incomplete' ? 'warn' : undefined);
 
@@ -57,7 +61,7 @@ export const COLUMNS: readonly Column[] = [
     tone: ({ state }) => (state === 'failing' ? 'bad' : undefined),
   },
   { key: 'memory', heading: 'Memory', from: 1700, value: ({ agent }) => agent.memoryBytes, figure: bytesFigure },
-  { key: 'lost', heading: 'Lost', from: 2100, value: ({ agent }) => agent.dropped, figure: countFigure },
+  { key: 'lost', heading: 'Lost', from: 2100, value: ({ agent }) => agent.dropped, figure: lost },
 ];
 
 /** Columns that are no plain numbers, with their keys in the address. */

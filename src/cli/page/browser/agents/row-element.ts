@@ -28,7 +28,7 @@ export class RowElement {
   readonly #shared = element('span');
   readonly #own = element('b');
   readonly #underName = element('span', { class: 'phone-only under' });
-  readonly #state = element('td', { class: 'state' });
+  readonly #state = element('td');
   readonly #cells = COLUMNS.map(({ from }) => element('td', { class: classOf(from) }, figurePlace()));
   readonly #bar = element('i');
   readonly #fill = element('span');
@@ -71,14 +71,15 @@ export class RowElement {
     const { endedMs } = agent;
     const text = state === 'ended' && endedMs !== undefined ? `ended ${length(place.nowMs - endedMs)} ago` : word;
     setText(this.#state, text);
-    this.#state.className = state === 'incomplete' ? 'state warn' : state === 'failing' ? 'state bad' : 'state';
+    const warning = state === 'incomplete' ? 'warn' : state === 'failing' ? 'bad' : '';
+    this.#state.className = `state wide-only ${warning}`;
     COLUMNS.forEach(({ value, figure, tone: toneOf, key }, i) => {
       const cell = this.#cells[i]!;
       const found = value(row);
-      setFigure(cell.firstElementChild!, figure(found));
-      const warning = toneOf?.(row);
-      cell.classList.toggle('warn', warning === 'warn');
-      cell.classList.toggle('bad', warning === 'bad');
+      setFigure(cell.firstElementChild!, figure(found, row));
+      const cellTone = toneOf?.(row);
+      cell.classList.toggle('warn', cellTone === 'warn');
+      cell.classList.toggle('bad', cellTone === 'bad');
       setAttribute(cell, 'data-key', key);
     });
     this.#showFill(row);

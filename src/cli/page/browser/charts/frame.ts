@@ -17,7 +17,7 @@ export interface FrameOptions {
 }
 
 /** Pixels at the standard size of text. */
-const GUTTER = { left: 46, right: 34, top: 8, bottom: 22 };
+const GUTTER = { left: 46, right: 38, top: 8, bottom: 22 };
 const END_LABEL_DISTANCE_PX = 13;
 const MINUTE_LABEL_PX = 54;
 const SECOND_LABEL_PX = 74;
@@ -29,6 +29,7 @@ export class Frame {
   readonly #unit = element('span', { class: 'axis-unit' });
   readonly #shades: HTMLElement;
   readonly #legend = element('ul', { class: 'legend' });
+  readonly #sum = element('span', { class: 'sum' });
   readonly #place = element('div', { class: 'plot' });
   readonly #quiet = element('p', { class: 'quiet' });
   readonly #time = element('span', { class: 'cursor-time', 'aria-hidden': 'true' });
@@ -44,7 +45,13 @@ export class Frame {
     this.#options = options;
     this.#cursor = cursor;
     figure.classList.add('chart');
-    this.#title = element('div', { class: 'title' }, element(options.heading ?? 'h2', {}, options.title), this.#unit);
+    this.#title = element(
+      'div',
+      { class: 'title' },
+      element(options.heading ?? 'h2', {}, options.title),
+      this.#unit,
+      this.#sum,
+    );
     const shades = element('span', { class: 'shades' }, 'few', element('i', { class: 'ramp' }), 'many');
     this.#shades = shades;
     figure.append(this.#title, element('div', { class: 'legend-line' }, shades, this.#legend), this.#place);
@@ -249,6 +256,7 @@ export class Frame {
     const left = at === undefined ? -10 : plot.valToPos(at, 'x');
     if (plot.cursor.left !== left) plot.setCursor({ left, top: at === undefined ? -10 : 1 }, false);
     this.#time.hidden = at === undefined;
+    this.#place.parentElement!.classList.toggle('has-cursor', at !== undefined);
     if (at !== undefined) {
       setText(this.#time, clock(at * 1000));
       this.#time.style.left = `${plot.bbox.left / uPlot.pxRatio + left}px`;
@@ -279,6 +287,7 @@ export class Frame {
     const { lines, note, hasShades } = this.#picture!;
     this.#shades.hidden = hasShades !== true;
     if (note !== undefined) {
+      setText(this.#sum, '');
       if (this.#legend.textContent !== note) this.#legend.replaceChildren(element('li', { class: 'name' }, note));
       return;
     }
@@ -293,6 +302,7 @@ export class Frame {
       setText(label!, line.label);
       setText(value!, line.text(line.values[at] ?? null));
     });
+    setText(this.#sum, this.#picture!.sum?.(at) ?? '');
   }
 
   #showQuiet(): void {

@@ -37,6 +37,8 @@ export interface Picture {
   readonly layers?: readonly Layer[];
   /** Beside the title, in place of the unit of the scale. */
   readonly unit?: string;
+  /** Text at the right end of the title, for the point at this place. */
+  readonly sum?: (at: number) => string;
   /** The legend explains the shades of a heatmap. */
   readonly hasShades?: boolean;
   /** In place of the legend. */

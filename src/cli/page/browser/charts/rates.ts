@@ -1,7 +1,6 @@
 /** Pictures of what moves: throughput, requests, memory. Pure. */
 import type { AgentColumns, Column, HistoryAnswer } from '../../../api/history-answer.js';
 import { bytesFigure, bytesRateFigure, figureText, rateFigure } from '../../../figures/figure.js';
-import { short } from '../../../figures/formats.js';
 import type { Line, Picture } from './picture.js';
 import { byteUnit, countScale, linearScale, type SteadyTop } from './scales.js';
 import { added, highest, markLayers, Points, type Window } from './window.js';
@@ -54,8 +53,9 @@ export function topThroughput(
     .map((agent) => ({ id: agent.id, sums: added(agent.tx, agent.rx) }))
     .sort((a, b) => (b.sums.at(-1) ?? 0) - (a.sums.at(-1) ?? 0) || a.id - b.id)
     .slice(0, TOP_AGENTS);
-  const lines = ranked.map(({ id, sums }, i): Line => ({
-    label: nameOf(id),
+  const names = withoutShared(ranked.map(({ id }) => nameOf(id)));
+  const lines = ranked.map(({ sums }, i): Line => ({
+    label: names[i]!,
     colour: TOP_COLOURS[i]!,
     values: points.of(sums),
     text: bytesPerSecond,
@@ -69,6 +69,21 @@ export function topThroughput(
     lines,
     layers: markLayers(window, true),
   };
+}
+
+/** Returns the parts in which the names differ: a legend has no room for more. */
+function withoutShared(names: readonly string[]): string[] {
+  const [first = ''] = names;
+  let length = 0;
+  while (length < first.length && names.every((name) => name[length] === first[length])) length++;
+  const shared = first.slice(0, length).replace(/[^-_./]*$/, '');
+  return names.map((name) => (shared === '' ? name : `…${name.slice(shared.length)}`));
+}
+
+/** `310`, `11.1k`, `2.5M`: as narrow as a label at the end of a line. */
+function threeDigits(value: number): string {
+  const power = value < 1000 ? 0 : Math.min(3, Math.floor(Math.log10(value) / 3));
+  return `${Number((value / 1000 ** power).toPrecision(3))}${['', 'k', 'M', 'G'][power]}`;
 }
 
 function byteScale(most: number, top: SteadyTop) {
@@ -93,7 +108,7 @@ export function requests({ timesMs, fleet }: HistoryAnswer, window: Window, top:
         values,
         text: perSecond,
         isFilled: true,
-        ...(last === null ? {} : { end: short(last) }),
+        ...(last === null ? {} : { end: threeDigits(last) }),
       },
     ],
     layers: markLayers(window),

@@ -67,6 +67,13 @@ export function errors(
     unit: 'per second, by status',
     scale: countScale(top.next(Math.max(0, ...heights.values()), 1)),
     lines,
+    sum: (at) =>
+      perSecond(
+        sumAt(
+          statuses.map(({ values }) => values),
+          at,
+        ) || null,
+      ).replace('–', ''),
     layers: [bars(stacked.filter(({ low, high }) => high > low)), ...markLayers(window)],
     ...(isQuiet
       ? { note: words.note, quiet: { text: `No errors in ${words.span}`, isGood: window.unknownFrom === undefined } }

@@ -2,13 +2,13 @@
 import type { AgentDetail } from '../../../api/answer.js';
 import type { HistoryAnswer } from '../../../api/history-answer.js';
 import { bytesRateFigure, counted, type Figure, figureText, rateFigure, timeFigure } from '../../../figures/figure.js';
+import { binaryBytes } from '../../../figures/formats.js';
 import { STATES } from '../../../verdict/shapes.js';
 import type { Finding } from '../../../verdict/types.js';
 import { errorsOf, type Row } from '../agents/rows.js';
 import { Frame } from '../charts/frame.js';
 import { columnsOf, throughput } from '../charts/rates.js';
 import { SteadyTop } from '../charts/scales.js';
-import { sizeText } from '../charts/sizes.js';
 import type { TimeCursor } from '../charts/time-cursor.js';
 import { agentTime } from '../charts/times.js';
 import type { Window } from '../charts/window.js';
@@ -119,12 +119,10 @@ export class Panel {
       this.#time.show(agentTime(history.agentTimesMs, columns.p99, window));
     }
     const time = (us: number): string => figureText(timeFigure(us));
-    // A bucket's bound is a power of two: 2^i has the exponent i.
-    const size = (bytes: number): string => (bytes === 0 ? '0' : `${sizeText(Math.round(Math.log2(bytes)))}B`);
     this.#tables.times.show(bucketRows(agent.transferTimesUs, time));
     this.#tables.posts.show(bucketRows(agent.postTimesUs, time));
-    this.#tables.tx.show(bucketRows(agent.txSizes, size));
-    this.#tables.rx.show(bucketRows(agent.rxSizes, size));
+    this.#tables.tx.show(bucketRows(agent.txSizes, binaryBytes));
+    this.#tables.rx.show(bucketRows(agent.rxSizes, binaryBytes));
     const failed = agent.errors.map((count, i) => ({ label: statuses[i]!, count })).filter(({ count }) => count > 0);
     this.#tables.errors.show(failed.sort((a, b) => b.count - a.count));
     byId('place-errors').dataset['errors'] = agent.troubles.errors === undefined ? 'past' : 'present';
@@ -152,14 +150,21 @@ export class Panel {
     setText(byId('panel-since'), ` · ${counting} · ${counted(agent.restarts, 'restart')}`);
   }
 
-  #showNotes({ findings }: PanelInput): void {
+  #showNotes({ agent, findings }: PanelInput): void {
     const make = (): HTMLElement => element('li', { class: 'finding' }, icon('triangle'), element('p'));
     setRows(byId('panel-findings'), findings, make, (row, { tone, shape, sentence, advice }) => {
       row.dataset['tone'] = tone;
       setIcon(row.children[0]!, shape);
-      setText(row.children[1]!, advice === undefined ? `${sentence}.` : `${sentence}. ${advice}`);
+      const what = aboutAgent(sentence, agent.name);
+      setText(row.children[1]!, advice === undefined ? `${what}.` : `${what}. ${advice}`);
     });
   }
+}
+
+/** Leaves the name out where it is the heading. */
+function aboutAgent(sentence: string, name: string): string {
+  if (!sentence.startsWith(name)) return sentence;
+  return sentence.slice(name.length).replace(/^[:,]?\s*(.)/, (_, letter: string) => letter.toUpperCase());
 }
 
 function errorsText(agent: AgentDetail, nowMs: number): string {
