@@ -4,9 +4,19 @@ import { bytesFigure, counted, countFigure, figureText } from '../../../figures/
 import { percent } from '../../../figures/formats.js';
 import { clock, length } from '../clock.js';
 
-export type Fact = readonly [label: string, text: string];
+/** `exact`: the number that the text rounds. */
+export type Fact = readonly [label: string, text: string, exact?: number];
 
 const number = (value: number): string => figureText(countFigure(value));
+
+export function workFacts(agent: AgentDetail): Fact[] {
+  return [
+    ['tx', figureText(bytesFigure(agent.txBytes)), agent.txBytes],
+    ['rx', figureText(bytesFigure(agent.rxBytes)), agent.rxBytes],
+    ['tx requests', number(agent.txRequests), agent.txRequests],
+    ['rx requests', number(agent.rxRequests), agent.rxRequests],
+  ];
+}
 
 export function ringFacts(agent: AgentDetail): Fact[] {
   const { ring } = agent;
@@ -19,8 +29,8 @@ export function ringFacts(agent: AgentDetail): Fact[] {
           ['Not read yet', counted(ring.pending, 'event')] as const,
         ]),
     ['Events read', number(agent.events)],
-    ['Found full', agent.foundFull === 0 ? 'never' : counted(agent.foundFull, 'time')],
-    ['Dropped by the agent', counted(agent.dropped, 'event')],
+    ['Found full', agent.foundFull === 0 ? 'never' : counted(agent.foundFull, 'time'), agent.foundFull],
+    ['Dropped by the agent', counted(agent.dropped, 'event'), agent.dropped],
     ...(agent.wireVersion === undefined ? [] : [['Wire version', String(agent.wireVersion)] as const]),
   ];
 }
@@ -28,8 +38,8 @@ export function ringFacts(agent: AgentDetail): Fact[] {
 export function memoryFacts({ memoryBytes, memoryApproximate, registeredBytes }: AgentDetail): Fact[] {
   const exactness = memoryApproximate ? 'approximate' : 'exact';
   return [
-    ['Registered now', `${figureText(bytesFigure(memoryBytes))}, ${exactness}`],
-    ['Ever registered', figureText(bytesFigure(registeredBytes))],
+    ['Registered now', `${figureText(bytesFigure(memoryBytes))}, ${exactness}`, memoryBytes],
+    ['Ever registered', figureText(bytesFigure(registeredBytes)), registeredBytes],
   ];
 }
 

@@ -13,10 +13,10 @@ import type { TimeCursor } from '../charts/time-cursor.js';
 import { agentTime } from '../charts/times.js';
 import type { Window } from '../charts/window.js';
 import { length, since } from '../clock.js';
-import { byId, element, figurePlace, icon, setFigure, setIcon, setRows, setText } from '../dom.js';
+import { byId, element, figurePlace, icon, setFigure, setIcon, setNumber, setRows, setText } from '../dom.js';
 import { BarTable } from './bars.js';
 import { bucketRows } from './bucket-rows.js';
-import { type Fact, memoryFacts, placeFacts, ringFacts } from './facts.js';
+import { type Fact, memoryFacts, placeFacts, ringFacts, workFacts } from './facts.js';
 
 export interface PanelInput {
   readonly agent: AgentDetail;
@@ -127,6 +127,7 @@ export class Panel {
     this.#tables.errors.show(failed.sort((a, b) => b.count - a.count));
     byId('place-errors').dataset['errors'] = agent.troubles.errors === undefined ? 'past' : 'present';
     setText(byId('panel-errors-sum'), errorsText(agent, input.nowMs));
+    showFacts('panel-work', workFacts(agent));
     showFacts('panel-ring', ringFacts(agent));
     byId('panel-fill').style.setProperty('--share', String(agent.fill));
     byId('panel-fill').classList.toggle('warn', agent.troubles.full !== undefined);
@@ -173,9 +174,11 @@ function errorsText(agent: AgentDetail, nowMs: number): string {
 }
 
 function showFacts(id: string, facts: readonly Fact[]): void {
-  const make = (): HTMLElement => element('div', {}, element('dt'), element('dd'));
-  setRows(byId(id), facts, make, ({ children }, [label, text]) => {
+  const make = (): HTMLElement => element('div', {}, element('dt'), element('dd', {}, element('data')));
+  setRows(byId(id), facts, make, ({ children }, [label, text, exact]) => {
     setText(children[0]!, label);
-    setText(children[1]!, text);
+    const number = children[1]!.firstElementChild as HTMLDataElement;
+    if (exact === undefined) setText(number, text);
+    else setNumber(number, exact, text);
   });
 }
