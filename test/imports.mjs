@@ -30,7 +30,7 @@ const ROOMS = {
   'cli/http': [...LIBRARY, 'cli/process', 'node:', '@opentelemetry/'],
   'cli/verdict': ['ground', 'cli/figures'], // the browser loads it
   'cli/history': ['ground', 'mapping', 'shm-bridge', 'cli/figures', 'cli/verdict'],
-  'cli/api': [...LIBRARY, 'cli/figures', 'cli/http', 'cli/verdict', 'cli/history', 'node:'],
+  'cli/api': [...LIBRARY, 'cli/figures', 'cli/http', 'cli/process', 'cli/verdict', 'cli/history', 'node:'],
   'cli/page': ['ground', 'cli/process', 'cli/http', 'node:'],
   'cli/page/browser': ['ground', 'cli/figures', 'cli/verdict', 'cli/api', 'uplot'],
   // The commands.

@@ -10,6 +10,8 @@ export const API = 'nixl-otel/v1';
 /** Id of the entry that sums up unlisted agents. */
 export const OTHERS = -1;
 
+export type ServeFacts = Pick<AgentsAnswer, 'version' | 'hostname' | 'directories' | 'startedMs'>;
+
 /** With `detail=none` the agents have no histograms, with `agent=ID` there is one with all that serve knows of it. */
 export interface AgentsAnswer<Agent extends AgentSummary = AgentData> {
   readonly api: typeof API;
@@ -77,6 +79,8 @@ export interface AgentSummary {
   readonly dropped: number;
   /** Drains that found the ring full. */
   readonly foundFull: number;
+  /** Upper bound on the time for which the ring was full, milliseconds. */
+  readonly foundFullMs: number;
   /** Slots of the ring. */
   readonly capacity: number;
   /** Highest recent fill ratio of the ring, 0 to 1. */
@@ -84,8 +88,6 @@ export interface AgentSummary {
   readonly restarts: number;
   /** True if the numbers may be wrong. */
   readonly suspect: boolean;
-  /** Upper bound on the time for which the ring was full. */
-  readonly foundFullMs: number;
   /** Events that were read. */
   readonly events: number;
   /** Absent for the entry that sums up agents. */

@@ -3,6 +3,7 @@ import type { PushMetricExporter, ResourceMetrics } from '@opentelemetry/sdk-met
 import { reasonOf } from '../../errors.js';
 import { oneLine } from '../../one-line.js';
 import { note } from '../process/output.js';
+import type { ExportFailure } from './output.js';
 import type { Owner } from './owners.js';
 
 /** The SDK's packages export this type from @opentelemetry/core only. */
@@ -33,6 +34,7 @@ export class GuardedExporter implements PushMetricExporter {
   readonly #timeoutMs: number;
   readonly #target: string | undefined;
   #failures = 0;
+  #failing: ExportFailure | undefined;
   /** Reported kinds of failure since the last success. */
   readonly #reported = new Set<string>();
   #busy = false;
@@ -49,6 +51,11 @@ export class GuardedExporter implements PushMetricExporter {
     if (exporter.selectAggregation !== undefined) {
       this.selectAggregation = (type) => owner.run(() => exporter.selectAggregation!(type));
     }
+  }
+
+  /** Failure of all exports since the last success. */
+  get failing(): ExportFailure | undefined {
+    return this.#failing;
   }
 
   selectAggregationTemporality?: NonNullable<PushMetricExporter['selectAggregationTemporality']>;
@@ -109,15 +116,20 @@ export class GuardedExporter implements PushMetricExporter {
     }
     if (this.#failures > 0) note(`${this.#owner.name} works again, after ${this.#failures} failed exports`);
     this.#failures = 0;
+    this.#failing = undefined;
     this.#reported.clear();
   }
 
   #report(problem: ExportProblem): void {
     const { kind, text } = problem;
+    const reason = this.#target === undefined ? text : `${this.#target}: ${text}`;
+    // The cause is that of the export before.
+    if (problem !== BUSY || this.#failing === undefined) {
+      this.#failing = { failingSinceMs: this.#failing?.failingSinceMs ?? Date.now(), reason };
+    }
     const lines = this.#reported.size;
     if (lines >= MAX_LINES || this.#reported.has(kind) || (problem === BUSY && lines > 0)) return;
     this.#reported.add(kind);
-    const reason = this.#target === undefined ? text : `${this.#target}: ${text}`;
     const event =
       lines === 0 ? `failed: ${reason}; it retries at every interval` : `now fails for another reason: ${reason}`;
     note(`${this.#owner.name} ${event}`, 'warning');

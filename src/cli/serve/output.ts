@@ -4,10 +4,18 @@ import type { ServeSettings } from '../../settings/serve-rows.js';
 import type { Handler } from '../http/metrics-server.js';
 import type { Owner } from './owners.js';
 
+/** Failure of all exports since a time, milliseconds since the epoch. */
+export interface ExportFailure {
+  readonly failingSinceMs: number;
+  readonly reason: string;
+}
+
 export interface Output {
   readonly name: string;
   /** Handles requests for the exposition; present only if the exporter is scraped. */
   readonly exposition?: Handler;
+  /** Returns the failure of the last export; present only if the exporter pushes. */
+  readonly failing?: () => ExportFailure | undefined;
   /** Collects and exports once more. */
   close(): Promise<void>;
 }

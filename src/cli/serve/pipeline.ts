@@ -5,6 +5,7 @@ import { type ProducerSettings, warnOfNoEffect } from '../../settings/settings.j
 import { LateFeed, SourceFeed } from '../../instrumentation/feed/snapshot-feed.js';
 import { PACKAGE_NAME } from '../../package.js';
 import { openSource } from '../../shm-bridge/index.js';
+import type { AgentSnapshot } from '../../tally.js';
 import { note } from '../process/output.js';
 import type { Output } from './output.js';
 import { exporterLabels, openOutput } from './outputs.js';
@@ -26,7 +27,8 @@ export async function openPipeline(
   warnOfNoEffect(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
   const feed = new LateFeed();
-  const failures = new Map([...exporterLabels(settings.exporter).values()].map((label) => [label, 0]));
+  const labels = exporterLabels(settings.exporter);
+  const failures = new Map([...labels.values()].map((label) => [label, 0]));
   const onFailure = (label: string): void => void failures.set(label, failures.get(label)! + 1);
   const shared = { ...profile, feed, builderMetrics };
   const outputs: Output[] = [];
@@ -55,6 +57,14 @@ export async function openPipeline(
     read: () => sourceFeed.read(outputs),
     /** Returns the totals so far and drains nothing. */
     peek: () => sourceFeed.peek(),
+    /** Returns the configured attributes of an agent's series. */
+    attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),
+    /** Returns the exporters whose last export failed. */
+    failingExporters: () =>
+      outputs.flatMap(({ name, failing }) => {
+        const failure = failing?.();
+        return failure === undefined ? [] : [{ name: labels.get(name)!, ...failure }];
+      }),
     /**
      * Releases the rings, and lets all outputs export once more, in parallel and within the limit. The next process gets the rings
      * at once, even if a receiver is slow.

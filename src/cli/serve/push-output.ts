@@ -36,8 +36,9 @@ export async function consoleOutput(opening: Opening): Promise<Output> {
 export function pushOutput(exporter: PushMetricExporter, opening: Opening, target?: string): Output {
   const { name, settings, shared, owner } = opening;
   const { exportInterval } = settings;
+  const guarded = new GuardedExporter(exporter, owner, exportLimit(settings), target);
   const reader: PeriodicExportingMetricReader = new PeriodicExportingMetricReader({
-    exporter: new GuardedExporter(exporter, owner, exportLimit(settings), target),
+    exporter: guarded,
     exportIntervalMillis: exportInterval,
     exportTimeoutMillis: exportInterval,
     metricProducers: [
@@ -51,7 +52,7 @@ export function pushOutput(exporter: PushMetricExporter, opening: Opening, targe
     ],
   });
   const provider = new MeterProvider({ resource: serviceResource(), readers: [reader] });
-  return { name, close: () => provider.shutdown() };
+  return { name, failing: () => guarded.failing, close: () => provider.shutdown() };
 }
 
 /** Returns a timeout below that of the reader, which is the interval and would be logged at every interval. */

@@ -37,9 +37,10 @@ export async function whileServing(
     server = await listenOnceFree(host, port);
   };
   let pipeline: MetricsPipeline | undefined;
+  let endHistory: (() => void) | undefined;
   try {
     pipeline = await openPipeline(rings, settings, listen && server === undefined ? untilFree : undefined);
-    const { exposition, peek } = pipeline;
+    const { exposition, peek, attributesOf, failingExporters } = pipeline;
     if (exposition !== undefined) server?.route('/metrics', exposition);
     server?.route('/readyz', (_, answer) => {
       const { ready, text } = readiness(peek());
@@ -47,10 +48,17 @@ export async function whileServing(
     });
     if (server !== undefined && settings.page === 'on') {
       publishPage(server);
-      publishAgents(server, peek, settings.dir ?? [], rings.customEvents.filter(isCustomError));
+      endHistory = publishAgents(server, peek, {
+        directories: settings.dir ?? [],
+        customErrors: rings.customEvents.filter(isCustomError),
+        rankVariable: rings.rankVariable,
+        attributesOf,
+        failingExporters,
+      });
     }
     await work({ pipeline, url: server?.url });
   } finally {
+    endHistory?.();
     // Load balancers stop sending requests while the last export runs.
     server?.route('/readyz', (_, answer) => answer(503, 'stopping'));
     await pipeline?.close();

@@ -7,9 +7,11 @@ export const ENDED_KEPT_MS = 10 * 60_000;
 /** A fleet that ends as a whole needs no line for each agent. */
 const MAX_KEPT = 100;
 
-export interface MortalAgent {
+type AnyId = number | string;
+
+export interface MortalAgent<Id extends AnyId = AnyId> {
   /** Identifies the agent in every sample. */
-  readonly id: number | string;
+  readonly id: Id;
   readonly name: string;
   readonly life: AgentLife;
   /** Finished transfers. */
@@ -19,7 +21,8 @@ export interface MortalAgent {
 }
 
 /** An end that was found in a sample. */
-export interface End extends EndedAgent {
+export interface End<Id extends AnyId = AnyId> extends EndedAgent {
+  readonly id: Id;
   /** True if the agent transferred up to its end and left memory registered. */
   readonly transferring: boolean;
 }
@@ -32,8 +35,8 @@ interface Seen {
   endedMs?: number;
 }
 
-export class EndWatch {
-  #seen = new Map<MortalAgent['id'], Seen>();
+export class EndWatch<Id extends AnyId = AnyId> {
+  #seen = new Map<Id, Seen>();
   #lastMs = -Infinity;
   #ended: EndedAgent[] = [];
 
@@ -43,14 +46,14 @@ export class EndWatch {
   }
 
   /** Returns the time at which the agent was seen to have ended. */
-  endedMs(id: MortalAgent['id']): number | undefined {
+  endedMs(id: Id): number | undefined {
     return this.#seen.get(id)?.endedMs;
   }
 
   /** Takes a sample of all agents, and returns the ends since the last one. */
-  observe(takenMs: number, agents: readonly MortalAgent[]): End[] {
-    const seen = new Map<MortalAgent['id'], Seen>();
-    const ends: End[] = [];
+  observe(takenMs: number, agents: readonly MortalAgent<Id>[]): End<Id>[] {
+    const seen = new Map<Id, Seen>();
+    const ends: End<Id>[] = [];
     for (const agent of agents) {
       const { life, requests } = agent;
       const one = this.#seen.get(agent.id) ?? { life, requests, transferredMs: -Infinity };

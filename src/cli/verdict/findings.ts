@@ -105,7 +105,8 @@ export function receiverFindings({ failingExporters = [], takenMs }: VerdictInpu
     shape: 'diamond',
     word: 'Receiver down',
     sentence: `exporter ${name} has failed since ${clock(failingSinceMs, takenMs)}: ${reason}`,
-    advice: 'Check the receiver and the way to it. serve goes on counting, and its next export has all sums.',
+    advice:
+      'Check the receiver and the way to it. serve goes on counting, and its next export has the sums since its start.',
     agents: [],
     sinceMs: failingSinceMs,
   }));

@@ -1,24 +1,58 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { agentsAnswer, MAX_LISTED_AGENTS } from '../../../src/cli/api/agents.js';
+import { agentAnswer } from '../../../src/cli/api/agent-detail.js';
+import { agentsAnswer, agentsSummary, MAX_LISTED_AGENTS } from '../../../src/cli/api/agents.js';
+import { fleetAnswer } from '../../../src/cli/api/history.js';
+import { Recorder } from '../../../src/cli/history/recorder.js';
+import type { CustomError } from '../../../src/mapping/index.js';
 import { percentilesOf } from '../../../src/cli/figures/percentiles.js';
 import { exponentialSum } from '../../../src/exponential.js';
+import { RingWriter } from '../../../src/shm-bridge/index.js';
 import type { AgentSnapshot, Snapshot } from '../../../src/shm-bridge/types.js';
 import { agentSnapshot, eventTally, START_MS } from '../../instrumentation/in-memory-source.js';
-import { ROOT } from '../command.js';
+import { ROOT, temporaryDirectory } from '../command.js';
 import { comparable, exponentialTally } from '../../support/exponential.js';
 
 const FACTS = { version: '1.2.3', hostname: 'h', directories: ['/dir'], startedMs: 1 };
 const ERR_BACKEND = 10;
 
+const COLLECTOR = { drainIntervalMs: 20, ticks: 1, lateTicks: 0, maxLagMs: 0, sinceTickMs: 3.3 };
+
+function snapshotOf(agents: AgentSnapshot[], about: Partial<Snapshot> = {}): Snapshot {
+  return {
+    takenMs: START_MS + 5000,
+    agents,
+    problems: [],
+    problemCount: 0,
+    stateProblems: [],
+    openDirectories: [],
+    places: [],
+    collector: COLLECTOR,
+    ...about,
+  };
+}
+
+/** Returns what an answer is made of, after samples of these snapshots. */
+function sourceOf(snapshots: readonly Snapshot[], customErrors: readonly CustomError[] = []) {
+  const left = [...snapshots];
+  const recorder = new Recorder(() => left.shift(), customErrors, START_MS, expect.unreachable);
+  let sample = recorder.sample(Infinity)!;
+  while (left.length > 0) sample = recorder.sample(-1)!;
+  recorder.close();
+  return {
+    facts: FACTS,
+    recorder,
+    sample,
+    failingExporters: [],
+    gpusOf: (id: number) => `${id},7`,
+    processOf: (id: number) => ({ uid: 1000, rank: String(id), gpuModels: ['H100'] }),
+    attributesOf: ({ agent }: AgentSnapshot) => ({ pool: agent }),
+  };
+}
+
 function dataOf(agents: AgentSnapshot[], about: Partial<Snapshot> = {}, mostAgents?: number) {
-  return agentsAnswer(
-    { takenMs: START_MS + 5000, agents, problems: [], problemCount: 0, ...about } as Snapshot,
-    FACTS,
-    [],
-    mostAgents,
-  );
+  return agentsAnswer(sourceOf([snapshotOf(agents, about)]), mostAgents);
 }
 
 describe('the answer of /api/v1/agents', () => {
@@ -38,9 +72,8 @@ describe('the answer of /api/v1/agents', () => {
   it('has declared errors behind those of NIXL', () => {
     const stalled = eventTally({ category: 7, type: 77 }, [1n, 1n]);
     const agent = agentSnapshot({ id: 3, agent: 'a' }, { [ERR_BACKEND]: [1n] }, [stalled]);
-    const snapshot = { takenMs: START_MS, agents: [agent], problems: [], problemCount: 0 } as unknown as Snapshot;
     const error = { event: 77, kind: 'error', status: 'xfer_stalled' } as const;
-    const { agents, errorStatuses } = agentsAnswer(snapshot, FACTS, [error]);
+    const { agents, errorStatuses } = agentsAnswer(sourceOf([snapshotOf([agent])], [error]));
     const counts = Object.fromEntries(errorStatuses.map((status, i) => [status, agents[0]!.errors[i]]));
     expect(counts).toMatchObject({ backend: 1, canceled: 0, xfer_stalled: 2 });
   });
@@ -100,6 +133,67 @@ describe('the answer of /api/v1/agents', () => {
   });
 });
 
+describe('other answers', () => {
+  it('leaves histograms out if no detail is asked for', () => {
+    const agents = [agentSnapshot({ id: 1, agent: 'a' }, { 0: [10n], 6: [5n] })];
+    const whole = dataOf(agents).agents[0]!;
+    const [summary] = agentsSummary(sourceOf([snapshotOf(agents)])).agents;
+    const { transferTimesUs: _, postTimesUs: _1, txSizes: _2, rxSizes: _3, ...rest } = whole;
+    expect(summary).toEqual(rest);
+  });
+
+  it('has a small summary of three hundred agents', () => {
+    const agents = Array.from({ length: 300 }, (_, i) =>
+      agentSnapshot({ id: i, agent: `prefill-llama70b-${i}` }, { 0: [2n ** 40n], 6: [5n, 900n] }),
+    );
+    expect(JSON.stringify(agentsSummary(sourceOf([snapshotOf(agents)]), Infinity)).length).toBeLessThan(300 * 800);
+  });
+
+  it('has all that is known of one agent', () => {
+    const source = sourceOf([snapshotOf([agentSnapshot({ id: 3, agent: 'a' }), agentSnapshot({ id: 4, agent: 'b' })])]);
+    const { agents } = agentAnswer(source, 4);
+    expect(agents).toMatchObject([
+      { id: 4, name: 'b', uid: 1000, rank: '4', gpus: '4,7', gpuModels: ['H100'], attributes: { pool: 'b' } },
+    ]);
+    expect(agents[0]!.transferTimesUs).toBeDefined();
+    expect(agents[0]).not.toHaveProperty('ring'); // there is no such file
+    expect(agentAnswer(source, 5).agents).toEqual([]);
+  });
+
+  it('has recent percentiles, troubles and ends of the last samples', () => {
+    const at = (seconds: number, life: 'alive' | 'dead', about: Partial<AgentSnapshot>, values: number) =>
+      snapshotOf(
+        [
+          agentSnapshot(
+            { id: 1, agent: 'a', life, memoryInUse: 10n, ...about },
+            {
+              2: Array.from({ length: values }, () => 1n),
+              6: Array.from({ length: values }, (_, i) => BigInt(i + 1)),
+              [ERR_BACKEND]: Array.from({ length: values - 1 }, () => 1n),
+            },
+          ),
+        ],
+        { takenMs: START_MS + seconds * 1000 },
+      );
+    const source = sourceOf([at(0, 'alive', {}, 1), at(5, 'alive', {}, 2), at(6, 'dead', { foundFull: 3 }, 4)]);
+    const { agents, ended, recentTransferTimeUs } = agentsAnswer(source);
+    expect(recentTransferTimeUs).toEqual({ p50: 3, p90: 4, p99: 4, max: 4 });
+    expect(agents[0]).toMatchObject({ recentTransferTimeUs, endedMs: START_MS + 6000 });
+    expect(agents[0]).not.toHaveProperty('recentPostTimeUs');
+    expect(ended).toEqual([{ id: 1, name: 'a', endedMs: START_MS + 6000 }]);
+    const { full, errors } = agents[0]!.troubles;
+    expect(full).toMatchObject({ count: 3, sinceMs: START_MS + 6000 });
+    expect(errors).toMatchObject({ count: 3, sinceMs: START_MS + 5000, statuses: [['backend', 3]] });
+  });
+
+  it('sums up the troubles of agents that it does not list', () => {
+    const of = (full: number) =>
+      [1, 2, 3].map((id) => agentSnapshot({ id, agent: `a${id}`, foundFull: full * id }, { [ERR_BACKEND]: [1n] }));
+    const source = sourceOf([snapshotOf(of(1), { takenMs: START_MS - 1 }), snapshotOf(of(2))]);
+    expect(agentsAnswer(source, 1).agents.at(-1)!.troubles.full).toMatchObject({ count: 10, lastMinute: 10 });
+  });
+});
+
 describe('docs/json.md', () => {
   const text = readFileSync(path.join(ROOT, 'docs/json.md'), 'utf8');
   /** Fields of the tables, in the order of the page. */
@@ -108,9 +202,26 @@ describe('docs/json.md', () => {
     return rows.length > 0 ? [rows] : [];
   });
 
+  /** An answer with all optional fields. */
+  function wholeAnswer() {
+    const file = path.join(temporaryDirectory(), 'a');
+    new RingWriter(file, { wireVersion: 4, capacity: 64 }).close();
+    const alive = { id: 1, agent: 'a', path: file, pid: 7, life: 'alive' } as const;
+    const before = snapshotOf([agentSnapshot(alive)], { takenMs: START_MS - 6000 });
+    const collector = { ...COLLECTOR, sinceTickMs: 5000 };
+    const dead = agentSnapshot({ ...alive, life: 'dead' }, { 6: [7n], 7: [1n] });
+    return sourceOf([before, snapshotOf([dead], { collector })]);
+  }
+
   it('has each field of an answer, and no other', () => {
-    const answer = dataOf([agentSnapshot({ id: 1, agent: 'a', pid: 7 })]);
+    const source = wholeAnswer();
+    const answer = agentsAnswer(source);
     const [agent] = answer.agents;
-    expect(tables).toEqual([answer, agent!, agent!.transferTimesUs].map((one) => Object.keys(one)));
+    const detail = Object.keys(agentAnswer({ ...source }, 1).agents[0]!).filter((key) => !Object.hasOwn(agent!, key));
+    const expected = [answer, agent!, agent!.transferTimesUs].map((one) => Object.keys(one));
+    expect(tables.slice(0, 4)).toEqual([expected[0], expected[1], [...detail], expected[2]]);
+    const history = fleetAnswer(source.recorder, { fromMs: 0, startedMs: 1, takenMs: 1 });
+    expect(tables[4]).toEqual([...Object.keys(history), 'agentTimesMs', 'agents']);
+    expect(tables[5]).toEqual(Object.keys(history.fleet));
   });
 });

@@ -1,12 +1,12 @@
 /** /api/v1/agents over HTTP. */
 import path from 'node:path';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
 import { type AgentsAnswer, API } from '../../../src/cli/api/answer.js';
 import { listenOn } from '../../../src/cli/http/metrics-server.js';
 import { publishAgents } from '../../../src/cli/api/routes.js';
 import { RingWriter } from '../../../src/shm-bridge/index.js';
 import { inspectRing } from '../../../src/shm-bridge/ring.js';
-import type { Snapshot } from '../../../src/shm-bridge/types.js';
+import type { AgentSnapshot, Snapshot } from '../../../src/shm-bridge/types.js';
 import { agentSnapshot, START_MS } from '../../instrumentation/in-memory-source.js';
 import { start, temporaryDirectory, until } from '../command.js';
 
@@ -35,17 +35,29 @@ it('answers with the events that a live agent wrote, and drains no ring', async 
 
 afterEach(() => void vi.useRealTimers());
 
+function snapshotAt(takenMs: number, agents: AgentSnapshot[]): Snapshot {
+  const collector = { drainIntervalMs: 20, ticks: 1, lateTicks: 0, maxLagMs: 0, sinceTickMs: 3 };
+  const none = { problems: [], problemCount: 0, stateProblems: [], openDirectories: [], places: [] };
+  return { takenMs, agents, ...none, collector };
+}
+
 async function publish(agents: number) {
   const server = await listenOn('127.0.0.1', 0);
   let snapshots = 0;
   let closed = false;
   const all = Array.from({ length: agents }, (_, i) => agentSnapshot({ id: i, agent: `a${i}` }));
-  publishAgents(server, () => {
+  const peek = () => {
     snapshots++;
-    return closed
-      ? undefined
-      : ({ takenMs: START_MS, agents: all, problems: [], problemCount: 0 } as unknown as Snapshot);
-  }, ['/dir\n']);
+    return closed ? undefined : snapshotAt(START_MS + snapshots * 1000, all);
+  };
+  const end = publishAgents(server, peek, {
+    directories: ['/dir\n'],
+    customErrors: [],
+    rankVariable: 'LOCAL_RANK',
+    attributesOf: ({ agent }) => ({ pool: agent }),
+    failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
+  });
+  onTestFinished(end);
   const ask = (query = '') => fetch(new URL(`/api/v1/agents${query}`, server.url));
   return { server, ask, snapshots: () => snapshots, close: () => (closed = true) };
 }
@@ -73,6 +85,6 @@ it('lists all agents if it is asked to, and refuses other questions', async () =
 it('answers 503 after the end of the rings', async () => {
   const { server, ask, close } = await publish(1);
   close();
-  expect((await ask()).status).toBe(503);
+  await until(async () => (await ask()).status === 503);
   await server.close();
 });

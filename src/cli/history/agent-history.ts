@@ -1,0 +1,171 @@
+/** History of each agent. The number of points in all is limited: with many agents each has fewer. Pure. */
+import { CounterGrowth } from './growth.js';
+import { GAP_MS } from './fleet-history.js';
+import { type Column, KEPT_MS, rounded } from './points.js';
+import { type AgentReading, Counter } from './reading.js';
+
+/** Shortest time between two points. */
+const STEP_MS = 5000;
+/** Samples come by a timer, which may fire a little early or late. */
+const SLACK_MS = 100;
+const MOST_POINTS = KEPT_MS / STEP_MS;
+/** So many agents have all points; twice as many have half of them, and so on. */
+export const AGENTS_WITH_ALL_POINTS = 128;
+const FEWEST_POINTS = 4;
+
+/** Values of a point. Rates are per second; P99: the highest of the point's percentiles, microseconds. */
+export const AgentMeasure = { TX: 0, RX: 1, REQUESTS: 2, ERRORS: 3, FULL: 4, P99: 5, FILL: 6 } as const;
+const WIDTH = 7;
+/** Measures of which a longer point has the highest value. Of rates it has the average. */
+const HIGHEST: readonly number[] = [AgentMeasure.P99, AgentMeasure.FILL];
+
+/** Number of points that each of so many agents has. */
+export function pointsFor(agents: number): number {
+  let points = MOST_POINTS;
+  for (let most = AGENTS_WITH_ALL_POINTS; agents > most && points / 2 >= FEWEST_POINTS; most *= 2) points /= 2;
+  return Math.floor(points);
+}
+
+/** Points of agents, at the same times. */
+export interface AgentPoints {
+  readonly timesMs: readonly number[];
+  /** Values by id of the agent, see columnIn(). */
+  readonly rows: ReadonlyMap<number, Float32Array>;
+}
+
+/** Returns one measure of an agent's points. */
+export function columnIn(row: Float32Array, measure: number): Column {
+  const column: (number | null)[] = [];
+  for (let at = measure; at < row.length; at += WIDTH) column.push(Number.isNaN(row[at]) ? null : rounded(row[at]!));
+  return column;
+}
+
+type P99 = (reading: AgentReading) => number | undefined;
+
+export class AgentHistory {
+  readonly #growth = new CounterGrowth();
+  /** Ends of the points. */
+  #times: number[] = [];
+  /** Values of each agent at these times, `#capacity` points of space. */
+  #rows = new Map<number, Float32Array>();
+  #capacity = MOST_POINTS;
+  #lastMs: number | undefined;
+  /** Highest p99 and fill since the last point. */
+  #highest = new Map<number, readonly [p99: number, fill: number]>();
+  #highestMs = -Infinity;
+
+  /** Takes a sample; `p99`: percentile of the last seconds. */
+  add(takenMs: number, readings: readonly AgentReading[], p99: P99): void {
+    if (takenMs - this.#highestMs >= STEP_MS - SLACK_MS) {
+      this.#keepHighest(readings, p99);
+      this.#highestMs = takenMs;
+    }
+    const sinceMs = takenMs - (this.#lastMs ?? -Infinity);
+    if (sinceMs < KEPT_MS / this.#capacity - SLACK_MS) return;
+    this.#resize(pointsFor(readings.length));
+    const growth = this.#growth.take(takenMs, readings);
+    const isFirst = this.#lastMs === undefined;
+    this.#lastMs = takenMs;
+    this.#forget(readings);
+    if (!isFirst) this.#addPoint(takenMs, sinceMs, readings, growth);
+    this.#highest.clear();
+  }
+
+  /** Returns copies of the points after `fromMs`, of one agent or of all: later samples do not change them. */
+  after(fromMs: number, id?: number): AgentPoints {
+    const first = this.#firstAfter(fromMs);
+    const rows = [...this.#rows].filter(([agent]) => id === undefined || agent === id);
+    const copied = rows.map(([agent, row]) => [agent, row.slice(first * WIDTH, this.#times.length * WIDTH)] as const);
+    return { timesMs: this.#times.slice(first), rows: new Map(copied) };
+  }
+
+  #firstAfter(fromMs: number): number {
+    const first = this.#times.findIndex((timeMs) => timeMs > fromMs);
+    return first === -1 ? this.#times.length : first;
+  }
+
+  #keepHighest(readings: readonly AgentReading[], p99: P99): void {
+    for (const reading of readings) {
+      const { id } = reading.agent;
+      const [before, fill] = this.#highest.get(id) ?? [NaN, 0];
+      const now = p99(reading) ?? NaN;
+      this.#highest.set(id, [highest(before, now), Math.max(fill, reading.fill)]);
+    }
+  }
+
+  #addPoint(
+    takenMs: number,
+    sinceMs: number,
+    readings: readonly AgentReading[],
+    growth: readonly (Float64Array | undefined)[],
+  ): void {
+    const isFull = this.#times.length === this.#capacity;
+    if (isFull) this.#times.shift();
+    this.#times.push(takenMs);
+    const at = (this.#times.length - 1) * WIDTH;
+    if (isFull) for (const row of this.#rows.values()) row.copyWithin(0, WIDTH);
+    for (const row of this.#rows.values()) row.fill(NaN, at, at + WIDTH);
+    if (sinceMs > GAP_MS + KEPT_MS / this.#capacity) return;
+    for (const [i, { agent, fill }] of readings.entries()) {
+      const grown = growth[i];
+      let row = this.#rows.get(agent.id);
+      if (row === undefined) this.#rows.set(agent.id, (row = new Float32Array(this.#capacity * WIDTH).fill(NaN)));
+      if (grown === undefined) continue;
+      const perSecond = (count: number): number => count / (sinceMs / 1000);
+      const [p99, most] = this.#highest.get(agent.id) ?? [NaN, fill];
+      row[at + AgentMeasure.TX] = perSecond(grown[Counter.TX]!);
+      row[at + AgentMeasure.RX] = perSecond(grown[Counter.RX]!);
+      row[at + AgentMeasure.REQUESTS] = perSecond(grown[Counter.REQUESTS]!);
+      row[at + AgentMeasure.ERRORS] = perSecond(grown.subarray(Counter.ERRORS).reduce((sum, count) => sum + count, 0));
+      row[at + AgentMeasure.FULL] = perSecond(grown[Counter.FULL]!);
+      row[at + AgentMeasure.P99] = p99;
+      row[at + AgentMeasure.FILL] = Math.max(most, fill);
+    }
+  }
+
+  #forget(readings: readonly AgentReading[]): void {
+    const ids = new Set(readings.map(({ agent }) => agent.id));
+    for (const id of this.#rows.keys()) if (!ids.has(id)) this.#rows.delete(id);
+  }
+
+  /** Merges pairs of points while there are too many. More room later takes further points. */
+  #resize(capacity: number): void {
+    if (capacity === this.#capacity) return;
+    const merges = Math.max(0, Math.round(Math.log2(this.#capacity / capacity)));
+    for (let i = 0; i < merges; i++) {
+      const before = this.#times;
+      this.#times = before.filter((_, point) => point % 2 === 1 || point === before.length - 1);
+      for (const [id, row] of this.#rows) this.#rows.set(id, merged(row, before));
+    }
+    for (const [id, row] of this.#rows) {
+      const resized = new Float32Array(capacity * WIDTH).fill(NaN);
+      resized.set(row.subarray(0, this.#times.length * WIDTH));
+      this.#rows.set(id, resized);
+    }
+    this.#capacity = capacity;
+  }
+}
+
+/** Returns points of twice the time; the last one of an odd number stays. */
+function merged(row: Float32Array, times: readonly number[]): Float32Array {
+  const result = new Float32Array(row.length).fill(NaN);
+  for (let point = 0; point < times.length; point++) {
+    const isPair = point % 2 === 1;
+    if (!isPair && point < times.length - 1) continue;
+    for (let measure = 0; measure < WIDTH; measure++) {
+      const now = row[point * WIDTH + measure]!;
+      const before = isPair ? row[(point - 1) * WIDTH + measure]! : NaN;
+      const at = Math.floor(point / 2) * WIDTH + measure;
+      result[at] = HIGHEST.includes(measure) ? highest(before, now) : average(before, now);
+    }
+  }
+  return result;
+}
+
+function highest(a: number, b: number): number {
+  return Number.isNaN(a) ? b : Number.isNaN(b) ? a : Math.max(a, b);
+}
+
+function average(a: number, b: number): number {
+  return Number.isNaN(a) ? b : Number.isNaN(b) ? a : (a + b) / 2;
+}
