@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentSummary } from '../../../src/cli/api/answer.js';
 import { orderOf, SORTS } from '../../../src/cli/page/browser/agents/columns.js';
 import { filtered, type Row, sharedLength } from '../../../src/cli/page/browser/agents/rows.js';
-import { pathsOf, thinned } from '../../../src/cli/page/browser/sparkline.js';
+import { pathsOf, thinned } from '../../../src/cli/page/browser/spark-paths.js';
 import { hashOf, viewOf } from '../../../src/cli/page/browser/view.js';
 
 function row(name: string, about: Partial<Row> = {}): Row {

@@ -14,7 +14,7 @@ import {
 import { percent } from '../../figures/formats.js';
 import { errorsOf, requestsOf } from './agents/rows.js';
 import { SteadyTop } from './charts/scales.js';
-import { added, highest } from './charts/window.js';
+import { added, highest } from './series.js';
 import { since } from './clock.js';
 import {
   byId,
@@ -29,7 +29,8 @@ import {
   setText,
 } from './dom.js';
 import { newest } from './history.js';
-import { setSpark, sparkline, thinned } from './sparkline.js';
+import { thinned } from './spark-paths.js';
+import { setSpark, sparkline } from './sparkline.js';
 
 export interface FiguresInput {
   readonly answer: AgentsAnswer<AgentSummary>;

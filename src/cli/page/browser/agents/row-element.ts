@@ -4,7 +4,8 @@ import { percent } from '../../../figures/formats.js';
 import { STATES } from '../../../verdict/shapes.js';
 import { length } from '../clock.js';
 import { element, figurePlace, icon, setAttribute, setFigure, setIcon, setText } from '../dom.js';
-import { setSpark, type Spark, sparkline } from '../sparkline.js';
+import type { Spark } from '../spark-paths.js';
+import { setSpark, sparkline } from '../sparkline.js';
 import { COLUMNS } from './columns.js';
 import { errorsOf, type Row, sharedLength } from './rows.js';
 

@@ -3,7 +3,7 @@ import type { AgentSummary } from '../../../api/answer.js';
 import type { AgentColumns, Column } from '../../../api/history-answer.js';
 import type { Interval } from '../../../figures/rates.js';
 import type { AgentState, StateOfAgent } from '../../../verdict/types.js';
-import { added } from '../charts/window.js';
+import { added } from '../series.js';
 
 /** Rates per second; undefined: unknown. */
 export interface Row {

@@ -3,7 +3,7 @@ import { counted } from '../../../figures/figure.js';
 import { STATES } from '../../../verdict/shapes.js';
 import type { AgentState, Verdict } from '../../../verdict/types.js';
 import { byId, element, icon, setAttribute, setText } from '../dom.js';
-import type { Spark } from '../sparkline.js';
+import type { Spark } from '../spark-paths.js';
 import { hashOf, USUAL_SORT, type View } from '../view.js';
 import { COLUMNS, orderOf } from './columns.js';
 import { classOf, RowElement } from './row-element.js';

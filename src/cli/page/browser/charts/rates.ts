@@ -3,7 +3,8 @@ import type { AgentColumns, Column, HistoryAnswer } from '../../../api/history-a
 import { bytesFigure, bytesRateFigure, figureText, rateFigure } from '../../../figures/figure.js';
 import type { Line, Picture } from './picture.js';
 import { byteUnit, countScale, linearScale, type SteadyTop } from './scales.js';
-import { added, highest, markLayers, Points, type Window } from './window.js';
+import { markLayers, Points, type Window } from './window.js';
+import { added, highest } from '../series.js';
 
 const bytesPerSecond = (value: number | null): string => figureText(bytesRateFigure(value));
 const perSecond = (value: number | null): string => (value === null ? '–' : `${figureText(rateFigure(value))}/s`);

@@ -5,7 +5,8 @@ import { percent } from '../../../figures/formats.js';
 import { type Bar, bars, threshold } from './layers.js';
 import type { Line, Picture } from './picture.js';
 import { countScale, roundStep, type SteadyTop } from './scales.js';
-import { highest, markLayers, Points, type Window } from './window.js';
+import { markLayers, Points, type Window } from './window.js';
+import { highest } from '../series.js';
 
 const perSecond = (value: number | null): string => (value === null ? '–' : `${figureText(rateFigure(value))}/s`);
 const share = (value: number | null): string => (value === null ? '–' : percent(value));
