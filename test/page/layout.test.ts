@@ -115,7 +115,7 @@ describe.skipIf(chromiumPath() === undefined)('the layout of the page', () => {
       '--name',
       'full',
     ]);
-    await until(async () => /[2-9] findings/.test(await page.locator('#findings-button').innerText()));
+    await until(async () => /[2-9]\sfindings/.test(await page.locator('#findings-button').innerText()));
     expect(await places()).toEqual(before);
     expect(await page.locator('#requests .cursor-time').isVisible()).toBe(true);
     await page.locator('#findings-button').click();

@@ -30,7 +30,7 @@ describe.skipIf(chromiumPath() === undefined)('the page says', () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--agents', '2', '--seconds', '0', '--rate', '20']);
     const page = await openServed(dir);
-    await until(async () => (await said(page)).sentence.includes('2 agents'));
+    await until(async () => (await said(page)).sentence.includes('2\u00a0agents'));
     expect(await said(page)).toMatchObject({ tone: 'ok', word: 'All well' });
     expect(await tags(page).isVisible()).toBe(false);
     expect(await page.locator('#findings-button').isVisible()).toBe(false);

@@ -89,12 +89,12 @@ class BigNumber {
   }
 }
 
-/** Two values in one unit: `29.1–44.4 GB/s`. */
+/** Two values in the unit of the higher one: `0.98–1.52 GB/s`. */
 function range(figure: (value: number) => Figure, low: number, high: number): string {
   const [from, to] = [figure(low), figure(high)];
-  return from.unit === to.unit || from.unit === ''
-    ? `${from.value}–${figureText(to)}`
-    : `${figureText(from)}–${figureText(to)}`;
+  if (from.unit === to.unit || low === 0) return `${from.value}–${figureText(to)}`;
+  const share = (Number(to.value.replaceAll(',', '')) * low) / high;
+  return `${share.toPrecision(2)}–${figureText(to)}`;
 }
 
 interface Small {

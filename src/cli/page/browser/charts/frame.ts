@@ -17,7 +17,7 @@ export interface FrameOptions {
 }
 
 /** Pixels at the standard size of text. */
-const GUTTER = { left: 46, right: 38, top: 8, bottom: 22 };
+const GUTTER = { left: 46, right: 42, top: 8, bottom: 22 };
 const END_LABEL_DISTANCE_PX = 13;
 const MINUTE_LABEL_PX = 54;
 const SECOND_LABEL_PX = 74;
