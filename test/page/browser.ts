@@ -1,6 +1,13 @@
 /** A real Chromium. An error of a script, a policy or a request fails the test of the page. */
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
-import { afterAll, expect, onTestFinished } from 'vitest';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
+import { afterAll, afterEach, expect, onTestFinished } from 'vitest';
 import { type RunningCommand, start, until } from '../cli/command.js';
 import { chromiumPath } from './chromium.js';
 
@@ -9,6 +16,12 @@ export { chromiumPath };
 let browser: Promise<Browser> | undefined;
 afterAll(async () => {
   await (await browser)?.close();
+});
+
+// Runs before the end of serve, whose absence would be a complaint.
+const contexts: BrowserContext[] = [];
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
 });
 
 export const DESKTOP = { width: 1280, height: 900 };
@@ -42,10 +55,8 @@ export async function openPage(metricsUrl: string, options: BrowserContextOption
   page.on('request', (request) => {
     if (new URL(request.url()).origin !== origin) complaints.push(`asked for ${request.url()}`);
   });
-  onTestFinished(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
+  contexts.push(context);
+  onTestFinished(() => expect(complaints).toEqual([]));
   await page.goto(origin + hash);
   await page.locator('html:is([data-state=live], [data-state=empty])').waitFor();
   return { page, complaints };

@@ -102,7 +102,9 @@ try {
         size,
       })),
     );
-    const wanted = all.filter(({ file }) => positionals.length === 0 || positionals.some((text) => file.includes(text)));
+    const wanted = all.filter(
+      ({ file }) => positionals.length === 0 || positionals.some((text) => file.includes(text)),
+    );
     if (wanted.length > 0) await screensOf(browser, situation, wanted);
   }
 } finally {

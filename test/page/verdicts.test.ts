@@ -71,7 +71,14 @@ describe.skipIf(chromiumPath() === undefined)('the page says', () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '20']);
     // Nothing listens on port 9 of this host.
-    const flags = ['--exporter', 'prometheus,otlp', '--otlp-endpoint', 'http://127.0.0.1:9', '--export-interval', '1000'];
+    const flags = [
+      '--exporter',
+      'prometheus,otlp',
+      '--otlp-endpoint',
+      'http://127.0.0.1:9',
+      '--export-interval',
+      '1000',
+    ];
     const page = await openServed(dir, ...flags);
     await until(async () => (await said(page)).word === 'Receiver down');
     const { tone, sentence } = await said(page);

@@ -37,7 +37,8 @@ function sightsOf({ directories, collector, problems, problemCount }: AgentsAnsw
     tone: 'info',
     shape: 'ring',
     what: `No rings in ${directory}`,
-    more: collector.sinceTickMs < 1000 ? 'looked within the last second' : `looked ${spanText(collector.sinceTickMs)} ago`,
+    more:
+      collector.sinceTickMs < 1000 ? 'looked within the last second' : `looked ${spanText(collector.sinceTickMs)} ago`,
   }));
   const isLate = collector.sinceTickMs >= LATE_MS;
   const turns: Sight = {

@@ -21,6 +21,8 @@ export class Strip {
   #isOpen = false;
   /** Findings of the last verdict: an increase may open the list. */
   #count = 0;
+  /** Fills the list with the findings of the last verdict. */
+  #fillNow = (): void => {};
   #key = '';
 
   constructor() {
@@ -28,6 +30,7 @@ export class Strip {
     this.#button.append(this.#buttonText, this.#arrow);
     this.#button.addEventListener('click', () => {
       this.#isOpen = !this.#isOpen;
+      this.#fillNow();
       this.#showList();
     });
   }
@@ -47,8 +50,9 @@ export class Strip {
       this.#isOpen = listed.length >= OPENS_FROM && listed.length > this.#count ? true : this.#isOpen;
     }
     this.#count = listed.length;
+    this.#fillNow = () => this.#fill(listed, linkOf, nowMs);
     // Rows that come or go move what is below them.
-    if (mayMove() || listed.length === this.#list.children.length) this.#fill(listed, linkOf, nowMs);
+    if (mayMove() || listed.length === this.#list.children.length) this.#fillNow();
     this.#showList();
   }
 
