@@ -74,9 +74,13 @@ export async function numbersIn(list: Locator): Promise<Record<string, number>> 
   const pairs = await list
     .locator('div:has(> dt)')
     .evaluateAll((all: Pair[]) =>
-      all.map((pair) => [pair.querySelector('dt')!.textContent, pair.querySelector('data')?.value ?? '']),
+      all.map((pair): [string, string] => [
+        pair.querySelector('dt')!.textContent,
+        pair.querySelector('data')?.value ?? '',
+      ]),
     );
-  return Object.fromEntries(pairs.filter(([, value]) => value !== '').map(([label, value]) => [label, Number(value)]));
+  const known = pairs.filter(([, value]) => value !== '');
+  return Object.fromEntries(known.map(([label, value]): [string, number] => [label, Number(value)]));
 }
 
 /** Returns the counts of a table with bars by the label of their row. */
@@ -84,9 +88,12 @@ export async function countsIn(table: Locator): Promise<Record<string, number>> 
   const rows = await table
     .locator('tbody tr')
     .evaluateAll((all: Pair[]) =>
-      all.map((row) => [row.querySelector('th')!.textContent, row.querySelector('data')!.value]),
+      all.map((row): [string, number] => [
+        row.querySelector('th')!.textContent,
+        Number(row.querySelector('data')!.value),
+      ]),
     );
-  return Object.fromEntries(rows.map(([label, value]) => [label, Number(value)]));
+  return Object.fromEntries(rows);
 }
 
 /** Returns the names in the rows of the table, from the top. */

@@ -63,7 +63,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--agents', '300', '--seconds', '0', '--rate', '1', '--sizes', '4k:1']);
     const { page } = await openPage((await startServe(dir)).url);
-    await until(async () => (await page.locator('#chips').innerText()).includes('All 300'));
+    await until(async () => /All\s*300/.test(await page.locator('#chips').innerText()));
     const rows = page.locator('#agents-body tr:not([aria-hidden])');
     expect(await rows.count()).toBeLessThan(60);
     expect(await page.evaluate<number>(`document.querySelectorAll('*').length`)).toBeLessThan(4000);
@@ -127,7 +127,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     await serve.stop('SIGKILL');
     await page.locator('html[data-state=stale]').waitFor();
     expect(await page.locator('#word').innerText()).toContain('Stale');
-    await until(async () => /\d s old/.test(await page.locator('#big-throughput .tag').innerText()));
+    await until(async () => /\d\ss old/.test(await page.locator('#big-throughput .tag').innerText()));
     expect(await bytes()).toBe(7);
     complaints.length = 0; // refused connections are expected here
     writeAgent(dir, 'agent', 5n);

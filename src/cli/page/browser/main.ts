@@ -185,7 +185,7 @@ function showFull(answer: Answer, verdict: Verdict, nowMs: number, staleMs: numb
     window,
     showsTop: view.showsTop,
     nameOf: (id) => answer.agents.find((agent) => agent.id === id)?.name ?? '–',
-    span: length(spanMs),
+    span: length(spanMs - Math.max(0, (history.timesMs[0] ?? 0) - window.from * 1000)),
     errorsSoFar: errorsSoFar(answer),
   });
   const most = Math.max(1, ...rows.flatMap(({ moved }) => moved.map((value) => value ?? 0)));

@@ -17,7 +17,7 @@ export interface ChartsInput {
   readonly window: Window;
   readonly showsTop: boolean;
   readonly nameOf: (id: number) => string;
-  /** The shown span: `5 min`. */
+  /** The part of the shown span that the history covers: `5 min`. */
   readonly span: string;
   /** All errors so far, in words. */
   readonly errorsSoFar: string;
