@@ -75,14 +75,17 @@ export function publishPage(server: MetricsServer): void {
   }
   for (const name of SHARED_SCRIPTS) server.route(`/page/${name}`, file(new URL(name, dist), SCRIPT));
   const uplot = pathToFileURL(requireFrom(root).resolve('uplot/package.json'));
-  server.route(`/page/${BROWSER}uplot.js`, file(new URL('dist/uPlot.esm.js', uplot), SCRIPT));
+  // uPlot has its minified code only as a script, which becomes a module by its last line.
+  const script = new URL('dist/uPlot.iife.min.js', uplot);
+  server.route(`/page/${BROWSER}uplot.js`, file(script, SCRIPT, {}, '\nexport default uPlot;\n'));
   server.route(`/page/${BROWSER}uplot.css`, file(new URL('dist/uPlot.min.css', uplot), STYLE));
 }
 
-function file(url: URL, contentType: string, headers: Readonly<Record<string, string>> = {}): Handler {
+/** `end`: text after the content of the file. */
+function file(url: URL, contentType: string, headers: Readonly<Record<string, string>> = {}, end = ''): Handler {
   return (_, answer) => {
     readFile(url).then(
-      (bytes) => answer(200, bytes, contentType, { ...HEADERS, ...headers }),
+      (bytes) => answer(200, Buffer.concat([bytes, Buffer.from(end)]), contentType, { ...HEADERS, ...headers }),
       (error: Error) => {
         note(`the live page lacks a file: ${error.message}`, 'warning');
         answer(500, 'A file of this page is missing.');
