@@ -55,7 +55,10 @@ describe('the history of the page', () => {
 
   it('keeps ten minutes', () => {
     const seconds = Array.from({ length: 900 }, (_, i) => i * 1000);
-    const joined = seconds.reduce<HistoryAnswer | undefined>((before, time) => extended(before, at([time])), undefined)!;
+    const joined = seconds.reduce<HistoryAnswer | undefined>(
+      (before, time) => extended(before, at([time])),
+      undefined,
+    )!;
     expect(joined.timesMs[0]).toBe(899_000 - MINUTES_10);
     expect(joined.fleet.tx).toHaveLength(joined.timesMs.length);
     expect(joined.txSizes.counts).toHaveLength(joined.timesMs.length);
