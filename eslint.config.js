@@ -14,7 +14,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/cli/page/browser/*.ts'],
+    files: ['src/cli/page/browser/**/*.ts'],
     languageOptions: { parserOptions: { project: './src/cli/page/browser/tsconfig.json' } },
   },
   {

@@ -123,11 +123,13 @@ const typescript = {
   },
 };
 
-const ASSETS = /\.(html|css|svg)$/; // of the live page
+const ASSETS = /\.(html|css|svg|woff2|txt)$/; // of the live page
 
 function isDistWhole() {
-  const wanted = filesIn('src', /(?<!\.d)\.ts$|\.(html|css|svg)$/).map((file) => file.replace(/\.ts$/, '.js'));
-  const found = filesIn('dist', /\.(js|html|css|svg)$/);
+  const wanted = filesIn('src', /(?<!\.d)\.ts$|\.(html|css|svg|woff2|txt)$/).map((file) =>
+    file.replace(/\.ts$/, '.js'),
+  );
+  const found = filesIn('dist', /\.(js|html|css|svg|woff2|txt)$/);
   return wanted.sort().join() === found.sort().join();
 }
 

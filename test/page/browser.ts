@@ -1,6 +1,14 @@
 /** A real Chromium. An error of a script, a policy or a request fails the test of the page. */
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
-import { afterAll, expect, onTestFinished } from 'vitest';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
+import { afterAll, afterEach, expect, onTestFinished } from 'vitest';
+import { type RunningCommand, start, until } from '../cli/command.js';
 import { chromiumPath } from './chromium.js';
 
 export { chromiumPath };
@@ -8,6 +16,12 @@ export { chromiumPath };
 let browser: Promise<Browser> | undefined;
 afterAll(async () => {
   await (await browser)?.close();
+});
+
+// Runs before the end of serve, whose absence would be a complaint.
+const contexts: BrowserContext[] = [];
+afterEach(async () => {
+  for (const context of contexts.splice(0)) await context.close();
 });
 
 export const DESKTOP = { width: 1280, height: 900 };
@@ -19,8 +33,8 @@ export interface OpenPage {
   readonly complaints: string[];
 }
 
-/** Opens the page of a serve and waits for its first numbers. Complaints fail the test at its end, unless the test removes them. */
-export async function openPage(metricsUrl: string, options: BrowserContextOptions = {}): Promise<OpenPage> {
+/** Opens the page of a serve, at an address if one is given, and waits for its first numbers. Complaints fail the test at its end, unless the test removes them. */
+export async function openPage(metricsUrl: string, options: BrowserContextOptions = {}, hash = ''): Promise<OpenPage> {
   browser ??= chromium.launch({
     executablePath: chromiumPath()!,
     // In containers and as root Chromium has no sandbox. The page has no foreign content.
@@ -41,36 +55,67 @@ export async function openPage(metricsUrl: string, options: BrowserContextOption
   page.on('request', (request) => {
     if (new URL(request.url()).origin !== origin) complaints.push(`asked for ${request.url()}`);
   });
-  onTestFinished(async () => {
-    await context.close();
-    expect(complaints).toEqual([]);
-  });
-  await page.goto(origin);
-  await page.locator('html[data-state=live]').waitFor();
+  contexts.push(context);
+  onTestFinished(() => expect(complaints).toEqual([]));
+  await page.goto(origin + hash);
+  await page.locator('html:is([data-state=live], [data-state=empty])').waitFor();
   return { page, complaints };
 }
 
-/** Returns the exact number of an element that shows a rounded one. */
-export async function exact(number: Locator): Promise<number> {
-  return Number(await number.getAttribute('value'));
+/** Starts serve on any free port, and returns its address. */
+export async function startServe(dir: string, ...flags: string[]): Promise<{ serve: RunningCommand; url: string }> {
+  const serve = start(['serve', '--dir', dir, '--port', '0', ...flags]);
+  const [, url] = await serve.says(/serves (http:\S+) from/);
+  return { serve, url: url! };
 }
 
-/** Returns the rows of a table by their first cell: exact numbers by the heading of their column. */
-export async function numbersIn(table: Locator): Promise<Record<string, Record<string, number>>> {
-  const headings = (await table.locator('thead th').allInnerTexts()).map((text) => text.replace(/ [▲▼]$/, '').trim());
-  const rows = await table.locator('tbody tr').evaluateAll((lines: Cells[]) =>
-    lines.map((line) => ({
-      name: (line.querySelector('bdi') ?? line.querySelector('th'))!.textContent,
-      values: Array.from(line.querySelectorAll('data'), ({ value }) => Number(value)),
-    })),
-  );
-  return Object.fromEntries(
-    rows.map(({ name, values }) => [name, Object.fromEntries(values.map((value, i) => [headings[i + 1]!, value]))]),
-  );
+/** Returns the exact numbers that stand beside labels: of the figures, or of facts in the panel. */
+export async function numbersIn(list: Locator): Promise<Record<string, number>> {
+  const pairs = await list
+    .locator('div:has(> dt)')
+    .evaluateAll((all: Pair[]) =>
+      all.map((pair): [string, string] => [
+        pair.querySelector('dt')!.textContent,
+        pair.querySelector('data')?.value ?? '',
+      ]),
+    );
+  const known = pairs.filter(([, value]) => value !== '');
+  return Object.fromEntries(known.map(([label, value]): [string, number] => [label, Number(value)]));
+}
+
+/** Returns the counts of a table with bars by the label of their row. */
+export async function countsIn(table: Locator): Promise<Record<string, number>> {
+  const rows = await table
+    .locator('tbody tr')
+    .evaluateAll((all: Pair[]) =>
+      all.map((row): [string, number] => [
+        row.querySelector('th')!.textContent,
+        Number(row.querySelector('data')!.value),
+      ]),
+    );
+  return Object.fromEntries(rows);
+}
+
+/** Returns the names in the rows of the table, from the top. */
+export function namesIn(page: Page): Promise<string[]> {
+  return page.locator('#agents-body tr:not([aria-hidden]) bdi').allInnerTexts();
+}
+
+/** Waits until the table has a row for each of the names, in any order. */
+export async function rowsOf(page: Page, count: number): Promise<string[]> {
+  return until(async () => {
+    const names = await namesIn(page);
+    return names.length === count && names;
+  });
+}
+
+/** Returns the text of a cell in the row of an agent. */
+export function cell(page: Page, agent: string, key: string): Promise<string> {
+  return page.locator('#agents-body tr', { hasText: agent }).locator(`[data-key="${key}"]`).innerText();
 }
 
 /** Members of an element that functions in the browser use: these files have no types of the DOM. */
-interface Cells {
-  querySelector(selector: string): { textContent: string } | null;
-  querySelectorAll(selector: string): ArrayLike<{ value: string }>;
+interface Pair {
+  querySelector(selector: 'data'): { value: string; textContent: string } | null;
+  querySelector(selector: 'dt' | 'th'): { textContent: string } | null;
 }

@@ -1,18 +1,19 @@
-/** Accessibility of the page: the rules of axe, a keyboard, and light and dark colours. */
+/** Accessibility of the page: the rules of axe, a keyboard, themes, and addresses. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { start, startTransferSource, temporaryDirectory, until } from '../cli/command.js';
-import { chromiumPath, DESKTOP, numbersIn, openPage, PHONE } from './browser.js';
+import { startTransferSource, temporaryDirectory, until } from '../cli/command.js';
+import { chromiumPath, DESKTOP, namesIn, openPage, PHONE, rowsOf, startServe } from './browser.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const LIGHT = 'rgb(244, 245, 247)';
+const DARK = 'rgb(10, 12, 16)';
 
 let url = '';
 beforeEach(async () => {
   const dir = temporaryDirectory();
-  const serve = start(['serve', '--dir', dir, '--port', '0']);
-  [, url] = (await serve.says(/serves (http:\S+) from/)) as unknown as [string, string];
+  ({ url } = await startServe(dir));
   startTransferSource(['--dir', dir, '--agents', '3', '--seconds', '0', '--errors', '10']);
 });
 
@@ -28,41 +29,53 @@ async function violations(page: Page): Promise<string[]> {
   return found.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join('\n')}`);
 }
 
-function colours(page: Page): Promise<unknown> {
+function ground(page: Page): Promise<unknown> {
   return page.evaluate('getComputedStyle(document.body).backgroundColor');
 }
 
-async function rowsThere(page: Page, count: number): Promise<string[]> {
-  return until(async () => {
-    const names = Object.keys(await numbersIn(page.locator('#agents')));
-    return names.length === count && names;
-  });
-}
+const word = (page: Page) => page.locator('#word').innerText();
 
 describe.skipIf(chromiumPath() === undefined)('the page', () => {
   it.each([
-    ['light', DESKTOP, 'rgb(245, 246, 248)'],
-    ['dark', PHONE, 'rgb(18, 21, 26)'],
+    ['light', DESKTOP, LIGHT],
+    ['dark', DESKTOP, DARK],
+    ['light', PHONE, LIGHT],
+    ['dark', PHONE, DARK],
   ] as const)('has nothing that axe objects to, in %s', async (colorScheme, viewport, background) => {
     const { page } = await openPage(url, { colorScheme, viewport });
-    await rowsThere(page, 3);
-    await page.locator('#errors tbody tr').first().waitFor();
-    expect(await colours(page)).toBe(background);
+    await rowsOf(page, 3);
+    await until(async () => (await word(page)) === 'Transfers fail');
+    expect(await ground(page)).toBe(background);
     expect(await violations(page)).toEqual([]);
-    await page.getByRole('button', { name: 'agent-1' }).click();
+    await page.getByRole('link', { name: 'agent-1' }).last().click();
+    await page.locator('#panel-errors tbody tr').first().waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press('?');
+    expect(await page.locator('#help').isVisible()).toBe(true);
     expect(await violations(page)).toEqual([]);
   });
 
-  it('follows the system when it changes between light and dark', async () => {
+  it('has nothing that axe objects to without agents', async () => {
+    const { page } = await openPage((await startServe(temporaryDirectory())).url);
+    await page.locator('#none').waitFor();
+    expect(await violations(page)).toEqual([]);
+  });
+
+  it('follows the theme of the system until the reader chooses one, which the browser remembers', async () => {
     const { page } = await openPage(url);
-    expect(await colours(page)).toBe('rgb(245, 246, 248)');
+    expect(await ground(page)).toBe(LIGHT);
     await page.emulateMedia({ colorScheme: 'dark' });
-    expect(await colours(page)).toBe('rgb(18, 21, 26)');
+    expect(await ground(page)).toBe(DARK);
+    await page.keyboard.press('t');
+    expect(await ground(page)).toBe(LIGHT);
+    expect(await page.locator('#theme').getAttribute('aria-label')).toContain('light');
+    await page.reload();
+    expect(await ground(page)).toBe(LIGHT);
   });
 
   it('can be used with a keyboard alone: every control gets the focus, and shows it', async () => {
     const { page } = await openPage(url);
-    await rowsThere(page, 3);
+    await rowsOf(page, 3);
     const stops: string[] = [];
     for (let i = 0; i < 60; i++) {
       await page.keyboard.press('Tab');
@@ -76,55 +89,85 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
       expect({ name, outline }).toEqual({ name, outline: expect.not.stringMatching('none') as string });
     }
     expect(stops.join('\n')).toMatch(
-      /metrics\nspan\npause\nThroughput over time[^]*Loss over time[^]*tx rate[^]*agent-0\nagent-1\nagent-2\ndistribution-span$/,
+      /^1 min\n5 min\n10 min|10 min[^]*Pause[^]*Top 5[^]*search[^]*All[^]*problems-first[^]*agent-0\nagent-1\nagent-2\nmetrics\nkeys|help-link$/,
     );
   });
 
-  it('moves through a chart with arrow keys, and shows the values there', async () => {
+  it('moves a cursor through all charts with arrow keys, selects a time and zooms', async () => {
     const { page } = await openPage(url);
-    const legend = page.locator('#requests .legend');
-    await until(async () => /requests [1-9]/.test(await legend.innerText()));
-    await until(async () => Number(await page.evaluate(`document.querySelectorAll('#agents-body tr').length`)) === 3);
-    await page.waitForResponse(/api\/v1\/agents/);
-    await page.locator('#requests .chart').focus();
-    expect(await legend.innerText()).toContain('now');
+    const line = page.locator('#big-throughput path.line');
+    await until(async () => ((await line.getAttribute('d')) ?? '').split('L').length > 4);
+    await page.keyboard.press('Space'); // so that no new point moves the cursor
+    const times = page.locator('#charts .cursor-time:visible');
+    expect(await times.count()).toBe(0);
     await page.keyboard.press('ArrowLeft');
-    await until(async () => /\d+:\d\d:\d\d/.test(await legend.innerText()));
-    expect(await legend.getAttribute('aria-live')).toBe('polite');
+    const texts = await times.allInnerTexts();
+    // The chart of sizes has no time.
+    expect(texts).toHaveLength(7);
+    expect(new Set(texts).size).toBe(1);
+    expect(texts[0]).toMatch(/^\d\d:\d\d:\d\d$/);
+    await page.keyboard.press('Shift+ArrowLeft');
+    await page.keyboard.press('Enter');
+    expect(page.url()).toMatch(/#from=[\d.]+&to=[\d.]+$/);
     await page.keyboard.press('Escape');
-    await until(async () => (await legend.innerText()).includes('now'));
-    expect(await legend.getAttribute('aria-live')).toBeNull();
+    expect(page.url()).not.toContain('from=');
   });
 
-  it('sorts by a column and narrows down to one agent, by keyboard', async () => {
+  it('zooms all charts to a dragged span, and back', async () => {
     const { page } = await openPage(url);
-    await rowsThere(page, 3);
-    const heading = page.getByRole('columnheader', { name: 'tx bytes' });
+    await until(async () => /finished\s*[1-9]/.test(await page.locator('#requests .legend').innerText()));
+    const { x, y, width, height } = (await page.locator('#requests .u-over').boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width - 2, y + height / 2, { steps: 4 });
+    await page.mouse.up();
+    await until(() => /from=[\d.]+&to=[\d.]+/.test(page.url()));
+    const [, from, to] = /from=([\d.]+)&to=([\d.]+)/.exec(page.url())!;
+    expect(Number(to) - Number(from)).toBeGreaterThan(140);
+    expect(Number(to) - Number(from)).toBeLessThan(155);
+    await page.mouse.dblclick(x + width / 2, y + height / 2);
+    await until(() => !page.url().includes('from='));
+  });
+
+  it('opens and walks through agents by keyboard, and an address opens the same', async () => {
+    const { page } = await openPage(url, {}, '#sort=name&span=60&top=5');
+    await rowsOf(page, 3);
+    const name = () => page.locator('#panel-name').innerText();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await until(async () => (await name()) === 'agent-1');
+    await page.keyboard.press('j');
+    await until(async () => (await name()) === 'agent-2');
+    expect(new URL(page.url()).hash).toBe('#agent=agent-2&span=60&sort=name&top=5');
+    await page.reload();
+    await until(async () => (await name()) === 'agent-2');
+    expect(await page.getByRole('button', { name: '1 min' }).first().getAttribute('aria-pressed')).toBe('true');
+    expect(await page.getByRole('button', { name: 'Top 5' }).getAttribute('aria-pressed')).toBe('true');
+    await page.keyboard.press('Escape');
+    expect(await page.locator('#panel').isVisible()).toBe(false);
+    await page.goBack();
+    await until(async () => (await name()) === 'agent-2');
+  });
+
+  it('sorts by a column and filters by state, and keeps rows in their places under the focus', async () => {
+    const { page } = await openPage(url);
+    await rowsOf(page, 3);
+    const heading = page.getByRole('columnheader', { name: 'tx/s' });
     await heading.getByRole('button').press('Enter');
     expect(await heading.getAttribute('aria-sort')).toBe('descending');
-    await until(async () => {
-      const sums = Object.values(await numbersIn(page.locator('#agents'))).map((row) => row['tx bytes']!);
-      return sums[0]! > 0 && sums.every((sum, i) => i === 0 || sum <= sums[i - 1]!);
-    });
-    await page.getByRole('columnheader', { name: 'agent' }).getByRole('button').press('Space');
-    expect(await rowsThere(page, 3)).toEqual(['agent-0', 'agent-1', 'agent-2']);
-
-    // The tx rate changes at once, but rows keep their places while one of them has the focus.
-    await page.getByRole('columnheader', { name: 'tx rate' }).getByRole('button').press('Enter');
-    await page.getByRole('button', { name: 'agent-2' }).focus();
-    const order = await rowsThere(page, 3);
+    await page.getByRole('link', { name: 'agent-2' }).last().focus();
+    const order = await namesIn(page);
     for (let i = 0; i < 5; i++) {
       await page.waitForResponse(/api\/v1\/agents/);
-      expect(await rowsThere(page, 3)).toEqual(order);
+      expect(await namesIn(page)).toEqual(order);
     }
-    await page.getByRole('button', { name: 'agent-2' }).press('Enter');
-    expect(await page.locator('#chosen').innerText()).toContain('Only agent-2 is shown');
-    const ofOne = page.locator('#totals data').first();
-    await until(async () => {
-      const rows = await numbersIn(page.locator('#agents'));
-      return Number(await ofOne.getAttribute('value')) === rows['agent-2']!['tx bytes'];
-    });
-    await page.getByRole('button', { name: 'Show all agents' }).press('Enter');
-    expect(await page.locator('#chosen').isVisible()).toBe(false);
+    await until(async () => (await word(page)) === 'Transfers fail');
+    await page.keyboard.press('!');
+    expect(page.url()).toContain('state=incomplete%2Cfailing%2Cended');
+    await page.getByRole('button', { name: /^Failing/ }).click();
+    expect(page.url()).toContain('state=incomplete%2Cended');
+    await until(async () => (await namesIn(page)).length === 0);
+    expect(await page.locator('#no-match').innerText()).toContain('None of 3');
   });
 });

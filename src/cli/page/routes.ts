@@ -18,6 +18,7 @@ const HEADERS = {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
+    "font-src 'self'",
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
@@ -32,15 +33,29 @@ const HEADERS = {
   'cache-control': 'no-store',
 };
 
-const TYPES: Readonly<Record<string, string>> = { '.js': SCRIPT, '.css': STYLE, '.svg': 'image/svg+xml' };
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': SCRIPT,
+  '.css': STYLE,
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
 /** Modules that the page shares with the command line. Below /page/ they have the paths of dist, so that imports work. */
 const SHARED_SCRIPTS = [
   'exact.js',
   'exponential.js',
   'cli/api/answer.js',
+  'cli/api/history-answer.js',
+  'cli/api/verdict-input.js',
+  'cli/figures/figure.js',
   'cli/figures/formats.js',
-  'cli/figures/percentiles.js',
   'cli/figures/rates.js',
+  'cli/verdict/findings.js',
+  'cli/verdict/loss-findings.js',
+  'cli/verdict/problem-findings.js',
+  'cli/verdict/shapes.js',
+  'cli/verdict/trouble-watch.js',
+  'cli/verdict/verdict.js',
+  'cli/verdict/words.js',
 ];
 const BROWSER = 'cli/page/browser/';
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
@@ -54,20 +69,23 @@ export function publishPage(server: MetricsServer): void {
     if (request.headers.accept?.includes('text/html')) index(request, answer);
     else answer(200, INDEX, undefined, NEGOTIATED);
   });
-  for (const name of readdirSync(folder)) {
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
     const type = TYPES[path.extname(name)];
     if (type !== undefined) server.route(`/page/${BROWSER}${name}`, file(new URL(name, folder), type));
   }
   for (const name of SHARED_SCRIPTS) server.route(`/page/${name}`, file(new URL(name, dist), SCRIPT));
   const uplot = pathToFileURL(requireFrom(root).resolve('uplot/package.json'));
-  server.route(`/page/${BROWSER}uplot.js`, file(new URL('dist/uPlot.esm.js', uplot), SCRIPT));
+  // uPlot has its minified code only as a script, which becomes a module by its last line.
+  const script = new URL('dist/uPlot.iife.min.js', uplot);
+  server.route(`/page/${BROWSER}uplot.js`, file(script, SCRIPT, {}, '\nexport default uPlot;\n'));
   server.route(`/page/${BROWSER}uplot.css`, file(new URL('dist/uPlot.min.css', uplot), STYLE));
 }
 
-function file(url: URL, contentType: string, headers: Readonly<Record<string, string>> = {}): Handler {
+/** `end`: text after the content of the file. */
+function file(url: URL, contentType: string, headers: Readonly<Record<string, string>> = {}, end = ''): Handler {
   return (_, answer) => {
-    readFile(url, 'utf8').then(
-      (text) => answer(200, text, contentType, { ...HEADERS, ...headers }),
+    readFile(url).then(
+      (bytes) => answer(200, Buffer.concat([bytes, Buffer.from(end)]), contentType, { ...HEADERS, ...headers }),
       (error: Error) => {
         note(`the live page lacks a file: ${error.message}`, 'warning');
         answer(500, 'A file of this page is missing.');

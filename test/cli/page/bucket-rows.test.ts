@@ -1,43 +1,31 @@
 /** Rows of the page's distributions: powers of two, from exponential counts. */
 import { describe, expect, it } from 'vitest';
-import { bucketRows } from '../../../src/cli/page/browser/bucket-rows.js';
+import { bucketRows } from '../../../src/cli/page/browser/panel/bucket-rows.js';
 import { exponentialTally } from '../../support/exponential.js';
 
 describe('the rows of a distribution', () => {
-  const rowsOf = (...columns: readonly (readonly number[] | undefined)[]) =>
-    bucketRows(
-      columns.map((values) => values && exponentialTally(values)),
-      (bound) => `${bound} us`,
-    ).map(({ label, values }) => [label, ...values]);
+  const rowsOf = (...values: readonly number[]) =>
+    bucketRows(exponentialTally(values), (bound) => `${bound} us`).map(({ label, count }) => [label, count]);
 
   it('are powers of two from the lowest to the highest with values, each with its upper bound', () => {
-    expect(rowsOf([3, 4, 5, 8, 8, 33])).toEqual([
-      ['≤ 4 us', 2],
-      ['≤ 8 us', 3],
-      ['≤ 16 us', 0],
-      ['≤ 32 us', 0],
-      ['≤ 64 us', 1],
+    expect(rowsOf(3, 4, 5, 8, 8, 33)).toEqual([
+      ['4 us', 2],
+      ['8 us', 3],
+      ['16 us', 0],
+      ['32 us', 0],
+      ['64 us', 1],
     ]);
   });
 
   it('distinguish 0 and 1', () => {
-    expect(rowsOf([0, 0, 1, 2])).toEqual([
+    expect(rowsOf(0, 0, 1, 2)).toEqual([
       ['0 us', 2],
-      ['≤ 1 us', 1],
-      ['≤ 2 us', 1],
-    ]);
-  });
-
-  it('cover all columns', () => {
-    expect(rowsOf([1], undefined, [0, 4])).toEqual([
-      ['0 us', 0, 0, 1],
-      ['≤ 1 us', 1, 0, 0],
-      ['≤ 2 us', 0, 0, 0],
-      ['≤ 4 us', 0, 0, 1],
+      ['1 us', 1],
+      ['2 us', 1],
     ]);
   });
 
   it('are absent without values', () => {
-    expect(rowsOf([], undefined)).toEqual([]);
+    expect(rowsOf()).toEqual([]);
   });
 });

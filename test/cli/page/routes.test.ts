@@ -32,7 +32,7 @@ it('gives a browser the page with all of its files from this server, and other c
     }
   };
   for (const [, name] of text.matchAll(/(?:href|src)="([^"]+)"/g)) await follow(at(name!));
-  const scripts = ['exact.js', 'exponential.js', 'cli/figures/percentiles.js', 'cli/page/browser/uplot.js'];
+  const scripts = ['exact.js', 'exponential.js', 'cli/verdict/verdict.js', 'cli/page/browser/uplot.js'];
   expect([...seen]).toEqual(expect.arrayContaining(['/metrics', ...scripts.map((name) => `/page/${name}`)]));
   // A proxy may serve the page below another path.
   for (const pathname of seen) expect(pathname).toMatch(/^\/(metrics$|page\/)/);

@@ -1,7 +1,6 @@
 /** Access to the document. Text enters as text, never as markup: names come from files that any user may have made. */
-
-/** Text in place of an unknown value. */
-export const UNKNOWN = '–';
+import type { Figure } from '../../figures/figure.js';
+import type { Shape } from '../../verdict/types.js';
 
 /** Returns an element of the page. @throws Error if the page lacks it. */
 export function byId(id: string): HTMLElement {
@@ -23,7 +22,28 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Makes a mark for the eye only. `colour`: name of a variable in page.css. */
+const SVG = 'http://www.w3.org/2000/svg';
+
+export function svg(tag: string, attributes: Attributes, ...children: Node[]): SVGElement {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+/** Shapes of states, and signs on buttons: symbols of index.html. */
+export type IconName = Shape | 'up' | 'down' | 'close' | 'pause' | 'play';
+
+export function icon(name: IconName): SVGElement {
+  return svg('svg', { class: 'icon', 'aria-hidden': 'true' }, svg('use', { href: `#icon-${name}` }));
+}
+
+/** Changes the symbol of an icon. */
+export function setIcon(node: Element, name: IconName): void {
+  setAttribute(node.firstElementChild!, 'href', `#icon-${name}`);
+}
+
+/** Makes a mark for the eye only. `colour`: name of a variable in theme.css. */
 export function mark(classes: string, colour: string): HTMLElement {
   const made = element('span', { class: classes, 'aria-hidden': 'true' });
   made.style.color = `var(--${colour})`;
@@ -35,9 +55,25 @@ export function setText(node: Element, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
 
+export function setAttribute(node: Element, name: string, value: string): void {
+  if (node.getAttribute(name) !== value) node.setAttribute(name, value);
+}
+
 /** Isolates a name from a ring, so that its writing direction does not affect the text beside it. */
 export function named(name: string): HTMLElement {
   return element('bdi', {}, name);
+}
+
+/** Makes the place of a number and its unit. */
+export function figurePlace(classes = ''): HTMLElement {
+  return element('span', { class: classes }, element('span', { class: 'number' }), element('span', { class: 'unit' }));
+}
+
+/** Shows a number with a softer unit, which is no line of its own. */
+export function setFigure(place: Element, { value, unit }: Figure): void {
+  setText(place.children[0]!, value);
+  setText(place.children[1]!, unit === '' ? '' : `\u00a0${unit}`);
+  place.classList.toggle('soft', value === '0' || value === '–');
 }
 
 /** Shows a rounded number, with the exact one as tooltip and value. */
@@ -51,9 +87,9 @@ export function setNumber(node: HTMLDataElement, value: number, text: string): v
 
 /** Makes one row per item and reuses rows, so that the focus stays. */
 export function setRows<Item>(
-  body: HTMLElement,
+  body: Element,
   items: readonly Item[],
-  make: () => HTMLElement,
+  make: () => Element,
   fill: (row: HTMLElement, item: Item) => void,
 ): void {
   while (body.children.length > items.length) body.lastElementChild!.remove();

@@ -1,142 +1,95 @@
-/** History of the page: rates between answers for ten minutes, and whole answers for one minute. Pure. */
-import { exponentialSince, exponentialSum, type ExponentialTally } from '../../../exponential.js';
-import { type AgentData, type AgentsAnswer, OTHERS } from '../../api/answer.js';
-import { type Percentiles, percentilesOf } from '../../figures/percentiles.js';
-import { Interval } from '../../figures/rates.js';
+/** Joins answers of /api/v1/history: each later one has only the points after the last. Pure. */
+import type { AgentColumns, Column, CountColumns, FleetColumns, HistoryAnswer } from '../../api/history-answer.js';
 
 const KEPT_MS = 10 * 60_000;
-const MAX_MOMENTS = 700;
-/** Span of the distributions of the last minute, which come from whole answers. */
-export const ANSWERS_KEPT_MS = 60_000;
-/** Time behind a percentile. Fewer seconds hold too few transfers for a p99. */
-export const PERCENTILE_SPAN_MS = 10_000;
+/** Rates of one point say little: a flush of the agent falls into it or not. */
+const NOW_POINTS = 3;
 
-/**
- * Measures of an agent or of all. tx and rx: bytes per second; memory: bytes; p50, p90, p99, max: microseconds, over the last
- * ten seconds; fill: 0 to 1; full: drains per second that found a ring full; the others: per second. Null: unknown, because
- * nothing happened or there is no earlier answer.
- */
-export type Measures = Readonly<Record<Measure, number | null>>;
-export type Measure = keyof typeof COUNTERS | keyof Percentiles | 'memory' | 'fill';
-export type Distribution = 'transferTimesUs' | 'postTimesUs' | 'txSizes' | 'rxSizes';
-
-interface Moment {
-  readonly takenMs: number;
-  readonly all: Measures;
-  readonly byAgent: ReadonlyMap<number, Measures>;
+/** Returns the history with the points of a later answer. Another process begins anew. */
+export function extended(before: HistoryAnswer | undefined, next: HistoryAnswer): HistoryAnswer {
+  if (before === undefined || before.startedMs !== next.startedMs) return next;
+  const fromMs = next.takenMs - KEPT_MS;
+  const points = new Joint(before.timesMs, next.timesMs, fromMs);
+  const agentPoints = new Joint(before.agentTimesMs, next.agentTimesMs, fromMs);
+  return {
+    ...next,
+    timesMs: points.timesMs,
+    fleet: fleetOf(before.fleet, next.fleet, points),
+    transferTimesUs: countsOf(before.transferTimesUs, next.transferTimesUs, fromMs),
+    txSizes: countsOf(before.txSizes, next.txSizes, fromMs),
+    rxSizes: countsOf(before.rxSizes, next.rxSizes, fromMs),
+    events: [...before.events.filter((old) => !next.events.some((one) => isSame(old, one))), ...next.events].filter(
+      ({ timeMs }) => timeMs >= fromMs,
+    ),
+    agentTimesMs: agentPoints.timesMs,
+    agents: agentsOf(before.agents, next.agents, agentPoints),
+  };
 }
 
-export const errorsOf = ({ errors }: AgentData): number => errors.reduce((sum, count) => sum + count, 0);
-export const requestsOf = ({ txRequests, rxRequests }: AgentData): number => txRequests + rxRequests;
-const COUNTERS = {
-  tx: ({ txBytes }) => txBytes,
-  rx: ({ rxBytes }) => rxBytes,
-  requests: requestsOf,
-  errors: errorsOf,
-  full: ({ foundFull }) => foundFull,
-  dropped: ({ dropped }) => dropped,
-} satisfies Record<string, (agent: AgentData) => number>;
+type Event = HistoryAnswer['events'][number];
+const isSame = (a: Event, b: Event): boolean => a.timeMs === b.timeMs && a.id === b.id && a.kind === b.kind;
 
-export class History {
-  #moments: Moment[] = [];
-  #answers: AgentsAnswer[] = [];
+/** Places of old and new points. A new point replaces the old ones from its time on. */
+class Joint {
+  readonly timesMs: readonly number[];
+  readonly #first: number;
+  readonly #end: number;
+  readonly #added: number;
 
-  get latest(): AgentsAnswer | undefined {
-    return this.#answers.at(-1);
+  constructor(before: readonly number[], next: readonly number[], fromMs: number) {
+    const first = before.findIndex((time) => time >= fromMs);
+    const end = next.length === 0 ? -1 : before.findIndex((time) => time >= next[0]!);
+    this.#end = end === -1 ? before.length : end;
+    this.#first = first === -1 ? this.#end : Math.min(first, this.#end);
+    this.#added = next.length;
+    this.timesMs = this.join(before, next);
   }
 
-  add(data: AgentsAnswer): void {
-    const { takenMs } = data;
-    const before = this.latest;
-    if (before !== undefined && (before.startedMs !== data.startedMs || before.takenMs > takenMs)) {
-      this.#moments = [];
-      this.#answers = [];
-    }
-    if (before?.takenMs === takenMs) return;
-    const last = this.latest;
-    this.#answers.push(data);
-    this.#moments.push(momentOf(data, last, this.#answerBefore(PERCENTILE_SPAN_MS)));
-    this.#moments = this.#moments.filter((one) => one.takenMs >= takenMs - KEPT_MS).slice(-MAX_MOMENTS);
-    this.#answers = this.#answers.filter((one) => one.takenMs >= takenMs - ANSWERS_KEPT_MS);
+  join<T>(before: readonly T[], next: readonly T[]): T[] {
+    return [...before.slice(this.#first, this.#end), ...next];
   }
 
-  /** Returns the newest measures of one agent, or of all. */
-  now(agent: number | undefined): Measures | undefined {
-    const moment = this.#moments.at(-1);
-    return agent === undefined ? moment?.all : moment?.byAgent.get(agent);
-  }
-
-  /** Returns a column of seconds since the epoch, and one for each measure. */
-  columns(agent: number | undefined, spanMs: number, measures: readonly Measure[]): (number | null)[][] {
-    const from = (this.latest?.takenMs ?? 0) - spanMs;
-    const moments = this.#moments.filter(({ takenMs }) => takenMs >= from);
-    const found = moments.map(({ all, byAgent }) => (agent === undefined ? all : byAgent.get(agent)));
-    const times = moments.map(({ takenMs }) => takenMs / 1000);
-    return [times, ...measures.map((measure) => found.map((one) => one?.[measure] ?? null))];
-  }
-
-  /** Returns the counts of this time, or of a shorter known time; without a time those since each agent's start. */
-  counts(agent: number | undefined, key: Distribution, spanMs?: number): ExponentialTally | undefined {
-    if (this.latest === undefined) return undefined;
-    const before = spanMs === undefined ? undefined : this.#answerBefore(spanMs);
-    return countsOf(intervalOf(before, this.latest), agentsOf(this.latest, agent), key);
-  }
-
-  #answerBefore(spanMs: number): AgentsAnswer | undefined {
-    const fromMs = (this.latest?.takenMs ?? 0) - spanMs;
-    return this.#answers.findLast((one) => one.takenMs <= fromMs) ?? this.#answers[0];
+  /** Joins columns of which one may be absent: an agent or a status that is new, or that is gone. */
+  column(before: Column | undefined, next: Column | undefined): Column {
+    const old: Column = before ?? Array.from({ length: this.#end }, () => null);
+    return this.join(old, next ?? Array.from({ length: this.#added }, () => null));
   }
 }
 
-/** Returns one agent, or all. */
-export function agentsOf({ agents }: AgentsAnswer, agent: number | undefined): readonly AgentData[] {
-  return agent === undefined ? agents : agents.filter(({ id }) => id === agent);
+function fleetOf(before: FleetColumns, next: FleetColumns, points: Joint): FleetColumns {
+  const statuses = new Set([...Object.keys(before.errors), ...Object.keys(next.errors)]);
+  const errors = Object.fromEntries(
+    [...statuses].map((status) => [status, points.column(before.errors[status], next.errors[status])]),
+  );
+  const joined = Object.entries(next)
+    .filter(([key]) => key !== 'errors')
+    .map(([key, column]) => [key, points.column(before[key as 'tx'], column as Column)]);
+  return { ...(Object.fromEntries(joined) as unknown as FleetColumns), errors };
 }
 
-/** Returns the time between two answers. Sums of unlisted agents can be compared only if both answers list the same agents. */
-function intervalOf(before: AgentsAnswer | undefined, data: AgentsAnswer): Interval<AgentData> {
-  const isSameListing = before !== undefined && listing(before) === listing(data);
-  return new Interval(before, data, (now, then) => {
-    if (now.id !== OTHERS) return true;
-    return isSameListing && Object.values(COUNTERS).every((counter) => counter(now) >= counter(then));
+function agentsOf(before: readonly AgentColumns[], next: readonly AgentColumns[], points: Joint): AgentColumns[] {
+  const old = new Map(before.map((agent) => [agent.id, agent]));
+  return next.map(({ id, ...columns }) => {
+    const joined = Object.entries(columns).map(([key, column]) => [
+      key,
+      points.column(old.get(id)?.[key as 'tx'], column),
+    ]);
+    return { id, ...(Object.fromEntries(joined) as Omit<AgentColumns, 'id'>) };
   });
 }
 
-function countsOf(
-  interval: Interval<AgentData>,
-  agents: readonly AgentData[],
-  key: Distribution,
-): ExponentialTally | undefined {
-  return exponentialSum(interval.increases<ExponentialTally>(agents, (agent) => agent[key], exponentialSince));
-}
-
-function listing({ agents, folded }: AgentsAnswer): string {
-  return `${folded}:${agents.map(({ id }) => id).join()}`;
-}
-
-const NO_PERCENTILES = { p50: null, p90: null, p99: null, max: null };
-
-/** `spanBefore`: the answer at the start of the time that percentiles span. */
-function momentOf(data: AgentsAnswer, before: AgentsAnswer | undefined, spanBefore: AgentsAnswer | undefined): Moment {
-  const interval = intervalOf(before, data);
-  const span = intervalOf(spanBefore, data);
-  const measuresOf = (agents: readonly AgentData[]): Measures => {
-    const rate = (measure: keyof typeof COUNTERS): number | null =>
-      interval.seconds === undefined ? null : (interval.rate(agents, COUNTERS[measure]) ?? 0);
-    const times = countsOf(span, agents, 'transferTimesUs');
-    const known = <T>(value: T): T | null => (agents.length === 0 ? null : value);
-    return {
-      tx: rate('tx'),
-      rx: rate('rx'),
-      requests: rate('requests'),
-      errors: rate('errors'),
-      ...((times && percentilesOf(times)) ?? NO_PERCENTILES),
-      memory: known(agents.reduce((sum, { memoryBytes }) => sum + memoryBytes, 0)),
-      fill: known(Math.max(...agents.map(({ fill }) => fill))),
-      full: rate('full'),
-      dropped: rate('dropped'),
-    };
+function countsOf(before: CountColumns, next: CountColumns, fromMs: number): CountColumns {
+  const columns = new Joint(before.timesMs, next.timesMs, fromMs);
+  return {
+    ...next,
+    timesMs: columns.timesMs,
+    offsets: columns.join(before.offsets, next.offsets),
+    counts: columns.join(before.counts, next.counts),
   };
-  const byAgent = new Map(data.agents.map((agent) => [agent.id, measuresOf([agent])]));
-  return { takenMs: data.takenMs, all: measuresOf(data.agents), byAgent };
+}
+
+/** Returns the mean of the newest known points; undefined without one. */
+export function newest(column: Column): number | undefined {
+  const known = column.slice(-NOW_POINTS).filter((value) => value !== null);
+  return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0) / known.length;
 }

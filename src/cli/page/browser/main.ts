@@ -1,117 +1,260 @@
-/** Main module of the live page. */
-import { amount, binaryBytes, duration } from '../../figures/formats.js';
-import { type AgentData, type AgentsAnswer, AGENTS_PATH } from '../../api/answer.js';
-import { AgentsTable } from './agents-table.js';
-import { barTable } from './bars.js';
-import { bucketRows } from './bucket-rows.js';
-import { makeCharts } from './charts.js';
-import { byId, element, named, setRows, setText } from './dom.js';
-import { agentsOf, ANSWERS_KEPT_MS, type Distribution, History } from './history.js';
-import { percentileTable } from './percentile-table.js';
-import { poll } from './poll.js';
-import { makeTotals } from './totals.js';
+/** Main module of the live page: it joins the parts. */
+import { counted, spanText } from '../../figures/figure.js';
+import { SHAPES } from '../../verdict/shapes.js';
+import type { Verdict } from '../../verdict/types.js';
+import { SORTS } from './agents/columns.js';
+import { errorsOf, type Row } from './agents/rows.js';
+import { AgentsTable, PROBLEMS } from './agents/table.js';
+import { Charts } from './charts/charts.js';
+import { TimeCursor } from './charts/time-cursor.js';
+import type { Window } from './charts/window.js';
+import { length, since } from './clock.js';
+import { byId, setText } from './dom.js';
+import { makeCopyButtons, showEmpty } from './empty.js';
+import { makeFigures } from './figures.js';
+import { type Answer, FiguresSource } from './figures-source.js';
+import { Header, type PageState, toggleFullScreen } from './header.js';
+import { listenToKeys } from './keys.js';
+import { Panel } from './panel/panel.js';
+import { Poll } from './poll.js';
+import { Strip } from './strip.js';
+import { ThemeSwitch } from './theme.js';
+import { hashOf, type View, viewOf } from './view.js';
 
-const history = new History();
-const charts = makeCharts();
-const showTotals = makeTotals();
-const showTimePercentiles = percentileTable(byId('durations'), 'Percentiles of the transfer times', 'transferTimesUs');
-const showPostPercentiles = percentileTable(byId('post-durations'), 'Percentiles of the post times', 'postTimesUs');
-const showDurations = barTable(byId('durations'), 'Transfers by transfer time', 'time', [['transfers', 'tx']]);
-const showPosts = barTable(byId('post-durations'), 'Transfers by post time', 'time', [['transfers', 'tx']]);
-const showSizes = barTable(byId('sizes'), 'Transfers by size and direction', 'size', [
-  ['tx', 'tx'],
-  ['rx', 'rx'],
-]);
-const showErrors = barTable(byId('errors'), 'Errors by status', 'status', [['errors', 'high']]);
-const agents = new AgentsTable((agent) => choose(agent));
-const span = byId('span') as HTMLSelectElement;
-const distributionSpan = byId('distribution-span') as HTMLSelectElement;
-const pause = byId('pause');
-const allAgents = byId('all-agents');
+/** Without an answer for this long, the numbers are stale. */
+const STALE_MS = 3000;
 
-let agent: number | undefined;
+const source = new FiguresSource();
+const cursor = new TimeCursor((zoom) => setView({ zoom }));
+const charts = new Charts(cursor, (showsTop) => setView({ showsTop }));
+const table = new AgentsTable((change) => setView(change));
+const panel = new Panel(cursor, movePanel, () => setView({ agent: undefined }));
+const showFigures = makeFigures();
+const strip = new Strip();
+const help = byId('help') as HTMLDialogElement;
+const header = new Header({ onSpan: (spanS) => setView({ spanS, zoom: undefined }), onPause: togglePause, onHelp });
+const theme = new ThemeSwitch(byId('theme'), () => {
+  charts.redraw();
+  panel.redraw();
+});
+let view = viewOf(location.hash, SORTS);
 let isPaused = false;
+let receivedMs = performance.now();
+/** The page just began to ask again: an old answer is no sign of trouble yet. */
+let askedSinceMs = receivedMs;
+let failure = 'it takes too long';
 
-const setPaused = poll(AGENTS_PATH, {
+const poll = new Poll({
+  load: (signal) => source.load(view.agent, signal),
   onData(data) {
-    history.add(data);
-    showState('live', 'Live');
+    source.add(data);
+    receivedMs = performance.now();
+    failure = 'it takes too long';
     show();
   },
   onFailure(reason) {
-    showState('stale', `No answer (${reason}). Trying again; the numbers below are old.`);
+    failure = reason;
+    show();
   },
 });
 
-pause.addEventListener('click', () => {
-  isPaused = !isPaused;
-  setPaused(isPaused);
-  pause.setAttribute('aria-pressed', String(isPaused));
-  if (isPaused) showState('paused', 'Paused');
+listenToKeys({
+  search: () => table.focusSearch(),
+  moveAgent(steps) {
+    if (view.agent === undefined) table.move(steps);
+    else movePanel(steps);
+  },
+  openAgent() {
+    if (table.currentName !== undefined) setView({ agent: table.currentName });
+  },
+  escape,
+  problems: () => setView({ states: view.states.length > 0 ? [] : PROBLEMS }),
+  span: (spanS) => setView({ spanS, zoom: undefined }),
+  moveCursor: (steps, isSelecting) => cursor.step(timesInView(), steps, isSelecting),
+  zoom: () => cursor.zoomToSelection(),
+  pause: togglePause,
+  top: () => setView({ showsTop: !view.showsTop }),
+  theme: () => theme.next(),
+  fullScreen: toggleFullScreen,
+  agents() {
+    byId('agents').scrollIntoView();
+    byId('scroller').focus();
+  },
+  help: onHelp,
 });
-allAgents.addEventListener('click', () => choose(undefined));
-for (const select of [span, distributionSpan]) select.addEventListener('change', () => show());
+makeCopyButtons();
+byId('help-link').addEventListener('click', (event) => {
+  event.preventDefault();
+  onHelp();
+});
+byId('help-close').addEventListener('click', () => help.close());
+addEventListener('hashchange', () => {
+  const before = view.agent;
+  view = viewOf(location.hash, SORTS);
+  if (view.agent !== before) poll.now();
+  show();
+});
+document.addEventListener('visibilitychange', () => (askedSinceMs = performance.now()));
+// While a request hangs, no answer and no failure comes, but the age of the numbers grows.
+setInterval(() => {
+  if (!document.hidden && staleFor() !== undefined) show();
+}, 1000);
+show();
 
-function choose(wanted: number | undefined): void {
-  agent = wanted;
+/** Changes what is shown, and the address with it. The browser's way back closes the panel. */
+function setView(change: { [Key in keyof View]?: View[Key] | undefined }): void {
+  const { agent, zoom, ...rest } = { ...view, ...change };
+  const isOther = agent !== view.agent;
+  view = { ...rest, ...(agent === undefined ? {} : { agent }), ...(zoom === undefined ? {} : { zoom }) } as View;
+  const address = hashOf(view) || location.pathname + location.search;
+  if (isOther) window.history.pushState(null, '', address);
+  else window.history.replaceState(null, '', address);
+  if (isOther) poll.now();
   show();
 }
 
-function showState(state: 'live' | 'paused' | 'stale', text: string): void {
-  document.documentElement.dataset['state'] = state;
-  setText(byId('state'), text);
+function togglePause(): void {
+  isPaused = !isPaused;
+  askedSinceMs = performance.now();
+  poll.pause(isPaused);
+  show();
+}
+
+function onHelp(): void {
+  help.showModal();
+}
+
+function movePanel(steps: number): void {
+  if (view.agent === undefined) return;
+  const next = table.neighbour(view.agent, steps);
+  if (next === undefined) return;
+  setView({ agent: next });
+  table.reveal(next);
+}
+
+/** Ends the innermost thing: a search, the panel, the cursor, the zoom, the filter. */
+function escape(): void {
+  const { activeElement } = document;
+  if (activeElement instanceof HTMLInputElement) {
+    activeElement.blur();
+    setView({ query: '' });
+  } else if (view.agent !== undefined) setView({ agent: undefined });
+  else if (cursor.at !== undefined) cursor.point(undefined);
+  else if (view.zoom !== undefined) setView({ zoom: undefined });
+  else setView({ query: '', states: [] });
+}
+
+/** Returns the time without an answer in milliseconds; undefined while that is no trouble. */
+function staleFor(): number | undefined {
+  if (isPaused) return undefined;
+  const now = performance.now();
+  return now - Math.max(receivedMs, askedSinceMs) >= STALE_MS ? now - receivedMs : undefined;
 }
 
 function show(): void {
-  const data = history.latest;
-  if (data === undefined) return;
-  const found = agentsOf(data, agent);
-  showHeader(data, found);
-  const spanMs = Number(span.value) * 1000;
-  for (const chart of charts) chart.show(history.columns(agent, spanMs, chart.measures));
-  showTotals(history, agent, found);
-  const barsSpanMs = distributionSpan.value === 'minute' ? ANSWERS_KEPT_MS : undefined;
-  const counts = (key: Distribution) => history.counts(agent, key, barsSpanMs);
-  showTimePercentiles(history, agent);
-  showPostPercentiles(history, agent);
-  showDurations(bucketRows([counts('transferTimesUs')], duration));
-  showPosts(bucketRows([counts('postTimesUs')], duration));
-  showSizes(bucketRows([counts('txSizes'), counts('rxSizes')], binaryBytes));
-  showErrors(errorRows(data, found));
-  agents.show(data, history, agent);
-  showProblems(data);
+  const { answer, history } = source;
+  if (answer === undefined || history === undefined) return showLoading();
+  const staleMs = staleFor();
+  const verdict = source.verdict(answer, staleMs === undefined ? undefined : { forMs: staleMs, reason: failure });
+  const isEmpty = answer.agents.length === 0;
+  const state: PageState = isPaused ? 'paused' : staleMs !== undefined ? 'stale' : isEmpty ? 'empty' : 'live';
+  const nowMs = Math.max(answer.takenMs, history.takenMs) + (staleMs ?? 0);
+  header.name(answer);
+  header.show(state, answer.takenMs, view);
+  document.title = `${SHAPES[verdict.first.shape].glyph} ${verdict.first.word}: NIXL agents on ${answer.hostname}`;
+  const linkOf = (id: number | string) => {
+    const name = answer.agents.find((agent) => agent.id === id)?.name;
+    return name === undefined ? undefined : { name, address: hashOf({ ...view, agent: name }) };
+  };
+  strip.show(verdict, linkOf, nowMs);
+  byId('none').hidden = !isEmpty;
+  byId('full').hidden = isEmpty;
+  if (isEmpty) showEmpty(answer);
+  else showFull(answer, verdict, nowMs, staleMs);
 }
 
-function errorRows({ errorStatuses }: AgentsAnswer, found: readonly AgentData[]) {
-  return errorStatuses
-    .map((label, i) => ({ label, values: [found.reduce((sum, one) => sum + (one.errors[i] ?? 0), 0)] }))
-    .filter(({ values: [count] }) => count! > 0);
-}
-
-function showHeader(data: AgentsAnswer, found: readonly AgentData[]): void {
-  setText(byId('host'), data.hostname);
-  setText(byId('version'), data.version);
-  const present = data.agents.length + Math.max(0, data.folded - 1);
-  const dead = data.agents.filter(({ life }) => life === 'dead').length;
-  setText(
-    byId('count'),
-    `${present === 1 ? '1 agent' : `${amount(present)} agents`}${dead > 0 ? `, ${dead} ended` : ''}`,
-  );
-  byId('none').hidden = data.agents.length > 0;
-  setText(byId('directories'), data.directories.join(', '));
-  const isOne = agent !== undefined;
-  byId('chosen').hidden = !isOne;
-  if (isOne) setText(byId('chosen-name'), found[0]?.name ?? 'an agent that is no longer listed');
-}
-
-function showProblems({ problems, problemCount }: AgentsAnswer): void {
-  byId('problems').hidden = problemCount === 0;
-  const make = (): HTMLElement => element('li', {}, named(''), '');
-  setRows(byId('problem-list'), problems, make, (line, { path, state, reason }) => {
-    setText(line.firstElementChild!, path);
-    const text = ` is ${state}: ${reason}`;
-    if (line.lastChild!.textContent !== text) line.lastChild!.textContent = text;
+function showFull(answer: Answer, verdict: Verdict, nowMs: number, staleMs: number | undefined): void {
+  const history = source.history!;
+  const window = windowOf(answer, nowMs, staleMs);
+  const spanMs = (window.to - window.from) * 1000;
+  const rows = source.rows(verdict);
+  const age = staleMs === undefined ? {} : { age: `${spanText(staleMs)} old` };
+  showFigures({ answer, history, nowMs, ...age });
+  charts.show({
+    history,
+    window,
+    showsTop: view.showsTop,
+    nameOf: (id) => answer.agents.find((agent) => agent.id === id)?.name ?? '–',
+    span: length(spanMs - Math.max(0, (history.timesMs[0] ?? 0) - window.from * 1000)),
+    errorsSoFar: errorsSoFar(answer),
   });
-  const unlisted = problemCount - problems.length;
-  setText(byId('more-problems'), unlisted > 0 ? `and ${amount(unlisted)} more` : '');
+  const most = Math.max(1, ...rows.flatMap(({ moved }) => moved.map((value) => value ?? 0)));
+  table.show({
+    rows,
+    counts: verdict.counts,
+    view,
+    spark: { times: history.agentTimesMs, from: window.from * 1000, to: window.to * 1000, top: most },
+    span: length(spanMs),
+    nowMs,
+  });
+  showPanel(answer, verdict, rows, window, nowMs);
+}
+
+function showPanel(answer: Answer, verdict: Verdict, rows: readonly Row[], window: Window, nowMs: number): void {
+  const { agent: name } = view;
+  if (name === undefined) return panel.close();
+  const row = rows.find(({ agent }) => agent.name === name);
+  panel.open(name, row === undefined ? 'There is no agent of this name now.' : 'Loading');
+  const agent = source.detailOf(name);
+  if (row === undefined || agent === undefined) return;
+  panel.show({
+    agent,
+    row,
+    statuses: answer.errorStatuses,
+    findings: verdict.findings.filter(({ agents }) => agents.includes(agent.id)),
+    history: source.history!,
+    window: windowOfAgent(window, row),
+    nowMs,
+  });
+}
+
+function windowOf({ agents }: Answer, nowMs: number, staleMs: number | undefined): Window {
+  const full = agents.flatMap(({ troubles }) => (troubles.full === undefined ? [] : [troubles.full.sinceMs / 1000]));
+  const to = view.zoom?.[1] ?? nowMs / 1000;
+  return {
+    from: view.zoom?.[0] ?? to - view.spanS,
+    to,
+    ...(staleMs === undefined ? {} : { unknownFrom: (nowMs - staleMs) / 1000 }),
+    ...(full.length === 0 ? {} : { tooLowFrom: Math.min(...full) }),
+    ends: source.history!.events.flatMap(({ kind, transferring, timeMs }) =>
+      kind === 'ended' && transferring === true ? [timeMs / 1000] : [],
+    ),
+  };
+}
+
+/** The charts of one agent mark only its own troubles. */
+function windowOfAgent({ tooLowFrom: _, ...window }: Window, { agent }: Row): Window {
+  const { full } = agent.troubles;
+  const ends = agent.endedMs === undefined ? [] : [agent.endedMs / 1000];
+  return { ...window, ends, ...(full === undefined ? {} : { tooLowFrom: full.sinceMs / 1000 }) };
+}
+
+function errorsSoFar({ agents, startedMs, takenMs }: Answer): string {
+  const count = agents.reduce((sum, agent) => sum + errorsOf(agent), 0);
+  const begin = Math.min(startedMs, ...agents.map(({ startTimeMs }) => startTimeMs));
+  return `${count === 0 ? 'None' : counted(count, 'error')} since ${since(begin, takenMs)}`;
+}
+
+function timesInView(): number[] {
+  const times = source.history?.timesMs.map((ms) => ms / 1000) ?? [];
+  if (view.zoom === undefined) return times.filter((time) => time >= (times.at(-1) ?? 0) - view.spanS);
+  return times.filter((time) => time >= view.zoom![0] && time <= view.zoom![1]);
+}
+
+function showLoading(): void {
+  header.show('loading', Date.now(), view);
+  if (performance.now() - askedSinceMs < STALE_MS) return;
+  byId('strip').dataset['tone'] = 'bad';
+  setText(byId('word'), 'No answer');
+  setText(byId('sentence'), `${location.host} has not answered yet (${failure}). The page asks again every second.`);
 }

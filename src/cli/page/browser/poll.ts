@@ -1,44 +1,63 @@
-/** Fetches the data once a second, while the page is visible and not paused. */
-import type { AgentsAnswer } from '../../api/answer.js';
+/** Asks for figures once a second, while the page is visible and not paused. */
 
 const INTERVAL_MS = 1000;
 const TIMEOUT_MS = 5000;
 
-interface Listener {
-  readonly onData: (data: AgentsAnswer) => void;
+interface Listener<Data> {
+  /** Asks once. Rejects without an answer. */
+  readonly load: (signal: AbortSignal) => Promise<Data>;
+  readonly onData: (data: Data) => void;
   readonly onFailure: (reason: string) => void;
 }
 
-/** Fetches at once and from then on. Returns a function that pauses and resumes. */
-export function poll(url: string, { onData, onFailure }: Listener): (paused: boolean) => void {
-  let isPaused = false;
-  let isFetching = false;
-  let timer: number | undefined;
-  const resume = (): void => {
-    clearTimeout(timer);
-    if (!isPaused && !document.hidden) void fetchData();
-  };
-  const fetchData = async (): Promise<void> => {
-    if (isFetching) return;
-    isFetching = true;
+export class Poll<Data> {
+  readonly #listener: Listener<Data>;
+  #isPaused = false;
+  #isAsking = false;
+  #timer: number | undefined;
+
+  /** Asks at once and from then on. */
+  constructor(listener: Listener<Data>) {
+    this.#listener = listener;
+    document.addEventListener('visibilitychange', () => this.now());
+    this.now();
+  }
+
+  pause(isPaused: boolean): void {
+    this.#isPaused = isPaused;
+    this.now();
+  }
+
+  /** Asks now, if it may ask at all. */
+  now(): void {
+    clearTimeout(this.#timer);
+    if (this.#mayAsk) void this.#ask();
+  }
+
+  get #mayAsk(): boolean {
+    return !this.#isPaused && !document.hidden;
+  }
+
+  async #ask(): Promise<void> {
+    if (this.#isAsking) return;
+    this.#isAsking = true;
     const startMs = performance.now();
     try {
-      const response = await fetch(url, { cache: 'no-store', signal: AbortSignal.timeout(TIMEOUT_MS) });
-      if (!response.ok) throw new Error(`status ${response.status}`);
-      const data = (await response.json()) as AgentsAnswer;
-      if (!isPaused) onData(data);
+      const data = await this.#listener.load(AbortSignal.timeout(TIMEOUT_MS));
+      if (!this.#isPaused) this.#listener.onData(data);
     } catch (error) {
-      onFailure(error instanceof Error ? error.message : String(error));
+      this.#listener.onFailure(error instanceof Error ? error.message : String(error));
     } finally {
-      isFetching = false;
+      this.#isAsking = false;
     }
-    clearTimeout(timer);
-    if (!isPaused && !document.hidden) timer = setTimeout(resume, startMs + INTERVAL_MS - performance.now());
-  };
-  document.addEventListener('visibilitychange', resume);
-  resume();
-  return (paused) => {
-    isPaused = paused;
-    resume();
-  };
+    clearTimeout(this.#timer);
+    if (this.#mayAsk) this.#timer = setTimeout(() => this.now(), startMs + INTERVAL_MS - performance.now());
+  }
+}
+
+/** Fetches JSON. @throws Error without an answer or with another status than 200. */
+export async function fetchJson<T>(url: string, signal: AbortSignal): Promise<T> {
+  const response = await fetch(url, { cache: 'no-store', signal });
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return (await response.json()) as T;
 }

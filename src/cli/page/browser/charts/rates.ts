@@ -1,0 +1,146 @@
+/** Pictures of what moves: throughput, requests, memory. Pure. */
+import type { AgentColumns, Column, HistoryAnswer } from '../../../api/history-answer.js';
+import { bytesFigure, bytesRateFigure, figureText, rateFigure } from '../../../figures/figure.js';
+import type { Line, Picture } from './picture.js';
+import { byteUnit, countScale, linearScale, type SteadyTop } from './scales.js';
+import { markLayers, Points, type Window } from './window.js';
+import { added, highest } from '../series.js';
+
+const bytesPerSecond = (value: number | null): string => figureText(bytesRateFigure(value));
+const perSecond = (value: number | null): string => (value === null ? '–' : `${figureText(rateFigure(value))}/s`);
+const inBytes = (value: number | null): string => figureText(bytesFigure(value));
+/** Least tops, so that an idle fleet has no axis of fractions. */
+const LEAST_BYTES = 1000;
+const LEAST_COUNT = 1;
+export const TOP_AGENTS = 5;
+const TOP_COLOURS = ['tx', 'rx', 'p90', 'mem', 'e5'];
+
+export function throughput(
+  timesMs: readonly number[],
+  { tx, rx }: { readonly tx: Column; readonly rx: Column },
+  window: Window,
+  top: SteadyTop,
+): Picture {
+  const points = new Points(timesMs, window);
+  const directions = [
+    ['tx', tx],
+    ['rx', rx],
+  ] as const;
+  return {
+    ...window,
+    times: points.times,
+    scale: byteScale(Math.max(highest(tx), highest(rx)), top),
+    lines: directions.map(([name, column]) => ({
+      label: name,
+      colour: name,
+      values: points.of(column),
+      text: bytesPerSecond,
+      isFilled: true,
+      end: name,
+    })),
+    layers: markLayers(window, true),
+  };
+}
+
+/** Shows the agents that move the most now, one line for each. */
+export function topThroughput(
+  { agentTimesMs, agents }: HistoryAnswer,
+  nameOf: (id: number) => string,
+  window: Window,
+  top: SteadyTop,
+): Picture {
+  const points = new Points(agentTimesMs, window);
+  const ranked = agents
+    .map((agent) => ({ id: agent.id, sums: added(agent.tx, agent.rx) }))
+    .sort((a, b) => (b.sums.at(-1) ?? 0) - (a.sums.at(-1) ?? 0) || a.id - b.id)
+    .slice(0, TOP_AGENTS);
+  const names = withoutShared(ranked.map(({ id }) => nameOf(id)));
+  const lines = ranked.map(({ sums }, i): Line => ({
+    label: names[i]!,
+    colour: TOP_COLOURS[i]!,
+    values: points.of(sums),
+    text: bytesPerSecond,
+    isName: true,
+  }));
+  const most = Math.max(0, ...ranked.map(({ sums }) => highest(sums)));
+  return {
+    ...window,
+    times: points.times,
+    scale: byteScale(most, top),
+    lines,
+    layers: markLayers(window, true),
+  };
+}
+
+/** Returns the parts in which the names differ: a legend has no room for more. */
+function withoutShared(names: readonly string[]): string[] {
+  const [first = ''] = names;
+  let length = 0;
+  while (length < first.length && names.every((name) => name[length] === first[length])) length++;
+  const shared = first.slice(0, length).replace(/[^-_./]*$/, '');
+  return names.map((name) => (shared === '' ? name : `…${name.slice(shared.length)}`));
+}
+
+/** `310`, `11.1k`, `2.5M`: as narrow as a label at the end of a line. */
+function threeDigits(value: number): string {
+  const power = value < 1000 ? 0 : Math.min(3, Math.floor(Math.log10(value) / 3));
+  return `${Number((value / 1000 ** power).toPrecision(3))}${['', 'k', 'M', 'G'][power]}`;
+}
+
+function byteScale(most: number, top: SteadyTop) {
+  const max = top.next(most, LEAST_BYTES);
+  const { size, name } = byteUnit(max);
+  return linearScale(max, { size, name: `${name}/s` });
+}
+
+export function requests({ timesMs, fleet }: HistoryAnswer, window: Window, top: SteadyTop): Picture {
+  const points = new Points(timesMs, window);
+  const values = points.of(fleet.requests);
+  const last = values.findLast((value) => value !== null) ?? null;
+  return {
+    ...window,
+    times: points.times,
+    unit: 'per second',
+    scale: countScale(top.next(highest(fleet.requests), LEAST_COUNT)),
+    lines: [
+      {
+        label: 'finished',
+        colour: 'tx',
+        values,
+        text: perSecond,
+        isFilled: true,
+        ...(last === null ? {} : { end: threeDigits(last) }),
+      },
+    ],
+    layers: markLayers(window),
+  };
+}
+
+export function memory({ timesMs, fleet }: HistoryAnswer, window: Window, top: SteadyTop): Picture {
+  const points = new Points(timesMs, window);
+  const values = points.of(fleet.memory);
+  const max = top.next(highest(fleet.memory), LEAST_BYTES);
+  const unit = byteUnit(max);
+  const last = values.findLast((value) => value !== null) ?? null;
+  return {
+    ...window,
+    times: points.times,
+    scale: linearScale(max, unit),
+    lines: [
+      {
+        label: 'in use',
+        colour: 'mem',
+        values,
+        text: inBytes,
+        isFilled: true,
+        ...(last === null ? {} : { end: (last / unit.size).toPrecision(3) }),
+      },
+    ],
+    layers: markLayers(window),
+  };
+}
+
+/** Returns the agent's columns of a history; undefined if it has none. */
+export function columnsOf({ agents }: HistoryAnswer, id: number): AgentColumns | undefined {
+  return agents.find((agent) => agent.id === id);
+}

@@ -1,0 +1,90 @@
+/** Scales of the vertical axes, with their ticks. Pure. */
+import { timeFigure } from '../../../figures/figure.js';
+
+export interface Tick {
+  readonly at: number;
+  readonly text: string;
+}
+
+export interface Scale {
+  readonly min: number;
+  readonly max: number;
+  readonly ticks: readonly Tick[];
+  readonly isLog?: boolean;
+  /** Unit of the ticks, which stands beside the title. */
+  readonly unit?: string;
+}
+
+const STEPS = [1, 2, 2.5, 5, 10];
+const MOST_STEPS = 4;
+/** The top falls only when the maximum is below this share of it: a scale that follows every point cannot be read. */
+const KEPT_FROM = 0.6;
+
+/** Returns the smallest round step that divides the range up to `max` into at most four. */
+export function roundStep(max: number): number {
+  const least = max / MOST_STEPS;
+  const power = 10 ** Math.floor(Math.log10(least));
+  // A quotient such as 2.0000000000000004 must not take the next step.
+  return power * STEPS.find((step) => step * power >= least * (1 - 1e-9))!;
+}
+
+/** Chooses the top of a linear scale that begins at 0, and keeps it while it suits. */
+export class SteadyTop {
+  #top = 0;
+
+  next(max: number, atLeast: number): number {
+    const wanted = Math.max(max, atLeast);
+    if (wanted > this.#top || wanted < this.#top * KEPT_FROM) {
+      const step = roundStep(wanted);
+      this.#top = Math.ceil((wanted / step) * (1 - 1e-9)) * step;
+    }
+    return this.#top;
+  }
+}
+
+/** Returns ticks from 0 to `top`. `unit`: size of the unit in which they are printed, and its name. */
+export function linearScale(top: number, unit: { readonly size: number; readonly name: string }): Scale {
+  const step = roundStep(top);
+  const digits = Math.max(0, -Math.floor(Math.log10(step / unit.size) + 1e-9) + (isHalf(step) ? 1 : 0));
+  const ticks: Tick[] = [];
+  for (let i = 0; i * step <= top * (1 + 1e-9); i++) {
+    ticks.push({ at: i * step, text: i === 0 ? '0' : ((i * step) / unit.size).toFixed(digits) });
+  }
+  return { min: 0, max: top, ticks, unit: unit.name };
+}
+
+/** Returns true for 2.5, 25 and so on, which need a digit more than 2. */
+function isHalf(step: number): boolean {
+  return Math.abs(step / 10 ** Math.floor(Math.log10(step) + 1e-9) - 2.5) < 1e-6;
+}
+
+const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'];
+
+/** Returns the unit of bytes in which `value` has one to three digits before the point. */
+export function byteUnit(value: number): { size: number; name: string } {
+  const power = Math.min(BYTE_UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3 + 1e-9)));
+  return { size: 1000 ** power, name: BYTE_UNITS[power]! };
+}
+
+/** Returns ticks of counts: 0, 5k, 10k. */
+export function countScale(top: number): Scale {
+  // Halves of an event are no marks to read by.
+  if (top <= 1) return { min: 0, max: 1, ticks: [0, 1].map((at) => ({ at, text: String(at) })), unit: '' };
+  const letters = ['', 'k', 'M', 'G', 'T', 'P'];
+  const power = Math.min(letters.length - 1, Math.max(0, Math.floor(Math.log10(top) / 3 + 1e-9)));
+  const scale = linearScale(top, { size: 1000 ** power, name: '' });
+  return { ...scale, ticks: scale.ticks.map(({ at, text }) => ({ at, text: at === 0 ? '0' : text + letters[power] })) };
+}
+
+/** Returns whole decades that hold both times, at least two of them. Microseconds; times below 1 stand at 1. */
+export function timeScale(lowest: number, highest: number): Scale {
+  const first = Math.max(0, Math.floor(Math.log10(Math.max(1, lowest)) + 1e-9));
+  const last = Math.max(first + 2, Math.ceil(Math.log10(Math.max(1, highest)) - 1e-9));
+  const ticks: Tick[] = [];
+  const every = last - first > 5 ? 2 : 1;
+  for (let power = first; power <= last; power += every) {
+    const { value, unit } = timeFigure(10 ** power);
+    ticks.push({ at: 10 ** power, text: `${Number(value)}\u00a0${unit}` });
+  }
+  return { min: 10 ** first, max: 10 ** last, ticks, isLog: true };
+}

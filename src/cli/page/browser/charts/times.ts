@@ -1,0 +1,127 @@
+/** Pictures of transfer times: percentiles, and how they spread. Pure. */
+import { atScale, bucketMiddle, type ExponentialTally } from '../../../../exponential.js';
+import type { Column, CountColumns, HistoryAnswer } from '../../../api/history-answer.js';
+import { figureText, timeFigure } from '../../../figures/figure.js';
+import { type Cell, cells } from './layers.js';
+import type { Line, Picture } from './picture.js';
+import { type Scale, timeScale } from './scales.js';
+import { markLayers, Points, type Window } from './window.js';
+
+const text = (value: number | null): string => figureText(timeFigure(value));
+/** A logarithmic axis has no 0: values below a microsecond stand at one. */
+const onLog = (column: Column): Column => column.map((value) => (value === null ? null : Math.max(1, value)));
+
+const PERCENTILES = [
+  { label: 'p50', colour: 'p50', labelColour: 'p50-label' },
+  { label: 'p90', colour: 'p90', isBand: true },
+  { label: 'p99', colour: 'p99', widthPx: 2 },
+] as const;
+
+export function transferTime(history: HistoryAnswer, window: Window): Picture {
+  const points = new Points(history.timesMs, window);
+  return {
+    ...window,
+    times: points.times,
+    unit: 'log',
+    scale: scaleOf(history),
+    lines: PERCENTILES.map((line): Line => {
+      return { ...line, values: points.of(onLog(history.fleet[line.label])), text, end: line.label };
+    }),
+    layers: markLayers(window),
+  };
+}
+
+/** Shows the p99 of one agent. */
+export function agentTime(timesMs: readonly number[], p99: Column, window: Window): Picture {
+  const points = new Points(timesMs, window);
+  const known = p99.filter((value) => value !== null);
+  const scale = known.length === 0 ? timeScale(10, 1000) : timeScale(Math.min(...known), Math.max(...known));
+  const line = { label: 'p99', colour: 'p99', widthPx: 2, values: points.of(onLog(p99)), text, end: 'p99' };
+  return { ...window, times: points.times, unit: 'log', scale, lines: [line], layers: markLayers(window, true) };
+}
+
+/** Four rows for a factor of two are as high as a line of text is thick. */
+const ROW_SCALE = 2;
+const DARKEST = 5;
+const CONTRAST = 0.7;
+
+/** Shows for each five seconds which share of the transfers took how long. */
+export function spread(history: HistoryAnswer, window: Window): Picture {
+  const points = new Points(history.timesMs, window);
+  const { transferTimesUs } = history;
+  const p99: Line = {
+    label: 'p99',
+    colour: 'text',
+    values: points.of(onLog(history.fleet.p99)),
+    text,
+    end: 'p99',
+  };
+  return {
+    ...window,
+    times: points.times,
+    unit: 'log',
+    scale: scaleOf(history),
+    lines: [p99],
+    hasShades: true,
+    layers: [cells(cellsOf(transferTimesUs, window)), ...markLayers(window)],
+  };
+}
+
+/** Shares are those of a column: a busy minute is not darker than a quiet one, and a change of shape is seen. */
+function cellsOf(columns: CountColumns, { from, to }: Window): Cell[] {
+  const found = columns.timesMs.flatMap((timeMs, i) => {
+    const start = (columns.timesMs[i - 1] ?? timeMs - usualStepMs(columns.timesMs)) / 1000;
+    const tally = tallyAt(columns, i);
+    if (tally === undefined || timeMs / 1000 < from || start > to) return [];
+    const { offset, counts } = atScale(tally, ROW_SCALE);
+    const total = Array.from(counts).reduce((sum, count) => sum + count, 0);
+    return Array.from(counts, (count, k) => ({ start, end: timeMs / 1000, index: offset + k, share: count / total }));
+  });
+  const most = Math.max(0, ...found.map(({ share }) => share));
+  const bound = (index: number): number => 2 ** (index / 2 ** ROW_SCALE);
+  return found
+    .filter(({ share }) => share > 0)
+    .map(({ start, end, index, share }) => ({
+      from: start,
+      to: end,
+      low: bound(index),
+      high: bound(index + 1),
+      level: DARKEST * (share / most) ** CONTRAST,
+    }));
+}
+
+function usualStepMs(timesMs: readonly number[]): number {
+  return timesMs.length < 2 ? 5000 : timesMs[1]! - timesMs[0]!;
+}
+
+/** Returns a column's counts; undefined for a gap. */
+export function tallyAt({ scale, offsets, counts }: CountColumns, i: number): ExponentialTally | undefined {
+  const found = counts[i];
+  return found === null || found === undefined
+    ? undefined
+    : { scale, zeroCount: 0, offset: offsets[i]!, counts: found };
+}
+
+const LOWEST_SHARE = 0.001;
+
+/** Returns the decades from p0.1 to p99.9 of the whole history: both charts have the same, in each span. */
+function scaleOf({ transferTimesUs }: HistoryAnswer): Scale {
+  const sums = new Map<number, number>();
+  let total = 0;
+  for (let i = 0; i < transferTimesUs.timesMs.length; i++) {
+    const tally = tallyAt(transferTimesUs, i);
+    for (let k = 0; k < (tally?.counts.length ?? 0); k++) {
+      const index = tally!.offset + k;
+      sums.set(index, (sums.get(index) ?? 0) + tally!.counts[k]!);
+      total += tally!.counts[k]!;
+    }
+  }
+  if (total === 0) return timeScale(10, 1000);
+  const inOrder = [...sums].sort(([a], [b]) => a - b);
+  const at = (share: number): number => {
+    let reached = 0;
+    const [index] = inOrder.find(([, count]) => (reached += count) >= share * total) ?? inOrder.at(-1)!;
+    return bucketMiddle(transferTimesUs, index);
+  };
+  return timeScale(at(LOWEST_SHARE), at(1 - LOWEST_SHARE));
+}

@@ -1,0 +1,80 @@
+/** What stands in place of figures while there is no agent: what to check, and what serve sees. */
+import type { AgentsAnswer, AgentSummary } from '../../api/answer.js';
+import { counted, spanText } from '../../figures/figure.js';
+import type { Tone } from '../../verdict/types.js';
+import { byId, element, icon, type IconName, setIcon, setRows, setText } from './dom.js';
+
+interface Sight {
+  readonly tone: Tone;
+  readonly shape: IconName;
+  readonly what: string;
+  readonly more: string;
+}
+
+const LATE_MS = 2000;
+const MOST_PROBLEMS = 5;
+
+export function showEmpty(answer: AgentsAnswer<AgentSummary>): void {
+  const { directories } = answer;
+  const directory = directories[0] ?? '';
+  setText(byId('variables'), `NIXL_TELEMETRY_ENABLE=y\nNIXL_TELEMETRY_DIR=${directory}`);
+  setText(byId('doctor'), `nixl-otel doctor --dir ${/^[\w./-]+$/.test(directory) ? directory : `'${directory}'`}`);
+  setRows(byId('sights'), sightsOf(answer), sightRow, (row, { tone, shape, what, more }) => {
+    const [sign, texts] = row.children as unknown as HTMLElement[];
+    row.dataset['tone'] = tone;
+    setIcon(sign!, shape);
+    setText(texts!.children[0]!, what);
+    setText(texts!.children[1]!, more);
+  });
+}
+
+function sightRow(): HTMLElement {
+  return element('li', {}, icon('tick'), element('div', {}, element('p', {}), element('p', { class: 'soft' })));
+}
+
+function sightsOf({ directories, collector, problems, problemCount }: AgentsAnswer<AgentSummary>): Sight[] {
+  const places = directories.map((directory): Sight => ({
+    tone: 'info',
+    shape: 'ring',
+    what: `No rings in ${directory}`,
+    more:
+      collector.sinceTickMs < 1000 ? 'looked within the last second' : `looked ${spanText(collector.sinceTickMs)} ago`,
+  }));
+  const isLate = collector.sinceTickMs >= LATE_MS;
+  const turns: Sight = {
+    tone: isLate ? 'warn' : 'ok',
+    shape: isLate ? 'triangle' : 'tick',
+    what: isLate ? 'The collector thread is late' : 'The collector thread has its turns',
+    more: `one every ${collector.drainIntervalMs} ms`,
+  };
+  const unreadable = problems.slice(0, MOST_PROBLEMS).map(({ path, state, reason }): Sight => ({
+    tone: 'warn',
+    shape: 'triangle',
+    what: `${path} is ${state}`,
+    more: reason,
+  }));
+  const rest = problemCount - unreadable.length;
+  const others: Sight = {
+    tone: 'warn',
+    shape: 'triangle',
+    what: `and ${counted(rest, 'more file', 'more files')}`,
+    more: '',
+  };
+  return [...places, turns, ...unreadable, ...(rest > 0 ? [others] : [])];
+}
+
+/** Lets the buttons copy the text beside them. A page without TLS has no clipboard: then the text is selected. */
+export function makeCopyButtons(): void {
+  for (const button of document.querySelectorAll<HTMLElement>('.copy')) {
+    const text = button.previousElementSibling!;
+    button.addEventListener('click', () => {
+      getSelection()?.selectAllChildren(text);
+      const copied = navigator.clipboard as Clipboard | undefined;
+      copied?.writeText(text.textContent).then(
+        () => setText(button, 'Copied'),
+        () => setText(button, 'Selected'),
+      );
+      if (copied === undefined) setText(button, 'Selected');
+    });
+  }
+}

@@ -1,0 +1,225 @@
+/** Two large numbers with sparklines, and six smaller ones. */
+import type { AgentsAnswer, AgentSummary } from '../../api/answer.js';
+import type { Column, HistoryAnswer } from '../../api/history-answer.js';
+import {
+  bytesFigure,
+  bytesRateFigure,
+  counted,
+  countFigure,
+  type Figure,
+  figureText,
+  rateFigure,
+  timeFigure,
+} from '../../figures/figure.js';
+import { percent } from '../../figures/formats.js';
+import { errorsOf, requestsOf } from './agents/rows.js';
+import { SteadyTop } from './charts/scales.js';
+import { added, highest } from './series.js';
+import { since } from './clock.js';
+import {
+  byId,
+  element,
+  figurePlace,
+  icon,
+  type IconName,
+  mark,
+  setFigure,
+  setIcon,
+  setNumber,
+  setText,
+} from './dom.js';
+import { newest } from './history.js';
+import { thinned } from './spark-paths.js';
+import { setSpark, sparkline } from './sparkline.js';
+
+export interface FiguresInput {
+  readonly answer: AgentsAnswer<AgentSummary>;
+  readonly history: HistoryAnswer;
+  /** Milliseconds since the epoch. */
+  readonly nowMs: number;
+  /** Set if there is no newer answer: `12 s old`. */
+  readonly age?: string;
+}
+
+const KEPT_MS = 10 * 60_000;
+
+/** One large number. `parts`: label and colour of the smaller numbers below it. */
+class BigNumber {
+  readonly #value = figurePlace('value');
+  readonly #tag = element('span', { class: 'tag' });
+  readonly #parts: readonly HTMLElement[];
+  readonly #range = element('span', { class: 'range' });
+  readonly #spark = sparkline();
+  readonly #top = new SteadyTop();
+
+  constructor(id: string, title: string, colour: string, parts: readonly (readonly [string, string])[]) {
+    this.#parts = parts.map(() => element('b'));
+    const texts = parts.map(([label, name], i) =>
+      element('span', {}, mark('swatch', name), `${label} `, this.#parts[i]!),
+    );
+    const spark = element('div', { class: 'spark' }, this.#spark);
+    spark.style.color = `var(--${colour})`;
+    byId(id).append(
+      element('h2', {}, title, this.#tag),
+      this.#value,
+      spark,
+      element('p', { class: 'parts' }, ...texts, this.#range),
+    );
+  }
+
+  show(
+    value: Figure,
+    parts: readonly Figure[],
+    column: Column,
+    figure: (value: number) => Figure,
+    { history, nowMs }: FiguresInput,
+  ): void {
+    setFigure(this.#value, value);
+    this.#parts.forEach((part, i) => setText(part, figureText(parts[i]!)));
+    const known = column.filter((one) => one !== null);
+    const most = highest(column);
+    setText(this.#range, known.length === 0 ? '' : `10 min: ${range(figure, Math.min(...known), most)}`);
+    const top = this.#top.next(most, 1);
+    setSpark(this.#spark, { ...thinned(history.timesMs, column), from: nowMs - KEPT_MS, to: nowMs, top });
+  }
+
+  tag(text: string | undefined, shape: IconName): void {
+    this.#tag.hidden = text === undefined;
+    if (text !== undefined && this.#tag.textContent !== text) this.#tag.replaceChildren(icon(shape), text);
+  }
+}
+
+/** Two values in the unit of the higher one: `0.98–1.52 GB/s`. */
+function range(figure: (value: number) => Figure, low: number, high: number): string {
+  const [from, to] = [figure(low), figure(high)];
+  if (from.unit === to.unit || low === 0) return `${from.value}–${figureText(to)}`;
+  const share = (Number(to.value.replaceAll(',', '')) * low) / high;
+  return `${share.toPrecision(2)}–${figureText(to)}`;
+}
+
+interface Small {
+  readonly value: Figure;
+  /** Beside the number in place of its unit. */
+  readonly unit?: string;
+  readonly total?: number;
+  /** Text around the total. */
+  readonly note: string;
+  readonly problem?: { readonly tone: 'warn' | 'bad'; readonly shape: IconName };
+}
+
+const SMALL = ['Requests', 'Errors', 'Post time p99', 'Memory registered', 'Fullest ring', 'Events lost'] as const;
+
+class SmallNumber {
+  readonly #sign = icon('triangle');
+  readonly #figure = figurePlace();
+  readonly #value = element('dd', { class: 'value' }, this.#sign, this.#figure);
+  readonly #total = element('data');
+  readonly #words = element('span');
+  readonly node: HTMLElement;
+
+  constructor(label: string) {
+    const note = element('dd', { class: 'note' }, this.#total, this.#words);
+    this.node = element('div', {}, element('dt', {}, label), this.#value, note);
+  }
+
+  show({ value, unit, total, note, problem }: Small): void {
+    setFigure(this.#figure, unit === undefined ? value : { ...value, unit: `${value.unit}${unit}` });
+    this.#sign.toggleAttribute('hidden', problem === undefined);
+    if (problem !== undefined) setIcon(this.#sign, problem.shape);
+    this.#value.className = `value ${problem?.tone ?? ''}`;
+    this.#total.hidden = total === undefined;
+    if (total !== undefined) setNumber(this.#total, total, figureText(countFigure(total)));
+    setText(this.#words, total === undefined ? note : ` ${note}`);
+    this.#words.title = note;
+  }
+}
+
+/** Makes the figures. Returns a function that shows the numbers of an answer. */
+export function makeFigures(): (input: FiguresInput) => void {
+  const throughput = new BigNumber('big-throughput', 'Throughput', 'tx', [
+    ['tx', 'tx'],
+    ['rx', 'rx'],
+  ]);
+  const time = new BigNumber('big-time', 'Transfer time p99', 'p90', [
+    ['p50', 'p50'],
+    ['p90', 'p90'],
+  ]);
+  const small = SMALL.map((label) => new SmallNumber(label));
+  byId('small-figures').append(...small.map(({ node }) => node));
+  return (input) => {
+    const { answer, history, age } = input;
+    const { fleet } = history;
+    const [tx, rx] = [newest(fleet.tx), newest(fleet.rx)];
+    const sum = tx === undefined || rx === undefined ? undefined : tx + rx;
+    const directions = [bytesRateFigure(tx), bytesRateFigure(rx)];
+    throughput.show(bytesRateFigure(sum), directions, added(fleet.tx, fleet.rx), bytesRateFigure, input);
+    const times = answer.recentTransferTimeUs;
+    time.show(timeFigure(times?.p99), [timeFigure(times?.p50), timeFigure(times?.p90)], fleet.p99, timeFigure, input);
+    const full = answer.agents.filter(({ troubles }) => troubles.full !== undefined).length;
+    if (age !== undefined) throughput.tag(age, 'clock');
+    else throughput.tag(full === 0 ? undefined : `too low: ${counted(full, 'ring')} full`, 'triangle');
+    time.tag(age, 'clock');
+    smallNumbers(input, full).forEach((one, i) => small[i]!.show(one));
+  };
+}
+
+function smallNumbers({ answer, history, nowMs }: FiguresInput, full: number): Small[] {
+  const { agents } = answer;
+  const begin = `since ${since(Math.min(answer.startedMs, ...agents.map(({ startTimeMs }) => startTimeMs)), nowMs)}`;
+  const sum = (of: (agent: AgentSummary) => number): number => agents.reduce((all, agent) => all + of(agent), 0);
+  const failing = agents.some(({ troubles }) => troubles.errors !== undefined);
+  const fullest = agents.reduce<AgentSummary | undefined>(
+    (most, agent) => (most === undefined || agent.fill > most.fill ? agent : most),
+    undefined,
+  );
+  const post = answer.recentPostTimeUs;
+  const isApproximate = agents.some(({ memoryApproximate }) => memoryApproximate);
+  const warning = { tone: 'warn', shape: 'triangle' } as const;
+  return [
+    { ...perSecond(newest(history.fleet.requests)), total: sum(requestsOf), note: begin },
+    {
+      ...perSecond(errorRate(history)),
+      total: sum(errorsOf),
+      note: begin,
+      ...(failing ? { problem: { tone: 'bad', shape: 'diamond' } } : {}),
+    },
+    { value: timeFigure(post?.p99), note: `p50 ${figureText(timeFigure(post?.p50))}` },
+    {
+      value: bytesFigure(sum(({ memoryBytes }) => memoryBytes)),
+      note: `${counted(agents.length, 'agent')}, ${isApproximate ? 'approximate' : 'exact'}`,
+    },
+    {
+      value: fullest === undefined ? { value: '–', unit: '' } : { value: percent(fullest.fill), unit: '' },
+      note: fullest?.name ?? '',
+      ...(full > 0 ? { problem: warning } : {}),
+    },
+    lost(sum, full, begin, warning),
+  ];
+}
+
+/** What a full ring refused is counted nowhere: then the number of lost events is not known. */
+function lost(
+  sum: (of: (agent: AgentSummary) => number) => number,
+  full: number,
+  begin: string,
+  problem: NonNullable<Small['problem']>,
+): Small {
+  if (full > 0) {
+    return { value: { value: 'not known', unit: '' }, note: `refused by ${counted(full, 'full ring')}`, problem };
+  }
+  const dropped = sum((agent) => agent.dropped);
+  const foundFull = sum((agent) => agent.foundFull);
+  const value = countFigure(dropped);
+  if (foundFull === 0) return { value, total: dropped, note: begin };
+  return { value, note: `and more: rings found full ${figureText(countFigure(foundFull))}× ${begin}` };
+}
+
+function perSecond(value: number | undefined): Pick<Small, 'value' | 'unit'> {
+  return { value: rateFigure(value), unit: '/s' };
+}
+
+function errorRate({ fleet }: HistoryAnswer): number | undefined {
+  const rates = Object.values(fleet.errors).map((column) => newest(column) ?? 0);
+  if (newest(fleet.requests) === undefined) return undefined;
+  return rates.reduce((sum, rate) => sum + rate, 0);
+}

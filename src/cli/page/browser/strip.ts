@@ -1,0 +1,128 @@
+/** The verdict strip and the list of findings below it. */
+import { counted, spanText } from '../../figures/figure.js';
+import type { Finding, Verdict } from '../../verdict/types.js';
+import { byId, element, icon, named, setIcon, setRows, setText } from './dom.js';
+
+/** Returns the name and the address of an agent; undefined if it is gone. */
+export type LinkOf = (id: number | string) => { readonly name: string; readonly address: string } | undefined;
+
+const PHONE_PX = 700;
+/** A list that opens by itself has at least this many findings: the strip says a single one in full. */
+const OPENS_FROM = 2;
+const MOST_LISTED = 12;
+
+export class Strip {
+  readonly #strip = byId('strip');
+  readonly #icon = icon('tick');
+  readonly #list = byId('findings');
+  readonly #button = byId('findings-button');
+  readonly #arrow = icon('down');
+  readonly #buttonText = element('span');
+  #isOpen = false;
+  /** Findings of the last verdict: an increase may open the list. */
+  #count = 0;
+  /** Fills the list with the findings of the last verdict. */
+  #fillNow = (): void => {};
+  #key = '';
+
+  constructor() {
+    this.#strip.prepend(this.#icon);
+    this.#button.append(this.#buttonText, this.#arrow);
+    this.#button.addEventListener('click', () => {
+      this.#isOpen = !this.#isOpen;
+      this.#fillNow();
+      this.#showList();
+    });
+  }
+
+  show({ first, findings }: Verdict, linkOf: LinkOf, nowMs: number): void {
+    this.#strip.dataset['tone'] = first.tone;
+    setIcon(this.#icon, first.shape);
+    setText(byId('word'), first.word);
+    this.#showSentence(first, linkOf);
+    const listed = findings.filter(({ kind }) => kind !== 'none');
+    const sentence = byId('sentence');
+    const isCut = sentence.scrollWidth > sentence.clientWidth || sentence.scrollHeight > sentence.clientHeight;
+    // The strip says a single finding in full, if there is room.
+    this.#button.hidden = listed.length === 0 || (listed.length === 1 && !isCut && !this.#isOpen);
+    setText(this.#buttonText, counted(listed.length, 'finding'));
+    if (listed.length !== this.#count && mayMove()) {
+      this.#isOpen = listed.length >= OPENS_FROM && listed.length > this.#count ? true : this.#isOpen;
+    }
+    this.#count = listed.length;
+    this.#fillNow = () => this.#fill(listed, linkOf, nowMs);
+    // Rows that come or go move what is below them.
+    if (mayMove() || listed.length === this.#list.children.length) this.#fillNow();
+    this.#showList();
+  }
+
+  #showSentence({ sentence, advice, agents, kind }: Finding, linkOf: LinkOf): void {
+    const text = advice === undefined ? `${sentence}.` : `${sentence}. ${advice}`;
+    const link = agents.length === 1 ? linkOf(agents[0]!) : undefined;
+    const key = `${text}${link?.address}`;
+    if (key === this.#key) return;
+    this.#key = key;
+    byId('sentence').title = text;
+    byId('sentence').replaceChildren(...sentenceParts(text, link, kind === 'well'));
+  }
+
+  #fill(findings: readonly Finding[], linkOf: LinkOf, nowMs: number): void {
+    setRows(this.#list, findings.slice(0, MOST_LISTED), findingRow, (row, finding) => {
+      const [sign, subject, what, remedy, time] = row.children as unknown as HTMLElement[];
+      row.dataset['tone'] = finding.tone;
+      setIcon(sign!, finding.shape);
+      const link = finding.agents.length === 1 ? linkOf(finding.agents[0]!) : undefined;
+      const isNamed = link !== undefined && finding.sentence.startsWith(link.name);
+      const anchor = subject!.firstElementChild as HTMLAnchorElement;
+      setText(anchor, isNamed ? link.name : finding.word);
+      if (link === undefined) anchor.removeAttribute('href');
+      else if (anchor.getAttribute('href') !== link.address) anchor.href = link.address;
+      const rest = isNamed ? finding.sentence.slice(link.name.length).replace(/^[:,]?\s*/, '') : finding.sentence;
+      setText(what!, `${capital(rest)}.`);
+      setText(remedy!, finding.advice ?? '');
+      setText(time!, finding.sinceMs === undefined ? '' : `for ${spanText(Math.max(0, nowMs - finding.sinceMs))}`);
+    });
+  }
+
+  #showList(): void {
+    this.#list.hidden = !this.#isOpen || this.#list.children.length === 0;
+    this.#button.setAttribute('aria-expanded', String(this.#isOpen));
+    setIcon(this.#arrow, this.#isOpen ? 'up' : 'down');
+  }
+}
+
+/** Nothing may move below a pointer or away from a reader: at the top of the page, without a pointer on it, it may. */
+function mayMove(): boolean {
+  return scrollY === 0 && innerWidth > PHONE_PX && !byId('main').matches(':hover, :focus-within');
+}
+
+function findingRow(): HTMLElement {
+  const subject = element('b', {}, element('a'));
+  return element(
+    'li',
+    {},
+    icon('tick'),
+    subject,
+    element('span'),
+    element('span', { class: 'remedy' }),
+    element('time'),
+  );
+}
+
+/** Makes the agent's name a link, and the part before the colon of a good verdict bold. */
+function sentenceParts(
+  text: string,
+  link: { readonly name: string; readonly address: string } | undefined,
+  isBoldBegin: boolean,
+): (Node | string)[] {
+  if (link !== undefined && text.startsWith(link.name)) {
+    return [element('a', { href: link.address }, named(link.name)), text.slice(link.name.length)];
+  }
+  const colon = text.indexOf(':');
+  if (isBoldBegin && colon > 0) return [element('b', {}, text.slice(0, colon)), text.slice(colon)];
+  return [capital(text)];
+}
+
+function capital(text: string): string {
+  return text.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
+}
