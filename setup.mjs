@@ -5,6 +5,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
+import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { Progress } from './packaging/progress.mjs';
@@ -117,7 +118,10 @@ const typescript = {
     this.begun = new Date();
   },
   end() {
-    for (const file of filesIn('src', ASSETS)) fs.copyFileSync(`src/${file}`, `dist/${file}`);
+    for (const file of filesIn('src', ASSETS)) {
+      fs.mkdirSync(path.dirname(`dist/${file}`), { recursive: true });
+      fs.copyFileSync(`src/${file}`, `dist/${file}`);
+    }
     fs.writeFileSync(STAMP, '');
     fs.utimesSync(STAMP, this.begun, this.begun);
   },
@@ -126,10 +130,11 @@ const typescript = {
 const ASSETS = /\.(html|css|svg|woff2|txt)$/; // of the live page
 
 function isDistWhole() {
-  const wanted = filesIn('src', /(?<!\.d)\.ts$|\.(html|css|svg|woff2|txt)$/).map((file) =>
-    file.replace(/\.ts$/, '.js'),
-  );
-  const found = filesIn('dist', /\.(js|html|css|svg|woff2|txt)$/);
+  const wanted = [
+    ...filesIn('src', /(?<!\.d)\.ts$/).map((file) => file.replace(/\.ts$/, '.js')),
+    ...filesIn('src', ASSETS),
+  ];
+  const found = [...filesIn('dist', /\.js$/), ...filesIn('dist', ASSETS)];
   return wanted.sort().join() === found.sort().join();
 }
 
