@@ -44,6 +44,7 @@ constexpr size_t kEntriesPerClock = 256;
 }  // namespace
 
 void Candidate::waitLonger(Clock::time_point now) {
+  if (now < nextTry) return;  // tried early, since a caller waits for new rings
   constexpr milliseconds first{20};
   pause = std::clamp(pause * 2, first, kLongestPause);
   nextTry = now + pause;
@@ -100,20 +101,20 @@ void CandidateList::tryDue(Clock::time_point now, bool isAwaited, const TryOpen&
   if (tryInTurn(otherTurns_, now, begin + kSlice, false, isOther, tryOpen)) nextRound_ = now + kRoundInterval;
 }
 
-// Tries the due candidates of one kind until `end`. False if `end` came before the turn of each. `openingIsFree`: the
-// time that opening a ring takes is added to `end`.
-bool CandidateList::tryInTurn(RoundRobin& turns, Clock::time_point now, Clock::time_point end, bool openingIsFree,
+// Tries the due candidates of one kind until `end`, and all of the kind if a caller waits for new rings. False if `end`
+// came before the turn of each. While a caller waits, the time that opening a ring takes is added to `end`.
+bool CandidateList::tryInTurn(RoundRobin& turns, Clock::time_point now, Clock::time_point end, bool isAwaited,
                               const IsOfKind& isOfKind, const TryOpen& tryOpen) {
   size_t left = candidates_.size();
   turns.visit(candidates_, left, [&](std::pair<const std::string, Candidate>& entry) {
     Candidate& candidate = entry.second;
-    const bool due = isOfKind(candidate) && candidate.isDue(now);
+    const bool due = isOfKind(candidate) && (isAwaited || candidate.isDue(now));
     Clock::time_point before{};
     if ((due || left % kEntriesPerClock == 0) && (before = Clock::now()) >= end) return Turn::kStop;
     --left;
     if (due && !staysParked(candidate, now)) tryOne(candidate, tryOpen);
     if (!candidate.isAttached()) return Turn::kKeep;
-    if (openingIsFree) end += Clock::now() - before;
+    if (isAwaited) end += Clock::now() - before;
     return Turn::kRemove;
   });
   return turns.isComplete();

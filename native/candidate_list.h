@@ -59,15 +59,15 @@ class CandidateList {
   const Candidate* find(const std::string& path) const;
 
   // Tries due candidates for one slice of time: ten thousand files that are no rings must not delay the rings. Recent
-  // candidates come first and leave half of the slice to the others. `isAwaited`: a caller waits for new rings, and the
-  // slice of recent candidates is longer. If the consumer of held candidates has ended, tries all of these as well.
+  // candidates come first and leave half of the slice to the others. `isAwaited`: a caller waits for new rings: recent
+  // candidates are all due, and their slice is longer. If the consumer of held candidates has ended, tries all of these as well.
   //
   // Requires: guardMappings() was called in this tick.
   void tryDue(Clock::time_point now, bool isAwaited, const TryOpen& tryOpen) REQUIRES(collectorThread);
 
  private:
   using IsOfKind = std::function<bool(const Candidate&)>;
-  bool tryInTurn(RoundRobin& turns, Clock::time_point now, Clock::time_point end, bool openingIsFree,
+  bool tryInTurn(RoundRobin& turns, Clock::time_point now, Clock::time_point end, bool isAwaited,
                  const IsOfKind& isOfKind, const TryOpen& tryOpen);
   bool hasFreeRing(Clock::time_point now);
   void takeOver(Clock::time_point end, const TryOpen& tryOpen);

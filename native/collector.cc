@@ -224,8 +224,9 @@ Clock::duration Collector::tick(Clock::time_point now) {
 void Collector::noteTick(Clock::time_point now, bool wasWatching) {
   if (lastTick_ != Clock::time_point{}) {
     const Clock::duration lag = now - lastTick_;
-    if (!wasWatching) stats_.maxLagMs = std::max(stats_.maxLagMs, toMs(lag));
-    stats_.lateTicks += lag > std::max<Clock::duration>(pause_, stats_.drainInterval) + stats_.drainInterval;
+    const bool isLate = lag > std::max<Clock::duration>(pause_, stats_.drainInterval) + stats_.drainInterval;
+    if (!wasWatching || isLate) stats_.maxLagMs = std::max(stats_.maxLagMs, toMs(lag));
+    stats_.lateTicks += isLate;
   }
   lastTick_ = now;
   tickedAt_ = now.time_since_epoch().count();

@@ -1,7 +1,6 @@
 /** Percentiles of the page, top, read and PromQL, beside those of the events themselves. */
 import { spawnSync } from 'node:child_process';
-import { duration } from '../../dist/cli/figures/formats.js';
-import { History } from '../../dist/cli/page/browser/history.js';
+import { timeFigure } from '../../dist/cli/figures/figure.js';
 import { Command } from './command.mjs';
 import { DistributedAgent, FIGURES } from './distributions.mjs';
 import { MAIN } from './measure.mjs';
@@ -118,11 +117,11 @@ function microseconds(text) {
   return Number(number.replaceAll(',', '')) * UNITS_US[unit];
 }
 
-/** Figures of the live page, by its own code from the address that it asks. */
+/** Figures of the live page, in its own format from the address that it asks. */
 class Page {
   #address;
   #serve;
-  #history = new History();
+  #answer;
 
   constructor(url, serve) {
     this.#address = `${url}/api/v1/agents`;
@@ -131,18 +130,23 @@ class Page {
 
   /** Waits until serve has counted so many transfers of each agent. Agents that it has not yet found have none. */
   async untilDrained(agents, transfers) {
-    const answer = await this.#serve.until(async () => {
+    this.#answer = await this.#serve.until(async () => {
       const found = await (await fetch(this.#address)).json();
       return agents.every(({ name }) => dataOf(found, name)?.txRequests === transfers) && found;
     });
-    this.#history.add(answer);
   }
 
-  /** Returns the figures that the page shows after the first two answers that untilDrained() waited for. */
+  /** Returns the figures that the page shows of the last seconds. */
   figures(name) {
-    const measures = this.#history.now(dataOf(this.#history.latest, name).id);
-    return Object.fromEntries(FIGURES.map((figure) => [figure, microseconds(duration(measures[figure]))]));
+    const { recentTransferTimeUs: recent } = dataOf(this.#answer, name);
+    return Object.fromEntries(FIGURES.map((figure) => [figure, shownMicroseconds(recent[figure])]));
   }
+}
+
+/** Returns the number that the page shows, in its unit and digits. */
+function shownMicroseconds(time) {
+  const { value, unit } = timeFigure(time);
+  return Number(value.replaceAll(',', '')) * { µs: 1, ms: 1e3, s: 1e6 }[unit];
 }
 
 function dataOf({ agents }, name) {

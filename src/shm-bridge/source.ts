@@ -208,7 +208,7 @@ class NativeSource implements RingSource {
     const source = this.#open();
     const reader = addon().addReader(source);
     return {
-      snapshot: (wants) => this.#snapshotFor(reader, wants),
+      snapshot: (wants) => this.#snapshotFor(reader, wants ?? {}),
       close: () => addon().removeReader(source, reader),
     };
   }

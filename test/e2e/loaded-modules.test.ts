@@ -54,7 +54,7 @@ describe('a command loads what it needs:', () => {
     [9, commander, ['--help']],
     [24, commander, ['list', '--dir', 'RINGS']],
     [29, commander, ['read', 'RINGS/agent']],
-    [52, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [53, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
     [21, commander, ['doctor', '--help']],
     [56, withApi, ['config', 'schema']],
     [66, withApi, ['serve', '--help']],

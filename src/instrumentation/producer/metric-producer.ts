@@ -165,7 +165,8 @@ export class NixlMetricProducer implements MetricProducer {
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
   async collect(): Promise<CollectionResult> {
     try {
-      await this.#untilPagesAreMade();
+      // Without a page the snapshot is asked for at once: a change made after this call is not part of it.
+      if (this.#makingPage !== undefined) await this.#untilPagesAreMade();
       const snapshot = await this.#snapshot();
       if (snapshot === undefined) return result([], []);
       const deltas = this.#deltas();
