@@ -124,6 +124,7 @@ bool CandidateList::tryInTurn(RoundRobin& turns, Clock::time_point now, Clock::t
 void CandidateList::tryOne(Candidate& candidate, const TryOpen& tryOpen) {
   candidate.heldFile.reset();
   tryOpen(candidate);
+  mayHaveRecent_ = mayHaveRecent_ || candidate.isRecent();
   if (candidate.state != RingState::kBusy) return;
   const auto file = fileAt(candidate.path);
   if (!file || !isHeld(candidate.path, *file)) return;

@@ -60,7 +60,8 @@ class CandidateList {
 
   // Tries due candidates for one slice of time: ten thousand files that are no rings must not delay the rings. Recent
   // candidates come first and leave half of the slice to the others. `isAwaited`: a caller waits for new rings: recent
-  // candidates are all due, and their slice is longer. If the consumer of held candidates has ended, tries all of these as well.
+  // candidates are all due, and their slice is longer. If the consumer of held candidates has ended, tries all of these
+  // as well.
   //
   // Requires: guardMappings() was called in this tick.
   void tryDue(Clock::time_point now, bool isAwaited, const TryOpen& tryOpen) REQUIRES(collectorThread);

@@ -37,7 +37,7 @@ bool isLocal(const std::string& path) {
 
 bool DirectoryWatch::watch(const std::set<std::string>& directories) {
   if (takeEvents()) removeAll();
-  if (directories == watched_) return !watched_.empty();
+  if (directories == watched_ && isSameAsBefore()) return !watched_.empty();
   removeAll();
   if (directories.empty() || directories == unwatchable_) return false;
   watched_ = directories;
@@ -49,6 +49,14 @@ bool DirectoryWatch::watch(const std::set<std::string>& directories) {
     unwatchable_ = directories;
   }
   return false;
+}
+
+// Adds the watches again, which returns their numbers: another one for a path that leads to another directory now. Most
+// such changes have no event: of a link, of a mount, of a directory above, and of one that a process still has open.
+bool DirectoryWatch::isSameAsBefore() {
+  const size_t before = watches_.size();
+  const auto isAdded = [this](const std::string& directory) { return add(directory); };
+  return std::all_of(watched_.begin(), watched_.end(), isAdded) && watches_.size() == before;
 }
 
 bool DirectoryWatch::open() {

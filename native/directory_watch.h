@@ -1,6 +1,6 @@
 // Waits for the first ring of empty directories without waking up to look for it: inotify. The collector does not
-// depend on it. A directory that cannot be watched is polled (discovery.h), and a watched one is looked at twice per
-// second: inotify reports no mount, and no other directory above a watched one.
+// depend on it. A directory that cannot be watched is polled (discovery.h), and the path of a watched one is looked at
+// twice per second: inotify reports no mount, no changed link, and no other directory above a watched one.
 
 #pragma once
 
@@ -33,6 +33,7 @@ class DirectoryWatch {
   void close() REQUIRES(collectorThread, collectorMutex);
 
  private:
+  bool isSameAsBefore() REQUIRES(collectorThread, collectorMutex);
   bool open();
   bool add(const std::string& directory);
   bool takeEvents();

@@ -2,6 +2,7 @@
 
 #include "directory_watch.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <thread>
 
 #include "check.h"
+#include "posix.h"
 #include "temporary_directory.h"
 #include "test_source.h"
 
@@ -103,6 +105,38 @@ TEST(reportsEachChangeThatMayAddARing) {
     CHECK(!watch.covers({directory}));
   }
   CHECK(watch.covers({directory}));
+}
+
+TEST(noticesAPathThatLeadsElsewhere) {
+  const TemporaryDirectory parent = TemporaryDirectory::inMemory();
+  for (const char* name : {"first", "second"}) ::mkdir((parent / name).c_str(), 0755);
+  std::filesystem::create_symlink("first", parent / "link");
+  FileDescriptor user;
+  const std::function<void()> changes[] = {
+      [&] {
+        std::filesystem::create_symlink("second", parent / "next");
+        std::filesystem::rename(parent / "next", parent / "link");
+      },
+      [&] {
+        // A process that has the directory open delays the event of its end.
+        user = FileDescriptor(::open((parent / "second").c_str(), O_RDONLY | O_DIRECTORY));
+        std::filesystem::remove(parent / "second");
+        ::mkdir((parent / "second").c_str(), 0755);
+      },
+  };
+  TestWatch watch;
+  const Directories directories{parent / "link"};
+  watch.covers(directories);
+  for (const auto& change : changes) {
+    REQUIRE_EQ(watch.covers(directories), true);
+    change();
+    CHECK(!watch.covers(directories));
+    REQUIRE_EQ(watch.covers(directories), true);
+    makeFile(parent / "link/created");
+    watch.wait();
+    CHECK(!watch.covers(directories));
+    std::filesystem::remove(parent / "link/created");
+  }
 }
 
 TEST(doesNotCoverWhatMayChangeUnseen) {

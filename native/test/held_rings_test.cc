@@ -76,6 +76,9 @@ class WaitingList {
   }
   // Lets each opening of a ring take so long.
   void delayOpening(milliseconds time) { opening_ = time; }
+  // Lets the next tries fail for a reason that is gone at the next one: an ended consumer frees a ring and its state
+  // file one after the other.
+  void failTries(size_t count) { failing_ = count; }
   size_t taken() const { return taken_.size(); }
   // Number of rings that were opened since begin(), or found to be busy.
   size_t tried() const { return tried_; }
@@ -85,6 +88,12 @@ class WaitingList {
   void tryOpen(Candidate& candidate) {
     ++tried_;
     for (const auto begin = Clock::now(); Clock::now() - begin < opening_;) continue;
+    if (failing_ > 0) {
+      --failing_;
+      candidate.state = RingState::kBusy;
+      candidate.waitLonger(now_);
+      return;
+    }
     RingFile file = RingFile::open(candidate.path, RingAccess::kDrain, false);
     candidate.state = file.state;
     candidate.reason = file.reason;
@@ -100,6 +109,7 @@ class WaitingList {
   Clock::time_point now_ = Clock::now();
   size_t tried_ = 0;
   milliseconds opening_{0};
+  size_t failing_ = 0;
 };
 
 }  // namespace
@@ -116,6 +126,18 @@ TEST(takesAllRingsAtOnceAfterTheirConsumerEnded) {
   CHECK_EQ(openDescriptors(), descriptors);
   for (size_t i = 0; i < kRings; ++i) waiting.endConsumerOf(i);
   waiting.tickUntilTaken(kRings);
+  CHECK_EQ(waiting.taken(), kRings);
+}
+
+TEST(takesARingWhoseFirstTryAfterItsConsumerEndedFailed) {
+  constexpr size_t kRings = 3;
+  WaitingList waiting(kRings);
+  for (size_t i = 0; i < kRings; ++i) waiting.hold(i);
+  waiting.begin();
+  waiting.tick();
+  for (size_t i = 0; i < kRings; ++i) waiting.endConsumerOf(i);
+  waiting.failTries(2);
+  for (int i = 0; i < 100; ++i) waiting.tick();
   CHECK_EQ(waiting.taken(), kRings);
 }
 

@@ -57,9 +57,8 @@ function format(reader: PageReader, exponential: boolean, load: () => Promise<Ex
       return exposition.page(metrics);
     });
     let uses = 0;
-    const end = (): void => {
-      if (--uses === 0) exposition.reuse(bytes);
-    };
+    // In a later turn: all answers that share the page begin in one, and the first may end at once.
+    const end = (): void => void setImmediate(() => --uses === 0 && exposition.reuse(bytes));
     return {
       bytes,
       use: () => {

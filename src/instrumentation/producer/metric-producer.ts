@@ -113,6 +113,7 @@ export class NixlMetricProducer implements MetricProducer {
   readonly #memory: ReaderMemory;
   /** Snapshots of pages, with and without exponential histograms. */
   readonly #kept = new Map<boolean, KeptSnapshot>();
+  /** Metrics with a memory need the order of the snapshots: collects wait for its end, and then begin at once. */
   #makingPage: Promise<void> | undefined;
   /** True if the last readings are kept even when no delta needs them. */
   #keepsLast: boolean;
@@ -165,8 +166,7 @@ export class NixlMetricProducer implements MetricProducer {
   /** Drains all rings and reports everything. Never rejects: a rejection would cost the reader its other metrics. */
   async collect(): Promise<CollectionResult> {
     try {
-      // Without a page the snapshot is asked for at once: a change made after this call is not part of it.
-      if (this.#makingPage !== undefined) await this.#untilPagesAreMade();
+      while (this.#makingPage !== undefined) await this.#makingPage;
       const snapshot = await this.#snapshot();
       if (snapshot === undefined) return result([], []);
       const deltas = this.#deltas();
@@ -189,7 +189,7 @@ export class NixlMetricProducer implements MetricProducer {
    * wait until then. Rejects if the snapshot fails. `exponential`: false for histograms with explicit buckets only.
    */
   async [COLLECT]<T>(exponential: boolean, use: (collection: PageCollection) => Promise<T>): Promise<T> {
-    await this.#untilPagesAreMade();
+    while (this.#makingPage !== undefined) await this.#makingPage;
     const made = this.#collectPage(exponential).then(use);
     const end = (): void => void (this.#makingPage = undefined);
     this.#makingPage = made.then(end, end);
@@ -208,11 +208,6 @@ export class NixlMetricProducer implements MetricProducer {
     if (!hasMeter) return page([{ metrics }], []);
     const { scopeMetrics, errors } = await builderMetrics.collect(this.#memory, snapshot);
     return page([{ metrics }, ...scopeMetrics], errors);
-  }
-
-  /** Metrics with a memory need the order of the snapshots. */
-  async #untilPagesAreMade(): Promise<void> {
-    while (this.#makingPage !== undefined) await this.#makingPage;
   }
 
   /** Returns undefined after close(), and without an open source. */

@@ -1,4 +1,5 @@
 /** /metrics in two formats: negotiated, compressed, coalesced, and failing. */
+import { setImmediate } from 'node:timers/promises';
 import { ValueType } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AggregationTemporality, DataPointType, type MetricData } from '@opentelemetry/sdk-metrics';
@@ -138,6 +139,33 @@ describe.each([
   ['text', undefined],
   ['protobuf', PROTOBUF],
 ])('the memory of a page in %s', (_, accept) => {
+  it('is not that of the next page while one of its answers is sent and another one could not be', async () => {
+    let value = 10;
+    const collect = <T>(_: boolean, use: (collection: PageCollection) => Promise<T>) => {
+      const { dataPoints, ...one } = gauge(COMPRESSED);
+      const metrics = [{ ...one, dataPoints: dataPoints.map((point) => ({ ...point, value })) }];
+      return use({
+        metrics: { resource: resourceFromAttributes({}), scopeMetrics: [{ metrics }] } as never,
+        errors: [],
+      });
+    };
+    const handler = metricsHandler({ collect }, true, () => {});
+    const given: Uint8Array[] = [];
+    const request = (answer: Answer) => handler({ headers: { accept } } as never, answer);
+    const isClosed: Answer = (_, __, ___, ____, sent) => sent!();
+    const isSlow: Answer = (_, bytes) => given.push(bytes as Uint8Array);
+    // The first request makes a page of its own. The further ones share the next page.
+    for (const answer of [isSlow, isClosed, isSlow]) request(answer);
+    await expect.poll(() => given.length).toBe(2);
+    const before = Buffer.from(given[1]!);
+    value = 20;
+    for (const length of [3, 4]) {
+      request(isSlow);
+      await expect.poll(() => given.length).toBe(length);
+    }
+    expect(Buffer.from(given[1]!)).toEqual(before);
+  });
+
   it('is that of the next page once all its answers have been sent, and not before', async () => {
     let value = 10;
     const metrics = () => {
@@ -167,9 +195,11 @@ describe.each([
     expect(Buffer.from(waiting[1]!.bytes)).toEqual(before);
     expect(other!.bytes.buffer).not.toBe(waiting[1]!.bytes.buffer);
     other!.sent();
+    await setImmediate();
     const [reused] = await answers(1);
     expect(reused!.bytes.buffer).toBe(other!.bytes.buffer);
     waiting[1]!.sent();
+    await setImmediate();
     expect((await answers(1))[0]!.bytes.buffer).toBe(waiting[1]!.bytes.buffer);
   });
 });
