@@ -16,7 +16,7 @@ const CASES = [
 ];
 
 export async function run({ quick }) {
-  const windows = quick ? { count: 1, warmUp: 0, ms: 200 } : { count: 7, warmUp: 3, ms: 1000 };
+  const windows = quick ? { count: 1, warmUp: 0, ms: 200 } : { count: 5, warmUp: 1, ms: 8000 };
   const rows = [];
   for (const one of quick ? CASES.slice(0, 2) : CASES) {
     rows.push(await inDirectory((directory) => costs(directory, one, windows)));

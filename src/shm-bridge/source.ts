@@ -59,7 +59,7 @@ export interface SnapshotReader {
 /** Directories and globs. The collector thread of this process finds and drains their rings until close(). */
 export interface RingSource {
   /** Returns the totals so far. @throws NixlTelemetryError SOURCE_CLOSED after close() */
-  snapshot(): Snapshot;
+  snapshot(wants?: SnapshotWants): Snapshot;
   /** Opens a reader. Dead agents are kept beyond their TTL until each open reader has read them, at most ten minutes. */
   openReader(): SnapshotReader;
   /** Finds new rings, drains all rings, and waits: usually below a millisecond, at most `limitMs` (default 2000). */
@@ -200,8 +200,8 @@ class NativeSource implements RingSource {
     return this.#handle === undefined;
   }
 
-  snapshot(): Snapshot {
-    return this.#snapshotFor(NO_READER);
+  snapshot(wants?: SnapshotWants): Snapshot {
+    return this.#snapshotFor(NO_READER, wants ?? {});
   }
 
   openReader(): SnapshotReader {

@@ -4,6 +4,7 @@
  */
 import { reasonOf } from '../../errors.js';
 import type { CustomError } from '../../mapping/custom-events.js';
+import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import { EndWatch } from '../verdict/end-watch.js';
 import { TroubleWatch } from '../verdict/trouble-watch.js';
@@ -19,8 +20,8 @@ const SAME_SAMPLE_MS = 500;
 /** Time between two samples if nobody asks. */
 export const SAMPLE_MS = 5000;
 
-/** Returns the totals so far; undefined after the source is closed. */
-export type Peek = () => Snapshot | undefined;
+/** Returns the totals so far, in the snapshot to update if there is one; undefined after the source is closed. */
+export type Peek = (wants?: { readonly kept: KeptSnapshot }) => Snapshot | undefined;
 
 /** Figures of all agents at one time. */
 export interface Sample {
@@ -62,6 +63,8 @@ export class Recorder {
   /** Does work in a later turn of the event loop: with hundreds of agents each part takes milliseconds. */
   readonly #later: (work: () => void) => void;
   readonly #timer: NodeJS.Timeout;
+  /** Of the samples that nobody asked for: a new one each time would cost more than all else that an idle serve does. */
+  readonly #kept = new KeptSnapshot();
   #record: Recording;
   #sample: Sample | undefined;
   #sampledMs = -Infinity;
@@ -82,7 +85,7 @@ export class Recorder {
     this.#later = (work) => void later(() => guarded(work));
     const tick = (): void =>
       guarded(() => {
-        this.sample(SAMPLE_MS / 2);
+        this.sample(SAMPLE_MS / 2, { kept: this.#kept });
         this.#forget();
       });
     tick();
@@ -94,9 +97,9 @@ export class Recorder {
   }
 
   /** Returns figures that are at most half a second old; undefined after the rings are closed. */
-  sample(sameForMs = SAME_SAMPLE_MS): Sample | undefined {
+  sample(sameForMs = SAME_SAMPLE_MS, wants?: Parameters<Peek>[0]): Sample | undefined {
     if (performance.now() - this.#sampledMs <= sameForMs) return this.#sample;
-    const snapshot = this.#peek();
+    const snapshot = this.#peek(wants);
     this.#sampledMs = performance.now();
     this.#sample = snapshot && this.#sampleOf(snapshot);
     return this.#sample;

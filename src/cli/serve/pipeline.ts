@@ -5,7 +5,7 @@ import { type ProducerSettings, warnOfNoEffect } from '../../settings/settings.j
 import { LateFeed, SourceFeed } from '../../instrumentation/feed/snapshot-feed.js';
 import { PACKAGE_NAME } from '../../package.js';
 import { addon } from '../../shm-bridge/addon.js';
-import { openSource } from '../../shm-bridge/index.js';
+import { openSource, type SnapshotWants } from '../../shm-bridge/index.js';
 import type { AgentSnapshot } from '../../tally.js';
 import { note } from '../process/output.js';
 import type { Output } from './output.js';
@@ -58,7 +58,7 @@ export async function openPipeline(
     /** Drains the rings and returns their totals. */
     read: () => sourceFeed.read(outputs),
     /** Returns the totals so far and drains nothing. */
-    peek: () => sourceFeed.peek(),
+    peek: (wants?: SnapshotWants) => sourceFeed.peek(wants),
     /** Returns the configured attributes of an agent's series. */
     attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),
     /** Returns the exporters whose last export failed. */

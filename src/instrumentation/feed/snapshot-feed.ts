@@ -120,8 +120,8 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   /** Returns a snapshot and drains nothing. */
-  peek(): FeedSnapshot | undefined {
-    return this.source.closed ? this.#last?.snapshot : this.#logged(this.source.snapshot());
+  peek(wants?: SnapshotWants): FeedSnapshot | undefined {
+    return this.source.closed ? this.#last?.snapshot : this.#logged(this.source.snapshot(wants));
   }
 
   /**
