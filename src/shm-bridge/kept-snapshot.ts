@@ -3,7 +3,7 @@ import { madeOnce } from '../maps.js';
 import type { AgentSnapshot } from '../tally.js';
 import type { RawSnapshot } from './addon.js';
 import type { RawTally } from './raw-tally.js';
-import { decodeAgents, type Place } from './snapshot.js';
+import { decodeAgents, type Place, snapshotOf } from './snapshot.js';
 import { TallyWords } from './tally-words.js';
 import type { Snapshot } from './types.js';
 import { Words } from './words.js';
@@ -22,6 +22,7 @@ export class KeptSnapshot {
   #words = new Words(new ArrayBuffer(0));
   #spare = this.#words;
   #usedBytes = 0;
+  #strings: readonly string[] = [];
   readonly #agents = new Map<number, KeptAgent>();
 
   /** Returns memory for the words of the next snapshot. */
@@ -34,6 +35,7 @@ export class KeptSnapshot {
 
   decode(raw: RawSnapshot, tally: RawTally, given: readonly Place[]): Snapshot {
     const words = raw.words === this.#spare.buffer ? this.#spare : new Words(raw.words);
+    if (this.last !== undefined && this.#isOfLast(raw)) return (this.last = snapshotOf(raw, this.last.agents, given));
     const found = decodeAgents(raw, words, given, (id, strings) => {
       const { tallyWords } = madeOnce(this.#agents, id, () => ({ tallyWords: new TallyWords(tally) }));
       return tallyWords.place(words, strings);
@@ -43,7 +45,16 @@ export class KeptSnapshot {
     this.#spare = this.#words;
     this.#words = words;
     this.#usedBytes = 8 * words.at;
+    this.#strings = raw.strings;
     return this.last;
+  }
+
+  /** True if no agent has changed: then `agents` is the same array. */
+  #isOfLast({ agents, words, strings }: RawSnapshot): boolean {
+    if (agents !== this.last!.agents.length || strings.length !== this.#strings.length) return false;
+    if (strings.some((text, i) => text !== this.#strings[i]) || words.byteLength < this.#usedBytes) return false;
+    const [now, before] = [words, this.#words.buffer].map((buffer) => Buffer.from(buffer, 0, this.#usedBytes));
+    return now!.equals(before!);
   }
 
   /** Keeps the object of the last snapshot, with all that is equal: what survives a scrape is old for the garbage collector. */

@@ -31,6 +31,11 @@ export function decodeAgents(
   const strings = raw.strings.values();
   const agents: AgentSnapshot[] = [];
   for (let i = 0; i < raw.agents; i++) agents.push(decodeAgent(words, strings, tallyOf));
+  return snapshotOf(raw, agents, given);
+}
+
+/** Adds what is not in the words. */
+export function snapshotOf(raw: RawSnapshot, agents: AgentSnapshot[], given: readonly Place[]): Snapshot {
   const { takenMs, problems, problemCount, stateProblems, openDirectories, collector } = raw;
   const places = given.map((place, i) => ({ ...place, ...raw.places[i]! }));
   return { takenMs, agents, problems, problemCount, stateProblems, openDirectories, places, collector };

@@ -77,6 +77,27 @@ it.each([true, false])('with exponential histograms: %s', async (exponential) =>
   ).toEqual(['a', 'c', 'd']);
 });
 
+it('has the same agents until one of them changes', async () => {
+  const { source, reader, write } = rings();
+  const kept = new KeptSnapshot();
+  const agents = (): Snapshot['agents'] => {
+    source.drainNow();
+    return reader.snapshot({ kept }).agents;
+  };
+  const [one] = [write('a'), write('b', 1)];
+  one.push({ type: 0, value: 5 });
+  // What the last drains found changes for some drains.
+  await until(() => agents().length === 2 && agents() === agents());
+  const before = agents();
+  one.push({ type: 0, value: 6 });
+  expect(agents()).not.toBe(before);
+  expect(agents()[0]!.events[0]!.sum).toBe(11n);
+  await until(() => agents() === agents());
+  write('c');
+  await until(() => agents().length === 3);
+  expect(agents().map(({ agent }) => agent)).toEqual(['a', 'b', 'c']);
+});
+
 it('keeps its numbers while a snapshot fails half-way', () => {
   const { source, reader, write } = rings();
   const kept = new KeptSnapshot();

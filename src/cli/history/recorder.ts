@@ -6,6 +6,7 @@ import { reasonOf } from '../../errors.js';
 import type { CustomError } from '../../mapping/custom-events.js';
 import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
+import type { AgentSnapshot } from '../../tally.js';
 import { EndWatch } from '../verdict/end-watch.js';
 import { TroubleWatch } from '../verdict/trouble-watch.js';
 import type { Troubles } from '../verdict/types.js';
@@ -65,6 +66,9 @@ export class Recorder {
   readonly #timer: NodeJS.Timeout;
   /** Of the samples that nobody asked for: a new one each time would cost more than all else that an idle serve does. */
   readonly #kept = new KeptSnapshot();
+  /** Agents of the last sample that nobody asked for: their array is the same until one of them changes. */
+  #keptAgents: readonly AgentSnapshot[] | undefined;
+  #keptReadings: readonly AgentReading[] = [];
   #record: Recording;
   #sample: Sample | undefined;
   #sampledMs = -Infinity;
@@ -120,7 +124,7 @@ export class Recorder {
     // The clock was set back.
     if (takenMs < this.#takenMs) this.#record = new Recording(this.statuses.names, this.#beganMs);
     this.#takenMs = takenMs;
-    const readings = readingsOf(snapshot.agents, this.statuses);
+    const readings = this.#readingsOf(snapshot);
     const { fleet, agents, events, recent, ends, troubles } = this.#record;
     recent.take(takenMs, readings);
     this.#later(() => {
@@ -129,6 +133,13 @@ export class Recorder {
     });
     events.add(takenMs, readings, ends.observe(takenMs, readings.map(mortal)));
     return { snapshot, readings, troubles: troubles.observe(takenMs, readings.map(watched)) };
+  }
+
+  #readingsOf({ agents }: Snapshot): readonly AgentReading[] {
+    if (agents === this.#keptAgents) return this.#keptReadings;
+    const readings = readingsOf(agents, this.statuses);
+    if (agents === this.#kept.last?.agents) [this.#keptAgents, this.#keptReadings] = [agents, readings];
+    return readings;
   }
 }
 
