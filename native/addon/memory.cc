@@ -5,6 +5,9 @@
 #include "addon/functions.h"
 #include "addon/values.h"
 
+// Absent in musl, whose binary is made of the same objects.
+#pragma weak mallopt
+
 namespace nixl_otel::addon {
 
 namespace {
@@ -13,6 +16,7 @@ namespace {
 // of V8's threads otherwise keeps megabytes of its own, which it has used once to compile a function.
 void shareFreedMemory(const Napi::CallbackInfo&) {
 #ifdef __GLIBC__
+  if (mallopt == nullptr) return;
   mallopt(M_ARENA_MAX, 1);
   mallopt(M_MMAP_THRESHOLD, 128 * 1024);
   mallopt(M_TRIM_THRESHOLD, 128 * 1024);
