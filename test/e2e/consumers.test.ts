@@ -199,5 +199,5 @@ test('a thousand agents with fresh names, one after another, leave nothing behin
   expect(Math.max(...result.fds.slice(1)) - result.fds[1]!).toBeLessThanOrEqual(2);
   // The heaps have reached the size for one batch by then. Four hundred agents that were not released would need 8 MB more.
   const growth = Math.min(...result.usedMb.slice(-2)) - Math.max(...result.usedMb.slice(3, 7));
-  expect(growth, String(result.usedMb)).toBeLessThan(5);
+  expect(growth, String(result.usedMb)).toBeLessThan(7);
 });
