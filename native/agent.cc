@@ -276,12 +276,9 @@ void Agent::noteWriters(const std::set<FileId>& wanted, const std::map<FileId, P
 }
 
 bool Agent::isWriting(const Attached& attached, Clock::time_point now, ProcessProbes& probes, bool withMaps) const {
-  const pid_t pid = attached.writer.pid;
-  const uint64_t startTime = probes.startTime(pid);
-  if (startTime == kStartUnknown) return true;  // the process may still run
-  if (startTime != attached.writer.startTime) return false;
+  if (probes.hasEnded(attached.writer)) return false;
   if (!withMaps || now - attached.lastMoved < kQuietBeforeMapsProbe) return true;
-  return probes.mapsForWriting(pid, attached.reader->id()) != MapsAnswer::kDoesNot;
+  return probes.mapsForWriting(attached.writer.pid, attached.reader->id()) != MapsAnswer::kDoesNot;
 }
 
 void Agent::checkLife(Clock::time_point now, ProcessProbes& probes, bool withMaps) {
@@ -407,6 +404,7 @@ AgentStatus Agent::status(const TallySlot& slot) const {
   status.capacity = current.reader->capacity();
   status.life = life();
   status.pid = current.writerSeen && !current.gone && !current.elsewhere ? current.writer.pid : 0;
+  status.searched = searches_ > 0;
   status.lastEventMs = lastEventMs_;
   status.peakFound = peakFound_.value();
   status.exported = moved_ || current.writerSeen;

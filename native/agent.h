@@ -53,6 +53,7 @@ struct AgentStatus {
   uint64_t capacity = 0;
   Life life = Life::kUnknown;
   pid_t pid = 0;
+  bool searched = false;   // a search for its writer is complete
   double lastEventMs = 0;  // wall clock; 0: none yet
   bool exported = false;
   uint64_t foundAtDrain = 0;  // events that the last drain found

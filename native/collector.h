@@ -67,6 +67,13 @@ struct SourceReport {
   CollectorStats stats;
 };
 
+// Place of a snapshot between two of its parts. It refers to no agent: one that ended may be released meanwhile.
+struct SnapshotPlace {
+  Clock::time_point begin{};  // of the first part
+  std::string last;           // path of the last agent that was visited
+  bool isComplete = false;
+};
+
 class Collector {
  public:
   static Collector& instance();
@@ -111,6 +118,13 @@ class Collector {
   // Calls visit() for each of the source's agents. False if the thread held a lock for longer than the budget; then
   // some agents were not visited.
   bool snapshot(Source& source, uint32_t reader, const Visit& visit, WaitBudget& budget);
+  // The same in parts, between which the caller may do other work. Visits the next agents after `place`, at most
+  // `most`. An agent that is attached or released between two parts may be missing; a reader has read the last values
+  // of a released one with an earlier snapshot.
+  bool snapshotPart(Source& source, SnapshotPlace& place, size_t most, const Visit& visit, WaitBudget& budget);
+  // Notes that the reader has a snapshot, with the last values of dead agents. Call it after the last part, and after
+  // all that may fail.
+  void noteRead(Source& source, uint32_t reader, const SnapshotPlace& place, WaitBudget& budget);
   // Lists at most `most` problems. False if the thread held a lock for longer than the budget.
   bool report(const Source& source, size_t most, SourceReport& out, WaitBudget& budget);
   CollectorStats stats();

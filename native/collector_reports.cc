@@ -1,26 +1,42 @@
 // Reports of the collector: snapshots of agents, and problems of files and directories.
 
+#include <algorithm>
+#include <cstdint>
+
 #include "collector.h"
 
 namespace nixl_otel {
 
 bool Collector::snapshot(Source& source, uint32_t reader, const Visit& visit, WaitBudget& budget) {
+  SnapshotPlace place;
+  if (!snapshotPart(source, place, SIZE_MAX, visit, budget)) return false;
+  noteRead(source, reader, place, budget);
+  return true;
+}
+
+bool Collector::snapshotPart(Source& source, SnapshotPlace& place, size_t most, const Visit& visit,
+                             WaitBudget& budget) {
+  if (place.begin == Clock::time_point{}) place.begin = Clock::now();
   std::vector<SourceAgent> agents;
-  const Clock::time_point begin = Clock::now();
   {
     FairLock lock(collectorMutex, std::defer_lock);
     if (!lock.lockWithin(budget)) return false;
-    agents.reserve(source.agents().size());
-    for (const auto& [path, seen] : source.agents()) agents.push_back(seen);
+    agents.reserve(std::min(most, source.agents().size()));
+    auto next = source.agents().upper_bound(place.last);
+    for (; next != source.agents().end() && agents.size() < most; ++next) agents.push_back(next->second);
+    place.isComplete = next == source.agents().end();
   }
   for (const SourceAgent& seen : agents) {
     const auto visitSeen = [&](const AgentStatus& status, const Tally& tally) { visit(seen, status, tally); };
     if (!seen.agent->read(*seen.slot, budget, visitSeen)) return false;
   }
-  // After the visits: if one of them fails, the reader has not read the last values of a dead agent.
-  FairLock lock(collectorMutex, std::defer_lock);
-  if (lock.lockWithin(budget)) source.noteRead(reader, begin);
+  if (!agents.empty()) place.last = agents.back().agent->path();
   return true;
+}
+
+void Collector::noteRead(Source& source, uint32_t reader, const SnapshotPlace& place, WaitBudget& budget) {
+  FairLock lock(collectorMutex, std::defer_lock);
+  if (lock.lockWithin(budget)) source.noteRead(reader, place.begin);
 }
 
 bool Collector::report(const Source& source, size_t most, SourceReport& out, WaitBudget& budget) {

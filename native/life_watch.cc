@@ -23,8 +23,8 @@ bool LifeWatch::watch(const AgentMap& agents, Clock::time_point now) {
   lastCheck_ = now;
   const bool withMaps = now - lastMapsCheck_ >= kMapsCheckInterval;
   if (withMaps) lastMapsCheck_ = now;
-  ProcessProbes probes;
-  for (const auto& [path, agent] : agents) agent->checkLife(now, probes, withMaps);
+  probes_.beginPass();
+  for (const auto& [path, agent] : agents) agent->checkLife(now, probes_, withMaps);
   return true;
 }
 
@@ -54,6 +54,7 @@ void LifeWatch::noteAttached(Clock::time_point now) {
 
 void LifeWatch::clear() {
   search_ = WriterSearch();
+  probes_ = ProcessProbes();
   nextSearch_ = {};
 }
 

@@ -29,6 +29,7 @@ class LifeWatch {
   void search(const AgentMap& agents, Clock::time_point now) REQUIRES(collectorThread);
 
   WriterSearch search_;
+  ProcessProbes probes_;
   Clock::time_point nextSearch_{};
   std::chrono::milliseconds searchPause_{0};
   bool searchAgain_ = false;  // a ring was attached since the last search began

@@ -82,7 +82,7 @@ inline constexpr std::array kLayouts{
     RingLayout{2, "1.1.0 - 1.2.0",                kHeaderA, {16,        kAbsent, 0,        kAbsent, 4,       8}},
     RingLayout{2, "unreleased, 48-byte slots",    kHeaderA, {48,        kAbsent, 0,        4,       kAbsent, 40}},
     RingLayout{3, "1.3.0, 1.3.2",                 kHeaderA, {16,        kAbsent, kAbsent,  kAbsent, 0,       8}},
-    RingLayout{4, "1.3.1, 1.4.0",                 kHeaderA, {16,        kAbsent, kAbsent,  kAbsent, 0,       8}},
+    RingLayout{4, "1.3.1, 1.4.0, 1.5.1",          kHeaderA, {16,        kAbsent, kAbsent,  kAbsent, 0,       8}},
     RingLayout{5, "draft, upstream PR 2018",      kHeaderB, {16,        kAbsent, kAbsent,  kAbsent, 0,       8}},
 };
 // clang-format on

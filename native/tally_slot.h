@@ -24,7 +24,7 @@ struct TallySlot {
   explicit TallySlot(const std::shared_ptr<const TallyPlan>& plan) : tally(plan) {}
 
   Tally tally;
-  // What the agent's rings had counted when the tally began.
+  // Counts of the agent's rings when the tally began.
   DrainStats earlierDrains;
   Clock::duration earlierFullTime{0};
   std::vector<std::shared_ptr<EventTap>> taps;

@@ -1,7 +1,6 @@
 #include "writer_search.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -63,26 +62,6 @@ std::vector<pid_t> allProcesses() {
 
 }  // namespace
 
-uint64_t processStartTime(pid_t pid) {
-  const std::string path = "/proc/" + std::to_string(pid) + "/stat";
-  const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.valid()) return errno == ENOENT || errno == ESRCH ? 0 : kStartUnknown;
-  char text[1024];
-  const ssize_t got = ::read(fd.get(), text, sizeof text - 1);
-  if (got <= 0) return got == 0 || errno == ESRCH ? 0 : kStartUnknown;
-  text[got] = '\0';
-  // The command, the second field, is in parentheses and may contain spaces and parentheses. Parses after the last one.
-  const char* field = std::strrchr(text, ')');
-  if (field == nullptr) return 0;
-  char state = 0;
-  unsigned long long start = 0;
-  if (std::sscanf(field + 1, " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu", &state,
-                  &start) != 2) {
-    return 0;
-  }
-  return state == 'Z' || state == 'X' ? 0 : start;  // a zombie writes nothing
-}
-
 uint64_t ownPidNamespace() {
   static const uint64_t own = [] {
     struct stat info;
@@ -91,10 +70,9 @@ uint64_t ownPidNamespace() {
   return own;
 }
 
-uint64_t ProcessProbes::startTime(pid_t pid) {
-  const auto [seen, fresh] = startTimes_.try_emplace(pid);
-  if (fresh) seen->second = processStartTime(pid);
-  return seen->second;
+void ProcessProbes::beginPass() {
+  watch_.beginPass();
+  mapped_.clear();
 }
 
 MapsAnswer ProcessProbes::mapsForWriting(pid_t pid, const FileId& file) {

@@ -13,31 +13,22 @@
 #include <utility>
 #include <vector>
 
+#include "process_watch.h"
 #include "ring_file.h"
 
 namespace nixl_otel {
-
-struct ProcessId {
-  pid_t pid = 0;
-  uint64_t startTime = 0;  // clock ticks since boot; distinguishes processes to which the kernel gave the same pid
-  bool operator==(const ProcessId&) const = default;
-};
-
-// Returns the start time of a process, 0 if it does not exist, or kStartUnknown if /proc cannot be read, for example
-// because no descriptor is free.
-uint64_t processStartTime(pid_t pid);
-inline constexpr uint64_t kStartUnknown = UINT64_MAX;
 
 // Returns the inode of this process's pid namespace, or 0 if /proc does not tell it. A pid has a meaning only there.
 uint64_t ownPidNamespace();
 
 enum class MapsAnswer : uint8_t { kMaps, kDoesNot, kUnknown };
 
-// Probes of processes during one pass over the agents. Agents of the same process share a probe, because the kernel
+// Probes of processes during passes over the agents. Agents of the same process share a probe, because the kernel
 // takes milliseconds to print the mappings of a large process.
 class ProcessProbes {
  public:
-  uint64_t startTime(pid_t pid);
+  void beginPass();
+  bool hasEnded(const ProcessId& process) { return watch_.hasEnded(process); }
   // Probes whether this process maps this file for writing.
   MapsAnswer mapsForWriting(pid_t pid, const FileId& file);
 
@@ -46,8 +37,8 @@ class ProcessProbes {
     MapsAnswer answer;
     std::set<FileId> files;
   };
-  std::map<pid_t, uint64_t> startTimes_;
-  std::map<pid_t, Mapped> mapped_;
+  ProcessWatch watch_;
+  std::map<pid_t, Mapped> mapped_;  // in this pass
 };
 
 // Processes, and inodes of the files that they lock. Consumers lock rings; agents do not.

@@ -13,7 +13,7 @@ namespace nixl_otel::addon {
 namespace {
 
 // Lets further threads share the memory of the first, and returns large blocks to the system when they are freed. Each
-// of V8's threads otherwise keeps megabytes of its own, which it has used once to compile a function.
+// of V8's threads otherwise keeps megabytes that it has used once to compile a function.
 void shareFreedMemory(const Napi::CallbackInfo&) {
 #ifdef __GLIBC__
   if (mallopt == nullptr) return;

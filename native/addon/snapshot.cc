@@ -1,6 +1,8 @@
 // Snapshots of sources.
 
 #include <atomic>
+#include <optional>
+#include <span>
 
 #include "addon/functions.h"
 #include "addon/values.h"
@@ -24,7 +26,7 @@ void putAgent(Words& words, std::vector<std::string>& strings, const SourceAgent
   words.put(status.lastEventMs);
   words.put(uint64_t{status.exported} | uint64_t{status.drains.suspect} << 1 |
             uint64_t{tally.memoryApproximate()} << 2 | uint64_t{status.recovered} << 3 |
-            uint64_t{!status.keptAttributes.empty()} << 4);
+            uint64_t{!status.keptAttributes.empty()} << 4 | uint64_t{status.searched} << 5);
   words.put(status.foundAtDrain);
   words.put(status.peakFound);
   words.put(status.drains.foundFull);
@@ -82,36 +84,34 @@ Napi::Object collectorObject(Napi::Env env, const CollectorStats& stats) {
   return collector;
 }
 
-// (source, reader, exponential, room): returns the snapshot; without `exponential` its histograms have no exponential
-// view. Its words are in the ArrayBuffer `room` if they fit in it. If the collector's thread holds a lock for longer
-// than the budget, returns the milliseconds since its last tick instead, as a number.
-Napi::Value snapshot(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  const std::shared_ptr<Source> source = held<Source>(info);
-  Collector& collector = Collector::instance();
-  WaitBudget budget = collector.callBudget();
-  auto room = info[3].As<Napi::ArrayBuffer>();
-  // Growing word by word would copy megabytes, and touch new memory for each copy.
-  static std::atomic<size_t> lastSize = 0;
-  Words words({static_cast<uint64_t*>(room.Data()), room.ByteLength() / sizeof(uint64_t)}, lastSize);
+// A snapshot that is taken in parts.
+struct TakenSnapshot {
+  std::shared_ptr<Source> source;
+  uint32_t reader;
+  Views views;
+  WaitBudget budget;  // of all parts
+  SnapshotPlace place;
+  std::optional<Words> words;  // from the first part to the last one
   std::vector<std::string> strings;
   uint32_t agents = 0;
-  const Views views = info[2].As<Napi::Boolean>() ? Views::kBoth : Views::kByBound;
-  const auto put = [&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
-    putAgent(words, strings, seen, status, tally, views);
-    ++agents;
-  };
-  const auto reader = static_cast<uint32_t>(number(info[1]));
-  SourceReport report;
-  if (!collector.snapshot(*source, reader, put, budget) || !collector.report(*source, 1000, report, budget)) {
-    return Napi::Number::New(env, collector.sinceTickMs());
-  }
-  lastSize = words.all().size();
+};
+
+// (source, reader, exponential): begins a snapshot; without `exponential` its histograms have no exponential view.
+Napi::Value beginSnapshot(const Napi::CallbackInfo& info) {
+  auto taken = std::make_shared<TakenSnapshot>();
+  taken->source = held<Source>(info);
+  taken->reader = static_cast<uint32_t>(number(info[1]));
+  taken->budget = Collector::instance().callBudget();
+  taken->views = info[2].As<Napi::Boolean>() ? Views::kBoth : Views::kByBound;
+  return wrap(info.Env(), std::move(taken));
+}
+
+Napi::Object snapshotObject(Napi::Env env, TakenSnapshot& taken, const SourceReport& report, Napi::ArrayBuffer room) {
   auto result = Napi::Object::New(env);
   result.Set("takenMs", wallClockMs());
-  result.Set("agents", agents);
-  result.Set("words", words.fits() ? room : wordBuffer(env, words));
-  result.Set("strings", textArray(env, strings));
+  result.Set("agents", taken.agents);
+  result.Set("words", taken.words->fits() ? room : wordBuffer(env, *taken.words));
+  result.Set("strings", textArray(env, taken.strings));
   result.Set("problemCount", static_cast<double>(report.problemCount));
   result.Set("problems", problemArray(env, report.problems));
   result.Set("stateProblems", stateProblemArray(env, report.stateProblems));
@@ -123,8 +123,48 @@ Napi::Value snapshot(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// (snapshot, room, most): adds the next agents, at most `most`. Returns the snapshot if it is complete, otherwise
+// undefined. Its words are in the ArrayBuffer `room` if they fit in it; each call for a snapshot must pass the same. If
+// the collector's thread holds a lock for longer than the budget, returns the milliseconds since its last tick instead,
+// as a number; then the snapshot has failed.
+Napi::Value continueSnapshot(const Napi::CallbackInfo& info) {
+  const Napi::Env env = info.Env();
+  TakenSnapshot& taken = *held<TakenSnapshot>(info);
+  Collector& collector = Collector::instance();
+  auto room = info[1].As<Napi::ArrayBuffer>();
+  // Growing word by word would copy megabytes, and touch new memory for each copy.
+  static std::atomic<size_t> lastSize = 0;
+  if (!taken.words) {
+    const std::span<uint64_t> memory(static_cast<uint64_t*>(room.Data()), room.ByteLength() / sizeof(uint64_t));
+    taken.words.emplace(memory, lastSize);
+  }
+  const auto put = [&](const SourceAgent& seen, const AgentStatus& status, const Tally& tally) {
+    putAgent(*taken.words, taken.strings, seen, status, tally, taken.views);
+    ++taken.agents;
+  };
+  const auto most = static_cast<size_t>(number(info[2]));
+  SourceReport report;
+  const bool isRead = collector.snapshotPart(*taken.source, taken.place, most, put, taken.budget);
+  if (isRead && !taken.place.isComplete) return env.Undefined();
+  Napi::Value result;
+  if (isRead && collector.report(*taken.source, 1000, report, taken.budget)) {
+    collector.noteRead(*taken.source, taken.reader, taken.place, taken.budget);
+    lastSize = taken.words->all().size();
+    result = snapshotObject(env, taken, report, room);
+  } else {
+    result = Napi::Number::New(env, collector.sinceTickMs());
+  }
+  // The garbage collector may keep `taken` for long, because it does not know its size.
+  taken.words.reset();
+  taken.strings = {};
+  return result;
+}
+
 }  // namespace
 
-void addSnapshot(Napi::Object exports) { add(exports, "snapshot", snapshot); }
+void addSnapshot(Napi::Object exports) {
+  add(exports, "beginSnapshot", beginSnapshot);
+  add(exports, "continueSnapshot", continueSnapshot);
+}
 
 }  // namespace nixl_otel::addon

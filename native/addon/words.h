@@ -17,7 +17,7 @@ namespace nixl_otel::addon {
 
 // Version of the interface between the addon and src/shm-bridge: functions, objects, and the order of words. A change
 // of either side increments it here and in src/shm-bridge/addon.ts.
-constexpr uint64_t kInterfaceVersion = 6;
+constexpr uint64_t kInterfaceVersion = 8;
 
 class Words {
  public:
