@@ -17,10 +17,19 @@ const OTEL_LABELS = {
   state: semconv.ATTR_NIXL_RING_STATE,
   outcome: semconv.ATTR_NIXL_DURATION_OUTCOME,
   exporter: semconv.ATTR_NIXL_EXPORTER_NAME,
+  reason: semconv.ATTR_NIXL_HTTP_REFUSAL_REASON,
 } as const;
 
+/** Labels of metrics about serve, as above. Agents' series lack them, so configured attributes may have their names. */
+const OTEL_LABELS_OF_SERVE = {
+  result: semconv.ATTR_NIXL_EXPORT_RESULT,
+  version: 'service.version', // this one and the next of OpenTelemetry's semantic conventions
+  node_version: 'process.runtime.version',
+} as const;
+const ALL_OTEL_LABELS = { ...OTEL_LABELS, ...OTEL_LABELS_OF_SERVE };
+
 /** Distinguishes the series of one metric and agent. */
-export type LabelKey = keyof typeof OTEL_LABELS;
+export type LabelKey = keyof typeof ALL_OTEL_LABELS;
 export type Labels = Readonly<Partial<Record<LabelKey, string>>>;
 /** One object for all points without labels: attributes are merged once per object. */
 export const NO_LABELS: Labels = {};
@@ -83,7 +92,7 @@ export function hostAttributes(naming: Naming, hostname: string): Attributes {
 export function withLabels(naming: Naming, base: Attributes, labels: Labels): Attributes {
   const attributes = { ...base };
   for (const [key, value] of Object.entries(labels)) {
-    attributes[naming === 'nixl' ? key : OTEL_LABELS[key as LabelKey]] = value;
+    attributes[naming === 'nixl' ? key : ALL_OTEL_LABELS[key as LabelKey]] = value;
   }
   return attributes;
 }

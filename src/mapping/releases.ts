@@ -45,7 +45,12 @@ export const RELEASES = {
     hasCategory: false,
     seriesOf: ({ nixl: { counter, gauge } }) => ({ counter, gauge }),
   },
-  main: { releases: 'main at commit 8770b655a', types: Infinity, hasCategory: false, seriesOf: ({ nixl }) => nixl },
+  main: {
+    releases: '1.5.1, main at commit 8770b655a',
+    types: Infinity,
+    hasCategory: false,
+    seriesOf: ({ nixl }) => nixl,
+  },
 } satisfies Record<string, ReleaseRow>;
 
 export type NixlRelease = keyof typeof RELEASES;

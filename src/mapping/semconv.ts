@@ -101,8 +101,18 @@ export const METRIC_NIXL_COLLECTOR_LAG_MAX = 'nixl.collector.lag.max' as const;
 export const METRIC_NIXL_COLLECTOR_AGENTS = 'nixl.collector.agents' as const;
 /** UpDownCounter, {file}. Skipped files, directories without rings, and rings without a usable state file, by state. */
 export const METRIC_NIXL_COLLECTOR_PROBLEMS = 'nixl.collector.problems' as const;
+/** Gauge, {build}. 1, by the version of serve and that of Node.js. */
+export const METRIC_NIXL_OTEL_BUILD_INFO = 'nixl.otel.build_info' as const;
+/** Counter, {export}. Exports of serve by exporter and result. A page of /metrics is an export of the exporter prometheus. */
+export const METRIC_NIXL_EXPORTER_EXPORTS = 'nixl.exporter.exports' as const;
+/** Counter, s. Total time of the exports of serve by exporter: to make a page, or to send what was collected. */
+export const METRIC_NIXL_EXPORTER_TIME = 'nixl.exporter.time' as const;
 /** Counter, {failure}. Failed exports of serve by exporter, and errors that an exporter threw outside of an export. */
 export const METRIC_NIXL_EXPORTER_FAILURES = 'nixl.exporter.failures' as const;
+/** Counter, {refusal}. Requests and connections that serve refused because of its web configuration, by reason. */
+export const METRIC_NIXL_HTTP_REFUSALS = 'nixl.http.refusals' as const;
+/** Gauge, {file}. 1 if files of the web configuration have changed and cannot be used. */
+export const METRIC_NIXL_HTTP_CONFIG_STALE = 'nixl.http.config.stale' as const;
 
 /** Counter, {event}. Events for custom builders, by outcome: delivered or lost. Other metrics lose no events. */
 export const METRIC_NIXL_BUILDERS_EVENTS = 'nixl.builders.events' as const;
@@ -137,5 +147,9 @@ export const ATTR_NIXL_AGENT_LIFE = 'nixl.agent.life' as const;
 export const ATTR_NIXL_RING_STATE = 'nixl.ring.state' as const;
 /** `recorded`, `sampled_out` or `lost`; `outcome` in naming `nixl`. */
 export const ATTR_NIXL_DURATION_OUTCOME = 'nixl.duration.outcome' as const;
-/** Exporter of `nixl.exporter.failures`; `exporter` in naming `nixl`. */
+/** Exporter of `nixl.exporter.exports` and its siblings; `exporter` in naming `nixl`. */
 export const ATTR_NIXL_EXPORTER_NAME = 'nixl.exporter.name' as const;
+/** `success` or `failed`; `result` in naming `nixl`. */
+export const ATTR_NIXL_EXPORT_RESULT = 'nixl.export.result' as const;
+/** Reason of `nixl.http.refusals`; `reason` in naming `nixl`. */
+export const ATTR_NIXL_HTTP_REFUSAL_REASON = 'nixl.http.refusal.reason' as const;

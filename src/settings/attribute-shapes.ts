@@ -2,7 +2,10 @@
 import { shown } from '../arguments.js';
 import { reasonOf } from '../errors.js';
 import {
+  ATTRIBUTE_SET_NAMES,
   ATTRIBUTE_TYPES,
+  type AttributeSet,
+  attributeSpecs,
   type AttributeSpec,
   type AttributeType,
   type AttributeValue,
@@ -13,6 +16,7 @@ import {
 } from '../mapping/index.js';
 import {
   also,
+  either,
   list,
   number,
   object,
@@ -65,6 +69,7 @@ const source = wordOrObject(word(PLAIN_SOURCES), {
   constant: object({ constant }, ['constant']),
   env: object({ env: variableName }, ['env']),
   agentEnv: object({ agentEnv: variableName }, ['agentEnv']),
+  podEnv: object({ podEnv: variableName }, ['podEnv']),
   record: object({ record: text }, ['record']),
 });
 
@@ -102,13 +107,28 @@ const attribute = also(
   },
 );
 
-export const ATTRIBUTES: Shape = also(list(attribute), (specs: AttributeSpec[]): readonly Problem[] => {
-  const spelled = specs.map((spec) => prometheusSpelling(spec.name));
-  return specs.flatMap((spec, i) => {
-    const first = spelled.indexOf(spelled[i]!);
-    if (first === i) return [];
-    const other = specs[first]!.name;
-    const alike = other === spec.name ? 'is' : `is spelled in Prometheus like ${other},`;
-    return [{ path: [i, 'name'], text: `is ${spec.name}, which ${alike} the name of attributes[${first}]` }];
+/** Refuses two attributes with one name. A name of a set has the place of the set's word. */
+function withoutTwins<T extends AttributeSpec | AttributeSet>(shape: Shape<T[]>): Shape<T[]> {
+  return also(shape, (given: T[]): readonly Problem[] => {
+    const named = given.flatMap((one, place) => attributeSpecs([one]).map((spec) => ({ one, place, name: spec.name })));
+    return named.flatMap(({ one, place, name }, i) => {
+      const first = named.find((other) => prometheusSpelling(other.name) === prometheusSpelling(name))!;
+      if (first === named[i]) return [];
+      const alike = first.name === name ? 'is' : `is spelled in Prometheus like ${first.name},`;
+      const text = `is ${name}, which ${alike} the name of attributes[${first.place}]`;
+      if (typeof one !== 'string') return [{ path: [place, 'name'], text }];
+      return [{ path: [place], text: `is ${one}, whose attribute ${text}` }];
+    });
   });
-});
+}
+
+export const ATTRIBUTE_SPECS = withoutTwins(list(attribute as Shape<AttributeSpec>));
+
+const set = word(ATTRIBUTE_SET_NAMES);
+const sets = `or the word ${set.allowed}`;
+
+/** The text of a flag can name sets, but has no attributes. */
+export const ATTRIBUTES: Shape<(AttributeSpec | AttributeSet)[]> = {
+  ...withoutTwins(list(either(attribute as Shape<AttributeSpec>, set, sets, (one) => typeof one === 'string'))),
+  parse: (text) => text.split(',').map((one) => set.parse!(one.trim())),
+};

@@ -1,16 +1,14 @@
 /** A configuration file, YAML or JSON: the options under their own names, and a section for `nixl-otel serve`. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { NixlTelemetryError } from '../errors.js';
+import { checkedText, orInvalid } from './checked-text.js';
 import { BUILDERS_IN_FILE } from './event-shapes.js';
-import { readJson } from './json-text.js';
-import { lineAndColumn } from './located.js';
 import type { BuilderName, MetricBuilder } from './metric-builder.js';
 import { OPTION_ROWS } from './option-rows.js';
 import { described, fileFields } from './row.js';
-import { anyObject, object, type Path, pathText, type Shape, text } from './shape.js';
+import { anyObject, object, type Path, type Shape, text } from './shape.js';
 import { builderFromModule, isModulePath } from './user-module.js';
-import { readYaml } from './yaml-text.js';
 
 /** Contents of a file, with absolute paths of modules. */
 export interface WrittenSettings {
@@ -69,20 +67,7 @@ export function readSettings(file: string, serve?: Shape, onText?: (text: string
     readFileSync(file, 'utf8').replace(/^\uFEFF/, ''),
   );
   onText?.(text);
-  const located = path.extname(file).toLowerCase() === '.json' ? readJson(text) : readYaml(text);
-  const place = (offset: number): string => `${file}:${lineAndColumn(text, offset)}`;
-  refuse(
-    file,
-    located.mistakes.map(({ offset, message }) => `${place(offset)}: ${message}`),
-  );
-  // Throws if nested aliases would expand too far: they could fill the memory.
-  const value = orInvalid(file, file, located.value);
-  const where = (at: Path): string => `${place(located.offsetOf(at))}: ${pathText(at) || 'the file'}`;
-  const problems = fileShape(serve).problems(value);
-  refuse(
-    file,
-    problems.map((problem) => `${where(problem.path)} ${problem.text}`),
-  );
+  const { value, where } = checkedText(file, text, fileShape(serve));
   const { serve: section = {}, ...written } = value as Record<string, unknown>;
   delete written['$schema'];
   const { builders } = written as { builders?: string[] };
@@ -90,17 +75,4 @@ export function readSettings(file: string, serve?: Shape, onText?: (text: string
     written['builders'] = builders.map((one) => (isModulePath(one) ? path.resolve(path.dirname(file), one) : one));
   }
   return { path: file, written, serve: section as Record<string, unknown>, where };
-}
-
-/** @throws NixlTelemetryError CONFIG_INVALID in place of another error. */
-function orInvalid<T>(file: string, prefix: string, work: () => T): T {
-  try {
-    return work();
-  } catch (cause) {
-    throw new NixlTelemetryError('CONFIG_INVALID', `${prefix}: ${reasonOf(cause)}`, { path: file, cause });
-  }
-}
-
-function refuse(file: string, mistakes: readonly string[]): void {
-  if (mistakes.length > 0) throw new NixlTelemetryError('CONFIG_INVALID', mistakes.join('\n'), { path: file });
 }

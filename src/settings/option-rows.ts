@@ -1,6 +1,7 @@
 /** Options of the producer and the instrumentation, and of `nixl-otel` if they have a flag: one row each. */
 import { hostname } from 'node:os';
 import {
+  ATTRIBUTE_SET_NAMES,
   DEFAULT_BOUNDS,
   DEFAULT_NIXL_LABELS,
   DEFAULT_NIXL_RELEASE,
@@ -129,6 +130,9 @@ export const OPTION_ROWS = {
   },
   hostname: {
     shape: text,
+    flag: { name: 'hostname', takes: '<name>' },
+    variables: [{ name: 'NIXL_OTEL_HOSTNAME', serveOnly: true }],
+    group: 'Series',
     passedTo: 'profile',
     default: hostname,
     defaultText: 'os.hostname()',
@@ -200,8 +204,13 @@ export const OPTION_ROWS = {
   },
   attributes: {
     shape: ATTRIBUTES,
-    type: 'readonly AttributeSpec[]',
-    description: 'custom attributes of every series of an agent',
+    type: 'readonly (AttributeSpec | AttributeSet)[]',
+    flag: { name: 'attributes', takes: '<set>' },
+    group: 'Series',
+    words: ATTRIBUTE_SET_NAMES,
+    description:
+      'attributes of every series of an agent; `kubernetes` for container, pod, namespace and node, with the names of OpenTelemetry',
+    details: 'A file and the code can have custom attributes as well.',
   },
   rankVariable: {
     shape: variableName,

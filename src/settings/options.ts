@@ -3,7 +3,15 @@
  */
 import type { InstrumentationConfig } from '@opentelemetry/instrumentation';
 import type { AggregationOption, AggregationTemporality, InstrumentType } from '@opentelemetry/sdk-metrics';
-import type { AttributeSpec, CustomEvent, Naming, NixlLabels, NixlRelease, SeriesPreset } from '../mapping/index.js';
+import type {
+  AttributeSet,
+  AttributeSpec,
+  CustomEvent,
+  Naming,
+  NixlLabels,
+  NixlRelease,
+  SeriesPreset,
+} from '../mapping/index.js';
 import type { HistogramKind } from './histograms.js';
 import type { BuilderName, MetricBuilder } from './metric-builder.js';
 
@@ -54,8 +62,11 @@ export interface NixlOptions {
    * Default: the environment's NIXL_TELEMETRY_ENABLED_METRICS, else every event.
    */
   enabledMetrics?: string | readonly string[];
-  /** Custom attributes of every series of an agent. */
-  attributes?: readonly AttributeSpec[];
+  /**
+   * Attributes of every series of an agent; `kubernetes` for container, pod, namespace and node, with the names of
+   * OpenTelemetry. A file and the code can have custom attributes as well.
+   */
+  attributes?: readonly (AttributeSpec | AttributeSet)[];
   /**
    * Environment variable of an agent's process that holds its local rank. Default: the environment's
    * NIXL_TELEMETRY_RANK_ENV, else `LOCAL_RANK`.

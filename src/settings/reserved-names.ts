@@ -20,6 +20,20 @@ export interface Named {
   readonly kind: string;
 }
 
+/** Metrics of serve about its process, in both namings. */
+const PROCESS_METRICS = {
+  process_cpu_seconds_total: 'counter',
+  process_resident_memory_bytes: 'updowncounter',
+  process_open_fds: 'updowncounter',
+  process_max_fds: 'gauge',
+  process_start_time_seconds: 'gauge',
+  'process.cpu.time': 'counter',
+  'process.memory.usage': 'updowncounter',
+  'process.unix.file_descriptor.count': 'updowncounter',
+  'process.uptime': 'gauge',
+} as const;
+export type ProcessMetricName = keyof typeof PROCESS_METRICS;
+
 /** Metrics that belong to no agent. The tables that export them take their names from here. */
 export const OWN_METRICS = {
   [semconv.METRIC_NIXL_COLLECTOR_TICKS]: 'counter',
@@ -27,7 +41,13 @@ export const OWN_METRICS = {
   [semconv.METRIC_NIXL_COLLECTOR_LAG_MAX]: 'gauge',
   [semconv.METRIC_NIXL_COLLECTOR_AGENTS]: 'updowncounter',
   [semconv.METRIC_NIXL_COLLECTOR_PROBLEMS]: 'updowncounter',
+  [semconv.METRIC_NIXL_OTEL_BUILD_INFO]: 'gauge',
+  [semconv.METRIC_NIXL_EXPORTER_EXPORTS]: 'counter',
+  [semconv.METRIC_NIXL_EXPORTER_TIME]: 'counter',
   [semconv.METRIC_NIXL_EXPORTER_FAILURES]: 'counter',
+  ...PROCESS_METRICS,
+  [semconv.METRIC_NIXL_HTTP_REFUSALS]: 'counter',
+  [semconv.METRIC_NIXL_HTTP_CONFIG_STALE]: 'gauge',
   [semconv.METRIC_NIXL_DURATION_SAMPLED_RATIO]: 'gauge',
   [semconv.METRIC_NIXL_DURATION_EVENTS]: 'counter',
   /** The Prometheus exporter makes this metric from the resource. */

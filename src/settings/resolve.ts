@@ -21,6 +21,7 @@ export function resolve(rows: OptionRows, layers: Layers): Resolution {
     if (one !== undefined) resolved.set(key, one);
   }
   keepFirstPlaces(resolved);
+  keepFirstAddresses(resolved);
   // A list of builders replaces the default preset. A preset that is set beside it is refused: refuseTwoChoices() in settings.ts.
   if (resolved.has('builders') && resolved.get('series')?.origin === 'default') resolved.delete('series');
   if (areLabelsIncidental(resolved)) {
@@ -52,10 +53,22 @@ export function isVariable({ origin }: Resolved): boolean {
 
 /** Drops directories or globs of a later layer: the first layer that names places names all of them. */
 function keepFirstPlaces(resolved: Map<string, Resolved>): void {
-  const rank = (one: Resolved): number => (one.origin === 'file' ? 2 : isVariable(one) ? 1 : 0);
   const [directories, globs] = [resolved.get('directories'), resolved.get('globs')];
   if (directories === undefined || globs === undefined || rank(directories) === rank(globs)) return;
   resolved.delete(rank(directories) < rank(globs) ? 'globs' : 'directories');
+}
+
+/** Drops the list of addresses if an earlier layer has the host or the port. */
+function keepFirstAddresses(resolved: Map<string, Resolved>): void {
+  const listen = resolved.get('listen');
+  const single = ['host', 'port'].flatMap((key) => resolved.get(key) ?? []);
+  if (listen !== undefined && single.some((one) => rank(one) < rank(listen))) resolved.delete('listen');
+}
+
+/** Place of the origin in the order in which origins count. */
+function rank(one: Resolved): number {
+  const { origin } = one;
+  return origin === 'default' ? 3 : origin === 'file' ? 2 : isVariable(one) ? 1 : 0;
 }
 
 /**

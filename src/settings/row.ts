@@ -22,9 +22,10 @@ export type Part = 'source' | 'tally' | 'profile' | 'instruments';
 
 /**
  * `histograms`: an exporter that can export exponential histograms. `port`: the HTTP server on a port other than 0. `push`: an
- * exporter that pushes. `search`: an exporter that is found by its name. `server`: the HTTP server.
+ * exporter that pushes. `search`: an exporter that is found by its name. `server`: the HTTP server. `socket`: the HTTP server on
+ * a Unix socket. `webConfig`: the HTTP server with a web configuration.
  */
-export type Need = 'console' | 'histograms' | 'otlp' | 'port' | 'push' | 'search' | 'server';
+export type Need = 'console' | 'histograms' | 'otlp' | 'port' | 'push' | 'search' | 'server' | 'socket' | 'webConfig';
 
 /** Headings of flags, in the order of --help. */
 export const GROUPS = ['Rings', 'Series', 'HTTP server', 'Exporters', 'OTLP', 'Configuration and log'] as const;
@@ -140,9 +141,12 @@ export function fileFields(rows: OptionRows, shapeOf: (row: OptionRow) => Shape)
  * @throws Refusal
  */
 export function sectionValue(shape: Shape, given: unknown): unknown {
-  const isList = Array.isArray(given) && shape.problems(given).length === 0;
-  const text = isList ? given.join(',') : given;
-  return typeof text === 'string' && shape.parse !== undefined ? shape.parse(text) : given;
+  const { parse } = shape;
+  if (parse === undefined) return given;
+  if (typeof given === 'string') return parse(given);
+  if (!Array.isArray(given) || shape.problems(given).length > 0) return given;
+  const texts: readonly string[] = given.length > 0 ? given : [''];
+  return texts.reduce((before: unknown, text) => parse(text, before), undefined);
 }
 
 /** Returns the shape of an option in the section `serve`. */

@@ -10,6 +10,7 @@ import {
   PORT,
   replacements,
 } from './nixl-variables.js';
+import { type ListenAddress, listenAddressIn, listenTexts, socketMode } from './listen-address.js';
 import { OPTION_ROWS } from './option-rows.js';
 import { fileFields, type FlagValues, type OptionRow, type OptionRows, sectionShape, type Resolution } from './row.js';
 import { filePath, hostName, httpUrl, milliseconds, object, refuse, type Shape, value, word } from './shape.js';
@@ -82,6 +83,39 @@ export const SERVE_ROWS = {
     /** Port that is registered for OpenTelemetry's Prometheus exporter. */
     default: 9464,
     description: 'port to serve on; 0 for any free port',
+  },
+  listen: {
+    shape: listenTexts,
+    isList: true,
+    flag: { name: 'listen', takes: '<address>', repeats: true },
+    group: 'HTTP server',
+    defaultText: '`--host` and `--port`',
+    description: 'address to serve on, in place of host and port: `host:port`, `[::1]:port`, `:port` or `unix:/path`',
+  },
+  socketMode: {
+    shape: socketMode,
+    needs: 'socket',
+    flag: { name: 'socketMode', takes: '<mode>' },
+    group: 'HTTP server',
+    default: '0660',
+    description: 'permissions of the Unix sockets of `--listen`, octal',
+  },
+  webConfig: {
+    shape: filePath,
+    needs: 'server',
+    flag: { name: 'webConfig', takes: '<file>' },
+    group: 'HTTP server',
+    description: 'file with TLS, client certificates and users, in the format of the Prometheus exporter toolkit',
+    details: '[Access](access.md) has the format.',
+  },
+  protectProbes: {
+    shape: word(['on', 'off']),
+    needs: 'webConfig',
+    flag: { name: 'protectProbes', takes: '<on-or-off>' },
+    group: 'HTTP server',
+    default: 'off',
+    description:
+      '`on`: /livez and /readyz need the user or the client certificate of `--web-config`; `off`: every client gets their status',
   },
   standby: {
     shape: word(['on', 'off']),
@@ -209,6 +243,12 @@ export const ALL_SERVE_ROWS = { ...OPTION_ROWS, ...SERVE_ROWS };
 
 /** Values by the names of the flags. */
 export type ServeSettings = FlagValues<typeof ALL_SERVE_ROWS>;
+
+/** Returns the addresses of the HTTP server. */
+export function listenAddresses({ listen, host, port, socketMode: mode }: ServeSettings): readonly ListenAddress[] {
+  if (listen === undefined) return [{ host, port }];
+  return listen.map((text) => listenAddressIn(text, Number.parseInt(mode, 8)));
+}
 
 /** Returns the flags by the keys of their rows. */
 export function givenFlags(flags: Partial<ServeSettings>): Record<string, unknown> {

@@ -6,6 +6,7 @@ import {
   type Allowlist,
   allowlist,
   AttributeRegistry,
+  attributeSpecs,
   type Bounds,
   type CustomEvent,
   DEFAULT_NIXL_LABELS,
@@ -158,7 +159,7 @@ export function settingsFrom(resolved: Resolution, file: WrittenSettings | undef
     builders,
     hasOwnMetrics,
     events: allowlist(entries, declared),
-    attributes: new AttributeRegistry(attributes),
+    attributes: new AttributeRegistry(attributeSpecs(attributes)),
     customEvents,
     source: sourceOptions({ ...bounds, ...options }, resolved),
   };
@@ -195,7 +196,9 @@ function sourceOptions(options: Options, resolved: Resolution): SourceOptions | 
 /** Refuses attributes with the name of a label: a series cannot have a label twice. */
 function refuseTakenLabels({ naming, nixlLabels, attributes = [] }: Options, where: (at: Path) => string): void {
   if (naming === 'otel') return;
-  const problems = attributes.flatMap(({ name }, i) => {
+  const problems = attributes.flatMap((one, i) => {
+    if (typeof one === 'string') return []; // the names of a set are no labels of NIXL
+    const { name } = one;
     const label = takenNixlLabel(nixlLabels, name);
     if (label === undefined) return [];
     const text = `is ${name}, but nixlLabels is ${nixlLabels}, which has the label ${label}: give the attribute another name, or set nixlLabels to prometheus`;

@@ -28,7 +28,7 @@ import type {
  * Version of the interface between C++ and TypeScript: functions, objects, and the order of words. It must equal
  * kInterfaceVersion in native/addon/words.h. Increment both with every change to either side.
  */
-export const INTERFACE_VERSION = 6;
+export const INTERFACE_VERSION = 8;
 
 /** Opaque reference to an object of the addon: JavaScript only passes it back. */
 export type Handle = { readonly __handle: unique symbol };
@@ -80,11 +80,14 @@ export interface Addon {
   isDrainServed(request: number): boolean;
   addReader(source: Handle): number;
   removeReader(source: Handle, reader: number): void;
+  /** Begins a snapshot, without `exponential` with empty exponential histograms. */
+  beginSnapshot(source: Handle, reader: number, exponential: boolean): Handle;
   /**
-   * Returns a snapshot, without `exponential` with empty exponential histograms. If the collector thread is blocked and holds
-   * a lock, returns the milliseconds since its last tick. `room`: memory for the words, if they fit in it.
+   * Adds agents to a snapshot, at most `mostAgents`. Returns the snapshot once it has all agents, undefined before. If the
+   * collector thread is blocked and holds a lock, returns the milliseconds since its last tick: the snapshot has failed. `room`:
+   * memory for the words, if they fit in it; the same in each call for a snapshot.
    */
-  snapshot(source: Handle, reader: number, exponential: boolean, room: ArrayBuffer): RawSnapshot | number;
+  continueSnapshot(snapshot: Handle, room: ArrayBuffer, mostAgents: number): RawSnapshot | number | undefined;
   keepAttributes(source: Handle, agentId: number, text: string): void;
   /** Returns undefined for an agent whose sums began in this process, and for one that the source does not have. */
   recoveredCounts(source: Handle, agentId: number): (RawTotals & RecoveredCounters) | undefined;

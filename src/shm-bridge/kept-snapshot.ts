@@ -1,6 +1,7 @@
 /** A snapshot that is updated in place: without it, each scrape would leave megabytes to the garbage collector. */
 import { madeOnce } from '../maps.js';
 import type { AgentSnapshot } from '../tally.js';
+import type { Steps } from '../time-slices.js';
 import type { RawSnapshot } from './addon.js';
 import type { RawTally } from './raw-tally.js';
 import { decodeAgents, type Place, snapshotOf } from './snapshot.js';
@@ -33,15 +34,21 @@ export class KeptSnapshot {
     return this.#spare.buffer;
   }
 
-  decode(raw: RawSnapshot, tally: RawTally, given: readonly Place[]): Snapshot {
+  /** Requires: no other snapshot is begun before its end. */
+  *decode(raw: RawSnapshot, tally: RawTally, given: readonly Place[]): Steps<Snapshot> {
     const words = raw.words === this.#spare.buffer ? this.#spare : new Words(raw.words);
     if (this.last !== undefined && this.#isOfLast(raw)) return (this.last = snapshotOf(raw, this.last.agents, given));
-    const found = decodeAgents(raw, words, given, (id, strings) => {
+    const agents: AgentSnapshot[] = [];
+    const found = decodeAgents(raw, words, (id, strings) => {
       const { tallyWords } = madeOnce(this.#agents, id, () => ({ tallyWords: new TallyWords(tally) }));
       return tallyWords.place(words, strings);
     });
-    this.last = { ...found, agents: found.agents.map((agent) => this.#updated(agent)) };
-    if (this.#agents.size > found.agents.length) this.#forgetAllBut(found.agents);
+    for (const agent of found) {
+      agents.push(this.#updated(agent));
+      yield;
+    }
+    this.last = snapshotOf(raw, agents, given);
+    if (this.#agents.size > agents.length) this.#forgetAllBut(agents);
     this.#spare = this.#words;
     this.#words = words;
     this.#usedBytes = 8 * words.at;

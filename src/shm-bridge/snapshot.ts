@@ -1,5 +1,6 @@
 /** Decodes the addon's words into the public snapshot. */
 import type { AgentLife, AgentSnapshot, AgentTally } from '../tally.js';
+import type { Steps } from '../time-slices.js';
 import type { RawSnapshot, RawTotals } from './addon.js';
 import type { RawTally } from './raw-tally.js';
 import { copyOf, TallyWords } from './tally-words.js';
@@ -10,28 +11,30 @@ import { Words } from './words.js';
 const LIVES: readonly AgentLife[] = ['unknown', 'alive', 'dead'];
 
 /** Bits of an agent's flags, as in native/addon/snapshot.cc. */
-const Flag = { EXPORTED: 1, SUSPECT: 2, MEMORY_APPROXIMATE: 4, RECOVERED: 8, ATTRIBUTES: 16 } as const;
+const Flag = { EXPORTED: 1, SUSPECT: 2, MEMORY_APPROXIMATE: 4, RECOVERED: 8, ATTRIBUTES: 16, SEARCHED: 32 } as const;
 
 /** A place of a source's options. */
 export type Place = Pick<PlaceStatus, 'given' | 'path' | 'isGlob'>;
 
-export function decodeSnapshot(raw: RawSnapshot, tally: RawTally, given: readonly Place[]): Snapshot {
+export function* decodeSnapshot(raw: RawSnapshot, tally: RawTally, given: readonly Place[]): Steps<Snapshot> {
   const words = new Words(raw.words);
-  return decodeAgents(raw, words, given, (_, strings) => copyOf(new TallyWords(tally).place(words, strings)));
+  const agents: AgentSnapshot[] = [];
+  for (const agent of decodeAgents(raw, words, (_, strings) => copyOf(new TallyWords(tally).place(words, strings)))) {
+    agents.push(agent);
+    yield;
+  }
+  return snapshotOf(raw, agents, given);
 }
 
-/** Decodes all agents, each without its tally. `tallyOf`: goes behind the words of the tally of an agent, and returns it. */
-export function decodeAgents(
+/** Decodes each agent without its tally. `tallyOf`: goes behind the words of the tally of an agent, and returns it. */
+export function* decodeAgents(
   raw: RawSnapshot,
   words: Words,
-  given: readonly Place[],
   tallyOf: (agentId: number, strings: Iterator<string>) => AgentTally,
-): Snapshot {
+): Generator<AgentSnapshot, void, undefined> {
   words.begin();
   const strings = raw.strings.values();
-  const agents: AgentSnapshot[] = [];
-  for (let i = 0; i < raw.agents; i++) agents.push(decodeAgent(words, strings, tallyOf));
-  return snapshotOf(raw, agents, given);
+  for (let i = 0; i < raw.agents; i++) yield decodeAgent(words, strings, tallyOf);
 }
 
 /** Adds what is not in the words. */
@@ -76,6 +79,7 @@ function decodeAgent(
     wireVersion,
     capacity,
     life,
+    searched: (flags & Flag.SEARCHED) !== 0,
     startTimeMs,
     exported: (flags & Flag.EXPORTED) !== 0,
     foundAtDrain,

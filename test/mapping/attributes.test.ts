@@ -11,7 +11,15 @@ const SUBJECT: AttributeSubject = {
   agent: 'prefill-3',
   hostname: 'Node-1.example',
   environment: { POD_NAME: 'prefill-0', DEBUG: 'yes', EMPTY: '' },
-  process: { pid: 42, environment: { MODEL: 'Llama 3', TAGS: 'a, b,,c' }, localRank: '7', gpus: GPUS },
+  process: {
+    pid: 42,
+    environment: { MODEL: 'Llama 3', TAGS: 'a, b,,c' },
+    localRank: '7',
+    gpus: GPUS,
+    name: 'VLLM::Worker',
+    containerId: 'C-1',
+    podUid: 'ff49d0be-16b7-4a49-bb9e-8ec1f1f4e27f',
+  },
 };
 
 function resolve(spec: Omit<AttributeSpec, 'name'>, subject = SUBJECT): unknown {
@@ -37,6 +45,11 @@ describe('an attribute', () => {
     [{ source: 'gpus', type: 'list' }, GPUS],
     [{ source: 'gpu_count', type: 'integer' }, 3],
     [{ source: 'gpu_identifier' }, '3_NVIDIA_A100_2_NVIDIA_V100_1'],
+    [{ source: 'process_name' }, 'VLLM::Worker'],
+    [{ source: 'process_name', type: 'string' }, 'vllm__worker'],
+    [{ source: 'container_id' }, 'C-1'],
+    [{ source: 'pod_uid' }, 'ff49d0be-16b7-4a49-bb9e-8ec1f1f4e27f'],
+    [{ source: { podEnv: 'MODEL' }, type: 'text' }, 'Llama 3'],
   ])('from %j is %j', (spec, value) => {
     expect(resolve(spec)).toEqual(value);
   });
@@ -44,6 +57,7 @@ describe('an attribute', () => {
   it.each<[Omit<AttributeSpec, 'name'>]>([
     [{ source: { env: 'EMPTY' } }],
     [{ source: { env: 'NOT_SET' } }],
+    [{ source: { podEnv: 'POD_NAME' } }], // the agent may be in another pod
     [{ source: { record: 'action' } }],
     [{ source: { ...rank, pattern: 'decode-(?<rank>\\d+)' } }],
     [{ source: 'agent', type: 'integer' }],
@@ -52,6 +66,15 @@ describe('an attribute', () => {
   ])('from %j has no value, and takes its default', (spec) => {
     expect(resolve(spec)).toBeUndefined();
     expect(resolve({ ...spec, default: 'none' })).toBe('none');
+  });
+
+  it("can come from the reader's variables if the agent is in its pod and has no variable of its own", () => {
+    const inOwnPod = { ...SUBJECT, process: { ...SUBJECT.process!, isInOwnPod: true } };
+    const name = { source: { podEnv: 'POD_NAME' }, type: 'text' } as const;
+    expect(resolve(name, inOwnPod)).toBe('prefill-0');
+    const own = { ...inOwnPod.process, environment: { POD_NAME: 'own' } };
+    expect(resolve(name, { ...inOwnPod, process: own })).toBe('own');
+    expect(resolve({ source: { podEnv: 'EMPTY' } }, inOwnPod)).toBeUndefined();
   });
 
   it('can come from a record, but not from its prototype', () => {

@@ -34,6 +34,7 @@ function agent(about: Partial<AgentSnapshot> = {}): AgentSnapshot {
     path: '/d/a',
     wireVersion: 4,
     life: 'alive',
+    searched: true,
     startTimeMs: 1000,
     exported: true,
     capacity: 16,

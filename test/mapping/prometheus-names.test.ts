@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { translatedName, translatedSeries } from '../../packaging/reference/prometheus-names.mjs';
 import { DURATION_METRICS, SELF_METRICS } from '../../src/instrumentation/self-metrics.js';
+import { SERVE_METRICS } from '../../src/instrumentation/serve-metrics.js';
 import { metricsOf, NAMINGS, NIXL_RELEASES, TALLY_BUILDERS } from '../../src/mapping/index.js';
 
 describe('the translation of a name', () => {
@@ -41,7 +42,8 @@ describe.each(NAMINGS.flatMap((naming) => NIXL_RELEASES.map((release) => ({ nami
   ({ naming, release }) => {
     // Without categories, which has the metrics of events. The presets have some of these builders.
     const builders = TALLY_BUILDERS.filter((builder) => builder !== 'categories');
-    const metrics = [...metricsOf(naming, { builders, release }), ...SELF_METRICS, ...DURATION_METRICS];
+    const ofAgents = metricsOf(naming, { builders, release });
+    const metrics = [...ofAgents, ...SELF_METRICS, ...SERVE_METRICS[naming], ...DURATION_METRICS];
 
     it('no two metrics get the same name', () => {
       const names = metrics.flatMap(translatedSeries);
@@ -50,6 +52,12 @@ describe.each(NAMINGS.flatMap((naming) => NIXL_RELEASES.map((release) => ({ nami
 
     it("NIXL's own series keep their names", () => {
       const own = metrics.filter(({ name }) => name.startsWith('agent_'));
+      expect(own.map(translatedName)).toEqual(own.map(({ name }) => name));
+      expect(own.length > 0).toBe(naming === 'nixl');
+    });
+
+    it('metrics of the process of serve keep the names that Prometheus knows', () => {
+      const own = metrics.filter(({ name }) => name.startsWith('process_'));
       expect(own.map(translatedName)).toEqual(own.map(({ name }) => name));
       expect(own.length > 0).toBe(naming === 'nixl');
     });

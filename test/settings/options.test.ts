@@ -115,6 +115,24 @@ describe('a wrong option', () => {
       },
       /attributes\[2\].name is a_b, which is spelled in Prometheus like a.b, the name of attributes\[0\]/,
     ],
+    [{ attributes: ['docker'] }, /attributes\[0\] is "docker"; allowed: one of "kubernetes"/],
+    [
+      { attributes: 'kubernetes' },
+      /attributes is "kubernetes"; allowed: an array, each of it .* or the word one of "kub/,
+    ],
+    [
+      { attributes: [{ name: 'k8s_pod_uid', source: 'pod_uid' }, 'kubernetes'] },
+      /attributes\[1\] is kubernetes, whose attribute is k8s.pod.uid, which is spelled in Prometheus like k8s_pod_uid, the/,
+    ],
+    [
+      { attributes: ['kubernetes', { name: 'container.id', source: 'container_id' }] },
+      /attributes\[1\].name is container.id, which is the name of attributes\[0\]/,
+    ],
+    [
+      { attributes: ['kubernetes', 'kubernetes'] },
+      /attributes\[1\] is kubernetes, whose attribute is container.id, which/,
+    ],
+    [{ attributes: [{ name: 'a', source: { podEnv: 'A=' } }] }, /attributes\[0\].source.podEnv is "A="/],
     ...['agent.name', 'agent__name', 'nixl_agent_name', 'error_type', 'otel.scope.name'].map(
       (name): [object, RegExp] => [
         { attributes: [{ name, source: 'agent' }] },

@@ -1,6 +1,7 @@
 /** Precedence and origin of values, for library and serve. */
 import { describe, expect, it } from 'vitest';
 import { DURATION_METRICS, SELF_METRICS } from '../../src/instrumentation/self-metrics.js';
+import { SERVE_METRICS } from '../../src/instrumentation/serve-metrics.js';
 import { OPTION_ROWS } from '../../src/settings/option-rows.js';
 import { OWN_METRICS } from '../../src/settings/reserved-names.js';
 import { type Layers, resolve } from '../../src/settings/resolve.js';
@@ -58,6 +59,7 @@ describe('places', () => {
 });
 
 it('metrics that belong to no agent are reserved under their kinds', () => {
-  const tables = [...SELF_METRICS, ...DURATION_METRICS].map(({ name, kind }) => [name, kind]);
+  const ofServe = Object.values(SERVE_METRICS).flat();
+  const tables = [...SELF_METRICS, ...ofServe, ...DURATION_METRICS].map(({ name, kind }) => [name, kind]);
   expect(OWN_METRICS).toEqual({ ...Object.fromEntries(tables), target_info: 'gauge' });
 });

@@ -1,7 +1,7 @@
 /** A snapshot that is updated in place has the numbers of a new one, whatever changed. */
 import { rmSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { tallyOptions } from '../../src/mapping/index.js';
 import { addon, type RawTotals } from '../../src/shm-bridge/addon.js';
 import { openSource, RingWriter } from '../../src/shm-bridge/index.js';
@@ -11,6 +11,7 @@ import { decodeTally } from '../../src/shm-bridge/snapshot.js';
 import { copyOf, TallyWords } from '../../src/shm-bridge/tally-words.js';
 import type { AgentSnapshot, Snapshot } from '../../src/shm-bridge/types.js';
 import { Words } from '../../src/shm-bridge/words.js';
+import { TimeSlices } from '../../src/time-slices.js';
 import { temporaryDirectory } from '../support/live.js';
 import { eventsFor } from '../support/rings.js';
 import { until } from '../support/until.js';
@@ -107,15 +108,80 @@ it('keeps its numbers while a snapshot fails half-way', () => {
   for (let i = 0; i < 3; i++) reader.snapshot({ kept });
   const before = plain(reader.snapshot({ kept }).agents);
   expect(before).toHaveLength(1);
-  vi.spyOn(addon(), 'snapshot').mockImplementation((_source, _reader, _exponential, room) => {
+  let parts = 0;
+  vi.spyOn(addon(), 'continueSnapshot').mockImplementation((_, room) => {
     new Uint8Array(room).fill(0xff);
-    return 1234;
+    return ++parts % 2 === 1 ? undefined : 1234;
   });
   for (let i = 0; i < 2; i++) {
     const repeated = reader.snapshot({ kept });
     expect(plain(repeated.agents)).toEqual(before);
     expect(repeated.collector.sinceTickMs).toBe(1234);
   }
+});
+
+/** Slices that end after each step. */
+class ShortSlices extends TimeSlices {
+  turns = 0;
+  readonly #work: (turn: number) => void;
+
+  /** `work`: other work, between two slices. */
+  constructor(work: (turn: number) => void = () => {}) {
+    super();
+    this.#work = work;
+  }
+
+  override async turn(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#work(++this.turns);
+  }
+}
+
+describe.each([true, false])('a snapshot in slices (updated in place: %s)', (isKept) => {
+  const wantsOf = () => ({ kept: isKept ? new KeptSnapshot() : undefined });
+  /** More agents than are read without a turn for other work. */
+  const MANY = 70;
+  const many = (write: (agent: string) => RingWriter): RingWriter[] =>
+    Array.from({ length: MANY }, (_, i) => write(`agent-${i}`));
+
+  it('has each agent once, with the numbers of a snapshot at once', async () => {
+    const { source, reader, write } = rings();
+    for (const [i, writer] of many(write).entries()) writer.push({ type: 0, value: i });
+    source.drainNow();
+    // Afterwards nothing of the agents changes.
+    await until(() => reader.snapshot().agents.every(({ searched, foundAtDrain }) => searched && foundAtDrain === 0));
+    const wants = wantsOf();
+    for (let i = 0; i < 3; i++) {
+      const slices = new ShortSlices();
+      const found = await reader.snapshotInSlices(slices, wants);
+      expect(plain(found!.agents)).toEqual(plain(reader.snapshot(wantsOf()).agents));
+      expect(found!.agents).toHaveLength(MANY);
+      expect(slices.turns).toBeGreaterThan(1);
+    }
+  });
+
+  it('goes on while agents appear and end', async () => {
+    const { source, reader, write } = rings();
+    const writers = many(write);
+    source.drainNow();
+    const slices = new ShortSlices((turn) => {
+      if (turn > 1) return;
+      for (const { path } of writers.slice(0, 60)) rmSync(path);
+      for (let i = 0; i < 10; i++) write(`new-${i}`);
+      source.drainNow();
+    });
+    const { agents } = (await reader.snapshotInSlices(slices, wantsOf()))!;
+    const names = agents.map(({ agent }) => agent);
+    expect(new Set(names).size).toBe(names.length);
+    expect(names).toEqual(expect.arrayContaining(writers.slice(60).map(({ path: file }) => path.basename(file))));
+  });
+
+  it('is undefined if the source is closed meanwhile', async () => {
+    const { source, reader, write } = rings();
+    many(write);
+    source.drainNow();
+    expect(await reader.snapshotInSlices(new ShortSlices(() => source.close()), wantsOf())).toBeUndefined();
+  });
 });
 
 it('reads other events than before at the same places', () => {

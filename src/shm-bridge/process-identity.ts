@@ -1,0 +1,26 @@
+/** Name, container and pod of a process, from /proc. Readable also if the process belongs to another user. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { containerInCgroups, hidesCgroups, podInMounts } from './cgroup.js';
+
+export interface ProcessIdentity {
+  /** Name of its first thread: at most 15 bytes, which the process may change. */
+  readonly name: string;
+  /** Undefined outside of a container, and if the container cannot be seen. */
+  readonly containerId: string | undefined;
+  readonly podUid: string | undefined;
+  /** True if this process's cgroup namespace hides the container. */
+  readonly isHidden: boolean;
+}
+
+/** Returns undefined if the process has ended or this process cannot see it. `procDir`: for tests. */
+export function readProcessIdentity(pid: number | 'self', procDir = '/proc'): ProcessIdentity | undefined {
+  const read = (file: string): string => readFileSync(join(procDir, String(pid), file), 'utf8');
+  try {
+    const cgroups = read('cgroup');
+    const { containerId, podUid = podInMounts(read('mountinfo')) } = containerInCgroups(cgroups);
+    return { name: read('comm').replace(/\n$/, ''), containerId, podUid, isHidden: hidesCgroups(cgroups) };
+  } catch {
+    return undefined;
+  }
+}
