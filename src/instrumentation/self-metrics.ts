@@ -1,4 +1,4 @@
-/** Metrics of the package itself, not of an agent. The same names in both namings. */
+/** Metrics of the collector, and of sampled durations. The same names in both namings. */
 import { countsOf } from '../maps.js';
 import { eventName, type Labels, NO_LABELS } from '../mapping/index.js';
 import * as semconv from '../mapping/semconv.js';
@@ -15,7 +15,7 @@ interface SelfPoint {
 /** Returns every point at every call, at 0 too, in the same order. */
 type Points<Input extends unknown[]> = (...input: Input) => SelfPoint[];
 
-interface OwnMetric<Input extends unknown[]> {
+export interface OwnMetric<Input extends unknown[]> {
   readonly name: OwnMetricName;
   readonly kind: 'counter' | 'gauge' | 'updowncounter';
   readonly unit: string;
@@ -37,7 +37,7 @@ const PROBLEM_STATES: readonly RingProblem['state'][] = [
   'no_rings',
 ];
 
-function single(value: number): SelfPoint[] {
+export function single(value: number): SelfPoint[] {
   return [{ labels: NO_LABELS, value }];
 }
 
@@ -56,7 +56,7 @@ function problemPoints({ problems, problemCount, stateProblems }: FeedSnapshot):
   ];
 }
 
-function own<Input extends unknown[]>(
+export function own<Input extends unknown[]>(
   name: OwnMetricName,
   unit: string,
   description: string,
@@ -100,12 +100,6 @@ export const SELF_METRICS: readonly OwnMetric<[snapshot: FeedSnapshot]>[] = [
     '{file}',
     'Skipped files, directories without rings, and rings without a usable state file, by state.',
     problemPoints,
-  ),
-  own(
-    semconv.METRIC_NIXL_EXPORTER_FAILURES,
-    '{failure}',
-    'Failed exports of serve by exporter, and errors that an exporter threw outside of an export.',
-    ({ failedExports = [] }) => failedExports.map(([exporter, value]) => ({ labels: { exporter }, value })),
   ),
 ];
 

@@ -67,6 +67,7 @@ export function agentSnapshot(
     wireVersion: 4,
     capacity: 4096,
     life: 'alive',
+    searched: true,
     startTimeMs: START_MS,
     exported: true,
     foundAtDrain: 0,
@@ -152,8 +153,10 @@ export class InMemorySource implements RingSource {
   readonly recovered = new Map<number, RecoveredCounts>();
   collector = { drainIntervalMs: 20, ticks: 500, lateTicks: 2, maxLagMs: 45, sinceTickMs: 3 };
   failure: Error | undefined;
-  /** What readers wanted of their snapshots. */
+  /** Wants of the readers, in order of their snapshots. */
   readonly wants: (SnapshotWants | undefined)[] = [];
+  /** Other work between two slices. */
+  duringSlices: () => Promise<void> | void = () => {};
   readonly #first: InMemoryTap | undefined;
 
   constructor(tap?: TypeTapOptions) {
@@ -192,7 +195,14 @@ export class InMemorySource implements RingSource {
   }
 
   openReader(): SnapshotReader {
-    return { snapshot: (wants) => this.snapshotFor(wants), close: () => {} };
+    return {
+      snapshot: (wants) => this.snapshotFor(wants),
+      snapshotInSlices: async (_, wants) => {
+        await this.duringSlices();
+        return this.closed ? undefined : this.snapshotFor(wants);
+      },
+      close: () => {},
+    };
   }
 
   drainNow(): void {

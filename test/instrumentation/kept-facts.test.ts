@@ -3,7 +3,7 @@ import { expect, it, vi } from 'vitest';
 import { AgentAttributes } from '../../src/instrumentation/agents/agent-attributes.js';
 import { factsIn, type KeptFacts, keptText } from '../../src/instrumentation/agents/kept-facts.js';
 import { DiagOnce } from '../../src/instrumentation/feed/diag-once.js';
-import { AttributeRegistry } from '../../src/mapping/index.js';
+import { type AgentSnapshot, AttributeRegistry } from '../../src/mapping/index.js';
 import { processStart } from '../../src/shm-bridge/agent-process.js';
 import { agentSnapshot, InMemorySource } from './in-memory-source.js';
 
@@ -14,8 +14,12 @@ const FACTS: KeptFacts = {
   instance: 2,
   environment: { RANK: '4', POD: 'Pod-1' },
   gpus: ['H200'],
+  name: 'python',
+  containerId: 'c1',
+  podUid: 'u-1',
 };
-const ATTRIBUTES = { pid: 7, instance: 2, rank: 4, pod: 'pod_1', gpus: '1_H200_1' };
+const IDENTITY = { name: 'python', container: 'c1', uid: 'u-1' };
+const ATTRIBUTES = { pid: 7, instance: 2, rank: 4, pod: 'pod_1', gpus: '1_H200_1', ...IDENTITY };
 
 const registry = new AttributeRegistry([
   { name: 'pid', source: 'pid', type: 'integer' },
@@ -23,6 +27,9 @@ const registry = new AttributeRegistry([
   { name: 'rank', source: 'local_rank', type: 'integer' },
   { name: 'pod', source: { agentEnv: 'POD' } },
   { name: 'gpus', source: 'gpu_identifier' },
+  { name: 'name', source: 'process_name' },
+  { name: 'container', source: 'container_id' },
+  { name: 'uid', source: 'pod_uid' },
 ]);
 
 type Process = Pick<KeptFacts, 'environment' | 'gpus'>;
@@ -31,9 +38,16 @@ type Process = Pick<KeptFacts, 'environment' | 'gpus'>;
 function attributesOver(source: InMemorySource, processes: Record<number, Process>, debug = vi.fn()) {
   const log = new DiagOnce({ debug, error: debug, warn: debug, info: debug, verbose: debug });
   const readProcess = (pid: number) => processes[pid] && { pid, ...processes[pid] };
-  const made = new AgentAttributes({ registry, hostname: 'h', rankVariable: 'RANK', log, readProcess });
+  const readIdentity = () => undefined;
+  const made = new AgentAttributes({ registry, hostname: 'h', rankVariable: 'RANK', log, readProcess, readIdentity });
   made.watch(source);
   return made;
+}
+
+/** Returns the attributes of an agent that is alone in its snapshot. */
+function attributesIn(attributes: AgentAttributes, agent: AgentSnapshot) {
+  attributes.number([agent]);
+  return attributes.of(agent);
 }
 
 it('keeps what it reads about a process, once, and again for another process', () => {
@@ -42,8 +56,7 @@ it('keeps what it reads about a process, once, and again for another process', (
   const attributes = attributesOver(source, processes);
   const keep = vi.spyOn(source, 'keepAttributes');
   const agent = agentSnapshot({ id: 1, agent: 'a', pid: process.pid });
-  attributes.number([agent]);
-  for (let i = 0; i < 3; i++) attributes.of(agent);
+  for (let i = 0; i < 3; i++) attributesIn(attributes, agent);
   expect(keep).toHaveBeenCalledTimes(1);
   expect(factsIn(source.kept.get(1)!)).toEqual({
     pid: process.pid,
@@ -51,7 +64,7 @@ it('keeps what it reads about a process, once, and again for another process', (
     instance: 0,
     environment: { RANK: '4' },
   });
-  attributes.of({ ...agent, pid: 8 });
+  attributesIn(attributes, { ...agent, pid: 8 });
   expect(factsIn(source.kept.get(1)!)).toMatchObject({ pid: 8, environment: {} });
   attributes.unwatch();
 });
@@ -60,10 +73,10 @@ it('gives the kept attributes to an agent of a process that has ended', () => {
   const source = new InMemorySource();
   const attributes = attributesOver(source, { 9: { environment: { RANK: '1' } } });
   const agent = agentSnapshot({ id: 1, agent: 'a', life: 'dead', keptAttributes: keptText(FACTS)! });
-  expect(attributes.of(agent)).toEqual(ATTRIBUTES);
+  expect(attributesIn(attributes, agent)).toEqual(ATTRIBUTES);
   expect(source.kept.size).toBe(0);
   // A process that lives has the first claim, also if it has the same pid.
-  expect(attributes.of({ ...agent, pid: 9 })).toEqual({ pid: 9, rank: 1 });
+  expect(attributesIn(attributes, { ...agent, life: 'alive', pid: 9 })).toEqual({ pid: 9, instance: 0, rank: 1 });
   attributes.unwatch();
 });
 
@@ -72,10 +85,10 @@ it('takes what was kept about a process that ends before it can be read, but not
   const of = (keptAttributes: string) => {
     const attributes = attributesOver(new InMemorySource(), {});
     attributes.unwatch();
-    return attributes.of(agentSnapshot({ id: 1, agent: 'a', pid: process.pid, keptAttributes }));
+    return attributesIn(attributes, agentSnapshot({ id: 1, agent: 'a', pid: process.pid, keptAttributes }));
   };
   expect(of(kept(OWN_START))).toEqual({ ...ATTRIBUTES, pid: process.pid });
-  expect(of(kept('1'))).toEqual({ pid: process.pid });
+  expect(of(kept('1'))).toEqual({ pid: process.pid, instance: 0 });
 });
 
 it('continues the numbers of the agents of a process, whichever of them are left', () => {
@@ -98,8 +111,8 @@ it('keeps neither a text that is too long nor that of an earlier process, and lo
   const debug = vi.fn();
   const attributes = attributesOver(source, { 8: { environment: { POD: 'x'.repeat(5000) } } }, debug);
   const agent = agentSnapshot({ id: 1, agent: 'a', pid: 8, keptAttributes: keptText(FACTS)! });
-  expect(attributes.of(agent)).toMatchObject({ pid: 8, pod: 'x'.repeat(5000) });
-  attributes.of({ ...agent, id: 2 });
+  expect(attributesIn(attributes, agent)).toMatchObject({ pid: 8, pod: 'x'.repeat(5000) });
+  attributesIn(attributes, { ...agent, id: 2 });
   expect([...source.kept]).toEqual([
     [1, ''],
     [2, ''],
@@ -127,6 +140,9 @@ it.each([
     { environment: { RANK: 4 } },
     { gpus: 'H200' },
     { gpus: [1] },
+    { name: 7 },
+    { containerId: null },
+    { podUid: ['u'] },
   ].map((wrong) => JSON.stringify({ version: 1, ...FACTS, ...wrong })),
 ])('ignores a text that it has not made: %s', (text) => {
   expect(factsIn(text)).toBeUndefined();

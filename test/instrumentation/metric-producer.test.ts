@@ -8,6 +8,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { NixlMetricProducer } from '../../src/index.js';
+import type { CollectWants } from '../../src/instrumentation/feed/snapshot-feed.js';
 import { COLLECT } from '../../src/instrumentation/producer/metric-producer.js';
 import { hrTimeOf } from '../../src/instrumentation/producer/metric-data.js';
 import { KeptSnapshot } from '../../src/shm-bridge/kept-snapshot.js';
@@ -79,6 +80,15 @@ describe('a producer', () => {
       metrics.find(({ descriptor }) => descriptor.name === 'nixl.time.busy')!.dataPoints[0]!.value;
     expect([busy(await page), busy(metricsIn(await later))]).toEqual([0, 3]);
     expect(await last).toBe(4);
+  });
+
+  it('collects for a page in slices, which the page continues, and otherwise at once', async () => {
+    const producer = producerOn(source);
+    await producer.collect();
+    expect(source.wants).toEqual([undefined]);
+    const slices = await producer[COLLECT](false, (collection) => Promise.resolve(collection.slices));
+    expect(source.wants[1]).toHaveProperty('slices');
+    expect((source.wants[1] as CollectWants).slices).toBe(slices);
   });
 
   it('makes further pages after one that could not be made', async () => {

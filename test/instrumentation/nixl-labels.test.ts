@@ -69,6 +69,15 @@ describe('the labels of prometheus_mp', () => {
     expect(await reader.points('agent_tx_bytes_total')).toMatchObject([{ value: 5, attributes: { pid: '' } }]);
   });
 
+  it('do not make an agent of the instruments wait whose process is seen at once', async () => {
+    const reader = new ManualReader();
+    instrumentation({ nixlLabels: 'prometheus_mp' }).setMeterProvider(ofAnotherMake(providerWith(reader)));
+    opener.last.takenMs = START_MS + 100;
+    opener.last.agents = [agentSnapshot({ id: 1, agent: 'a', pid: process.pid }, { 0: [5n] })];
+    const attributes = { pid: String(process.pid), agent_instance: '0' };
+    expect(await reader.points('agent_tx_bytes_total')).toMatchObject([{ value: 5, attributes }]);
+  });
+
   it('are empty if agents are reported together', async () => {
     const reader = new ManualReader();
     const one = instrumentation({ nixlLabels: 'prometheus_mp', seriesLimit: 20 });
@@ -251,12 +260,13 @@ describe('the instances of a process', () => {
       id,
       agent: name,
       directory,
+      searched: true,
       ...(pid === undefined ? {} : { pid }),
     });
     const instances = new AgentInstances();
     const known = [agent(1, 'a'), agent(2, 'sub/b'), agent(3, 'c')];
     const numbers = (ids: number[]) => ids.map((id) => instances.of(id, process.pid));
-    instances.number([...known, { id: 9, agent: 'x', directory }]);
+    instances.number([...known, { id: 9, agent: 'x', directory, searched: true }]);
     expect(numbers([3, 2, 1])).toEqual([0, 1, 2]);
 
     instances.keep(new Set([1, 3]));
@@ -278,5 +288,33 @@ describe('the instances of a process', () => {
     instances.keep(new Set());
     instances.number([agent(7, 'a', gone)]);
     expect(instances.of(7, gone)).toBe(0);
+  });
+
+  it('wait while the process of an older ring may still be found', async () => {
+    const directory = temporaryDirectory();
+    born(directory, 'first', 'second', 'third');
+    const seen = { directory, pid: process.pid };
+    const source = new InMemorySource();
+    source.agents = [
+      agentSnapshot({ id: 1, agent: 'first', ...seen }),
+      agentSnapshot({ id: 2, agent: 'second', directory, searched: false, exported: false }),
+      agentSnapshot({ id: 3, agent: 'third', ...seen }),
+    ];
+    const producer = producerOn(source, { nixlLabels: 'prometheus_mp' });
+    const labels = async () => {
+      const points = pointsIn(await producer.collect(), 'agent_tx_bytes_total');
+      return points.map(({ attributes: { pid, agent_instance: instance } }) => [pid, instance]);
+    };
+    const pid = String(process.pid);
+    expect(await labels()).toEqual([
+      [pid, '0'],
+      ['', ''],
+    ]);
+    source.agents[1] = agentSnapshot({ id: 2, agent: 'second', ...seen });
+    expect(await labels()).toEqual([
+      [pid, '0'],
+      [pid, '1'],
+      [pid, '2'],
+    ]);
   });
 });

@@ -8,6 +8,7 @@ import { SourceFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
 import { hrTimeOf } from '../../src/instrumentation/producer/metric-data.js';
 import { AttributeRegistry } from '../../src/mapping/index.js';
 import type { AgentSnapshot, TransferTally } from '../../src/tally.js';
+import { TimeSlices } from '../../src/time-slices.js';
 import { agentSnapshot, eventTally, histogramOf, InMemorySource, START_MS } from './in-memory-source.js';
 import { pointsIn, producerOn, valuesOf } from './readers.js';
 
@@ -170,4 +171,17 @@ it('rings without a usable state file are counted among the problems, in the sta
   ];
   const problems = pointsIn(await producerOn(source).collect(), 'nixl.collector.problems');
   expect(valuesOf(problems, 'state')).toMatchObject({ no_state: 2, denied: 0, unlisted: 0 });
+});
+
+it('a collect in slices has the last totals if the source ends meanwhile', async () => {
+  const feed = new SourceFeed(source, SILENT);
+  const reader = {};
+  feed.join(reader);
+  source.agents = [agentAfter(1)];
+  source.duringSlices = () => {
+    source.agents = [agentAfter(2)];
+    return feed.end(() => {});
+  };
+  const found = await feed.collect(reader, { slices: new TimeSlices() });
+  expect(found?.agents).toEqual([agentAfter(2)]);
 });

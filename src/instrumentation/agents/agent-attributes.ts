@@ -2,7 +2,9 @@
 import { type AgentSnapshot, AttributeRegistry, type Attributes } from '../../mapping/index.js';
 import { oneLine } from '../../one-line.js';
 import { processStart } from '../../shm-bridge/agent-process.js';
-import { MOST_ATTRIBUTE_BYTES, readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
+import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
+import { type ProcessIdentity, readProcessIdentity } from '../../shm-bridge/process-identity.js';
+import { type AgentProcess, MOST_ATTRIBUTE_BYTES, readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
 import type { DiagOnce } from '../feed/diag-once.js';
 import { AgentInstances } from './agent-instances.js';
 import { factsIn, type KeptFacts, keptText } from './kept-facts.js';
@@ -20,6 +22,13 @@ interface AgentAttributesOptions {
   readonly log: DiagOnce;
   /** Replacement in tests. */
   readonly readProcess?: typeof readAgentProcess;
+  readonly readIdentity?: typeof readProcessIdentity;
+}
+
+interface ReadProcess {
+  readonly start?: string | undefined;
+  /** Undefined if the process has ended or cannot be read. */
+  readonly seen?: (AgentProcess & Partial<Omit<ProcessIdentity, 'isHidden'>>) | undefined;
 }
 
 interface Resolved {
@@ -42,6 +51,9 @@ export class AgentAttributes {
   /** Undefined: no attribute or label needs the order of a process's agents. */
   readonly #instances: AgentInstances | undefined;
   readonly #readProcess: typeof readAgentProcess;
+  readonly #readIdentity: typeof readProcessIdentity;
+  /** Pod of this process. */
+  readonly #ownPod: string | undefined;
   #byId = new Map<number, Known>();
   /** Keeps the facts about processes for the next process of serve. */
   #source: RingSource | undefined;
@@ -53,15 +65,18 @@ export class AgentAttributes {
     const asked = [options.registry, this.#nixlLabels].some(({ needsInstance }) => needsInstance);
     this.#instances = asked ? new AgentInstances() : undefined;
     this.#readProcess = options.readProcess ?? readAgentProcess;
+    this.#readIdentity = options.readIdentity ?? readProcessIdentity;
+    this.#ownPod = options.registry.needsIdentity ? this.#readIdentity('self')?.podUid : undefined;
   }
 
   /** Probes the processes of this source's agents as they appear, if an attribute or label needs a process. */
   watch(source: RingSource): void {
     if (!this.#needsProcess || this.#watch !== undefined) return;
     this.#source = source;
+    const kept = new KeptSnapshot();
     this.#watch = setInterval(() => {
       if (source.closed) return this.unwatch();
-      const { agents } = source.snapshot();
+      const { agents } = source.snapshot({ exponential: false, kept });
       this.number(agents);
       for (const agent of agents) if (agent.pid !== undefined) this.resolved(agent);
     }, WATCH_MS).unref();
@@ -77,7 +92,10 @@ export class AgentAttributes {
     return this.#resolve({}, undefined);
   }
 
-  /** Numbers the agents of each process. Needs all agents of a snapshot, before of() is called for one of them. */
+  /**
+   * Numbers the agents of each process. Needs all agents of a snapshot, also those that are not exported yet, before of() or
+   * settled() is called for one of them.
+   */
   number(agents: readonly AgentSnapshot[]): void {
     this.#instances?.number(agents);
   }
@@ -91,19 +109,20 @@ export class AgentAttributes {
    * the facts that an earlier process of serve kept.
    */
   resolved(snapshot: AgentSnapshot): Resolved {
-    const { id, agent, pid } = snapshot;
+    const { id, agent } = snapshot;
+    const pid = this.#pidOf(snapshot);
     if (this.#options.registry.specs.length === 0 && this.#nixlLabels.specs.length === 0) return NONE;
     const before = this.#byId.get(id);
     // The attributes outlive the process: the last values of a dead agent keep them.
     if (before !== undefined && (pid === undefined || before.pid === pid)) return before;
-    const known = { pid, ...this.#resolve({ agent }, this.#needsProcess ? this.#factsOf(snapshot) : undefined) };
+    const known = { pid, ...this.#resolve({ agent }, this.#needsProcess ? this.#factsOf(snapshot, pid) : undefined) };
     this.#byId.set(id, known);
     return known;
   }
 
   /** Returns false while the agent's process is needed and may still be found. */
-  settled({ pid, startTimeMs }: AgentSnapshot, takenMs: number): boolean {
-    return !this.#needsProcess || pid !== undefined || takenMs - startTimeMs >= SETTLE_MS;
+  settled(agent: AgentSnapshot, takenMs: number): boolean {
+    return !this.#needsProcess || this.#pidOf(agent) !== undefined || takenMs - agent.startTimeMs >= SETTLE_MS;
   }
 
   /** Forgets all other agents. */
@@ -114,30 +133,57 @@ export class AgentAttributes {
     this.#instances?.keep(ids);
   }
 
+  /** Returns undefined as well while the agent has no number in its process: both labels appear at once. */
+  #pidOf({ id, pid }: AgentSnapshot): number | undefined {
+    const isKnown = pid !== undefined && (this.#instances === undefined || this.#instances.of(id, pid) !== undefined);
+    return isKnown ? pid : undefined;
+  }
+
   get #needsProcess(): boolean {
     return this.#options.registry.needsProcess || this.#nixlLabels.needsProcess;
   }
 
   #resolve(about: { readonly agent?: string }, facts: KeptFacts | undefined): Resolved {
     const { registry, hostname, rankVariable } = this.#options;
-    const process = facts && { ...facts, localRank: facts.environment[rankVariable] };
+    const process = facts && {
+      ...facts,
+      localRank: facts.environment[rankVariable],
+      isInOwnPod: facts.podUid !== undefined && facts.podUid === this.#ownPod,
+    };
     const subject = { ...about, hostname, environment: globalThis.process.env, process };
     return { attributes: registry.resolve(subject), nixlLabels: this.#nixlLabels.resolve(subject) };
   }
 
   /** Returns facts about the agent's process. If the process was never readable, they have only its pid. */
-  #factsOf(snapshot: AgentSnapshot): KeptFacts | undefined {
-    const { id, pid, keptAttributes } = snapshot;
+  #factsOf(snapshot: AgentSnapshot, pid: number | undefined): KeptFacts | undefined {
+    const { id, path, life, keptAttributes } = snapshot;
     const kept = keptAttributes === undefined ? undefined : factsIn(keptAttributes);
     if (pid === undefined) return kept;
-    const { registry, rankVariable } = this.#options;
-    const start = processStart(pid);
-    const seen = this.#readProcess(pid, [rankVariable, ...registry.agentVariables]);
+    // After its end another process may have its pid.
+    const { start, seen }: ReadProcess = life === 'dead' ? {} : this.#read(pid, path);
     // It may end before it is read.
     if (seen === undefined && kept?.pid === pid && (start ?? kept.start) === kept.start) return kept;
     const facts = { ...(seen ?? { pid, environment: {} }), start, instance: this.#instances?.of(id, pid) };
     this.#keep(snapshot, facts);
     return facts;
+  }
+
+  #read(pid: number, path: string): ReadProcess {
+    const { registry, rankVariable } = this.#options;
+    const start = processStart(pid);
+    const seen = this.#readProcess(pid, [rankVariable, ...registry.agentVariables]);
+    const identity = registry.needsIdentity ? this.#readIdentity(pid) : undefined;
+    // It may end between two reads.
+    if (seen === undefined || processStart(pid) !== start) return { start };
+    if (identity === undefined) return { start, seen };
+    const { isHidden, ...known } = identity;
+    if (isHidden) this.#warnOfHidden(path);
+    return { start, seen: { ...seen, ...known } };
+  }
+
+  #warnOfHidden(path: string): void {
+    const reason = 'its process is in the root cgroup, or the cgroup namespace of this process hides its cgroup';
+    this.#options.log.warn('attributes', 'cgroup', `the container of ring ${oneLine(path)} is unknown: ${reason}`);
   }
 
   #keep({ id, path }: AgentSnapshot, facts: KeptFacts): void {

@@ -1,13 +1,22 @@
 /**
  * Numbers the agents of each process in the order in which they made their rings. Rings do not hold that order. Agents that
- * are seen for the first time in one snapshot are ordered by the birth times of their files. No two agents of a process get
- * the same number, even if one of them has ended.
+ * are seen for the first time in one snapshot are ordered by the birth times of their files. An agent waits for its number while
+ * the process of an older ring may still be found. No two agents of a process get the same number, even if one of them has
+ * ended.
  */
 import type { AgentSnapshot } from '../../mapping/index.js';
+import { madeOnce } from '../../maps.js';
 import { processStart, ringBirth } from '../../shm-bridge/agent-process.js';
 import { factsIn } from './kept-facts.js';
 
-type Agent = Pick<AgentSnapshot, 'id' | 'agent' | 'directory' | 'pid' | 'keptAttributes'>;
+type Agent = Pick<AgentSnapshot, 'id' | 'agent' | 'directory' | 'pid' | 'searched' | 'keptAttributes'>;
+
+/** Birth of a ring. A pid that is undefined may still be found. */
+interface Born {
+  readonly id: number;
+  readonly pid: number | undefined;
+  readonly birth: ReturnType<typeof ringBirth>;
+}
 
 interface Process {
   /** Start time: distinguishes it from an earlier process with the same pid. */
@@ -28,15 +37,15 @@ export class AgentInstances {
   /** Numbers the agents that have no number in their process yet. Needs all agents of a snapshot, to order them. */
   number(agents: readonly Agent[]): void {
     this.#continueKept(agents);
-    const newcomers = agents.flatMap(({ id, agent, directory, pid }) =>
-      pid === undefined || this.of(id, pid) !== undefined ? [] : [{ id, pid, birth: ringBirth(directory, agent) }],
-    );
-    if (newcomers.length === 0) return;
-    newcomers.sort(
-      (a, b) => compare(a.birth.timeNs, b.birth.timeNs) || compare(a.birth.inode, b.birth.inode) || a.id - b.id,
-    );
-    const processes = new Map([...new Set(newcomers.map(({ pid }) => pid))].map((pid) => [pid, this.#process(pid)]));
-    for (const { id, pid } of newcomers) this.#byId.set(id, { pid, instance: processes.get(pid)!.next++ });
+    const newcomers = agents.filter((agent) => !this.#isSettled(agent));
+    if (newcomers.every(({ pid }) => pid === undefined)) return;
+    const born = newcomers.map(({ id, pid, agent, directory }) => ({ id, pid, birth: ringBirth(directory, agent) }));
+    born.sort(byBirth);
+    const processes = new Map<number, Process>();
+    for (const { id, pid } of born) {
+      if (pid === undefined) break;
+      this.#byId.set(id, { pid, instance: madeOnce(processes, pid, () => this.#process(pid)).next++ });
+    }
     this.#forgetEndedProcesses();
   }
 
@@ -44,6 +53,11 @@ export class AgentInstances {
   keep(ids: ReadonlySet<number>): void {
     for (const id of this.#byId.keys()) if (!ids.has(id)) this.#byId.delete(id);
     this.#forgetEndedProcesses();
+  }
+
+  /** Returns true if the agent has a number, or if no search will find its process soon. */
+  #isSettled({ id, pid, searched }: Agent): boolean {
+    return pid === undefined ? searched : this.of(id, pid) !== undefined;
   }
 
   /** Gives agents the numbers that they had in an earlier process of serve, if their own process is still the same. */
@@ -74,6 +88,10 @@ export class AgentInstances {
       if (start === undefined || processStart(pid) !== start) this.#byPid.delete(pid);
     }
   }
+}
+
+function byBirth(a: Born, b: Born): number {
+  return compare(a.birth.timeNs, b.birth.timeNs) || compare(a.birth.inode, b.birth.inode) || a.id - b.id;
 }
 
 function compare(a: bigint, b: bigint): number {

@@ -62,6 +62,7 @@ export class AgentRoster {
    * until its attributes are settled. Its sums continue to grow, so nothing is lost.
    */
   refresh({ agents, takenMs }: { readonly agents: readonly AgentSnapshot[]; readonly takenMs: number }): void {
+    this.#agentAttributes.number(agents);
     const exported: AgentSnapshot[] = [];
     this.#unsettled.clear();
     for (const agent of agents) {

@@ -141,7 +141,6 @@ export class AgentSeriesCache {
   /** Returns series parallel to `agents` and forgets all other agents. */
   of(agents: readonly AgentSnapshot[]): AgentSeries[] {
     const ambiguous = ambiguousNames(agents);
-    this.#options.agentAttributes.number(agents);
     const all = agents.map((agent) => {
       const series = this.#seriesOf(agent, ambiguous.has(agent.agent) ? agent.directory : undefined);
       this.#byId.set(agent.id, series);

@@ -13,7 +13,7 @@ import {
   type TallyBuilderName,
 } from '../../mapping/index.js';
 import { PACKAGE_NAME } from '../../package.js';
-import { ATTRIBUTES } from '../../settings/attribute-shapes.js';
+import { ATTRIBUTE_SPECS } from '../../settings/attribute-shapes.js';
 import {
   type AgentEvent,
   BUILDER_NAMES,
@@ -217,7 +217,7 @@ function checkBuilder(name: string, given: BuilderName | MetricBuilder): void {
 }
 
 function registryOf(specs: readonly AttributeSpec[] = []): AttributeRegistry {
-  const [problem] = ATTRIBUTES.problems(specs, ['attributes']);
+  const [problem] = ATTRIBUTE_SPECS.problems(specs, ['attributes']);
   if (problem !== undefined) throw invalid(`${pathText(problem.path)} ${problem.text}`);
   return new AttributeRegistry(specs);
 }

@@ -11,14 +11,21 @@ import type {
   SnapshotWants,
 } from '../../shm-bridge/index.js';
 import { oneLine } from '../../one-line.js';
+import type { TimeSlices } from '../../time-slices.js';
+import type { ServeState } from '../serve-state.js';
 import { DiagOnce } from './diag-once.js';
 import { placeLine, placeProblems } from './place-problems.js';
 import { RecoveryLog } from './recovery-log.js';
 
 /** `problems` includes those of places without rings. */
 export interface FeedSnapshot extends Snapshot {
-  /** Failed exports of each exporter of serve. */
-  readonly failedExports?: readonly (readonly [exporter: string, count: number])[];
+  /** Present only in a collect of serve that has metrics about itself. */
+  readonly serve?: ServeState;
+}
+
+export interface CollectWants extends SnapshotWants {
+  /** Reads agents and makes their readings in slices. Default: at once, so that two collects never overtake each other. */
+  readonly slices?: TimeSlices;
 }
 
 /**
@@ -29,7 +36,7 @@ export interface SnapshotFeed {
   join(reader: object): void;
   leave(reader: object): void;
   /** Drains first. Returns undefined without an open source. */
-  collect(reader: object, wants?: SnapshotWants): Promise<ReaderSnapshot | undefined>;
+  collect(reader: object, wants?: CollectWants): Promise<ReaderSnapshot | undefined>;
   /** Returns paths of the currently reported rings and drains nothing. Undefined as for collect(). */
   rings(): ReadonlySet<string> | undefined;
   /** Returns what earlier processes counted of a recovered agent; undefined if that is not available now. */
@@ -62,7 +69,7 @@ export class SourceFeed implements SnapshotFeed {
   readonly source: RingSource;
   readonly #log: DiagOnce;
   readonly #recoveryLog: RecoveryLog;
-  readonly #failures: ReadonlyMap<string, number> | undefined;
+  readonly #serveState: (() => ServeState) | undefined;
   readonly #readers = new Map<object, SnapshotReader>();
   readonly #now: () => number;
   readonly #sinceMs: number;
@@ -71,17 +78,12 @@ export class SourceFeed implements SnapshotFeed {
   /** Totals and recovered counts at end(). */
   #last: { readonly snapshot: FeedSnapshot; readonly recovered: ReadonlyMap<number, RecoveredCounts> } | undefined;
 
-  /** `failures`: count of failed exports by exporter. `now`: milliseconds of a monotonic clock. */
-  constructor(
-    source: RingSource,
-    logger: DiagLogger,
-    failures?: ReadonlyMap<string, number>,
-    now = () => performance.now(),
-  ) {
+  /** `serveState`: called at each collect. `now`: milliseconds of a monotonic clock. */
+  constructor(source: RingSource, logger: DiagLogger, serveState?: () => ServeState, now = () => performance.now()) {
     this.source = source;
     this.#log = new DiagOnce(logger);
     this.#recoveryLog = new RecoveryLog(logger, (agentId) => this.recovered(agentId));
-    this.#failures = failures;
+    this.#serveState = serveState;
     this.#now = now;
     this.#sinceMs = now();
     this.#check = this.#checkAfter(FIRST_CHECK_MS);
@@ -97,9 +99,19 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   /** Drains first: a reader's last collect before the exit holds everything that the rings held. */
-  async collect(reader: object, wants?: SnapshotWants): Promise<FeedSnapshot | undefined> {
+  async collect(reader: object, { slices, ...wants }: CollectWants = {}): Promise<FeedSnapshot | undefined> {
     if (!this.source.closed) await this.source.drain();
-    return this.source.closed ? this.#last?.snapshot : this.#snapshotFor(reader, wants);
+    const snapshot = await this.#collected(reader, wants, slices);
+    if (snapshot === undefined || this.#serveState === undefined) return snapshot;
+    return { ...snapshot, serve: this.#serveState() };
+  }
+
+  async #collected(reader: object, wants: SnapshotWants, slices?: TimeSlices): Promise<FeedSnapshot | undefined> {
+    if (this.source.closed) return this.#last?.snapshot;
+    const own = this.#readers.get(reader);
+    if (slices === undefined || own === undefined) return this.#snapshotFor(reader, wants);
+    const snapshot = await own.snapshotInSlices(slices, wants);
+    return snapshot === undefined || this.source.closed ? this.#last?.snapshot : this.#noted(snapshot);
   }
 
   /** Drains and returns at once, as collect() does for callers that cannot wait. */
@@ -149,9 +161,13 @@ export class SourceFeed implements SnapshotFeed {
   }
 
   #snapshotFor(reader: object, wants?: SnapshotWants): FeedSnapshot {
-    const snapshot = this.#logged(this.#readers.get(reader)?.snapshot(wants) ?? this.source.snapshot());
-    this.#recoveryLog.write(snapshot);
-    return snapshot;
+    return this.#noted(this.#readers.get(reader)?.snapshot(wants) ?? this.source.snapshot());
+  }
+
+  #noted(snapshot: Snapshot): FeedSnapshot {
+    const logged = this.#logged(snapshot);
+    this.#recoveryLog.write(logged);
+    return logged;
   }
 
   /** Unref'd: telemetry must not keep an idle process alive. */
@@ -173,7 +189,6 @@ export class SourceFeed implements SnapshotFeed {
       ...snapshot,
       problems: [...places, ...snapshot.problems],
       problemCount: snapshot.problemCount + places.length,
-      ...(this.#failures === undefined ? {} : { failedExports: [...this.#failures] }),
     };
   }
 
@@ -190,13 +205,14 @@ export class SourceFeed implements SnapshotFeed {
       this.#log.warn(path, 'open', `any user may create rings in ${oneLine(path)}: ${remedy}`);
     }
     for (const { path, suspect, events } of agents) {
-      const ring = `ring ${oneLine(path)}`;
       if (events.at(-1)?.overflow === true) {
-        const message = `${ring} has more than 256 unknown kinds of events: further ones are counted as "overflow"`;
+        const message = `ring ${oneLine(path)} has more than 256 unknown kinds of events: further ones are counted as "overflow"`;
         this.#log.warn(path, 'overflow', message);
       }
-      if (suspect)
-        this.#log.warn(path, 'suspect', `the numbers of ${ring} may be wrong: another consumer drained it as well`);
+      if (suspect) {
+        const message = `the numbers of ring ${oneLine(path)} may be wrong: another consumer drained it as well`;
+        this.#log.warn(path, 'suspect', message);
+      }
     }
   }
 }
@@ -221,7 +237,7 @@ export class LateFeed implements SnapshotFeed {
     this.#feed?.leave(reader);
   }
 
-  async collect(reader: object, wants?: SnapshotWants): Promise<FeedSnapshot | undefined> {
+  async collect(reader: object, wants?: CollectWants): Promise<FeedSnapshot | undefined> {
     return this.#feed?.collect(reader, wants);
   }
 

@@ -16,12 +16,14 @@ import { producerSettings, type Profile, warnOfNoEffect } from '../../settings/s
 import { placesText } from '../feed/place-problems.js';
 import type { Histograms, NixlMetricProducerOptions, Temporality } from '../../settings/options.js';
 import { madeOnce } from '../../maps.js';
-import { openSource, type RingSource, type SnapshotWants, type SourceOptions } from '../../shm-bridge/index.js';
+import { openSource, type RingSource, type SourceOptions } from '../../shm-bridge/index.js';
 import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
+import { TimeSlices } from '../../time-slices.js';
 import { AgentSeriesCache } from '../agents/agent-series.js';
 import { BuilderMetrics } from '../builders/builder-metrics.js';
 import { type MetricProcessor, tallyMetrics } from '../builders/metric-processor.js';
 import {
+  type CollectWants,
   type FeedSnapshot,
   LateFeed,
   type ReaderSnapshot,
@@ -32,7 +34,8 @@ import { aggregationOf, exponentialForm } from '../joining/aggregations.js';
 import { ReaderMemory } from '../joining/reader-memory.js';
 import { RING_REPORTER, type RingReporter, THIS_COPY } from '../joining/ring-reporter.js';
 import { AggregationTemporality, InstrumentType } from '../sdk-enums.js';
-import { SELF_METRICS } from '../self-metrics.js';
+import { type OwnMetric, SELF_METRICS } from '../self-metrics.js';
+import { SERVE_METRICS } from '../serve-metrics.js';
 import { DEFAULT_FORM, type ExponentialForm } from './exponential.js';
 import { type AgentView, hrTimeOf, metricData, type Moment, numberData } from './metric-data.js';
 
@@ -60,6 +63,8 @@ export interface PageMetrics {
 
 export interface PageCollection {
   readonly metrics: PageMetrics;
+  /** Slices of the collect, which the page continues. */
+  readonly slices: TimeSlices;
   readonly errors: readonly unknown[];
 }
 
@@ -202,16 +207,22 @@ export class NixlMetricProducer implements MetricProducer {
     const { hasMeter } = builderMetrics;
     // Builders may keep agents, so their snapshots are not changed.
     const kept = hasMeter ? undefined : madeOnce(this.#kept, exponential, () => new KeptSnapshot());
-    const snapshot = await this.#snapshot({ exponential, kept });
-    if (snapshot === undefined) return page([], []);
+    const slices = new TimeSlices();
+    const page = (scopeMetrics: PageMetrics['scopeMetrics'], errors: readonly unknown[] = []): PageCollection => ({
+      metrics: { resource: NO_RESOURCE, scopeMetrics },
+      slices,
+      errors,
+    });
+    const snapshot = await this.#snapshot({ exponential, kept, slices });
+    if (snapshot === undefined) return page([]);
     const metrics = this.#metricsFrom(snapshot, this.#views(snapshot, NO_DELTAS), NO_DELTAS, exponential);
-    if (!hasMeter) return page([{ metrics }], []);
+    if (!hasMeter) return page([{ metrics }]);
     const { scopeMetrics, errors } = await builderMetrics.collect(this.#memory, snapshot);
     return page([{ metrics }, ...scopeMetrics], errors);
   }
 
   /** Returns undefined after close(), and without an open source. */
-  async #snapshot(wants?: SnapshotWants): Promise<ReaderSnapshot | undefined> {
+  async #snapshot(wants?: CollectWants): Promise<ReaderSnapshot | undefined> {
     const snapshot = this.#closed ? undefined : await this.#context.feed.collect(this, wants);
     return this.#closed ? undefined : snapshot;
   }
@@ -256,6 +267,7 @@ export class NixlMetricProducer implements MetricProducer {
   #views({ agents, shown = agents }: ReaderSnapshot, deltas: Deltas): AgentView[] {
     const hasDeltas = deltas.counters || deltas.histograms;
     const exported = shown.filter((agent) => agent.exported);
+    this.#context.builderMetrics.agentAttributes.number(agents);
     const series = this.#series.of(exported);
     const before = this.#memory.previous;
     const lastCollect = before === undefined ? undefined : hrTimeOf(before.snapshot.takenMs);
@@ -277,18 +289,23 @@ export class NixlMetricProducer implements MetricProducer {
     const before = this.#memory.previous?.snapshot;
     const { naming, hostname } = this.#context;
     const base = hostAttributes(naming, hostname);
-    return SELF_METRICS.flatMap((metric) => {
+    const dataOf = <Input>(metric: OwnMetric<[Input]>, now: Input, earlier: Input | undefined): MetricData[] => {
       const subtract = delta && metric.kind === 'counter';
-      const previous = subtract && before !== undefined ? metric.points(before) : [];
+      const previous = subtract && earlier !== undefined ? metric.points(earlier) : [];
       const startTime: HrTime = subtract && before !== undefined ? hrTimeOf(before.takenMs) : PROCESS_START;
-      const points = metric.points(snapshot).map(({ labels, value }, i) => ({
+      const points = metric.points(now).map(({ labels, value }, i) => ({
         startTime,
         endTime,
         attributes: withLabels(naming, base, labels),
         value: subtract ? Number(increase(value, previous[i]?.value)) : value,
       }));
       return points.length === 0 ? [] : [numberData(metric, delta, points)];
-    });
+    };
+    const { serve } = snapshot;
+    return [
+      ...SELF_METRICS.flatMap((metric) => dataOf(metric, snapshot, before)),
+      ...(serve === undefined ? [] : SERVE_METRICS[naming].flatMap((metric) => dataOf(metric, serve, before?.serve))),
+    ];
   }
 
   /** Tallies are read at each collect, so the SDK's temporality of observable counters applies. */
@@ -357,10 +374,6 @@ const NO_RESOURCE: Resource = {
   merge: (other) => other ?? NO_RESOURCE,
   getRawAttributes: () => [],
 };
-
-function page(scopeMetrics: PageMetrics['scopeMetrics'], errors: readonly unknown[]): PageCollection {
-  return { metrics: { resource: NO_RESOURCE, scopeMetrics }, errors };
-}
 
 function result(metrics: MetricData[], errors: unknown[], more: ScopeMetrics[] = []): CollectionResult {
   const own = metrics.length === 0 ? [] : [{ scope: SCOPE, metrics }];

@@ -1,0 +1,55 @@
+/** State of a process of serve, for its metrics about itself. */
+
+/** Exports that have ended. */
+export interface ExportResults {
+  readonly success: number;
+  readonly failed: number;
+  /** Time of all of them. */
+  readonly seconds: number;
+}
+
+export interface ExporterState {
+  readonly exporter: string;
+  /** Failed exports, and errors that the exporter threw outside of an export. */
+  readonly failures: number;
+  /** Undefined for a reader of a user: it reports no exports to serve. */
+  readonly results?: ExportResults | undefined;
+}
+
+export interface ProcessState {
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  readonly openDescriptors: number;
+  /** Undefined without a limit. */
+  readonly maxDescriptors: number | undefined;
+  /** Seconds since the epoch. */
+  readonly startSeconds: number;
+  readonly uptimeSeconds: number;
+}
+
+/** Reasons of a serve with a web configuration. `handshake`: a connection without a request. */
+export const REFUSAL_REASONS = [
+  'no_credentials',
+  'wrong_credentials',
+  'no_certificate',
+  'wrong_certificate',
+  'handshake',
+  'busy',
+] as const;
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+/** Effect of a web configuration on the HTTP server. */
+export interface AccessCounts {
+  /** Refused requests and connections, by reason. */
+  readonly refusals: ReadonlyMap<string, number>;
+  /** True if changed files cannot be used, so that their earlier contents count. */
+  readonly isStale: boolean;
+}
+
+/** Lists the same exporters at each collect, in the same order. */
+export interface ServeState {
+  readonly exporters: readonly ExporterState[];
+  readonly process: ProcessState;
+  /** Undefined without a web configuration. */
+  readonly access: AccessCounts | undefined;
+}
