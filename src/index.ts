@@ -5,6 +5,7 @@ export { NixlInstrumentation, type SharedProducerOptions } from './instrumentati
 export { NixlMetricProducer } from './instrumentation/producer/metric-producer.js';
 export type {
   Attributes,
+  AttributeSet,
   AttributeSource,
   AttributeSpec,
   AttributeType,

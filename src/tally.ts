@@ -86,6 +86,8 @@ export interface AgentSnapshot extends AgentTally {
   readonly life: AgentLife;
   /** Process that writes the ring, if it can be seen. */
   readonly pid?: number;
+  /** False until the first search for that process is complete. */
+  readonly searched: boolean;
   /** Time at which the sums were 0. */
   readonly startTimeMs: number;
   /** Last drain that found an event; undefined before the first one. */

@@ -8,7 +8,8 @@ import { reasonOf } from '../errors.js';
 import { requireFrom } from '../require-from.js';
 import type { WrittenSettings } from '../settings/file.js';
 import { flagName, isDefault, type Need, type OptionRow, type Resolution } from '../settings/row.js';
-import { SERVE_ROWS } from '../settings/serve-rows.js';
+import type { ListenAddress } from '../settings/listen-address.js';
+import { listenAddresses, SERVE_ROWS, serveSettings } from '../settings/serve-rows.js';
 import { MODULE_PATH } from '../settings/user-module.js';
 import { Failure } from './process/failure.js';
 
@@ -62,7 +63,8 @@ interface Context {
   /** A custom exporter gets all settings, and may use any. */
   readonly hasCustom: boolean;
   readonly listens: boolean;
-  readonly port: number;
+  readonly addresses: readonly ListenAddress[];
+  readonly hasWebConfig: boolean;
 }
 
 const NEEDS: Readonly<Record<Need, { readonly isMet: (context: Context) => boolean; readonly what: string }>> = {
@@ -79,7 +81,7 @@ const NEEDS: Readonly<Record<Need, { readonly isMet: (context: Context) => boole
     what: 'the exporter otlp',
   },
   port: {
-    isMet: ({ listens, port }) => listens && port !== 0,
+    isMet: ({ listens, addresses }) => listens && addresses.every((one) => !('port' in one && one.port === 0)),
     what: 'the HTTP server on a port other than 0',
   },
   push: {
@@ -92,13 +94,23 @@ const NEEDS: Readonly<Record<Need, { readonly isMet: (context: Context) => boole
   },
   server: {
     isMet: ({ listens }) => listens,
-    what: 'the HTTP server: the exporter prometheus, or --host or --port',
+    what: 'the HTTP server: the exporter prometheus, or --host, --port or --listen',
+  },
+  socket: {
+    isMet: ({ listens, addresses }) => listens && addresses.some((one) => 'socketPath' in one),
+    what: 'an address unix:/path in --listen',
+  },
+  webConfig: {
+    isMet: ({ listens, hasWebConfig }) => listens && hasWebConfig,
+    what: '--web-config',
   },
 };
 
 /** Without the exporter prometheus, serve has an HTTP server only if a flag or the file gives its address. */
 export function listens(resolved: Resolution): boolean {
-  const isAddressGiven = ['port', 'host'].some((key) => ['flag', 'file'].includes(resolved.get(key)!.origin));
+  const isAddressGiven = ['port', 'host', 'listen'].some((key) =>
+    ['flag', 'file'].includes(resolved.get(key)?.origin ?? 'default'),
+  );
   return exportersIn(resolved).includes('prometheus') || isAddressGiven;
 }
 
@@ -114,14 +126,15 @@ export function unusedSettings(resolved: Resolution, file: WrittenSettings | und
     exporters,
     hasCustom: exporters.some(isCustom),
     listens: listens(resolved),
-    port: resolved.get('port')!.value as number,
+    addresses: listenAddresses(serveSettings(resolved)),
+    hasWebConfig: resolved.has('webConfig'),
   };
   const areFromFile = ['file', 'default'].includes(resolved.get('exporter')!.origin);
   const unused = new Map<string, string>();
   for (const [key, row] of Object.entries<OptionRow>(SERVE_ROWS)) {
     const { origin, value } = resolved.get(key) ?? { origin: 'default' };
     if (row.needs === undefined || origin === 'default' || value === 'off') continue;
-    const { isMet, what } = NEEDS[row.needs];
+    const { isMet, what } = isReplaced(key, origin, resolved) ? WITHOUT_LISTEN : NEEDS[row.needs];
     if (isMet(context)) continue;
     const needs = `needs ${what}; the exporters are ${exporters.join(', ')}`;
     if (origin === 'flag') throw new InvalidArgumentError(`${flagName(row)} ${needs}`);
@@ -130,6 +143,14 @@ export function unusedSettings(resolved: Resolution, file: WrittenSettings | und
     unused.set(origin === 'file' ? `serve.${key} of the configuration file` : origin, what);
   }
   return [...unused].map(([name, what]) => `${name} (needs ${what})`);
+}
+
+const WITHOUT_LISTEN = { isMet: () => false, what: 'an HTTP server without --listen, which has host and port' };
+
+/** Returns whether a list of addresses takes the place of this part of an address. A later layer gives way to an earlier one. */
+function isReplaced(key: string, origin: string, resolved: Resolution): boolean {
+  const listen = resolved.get('listen');
+  return listen !== undefined && (key === 'host' || key === 'port') && (origin !== 'file' || listen.origin === 'file');
 }
 
 function exportersIn(resolved: Resolution): readonly string[] {

@@ -5,7 +5,7 @@ import type { LogFormat } from '../settings/log-words.js';
 import type { CommandRows } from './parser.js';
 import { ExitCode, exitCodeOf, Failure } from './process/failure.js';
 import { guardOutput, bufferNotes, isOutputLost, note, ensureNoteFormat, setNoteFormat } from './process/output.js';
-import { ignoreHangup } from './process/stop.js';
+import { ignoreHangup, outliveTerminal } from './process/stop.js';
 import type { CommandReference } from './reference.js';
 
 /** Commands in the order of the help, which loads none of them. */
@@ -75,6 +75,7 @@ export async function run(given: readonly string[]): Promise<number> {
   const args = first === 'help' ? [...others, '--help'] : given;
   guardOutput();
   ignoreHangup();
+  outliveTerminal();
   const called = args.find((one) => one !== '--');
   const isServe = called === 'serve';
   // Before its modules are loaded, which would already make the heap larger.

@@ -1,5 +1,5 @@
 /** Files below directories of rings. */
-import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { reasonOf } from '../errors.js';
 
@@ -29,6 +29,14 @@ export function statOf(file: string, complain: Complain): Stats | undefined {
   }
 }
 
+/** Reason for a file that Node.js cannot open by its name, unlike serve, whose native part knows the bytes. */
+export const NOT_UTF8 = 'its name is not UTF-8. Only serve reads it; give its agent another name';
+
+/** Returns true for a path that stands for bytes that are not UTF-8: Node.js replaces them, and then finds no such file. */
+export function isUndecodable(file: string): boolean {
+  return file.includes('\ufffd') && !existsSync(file);
+}
+
 /** Folder beside the rings, in which `serve` keeps the state of its agents: it has no rings. */
 const STATE_FOLDER = '.nixl-otel';
 
@@ -49,6 +57,12 @@ function unorderedFilesBelow(directory: string, complain: Complain, folder: stri
   }
   return entries
     .filter((entry) => !(entry.isDirectory() && entry.name === STATE_FOLDER))
+    .filter((entry) => {
+      const file = path.join(directory, folder, entry.name);
+      const isNamed = !isUndecodable(file);
+      if (!isNamed) complain({ text: `${file} cannot be opened: ${NOT_UTF8}`, code: undefined });
+      return isNamed;
+    })
     .flatMap((entry) => {
       const name = path.join(folder, entry.name);
       if (!entry.isDirectory()) return [name];

@@ -1,10 +1,11 @@
-/** list, read and `read --summary` count what transfer-source wrote, to the unit. */
+/** The page, top, list, read and `read --summary` count what transfer-source wrote, to the unit. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { amount } from '../../src/cli/figures/formats.js';
-import type { Totals } from '../support/live.js';
-import { run, startTransferSource, temporaryDirectory } from './command.js';
+import type { AgentsAnswer } from '../../src/cli/api/answer.js';
+import { allDrained, type Totals } from '../support/live.js';
+import { run, start, startTransferSource, temporaryDirectory, until } from './command.js';
 
 describe.each([['1'], ['4']])('with wire version %s', (wireVersion) => {
   it('list, read and its summary agree with the totals of three agents', async () => {
@@ -40,3 +41,82 @@ describe.each([['1'], ['4']])('with wire version %s', (wireVersion) => {
     expect(totals.written).toBeGreaterThan(3 * 700);
   });
 });
+
+interface Sums {
+  txBytes: number;
+  rxBytes: number;
+  requests: number;
+  errors: number;
+}
+
+/** Sums of each agent, by the events that read prints. */
+function sumsOf(lines: string): Record<string, Sums & { events: number }> {
+  const agents: Record<string, Sums & { events: number }> = {};
+  for (const line of lines.trim().split('\n')) {
+    const { agent, event, value } = JSON.parse(line) as { agent: string; event: string; value: number };
+    const sums = (agents[agent] ??= { txBytes: 0, rxBytes: 0, requests: 0, errors: 0, events: 0 });
+    sums.events++;
+    if (event === 'agent_tx_bytes') sums.txBytes += value;
+    if (event === 'agent_rx_bytes') sums.rxBytes += value;
+    if (event === 'agent_tx_requests_num' || event === 'agent_rx_requests_num') sums.requests += value;
+    if (/^(agent_err_|NIXL_ERR_)/.test(event)) sums.errors += value;
+  }
+  return agents;
+}
+
+it.each(['1', '4'])(
+  'page, top on rings and at an address, and read agree on each ring (wire version %s)',
+  async (wire) => {
+    const directory = temporaryDirectory();
+    const flags = ['--dir', directory, '--agents', '3', '--transfers', '500', '--rate', '0', '--errors', '10'];
+    const { stdout } = await startTransferSource([...flags, '--wire-version', wire]).ended;
+    const source = JSON.parse(stdout.trim().split('\n').at(-1)!) as Totals;
+    const files = source.agents.map(({ agent }) => path.join(directory, agent));
+    const read = sumsOf((await run(['read', '--format', 'json', ...files])).stdout);
+
+    const topOf = async (args: readonly string[]) => {
+      const { stdout } = await run(['top', ...args, '--once', '--json', '--interval', '100']);
+      const { agents } = JSON.parse(stdout) as { agents: { agent: string; totals: Sums }[] };
+      return Object.fromEntries(agents.map(({ agent, totals }) => [agent, totals]));
+    };
+    const onRings = await topOf(['--dir', directory, '--all']);
+
+    const serve = start(['serve', '--dir', directory, '--port', '0', '--dead-ttl', '86400000']);
+    const [, url] = await serve.says(/serves (http:\S+) from/);
+    await allDrained(directory);
+    const page = await until(async () => {
+      const answer = (await (await fetch(new URL('/api/v1/agents', url))).json()) as AgentsAnswer;
+      return answer.agents.reduce((sum, { events }) => sum + events, 0) === source.totals.written && answer;
+    });
+    const onPage = page.agents.map(({ agent, txBytes, rxBytes, txRequests, rxRequests, errors, events }) => {
+      const sums = {
+        txBytes,
+        rxBytes,
+        requests: txRequests + rxRequests,
+        errors: errors.reduce((all, one) => all + one, 0),
+      };
+      return [agent, { ...sums, events }] as const;
+    });
+    const listed = (await run(['list', '--json', '--dir', directory])).stdout.trim().split('\n');
+    const rings = listed.map((line) => JSON.parse(line) as { agent: string; pending: number });
+
+    const written = source.agents.map(({ agent, written: events }) => [agent, events] as const);
+    // In the order of their first events.
+    const counts = Object.entries(read).map(([agent, { events }]) => [agent, events] as const);
+    expect(Object.fromEntries(counts)).toEqual(Object.fromEntries(written));
+    const all = Object.values(read);
+    for (const [event, sum] of [
+      ['agent_tx_bytes', all.reduce((bytes, { txBytes }) => bytes + txBytes, 0)],
+      ['agent_rx_bytes', all.reduce((bytes, { rxBytes }) => bytes + rxBytes, 0)],
+    ] as const) {
+      expect(Number(source.totals.events[event]!.sum)).toBe(sum);
+    }
+    expect(Object.fromEntries(onPage)).toEqual(read);
+    const withoutEvents = Object.entries(read).map(([agent, { events: _, ...sums }]) => [agent, sums] as const);
+    expect(onRings).toEqual(Object.fromEntries(withoutEvents));
+    expect(await topOf(['--url', url!])).toEqual(onRings);
+    expect(rings.map(({ agent, pending }) => [agent, pending])).toEqual(written.map(([agent]) => [agent, 0]));
+    const { txBytes, errors } = read['agent-0']!;
+    expect([txBytes > 0, errors > 0]).toEqual([true, true]);
+  },
+);

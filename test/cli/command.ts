@@ -10,7 +10,7 @@ export { until } from '../support/until.js';
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const MAIN = path.join(ROOT, 'dist/cli/main.js');
-const TRANSFER_SOURCE = path.join(ROOT, 'native/build/transfer-source');
+export const TRANSFER_SOURCE = path.join(ROOT, 'native/build/transfer-source');
 
 export interface Ended {
   code: number | null;

@@ -40,7 +40,7 @@ it.each([1, 4] as const)(
     const answer = async () => (await (await fetch(new URL('/api/v1/agents', url))).json()) as AgentsAnswer;
     await until(async () => (await answer()).agents.length === 1);
 
-    const ways = [topOn(new WatchedRings([dir])), topOn(new Scraper(new URL(url!)))];
+    const ways = [topOn(new WatchedRings([dir])), topOn(new Scraper({ name: 'serve', url: new URL(url!) }))];
     for (const way of ways) await way();
     let written = 0;
     const write = (): void => {

@@ -12,7 +12,7 @@ const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.Met
 /** All builders that can be combined: `categories` counts the events of `events`. */
 const TOGETHER = BUILDER_NAMES.filter((name) => name !== 'categories');
 /** Series whose values change between two scrapes although no event arrives. */
-const CHANGING = /^nixl_(collector|agent_idle|time|ring_full_time)/;
+const CHANGING = /^(nixl_(collector|agent_idle|time|ring_full_time|exporter)|process_)/;
 
 async function families(url: string): Promise<Family[]> {
   const answer = await fetch(url, { headers: { accept: PROTOBUF } });

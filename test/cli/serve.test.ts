@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
@@ -109,7 +110,10 @@ describe('nixl-otel serve', () => {
     const page = await fetch(`${url}?any=query`);
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(await page.text()).toContain('target_info{service_name="nixl-otel"');
+    const info = /^target_info\{(.*)\} 1$/m.exec(await page.text())![1]!;
+    expect(info.split(',')).toEqual(
+      expect.arrayContaining(['service_name="nixl-otel"', `service_instance_id="${hostname()}"`]),
+    );
     const head = await fetch(url, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
     const post = await fetch(url, { method: 'POST', body: 'x' });

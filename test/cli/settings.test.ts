@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { switchedOff } from '../../src/cli/serve/variables.js';
 import { nixlExporter } from '../../src/settings/nixl-variables.js';
@@ -15,6 +16,7 @@ describe('settings of serve', () => {
       nixlRelease: 'main',
       nixlLabels: 'prometheus',
       series: 'standard',
+      hostname: hostname(),
       drainInterval: 20,
       deadTtl: 30_000,
       exportInterval: 60_000,
@@ -26,8 +28,16 @@ describe('settings of serve', () => {
       page: 'on',
       state: 'on',
       standby: 'off',
+      socketMode: '0660',
+      protectProbes: 'off',
       logFormat: 'text',
     });
+  });
+
+  it('have a host name from the flag, then from the variable', () => {
+    const variables = { NIXL_OTEL_HOSTNAME: 'node-7' };
+    expect(settingsOf({}, variables).hostname).toBe('node-7');
+    expect(settingsOf({ hostname: 'other' }, variables).hostname).toBe('other');
   });
 
   it("come from the flag, then OpenTelemetry's variable, then NIXL's", () => {

@@ -307,7 +307,7 @@ describe('nixl-otel top ends', () => {
     [[], '--dir <dir> or --url <url>'],
     [
       ['--url', 'ftp://localhost:9464'],
-      'Allowed: host, host:port, or an address that begins with http:// or https://.',
+      'Allowed: host, host:port, unix:/path, or an address that begins with http:// or https://.',
     ],
     [['--url', 'a b'], 'host:port'],
     [
@@ -316,6 +316,7 @@ describe('nixl-otel top ends', () => {
     ],
     [['--url', 'http://a:%ff@localhost'], 'UTF-8, percent-encoded'],
     [['--dir', '/x', '--url', 'http://localhost'], 'exclude each other'],
+    [['--dir', '/x', '--once', '--no-mouse'], '--no-mouse and --once exclude each other: there is no screen'],
     [['--dir', '/x', '--interval', '99'], 'from 100 to 3600000'],
     [['--dir', '/x', '--sort', 'speed'], 'Allowed choices are'],
   ])('with 2 after %j', async (args, allowed) => {

@@ -24,7 +24,10 @@ describe('a flag without effect is refused:', () => {
     [['--export-interval', '1000'], '--export-interval needs an exporter that pushes'],
     [['--export-timeout', '1000'], '--export-timeout needs an exporter that pushes'],
     [['--exporter-dir', '/x', '--exporter', 'otlp,./own.mjs'], '--exporter-dir needs an exporter NAME that is neither'],
-    [['--page', 'on', '--exporter', 'otlp'], '--page needs the HTTP server: the exporter prometheus, or --host or'],
+    [
+      ['--page', 'on', '--exporter', 'otlp'],
+      '--page needs the HTTP server: the exporter prometheus, or --host, --port',
+    ],
     [['--standby', 'on', '--exporter', 'otlp'], '--standby needs the HTTP server on a port other than 0'],
     [['--standby', 'on', '--port', '0'], '--standby needs the HTTP server on a port other than 0'],
     [['--exporter', 'prometheus,none'], 'Allowed: none alone, or exporters without none'],

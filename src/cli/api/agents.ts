@@ -22,7 +22,7 @@ const MAX_LISTED_PROBLEMS = 50;
 /** Sizes are usually powers of two: one bucket for each is enough. */
 const SIZE_SCALE = 0;
 
-/** What an answer is made of. */
+/** Source of the values of an answer. */
 export interface AnswerSource {
   readonly facts: ServeFacts;
   readonly recorder: Pick<Recorder, 'statuses' | 'record'>;

@@ -54,9 +54,12 @@ export interface AgentColumns {
   readonly rx: Column;
   readonly requests: Column;
   readonly errors: Column;
-  readonly p99: Column;
   readonly full: Column;
+  /** The highest value within each point, as the percentiles. */
   readonly fill: Column;
+  readonly p50: Column;
+  readonly p90: Column;
+  readonly p99: Column;
 }
 
 /**

@@ -45,9 +45,11 @@ export function agentColumns(id: number, row: Float32Array): AgentColumns {
     rx: columnIn(row, AgentMeasure.RX),
     requests: columnIn(row, AgentMeasure.REQUESTS),
     errors: columnIn(row, AgentMeasure.ERRORS),
-    p99: columnIn(row, AgentMeasure.P99),
     full: columnIn(row, AgentMeasure.FULL),
     fill: columnIn(row, AgentMeasure.FILL),
+    p50: columnIn(row, AgentMeasure.P50),
+    p90: columnIn(row, AgentMeasure.P90),
+    p99: columnIn(row, AgentMeasure.P99),
   };
 }
 

@@ -15,14 +15,26 @@ export interface Question {
 /** A value that is not allowed: the message names it. */
 export class WrongQuestion extends Error {}
 
-const WHOLE_NUMBER = /^\d{1,16}$/;
-const NUMBER = { allowed: 'a whole number', isRight: (text: string) => WHOLE_NUMBER.test(text) } as const;
-const PARAMETERS: Readonly<Record<keyof Question, { allowed: string; isRight: (text: string) => boolean }>> = {
-  agents: { allowed: 'agents=all', isRight: (text) => text === 'all' },
-  agent: NUMBER,
-  detail: { allowed: 'detail=none', isRight: (text) => text === 'none' },
-  from: NUMBER,
+interface Parameter {
+  readonly allowed: string;
+  /** Returns undefined for a text that is not allowed. */
+  readonly parse: (text: string) => string | number | undefined;
+}
+
+const PARAMETERS: Readonly<Record<keyof Question, Parameter>> = {
+  agents: only('agents', 'all'),
+  agent: { allowed: 'a whole number', parse: numberIn(/^\d{1,16}$/) },
+  detail: only('detail', 'none'),
+  from: { allowed: 'milliseconds since the epoch', parse: numberIn(/^\d{1,16}(\.\d{1,16})?$/) },
 };
+
+function only(name: string, value: string): Parameter {
+  return { allowed: `${name}=${value}`, parse: (text) => (text === value ? text : undefined) };
+}
+
+function numberIn(pattern: RegExp): Parameter['parse'] {
+  return (text) => (pattern.test(text) ? Number(text) : undefined);
+}
 
 /** Other names are ignored: proxies and scripts may add some. @throws WrongQuestion */
 export function questionIn(query: string | undefined, names: readonly (keyof Question)[]): Question {
@@ -30,9 +42,10 @@ export function questionIn(query: string | undefined, names: readonly (keyof Que
   const entries = names.flatMap((name): [string, string | number][] => {
     const text = given.get(name);
     if (text === null) return [];
-    const { allowed, isRight } = PARAMETERS[name];
-    if (!isRight(text)) throw new WrongQuestion(`${name}=${oneLine(text)} is not allowed. Allowed: ${allowed}`);
-    return [[name, WHOLE_NUMBER.test(text) ? Number(text) : text]];
+    const { allowed, parse } = PARAMETERS[name];
+    const value = parse(text);
+    if (value === undefined) throw new WrongQuestion(`${name}=${oneLine(text)} is not allowed. Allowed: ${allowed}`);
+    return [[name, value]];
   });
   const question = Object.fromEntries(entries) as Question;
   if (question.agent !== undefined && (question.agents ?? question.detail) !== undefined) {

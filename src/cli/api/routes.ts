@@ -8,7 +8,7 @@ import { PACKAGE_VERSION } from '../../package.js';
 import type { AgentSnapshot } from '../../tally.js';
 import { type Peek, Recorder, type Sample } from '../history/recorder.js';
 import type { Handler, MetricsServer } from '../http/metrics-server.js';
-import { TimeSlices } from '../http/time-slices.js';
+import { TimeSlices } from '../../time-slices.js';
 import { note, warnOnce } from '../process/output.js';
 import type { FailingExporter } from '../verdict/types.js';
 import { agentAnswer, type DetailSource } from './agent-detail.js';
@@ -21,7 +21,7 @@ import { questionIn, WrongQuestion } from './question.js';
 
 const HEADERS = { 'cache-control': 'no-store', 'cross-origin-resource-policy': 'same-origin' };
 
-/** What serve knows beside the rings. */
+/** State of serve beside its rings. */
 export interface ServeContext {
   readonly directories: readonly string[];
   readonly customErrors: readonly CustomError[];
@@ -56,7 +56,7 @@ export function publishAgents(server: MetricsServer, peek: Peek, context: ServeC
 /** Serves a sample and drains nothing: figures lag by a drain interval and the age of the sample. */
 function agents(recorder: Recorder, facts: ServeFacts, context: ServeContext): Handler {
   const processes = new AgentProcesses(context.rankVariable);
-  /** Texts of the answers that are equal for all who ask. */
+  /** Texts of the answers that do not depend on the client. */
   const texts = new Map<string, Promise<string>>();
   let last: Sample | undefined;
   return answering(recorder, async (sample, query) => {

@@ -34,7 +34,7 @@ function fileOf(given: string | undefined, environment: Environment): WrittenSet
   return given ? readSettings(given, SERVE_SECTION) : namedFile({ givenBy: 'flag', environment }, SERVE_SECTION);
 }
 
-function check(given: string | undefined): void {
+async function check(given: string | undefined): Promise<void> {
   const file = fileOf(given, process.env);
   if (file === undefined) throw new Failure('no file is given, and NIXL_OTEL_CONFIG is not set', ExitCode.USAGE);
   // Checks modules and variables as a service does. Sets a directory, because file and variables need not name one.
@@ -42,7 +42,16 @@ function check(given: string | undefined): void {
   const resolved = resolve(ALL_SERVE_ROWS, { givenBy: 'flag', environment: {}, file });
   unusedSettings(resolved, file);
   locateExporters(resolved, file);
+  await checkWebConfig(resolved);
   print(`${file.path} is valid`);
+}
+
+/** @throws NixlTelemetryError CONFIG_INVALID if the web configuration, or a file that it names, cannot be used. */
+async function checkWebConfig(resolved: Resolution): Promise<void> {
+  const file = resolved.get('webConfig')?.value as string | undefined;
+  if (file === undefined) return;
+  const { WebGate } = await import('../access/gate.js');
+  new WebGate(file, true).close();
 }
 
 /**

@@ -52,7 +52,7 @@ async function demo(options: DemoOptions): Promise<void> {
     const settings = serveSettings(resolved);
     const rings = withSource(settingsFrom(resolved, undefined));
     const { whileServing } = await import('../serve/serving.js');
-    await whileServing(settings, rings, true, async ({ pipeline, url }) => {
+    await whileServing(settings, rings, true, async ({ pipeline, urls: [url] }) => {
       const source = new TransferSource(directory);
       try {
         await source.ready;

@@ -3,16 +3,23 @@ import path from 'node:path';
 import { NixlTelemetryError } from '../../errors.js';
 import { namedFile, resolve } from '../../settings/resolve.js';
 import type { Resolution } from '../../settings/row.js';
-import { ALL_SERVE_ROWS, SERVE_ROWS, SERVE_SECTION, serveSettings } from '../../settings/serve-rows.js';
+import {
+  ALL_SERVE_ROWS,
+  listenAddresses,
+  SERVE_ROWS,
+  SERVE_SECTION,
+  serveSettings,
+  type ServeSettings,
+} from '../../settings/serve-rows.js';
 import { requireRings } from '../../shm-bridge/ring.js';
 import { listens } from '../exporter-settings.js';
 import { Failure } from '../process/failure.js';
 import { directoryFindings, type Place } from './directory-checks.js';
-import { type Finding, finding } from './finding.js';
+import { type Finding, finding, ok } from './finding.js';
 import { processFindings, ringDirectoryOf } from './process-checks.js';
 import { lookAt, type NixlProcess, nixlProcesses, reached } from './processes.js';
-import { ringFindings, ringsIn } from './ring-checks.js';
-import { portFindings, serveFindings } from './serve-checks.js';
+import { type CheckedRing, ringFindings, ringsIn } from './ring-checks.js';
+import { addressFindings, serveFindings } from './serve-checks.js';
 
 export { serveFindings };
 
@@ -29,10 +36,10 @@ export async function hostFindings(given: readonly string[] | undefined): Promis
   const unseen =
     places.length === 0 ? [finding('no-directory', { subject: 'settings', what: 'no directory is known' })] : [];
   const values = { DIR: places[0]?.title ?? 'DIR' };
-  const what = `processes of other users that cannot be examined: ${hidden}`;
+  const checked = checkedPlaces(places, settings.get('force')!.value as boolean);
   return [
-    ...(hidden === 0 ? [] : [finding('processes-hidden', { subject: 'processes', what, values })]),
-    ...(await findingsOf(processes, places, settings.get('force')!.value as boolean)),
+    ...hiddenFindings(hidden, checked, values),
+    ...(await findingsOf(processes, checked)),
     ...unseen,
     ...(await outputFindings(settings, values.DIR)),
   ];
@@ -50,24 +57,49 @@ export async function processAndItsRings(pid: number): Promise<Finding[]> {
   if (one === 'hidden') return [finding('process-hidden', { subject, what: 'it cannot be examined', values })];
   // Its mistakes are problems, as those of an agent: the user means this process.
   const agent = { ...one, hasLibrary: true };
-  const findings = await findingsOf([agent], placesOf([agent]), false);
+  const findings = await findingsOf([agent], checkedPlaces(placesOf([agent]), false));
   if (one.hasLibrary || findings.some(({ finding: name }) => name === 'process')) return findings;
   return [finding('no-library', { subject: one.title, what: 'has not loaded the library of NIXL' }), ...findings];
 }
 
-async function findingsOf(
-  processes: readonly NixlProcess[],
-  places: readonly Place[],
-  force: boolean,
-): Promise<Finding[]> {
-  const checked = places.map((place) => {
+interface CheckedPlace {
+  readonly place: Place;
+  readonly findings: readonly Finding[];
+  /** Undefined if the directory cannot be read. */
+  readonly rings: readonly CheckedRing[] | undefined;
+  /** Also rings on network file systems. */
+  readonly force: boolean;
+}
+
+function checkedPlaces(places: readonly Place[], force: boolean): CheckedPlace[] {
+  return places.map((place) => {
     const findings = directoryFindings(place, force);
     const isReadable = findings.some(({ finding: name }) => name === 'directory');
-    return { place, findings, rings: isReadable ? ringsIn(place, force) : undefined };
+    return { place, findings, rings: isReadable ? ringsIn(place, force) : undefined, force };
   });
+}
+
+/** Processes that cannot be examined are a note only if one of them may be an agent: if a ring has no known process. */
+function hiddenFindings(
+  hidden: number,
+  checked: readonly CheckedPlace[],
+  values: Readonly<Record<string, string>>,
+): Finding[] {
+  if (hidden === 0) return [];
+  const [subject, what] = ['processes', `processes of other users that cannot be examined: ${hidden}`];
+  const rings = checked.flatMap((one) => one.rings ?? []);
+  const areKnown = checked.every((one) => one.rings !== undefined && one.rings.length > 0);
+  if (rings.length > 0 && areKnown && rings.every(({ writer }) => writer !== undefined)) {
+    return [ok('processes', subject, `${what}; the process of each ring is known`)];
+  }
+  return [finding('processes-hidden', { subject, what, values })];
+}
+
+async function findingsOf(processes: readonly NixlProcess[], checked: readonly CheckedPlace[]): Promise<Finding[]> {
+  const places = checked.map(({ place }) => place);
   const writers = new Set(checked.flatMap(({ rings = [] }) => rings.flatMap(({ writer }) => writer ?? [])));
   const found = processes.flatMap((one) => processFindings(one, places, writers.has(one.pid)));
-  for (const { place, findings, rings } of checked) {
+  for (const { place, findings, rings, force } of checked) {
     found.push(...findings, ...(rings === undefined ? [] : await ringFindings(place, rings, force)));
   }
   return found;
@@ -106,7 +138,7 @@ function settingsOf(directories: readonly string[] | undefined): Resolution | Ni
 /** Checks what serve would do with the settings: listen, and push. */
 async function outputFindings(resolved: Resolution, directory: string): Promise<Finding[]> {
   const settings = serveSettings(resolved);
-  const port = listens(resolved) && settings.port !== 0 ? await portFindings(settings, directory) : [];
+  const port = listens(resolved) ? await serverFindings(settings, directory) : [];
   const { otlpEndpoint } = SERVE_ROWS;
   const hasReceiver = otlpEndpoint.variables.some((one) => 'readBySdk' in one && process.env[one.name]);
   if (!settings.exporter.includes('otlp') && !resolved.has('otlpEndpoint') && !hasReceiver) return port;
@@ -117,6 +149,25 @@ async function outputFindings(resolved: Resolution, directory: string): Promise<
     if (error instanceof NixlTelemetryError || error instanceof Failure) return [...port, wrongSetting(error)];
     throw error;
   }
+}
+
+/** Checks the web configuration and the addresses of the HTTP server. */
+async function serverFindings(settings: ServeSettings, directory: string): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  let scheme: 'http' | 'https' = 'http';
+  if (settings.webConfig !== undefined) {
+    const { WebGate } = await import('../access/gate.js');
+    try {
+      scheme = new WebGate(settings.webConfig, true).tls === undefined ? 'http' : 'https';
+    } catch (error) {
+      if (!(error instanceof NixlTelemetryError)) throw error;
+      findings.push(wrongSetting(error));
+    }
+  }
+  for (const address of listenAddresses(settings)) {
+    findings.push(...(await addressFindings(address, scheme, directory)));
+  }
+  return findings;
 }
 
 function wrongSetting({ message }: Error): Finding {

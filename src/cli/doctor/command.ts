@@ -1,14 +1,16 @@
 /** `nixl-otel doctor`: why there are no metrics, or too few. Drains, locks and changes nothing. */
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { oneLine, printableJson } from '../../one-line.js';
-import { httpUrl, wholeNumber } from '../../settings/shape.js';
+import { wholeNumber } from '../../settings/shape.js';
+import { addClientOptions, clientAccess, type ClientOptions } from '../client-options.js';
 import { addDirectoryOption } from '../directory-option.js';
 import { parserOf } from '../flag-parser.js';
+import type { ServerAddress } from '../http/server-address.js';
 import { ExitCode, Failure } from '../process/failure.js';
 import { print } from '../process/output.js';
-import type { Finding } from './finding.js';
+import type { Finding, Status } from './finding.js';
 
-interface DoctorOptions {
+interface DoctorOptions extends ClientOptions {
   dir?: string[];
   pid?: number;
   url?: string;
@@ -24,7 +26,7 @@ outputs of serve: its port, and the answer of its OTLP receiver to a push withou
 no file. As another user than that of the agents it sees less, and says so.
 
 problem: metrics are missing, or would be. note: a risk, or a fact that doctor could not check. The exit code is 0
-without a problem, and 1 with one.
+only if all is well: 1 with a problem or a note.
 
 Examples:
   nixl-otel doctor --dir /dev/shm/nixl
@@ -33,9 +35,9 @@ Examples:
   nixl-otel doctor --json | jq 'select(.status != "ok")'`;
 
 export function defineDoctor(command: Command): void {
-  addDirectoryOption(command)
+  addClientOptions(addDirectoryOption(command))
     .option('--pid <pid>', 'check one process and its directory', parserOf(wholeNumber(1, MOST_PID, 'a process id')))
-    .option('--url <url>', 'check a running serve by its answer', parserOf(httpUrl))
+    .option('--url <url>', 'check a running serve by its answer, at an address as that of top')
     .option('--json', 'one JSON object per finding')
     .addHelpText('after', HELP)
     .action((options: DoctorOptions) => doctor(options, command));
@@ -45,17 +47,36 @@ async function doctor(options: DoctorOptions, command: Command): Promise<void> {
   const { dir, pid, url, json } = options;
   const given = [dir && '--dir', pid && '--pid', url && '--url'].filter((one) => one !== undefined);
   if (given.length > 1) command.error(`error: ${given.join(' and ')} exclude each other: give one of them`);
-  const findings = await findingsOf(options);
+  const findings = await findingsOf(options, command);
   for (const one of findings) print(json === true ? printableJson(one) : asText(one));
-  const problems = findings.filter(({ status }) => status === 'problem').length;
-  if (problems > 0) throw new Failure(problems === 1 ? '1 problem' : `${problems} problems`, ExitCode.FAILED);
+  const count = (status: Status): number => findings.filter((one) => one.status === status).length;
+  const [problems, notes] = [count('problem'), count('note')];
+  const texts = [problems > 0 && plural(problems, 'problem'), notes > 0 && plural(notes, 'note')].filter(Boolean);
+  if (texts.length > 0) throw new Failure(texts.join(', '), ExitCode.FAILED);
 }
 
-async function findingsOf({ dir, pid, url }: DoctorOptions): Promise<Finding[]> {
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+async function findingsOf(options: DoctorOptions, command: Command): Promise<Finding[]> {
+  const { dir, pid, url } = options;
+  const address = url === undefined ? undefined : await addressOf(url, command);
+  const access = clientAccess(options, address === undefined ? [] : [address], command);
   const { hostFindings, processAndItsRings, serveFindings } = await import('./checks.js');
-  if (url !== undefined) return serveFindings(new URL(url));
+  if (address !== undefined) return serveFindings(address, access);
   if (pid !== undefined) return processAndItsRings(pid);
   return hostFindings(dir);
+}
+
+async function addressOf(url: string, command: Command): Promise<ServerAddress> {
+  const { addressIn } = await import('../url-option.js');
+  try {
+    return addressIn(url);
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return command.error(`error: ${error.message}`);
+    throw error;
+  }
 }
 
 function asText({ status, finding, subject, what, why, mend }: Finding): string {

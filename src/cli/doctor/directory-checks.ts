@@ -1,4 +1,4 @@
-/** Checks of a directory of rings: whether it exists, who may use it, and its file system. */
+/** Checks of a directory of rings: whether it exists, which users may use it, and its file system. */
 import { readdirSync, statfsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { reasonOf } from '../../errors.js';

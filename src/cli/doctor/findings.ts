@@ -172,6 +172,11 @@ export const FINDINGS = {
     why: 'Another program listens there, so serve cannot.',
     mend: 'nixl-otel serve --dir DIR --port 0 # or any port that is free',
   },
+  'socket-taken': {
+    status: 'problem',
+    why: 'Another program answers at the path, or its file belongs to another user, so serve cannot listen there.',
+    mend: 'ls -l PATH # of the address unix:PATH; --listen gives another path',
+  },
   'receiver-fails': {
     status: 'problem',
     why: 'serve would push its metrics there, and they would be lost.',
@@ -191,6 +196,11 @@ export const FINDINGS = {
     status: 'problem',
     why: 'serve is stopping, or its collector thread has no turn, so its metrics keep their values.',
     mend: 'curl -i URL # again; then: systemctl restart nixl-otel',
+  },
+  'serve-refuses': {
+    status: 'note',
+    why: 'The web configuration of serve asks for credentials that doctor did not give.',
+    mend: 'nixl-otel doctor --url URL --user NAME --password-file FILE # or --cert FILE --key FILE',
   },
   'serve-without-agents': {
     status: 'problem',

@@ -129,7 +129,7 @@ function textOf(file: string): string {
   return attempt(() => readFileSync(file, 'utf8')) ?? '';
 }
 
-/** Processes end, and belong to other users: each look at one may fail. */
+/** Returns undefined if `look` throws: the process may have ended, or belong to another user. */
 function attempt<T>(look: () => T): T | undefined {
   try {
     return look();

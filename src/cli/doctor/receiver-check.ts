@@ -1,4 +1,5 @@
 /** Check of the OTLP receiver: its answer to a push without metrics, sent as serve sends its pushes. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { serviceResource } from '../serve/resource.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 import { exportProblem } from '../serve/guarded-exporter.js';
@@ -20,19 +21,22 @@ export async function receiverFindings(settings: ServeSettings): Promise<Finding
   return [finding('receiver-fails', { subject, what: `a push without metrics fails: ${problem}`, values })];
 }
 
-/** Returns the reason if the push fails. */
+/** Returns the reason if the push fails. OTEL_EXPORTER_OTLP_TIMEOUT may be longer than doctor waits. */
 async function emptyPush(settings: ServeSettings): Promise<string | undefined> {
   followExports();
   const owner = new Owner('doctor', { isBuiltIn: true });
   const exporter = await otlpExporter(settings, TIMEOUT_MS);
   const resourceMetrics = { resource: serviceResource(), scopeMetrics: [] };
-  const problem = await new Promise<string | undefined>((resolve) => {
+  const pushed = new Promise<string | undefined>((resolve) => {
     owner.run(() =>
       exporter.export(resourceMetrics, ({ error }) =>
         resolve(error === undefined ? undefined : exportProblem(error, owner.httpStatus).text),
       ),
     );
   });
-  await exporter.shutdown();
-  return problem;
+  const ended = pushed.then(async (problem) => {
+    await exporter.shutdown();
+    return problem;
+  });
+  return Promise.race([ended, pause(TIMEOUT_MS, `no answer in ${TIMEOUT_MS / 1000} s`)]);
 }

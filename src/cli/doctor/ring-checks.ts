@@ -23,7 +23,7 @@ export interface CheckedRing extends RingInspection {
   readonly holder?: number | undefined;
 }
 
-/** Looks at a full ring, and the time between two: longer than the longest usual time between two drains. */
+/** Readings of a full ring, and their distance: together longer than the usual time between two drains. */
 const LOOKS = 5;
 const BETWEEN_LOOKS_MS = 60;
 

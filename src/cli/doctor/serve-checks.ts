@@ -1,33 +1,30 @@
 /** Checks of a running serve, by its answer at /readyz, and of the port that serve would listen on. */
-import { get } from 'node:http';
-import { get as getSecure } from 'node:https';
+import { lstatSync } from 'node:fs';
 import { reasonOf } from '../../errors.js';
-import type { ServeSettings } from '../../settings/serve-rows.js';
+import { addressText, type ListenAddress } from '../../settings/listen-address.js';
+import { type ClientAccess, type HttpAnswer, HttpClient } from '../http/client.js';
+import { type ServerAddress, withoutSecrets } from '../http/server-address.js';
 import { type Finding, finding, listed, ok } from './finding.js';
 import { listenerOn } from './listeners.js';
 import { titleOf } from './processes.js';
 
-const TIMEOUT_MS = 5_000;
 /** Longest part of a foreign answer in a message. */
 const MOST_TEXT = 100;
 
+/** Answers of serve that asks for credentials. */
+const REFUSED = /^(This server needs|The client certificate is refused|The user or the password is wrong)/;
 /** Answers of serve that is not ready. */
 const NOT_READY = /^(stopping|the rings are closed|the collector thread has had no turn for .*)$/;
 
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-}
-
 /** Asks the serve at this address, which may be that of its metrics. */
-export async function serveFindings(url: URL): Promise<Finding[]> {
-  const address = new URL(url);
-  address.pathname = address.pathname.replace(/(\/metrics)?\/?$/, '/readyz');
-  address.search = '';
-  const subject = withoutSecrets(address);
+export async function serveFindings(given: ServerAddress, access: ClientAccess): Promise<Finding[]> {
+  const url = withoutSecrets(given.url);
+  url.pathname = url.pathname.replace(/(\/metrics)?\/?$/, '/readyz');
+  url.search = '';
+  const subject = given.socketPath === undefined ? url.href : given.name;
   const values = { URL: subject };
   try {
-    const answer = await ask(address);
+    const answer = await ask(given, url, access);
     return (
       readiness(subject, answer) ?? [
         finding('not-serve', { subject, what: `the answer is not that of serve: ${shortened(answer)}`, values }),
@@ -38,57 +35,72 @@ export async function serveFindings(url: URL): Promise<Finding[]> {
   }
 }
 
-/** Checks that serve can listen on its port, or that it does already. */
-export async function portFindings({ host, port }: ServeSettings, directory: string): Promise<Finding[]> {
-  const subject = `port ${port} of ${host}`;
-  const listener = listenerOn(host, port);
+/** Checks that serve can listen on the address, or that it does already. `scheme`: of that serve. */
+export async function addressFindings(
+  address: ListenAddress,
+  scheme: 'http' | 'https',
+  directory: string,
+): Promise<Finding[]> {
+  if ('socketPath' in address) return socketFindings(address.socketPath, addressText(address));
+  const { host, port } = address;
+  if (port === 0) return [];
+  const subject = host === undefined ? `port ${port}` : `port ${port} of ${host}`;
+  const listener = listenerOn(host ?? '0.0.0.0', port);
   if (listener === undefined) return [ok('port', subject, 'free')];
   const by = listener.pid === undefined ? 'a process of another user' : titleOf(listener.pid);
-  const address = new URL('http://localhost/readyz');
-  address.hostname = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  address.port = String(port);
-  const answer = await ask(address).catch(() => undefined);
+  const url = new URL(`${scheme}://localhost/readyz`);
+  const isAny = host === undefined || host === '0.0.0.0' || host === '::';
+  url.hostname = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  url.port = String(port);
+  // On this machine, and without credentials: any certificate will do.
+  const answer = await ask({ name: url.host, url }, url, { verifies: false }).catch(() => undefined);
   const found = answer && readiness(subject, answer);
   if (found !== undefined) return [ok('port', subject, `${by} serves there`), ...found];
   return [finding('port-taken', { subject, what: `taken by ${by}`, values: { DIR: directory } })];
 }
 
+async function socketFindings(socketPath: string, subject: string): Promise<Finding[]> {
+  if (lstatSync(socketPath, { throwIfNoEntry: false }) === undefined) return [ok('port', subject, 'free')];
+  const url = new URL('http://localhost/readyz');
+  try {
+    const answer = await ask({ name: subject, url, socketPath }, url, {});
+    return readiness(subject, answer) ?? [finding('socket-taken', { subject, what: 'another program answers there' })];
+  } catch (error) {
+    if ((error as { cause?: NodeJS.ErrnoException }).cause?.code === 'ECONNREFUSED') {
+      return [ok('port', subject, 'free: a socket that no process uses')];
+    }
+    return [finding('socket-taken', { subject, what: reasonOf(error) })];
+  }
+}
+
 /** Returns undefined if the answer is not that of a serve. */
-function readiness(subject: string, { status, text }: Answer): Finding[] | undefined {
+function readiness(subject: string, { status, text }: HttpAnswer): Finding[] | undefined {
   const [first = '', ...reports] = text.trim().split('\n');
   if (status === 503 && NOT_READY.test(first)) {
     return [finding('serve-not-ready', { subject, what: first, values: { URL: subject } })];
   }
-  const agents = /^ready, (\d+) agents$/.exec(first)?.[1];
-  if (status !== 200 || agents === undefined) return undefined;
+  if ((status === 401 || status === 403) && REFUSED.test(first)) {
+    return [finding('serve-refuses', { subject, what: first, values: { URL: subject } })];
+  }
+  const [isReady, agents] = /^ready(?:, (\d+) agents)?$/.exec(first) ?? [];
+  if (status !== 200 || isReady === undefined) return undefined;
+  if (agents === undefined) return [ok('serve', subject, 'ready; it shows its agents only with credentials')];
   return [
     agents === '0' ? finding('serve-without-agents', { subject, what: first }) : ok('serve', subject, first),
     ...(reports.length === 0 ? [] : [finding('serve-reports', { subject, what: listed(reports) })]),
   ];
 }
 
-function ask(url: URL): Promise<Answer> {
-  const send = url.protocol === 'https:' ? getSecure : get;
-  return new Promise((resolve, reject) => {
-    const request = send(url, { signal: AbortSignal.timeout(TIMEOUT_MS), agent: false }, (response) => {
-      let text = '';
-      response.setEncoding('utf8').on('data', (part: string) => (text += part));
-      response.on('end', () => resolve({ status: response.statusCode!, text })).on('error', reject);
-    });
-    request.on('error', (error) =>
-      reject(error.name === 'AbortError' ? new Error(`no answer in ${TIMEOUT_MS / 1000} s`) : error),
-    );
-  });
+async function ask(address: ServerAddress, url: URL, access: ClientAccess): Promise<HttpAnswer> {
+  const client = new HttpClient(address, access);
+  try {
+    return await client.get(url);
+  } finally {
+    client.close();
+  }
 }
 
-function withoutSecrets(url: URL): string {
-  const shown = new URL(url);
-  shown.username = '';
-  shown.password = '';
-  return shown.href;
-}
-
-function shortened({ status, text }: Answer): string {
+function shortened({ status, text }: HttpAnswer): string {
   const first = text.trim().split('\n', 1)[0]!;
   return `status ${status}, ${first.length > MOST_TEXT ? `${first.slice(0, MOST_TEXT)}...` : first || 'no text'}`;
 }

@@ -2,22 +2,23 @@
 import { CounterGrowth } from './growth.js';
 import { GAP_MS } from './fleet-history.js';
 import { type Column, KEPT_MS, rounded } from './points.js';
+import type { Percentiles } from '../figures/percentiles.js';
 import { type AgentReading, Counter } from './reading.js';
 
 /** Shortest time between two points. */
 const STEP_MS = 5000;
-/** Samples come by a timer, which may fire a little early or late. */
+/** Tolerance: the timer of the samples may fire a little early or late. */
 const SLACK_MS = 100;
 const MOST_POINTS = KEPT_MS / STEP_MS;
 /** So many agents have all points; twice as many have half of them, and so on. */
 export const AGENTS_WITH_ALL_POINTS = 128;
 const FEWEST_POINTS = 4;
 
-/** Values of a point. Rates are per second; P99: the highest of the point's percentiles, microseconds. */
-export const AgentMeasure = { TX: 0, RX: 1, REQUESTS: 2, ERRORS: 3, FULL: 4, P99: 5, FILL: 6 } as const;
-const WIDTH = 7;
-/** Measures of which a longer point has the highest value. Of rates it has the average. */
-const HIGHEST: readonly number[] = [AgentMeasure.P99, AgentMeasure.FILL];
+/** Values of a point. Rates are per second, averages of the point; the others are the highest values within it. */
+export const AgentMeasure = { TX: 0, RX: 1, REQUESTS: 2, ERRORS: 3, FULL: 4, FILL: 5, P50: 6, P90: 7, P99: 8 } as const;
+const WIDTH = 9;
+/** From here on a longer point has the highest value. */
+const FIRST_HIGHEST = AgentMeasure.FILL;
 
 /** Number of points that each of so many agents has. */
 export function pointsFor(agents: number): number {
@@ -40,7 +41,7 @@ export function columnIn(row: Float32Array, measure: number): Column {
   return column;
 }
 
-type P99 = (reading: AgentReading) => number | undefined;
+type RecentTimesOf = (reading: AgentReading) => Percentiles | undefined;
 
 export class AgentHistory {
   readonly #growth = new CounterGrowth();
@@ -50,14 +51,14 @@ export class AgentHistory {
   #rows = new Map<number, Float32Array>();
   #capacity = MOST_POINTS;
   #lastMs: number | undefined;
-  /** Highest p99 and fill since the last point. */
-  #highest = new Map<number, readonly [p99: number, fill: number]>();
+  /** Highest values since the last point, in the order of the measures from FIRST_HIGHEST on. */
+  #highest = new Map<number, readonly number[]>();
   #highestMs = -Infinity;
 
-  /** Takes a sample; `p99`: percentile of the last seconds. */
-  add(takenMs: number, readings: readonly AgentReading[], p99: P99): void {
+  /** Takes a sample; `recent`: percentiles of the last seconds, microseconds. */
+  add(takenMs: number, readings: readonly AgentReading[], recent: RecentTimesOf): void {
     if (takenMs - this.#highestMs >= STEP_MS - SLACK_MS) {
-      this.#keepHighest(readings, p99);
+      this.#keepHighest(readings, recent);
       this.#highestMs = takenMs;
     }
     const sinceMs = takenMs - (this.#lastMs ?? -Infinity);
@@ -84,12 +85,13 @@ export class AgentHistory {
     return first === -1 ? this.#times.length : first;
   }
 
-  #keepHighest(readings: readonly AgentReading[], p99: P99): void {
+  #keepHighest(readings: readonly AgentReading[], recent: RecentTimesOf): void {
     for (const reading of readings) {
       const { id } = reading.agent;
-      const [before, fill] = this.#highest.get(id) ?? [NaN, 0];
-      const now = p99(reading) ?? NaN;
-      this.#highest.set(id, [highest(before, now), Math.max(fill, reading.fill)]);
+      const { p50 = NaN, p90 = NaN, p99 = NaN } = recent(reading) ?? {};
+      const now = [reading.fill, p50, p90, p99];
+      const before = this.#highest.get(id);
+      this.#highest.set(id, before === undefined ? now : now.map((value, i) => highest(before[i]!, value)));
     }
   }
 
@@ -112,14 +114,13 @@ export class AgentHistory {
       if (row === undefined) this.#rows.set(agent.id, (row = new Float32Array(this.#capacity * WIDTH).fill(NaN)));
       if (grown === undefined) continue;
       const perSecond = (count: number): number => count / (sinceMs / 1000);
-      const [p99, most] = this.#highest.get(agent.id) ?? [NaN, fill];
       row[at + AgentMeasure.TX] = perSecond(grown[Counter.TX]!);
       row[at + AgentMeasure.RX] = perSecond(grown[Counter.RX]!);
       row[at + AgentMeasure.REQUESTS] = perSecond(grown[Counter.REQUESTS]!);
       row[at + AgentMeasure.ERRORS] = perSecond(grown.slice(Counter.ERRORS).reduce((sum, count) => sum + count, 0));
       row[at + AgentMeasure.FULL] = perSecond(grown[Counter.FULL]!);
-      row[at + AgentMeasure.P99] = p99;
-      row[at + AgentMeasure.FILL] = Math.max(most, fill);
+      row.set(this.#highest.get(agent.id) ?? [], at + FIRST_HIGHEST);
+      row[at + AgentMeasure.FILL] = highest(row[at + AgentMeasure.FILL]!, fill);
     }
   }
 
@@ -156,7 +157,7 @@ function merged(row: Float32Array, times: readonly number[]): Float32Array {
       const now = row[point * WIDTH + measure]!;
       const before = isPair ? row[(point - 1) * WIDTH + measure]! : NaN;
       const at = Math.floor(point / 2) * WIDTH + measure;
-      result[at] = HIGHEST.includes(measure) ? highest(before, now) : average(before, now);
+      result[at] = measure >= FIRST_HIGHEST ? highest(before, now) : average(before, now);
     }
   }
   return result;

@@ -18,7 +18,7 @@ import { RecentTimes } from './recent-times.js';
 
 /** Limits snapshots of the rings, however many clients ask. */
 const SAME_SAMPLE_MS = 500;
-/** Time between two samples if nobody asks. */
+/** Time between two samples without requests. */
 export const SAMPLE_MS = 5000;
 
 /** Returns the totals so far, in the snapshot to update if there is one; undefined after the source is closed. */
@@ -31,7 +31,7 @@ export interface Sample {
   readonly troubles: ReadonlyMap<number | string, Troubles>;
 }
 
-/** What is known since the first sample, or since the clock was set back. */
+/** Samples since the first one, or since the clock was set back. */
 class Recording {
   readonly fleet: FleetHistory;
   readonly agents = new AgentHistory();
@@ -51,7 +51,7 @@ interface RecorderOptions {
   readonly customErrors: readonly CustomError[];
   /** All that happened since then is recent. */
   readonly beganMs: number;
-  /** Called if a sample that nobody asked for fails, or the history of one: it must not end the process. */
+  /** Called if a sample without a request fails, or its history: it must not end the process. */
   readonly onFailure: (reason: string) => void;
   /** Replacement in tests. */
   readonly later?: (work: () => void) => unknown;
@@ -64,9 +64,9 @@ export class Recorder {
   /** Does work in a later turn of the event loop: with hundreds of agents each part takes milliseconds. */
   readonly #later: (work: () => void) => void;
   readonly #timer: NodeJS.Timeout;
-  /** Of the samples that nobody asked for: a new one each time would cost more than all else that an idle serve does. */
+  /** Snapshot of samples without requests: a new one each time would cost more than all else that an idle serve does. */
   readonly #kept = new KeptSnapshot();
-  /** Agents of the last sample that nobody asked for: their array is the same until one of them changes. */
+  /** Agents of the last sample without a request: their array is the same until one of them changes. */
   #keptAgents: readonly AgentSnapshot[] | undefined;
   #keptReadings: readonly AgentReading[] = [];
   #record: Recording;
@@ -113,7 +113,7 @@ export class Recorder {
     clearInterval(this.#timer);
   }
 
-  /** While nobody asks, only the history needs memory. */
+  /** Without requests, only the history needs memory. */
   #forget(): void {
     this.#sample = undefined;
     this.#sampledMs = -Infinity;
@@ -129,7 +129,7 @@ export class Recorder {
     recent.take(takenMs, readings);
     this.#later(() => {
       fleet.add(takenMs, readings);
-      this.#later(() => agents.add(takenMs, readings, (reading) => recent.of(reading, 'transferTimes')?.p99));
+      this.#later(() => agents.add(takenMs, readings, (reading) => recent.of(reading, 'transferTimes')));
     });
     events.add(takenMs, readings, ends.observe(takenMs, readings.map(mortal)));
     return { snapshot, readings, troubles: troubles.observe(takenMs, readings.map(watched)) };

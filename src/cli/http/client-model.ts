@@ -41,18 +41,22 @@ export function writeFamilyHead({ name, help }: Family, { number }: FamilyType<n
 /** The value of one point: its length must be known before it is on the page. */
 const valueBytes = new ProtobufBytes();
 
-/** Writes a point as a metric of its family. `labels`: as labelBytes() returns them. */
+/** Place of a number in the message that writeMetric() returns the place of: behind its tag. */
+export const NUMBER_IN_VALUE = 1;
+
+/** Writes a point as a metric of its family. `labels`: as labelBytes() returns them. @returns the place of its value's message. */
 export function writeMetric<Value>(
   { tag, write }: FamilyType<Value>,
   labels: Uint8Array,
   point: DataPoint<Value>,
   out: ProtobufBytes,
-): void {
+): number {
   valueBytes.clear();
   write(point, valueBytes);
   out.varint(FAMILY.metric, labels.length + 1 + varintLength(valueBytes.length) + valueBytes.length);
   out.append(labels);
   out.message(tag, valueBytes);
+  return out.length - valueBytes.length;
 }
 
 /** Returns the labels as fields of a metric. */

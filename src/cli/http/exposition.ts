@@ -10,7 +10,7 @@ import { roomFor, wholeBuffer } from './room.js';
 import { HISTOGRAM_LINES, NUMBER_LINES } from './point-lines.js';
 import { type Family, labelsOf, labelsText } from './spelling.js';
 import { targetPoints, TARGET } from './target.js';
-import { TimeSlices } from './time-slices.js';
+import { TimeSlices } from '../../time-slices.js';
 
 /** As a page without metrics, with the line end that the format asks for. */
 const NOTHING = '# no registered metrics\n';

@@ -2,6 +2,7 @@
 import { diag } from '@opentelemetry/api';
 import { reasonOf } from '../../errors.js';
 import type { PageCollection, PageMetrics } from '../../instrumentation/producer/metric-producer.js';
+import type { TimeSlices } from '../../time-slices.js';
 import { prefersProtobuf, PROMETHEUS_PROTOBUF, PROMETHEUS_TEXT } from './accept.js';
 import { TextExposition } from './exposition.js';
 import type { Handler } from './metrics-server.js';
@@ -12,20 +13,23 @@ interface PageReader {
 }
 
 interface Exposition {
-  page(metrics: PageMetrics): Promise<Uint8Array>;
+  page(metrics: PageMetrics, slices: TimeSlices): Promise<Uint8Array>;
   reuse(page: Uint8Array): void;
 }
+
+/** Called when a page is made, or has failed. */
+type PageEnd = (isMade: boolean, seconds: number) => void;
 
 const NEGOTIATED = { vary: 'accept, accept-encoding' };
 
 /**
- * Serves the metrics of a reader, collected per request. `onFailure` is called for each failed collection.
- * `hasTargetInfo`: with the metric `target_info`, made of the resource.
+ * Serves the metrics of a reader, collected per request. `hasTargetInfo`: with the metric `target_info`, made of the
+ * resource. `onEnd`: called for each page, which requests of the same time share.
  */
-export function metricsHandler(reader: PageReader, hasTargetInfo: boolean, onFailure: () => void): Handler {
-  const text = format(reader, false, () => Promise.resolve(new TextExposition(hasTargetInfo)));
+export function metricsHandler(reader: PageReader, hasTargetInfo: boolean, onEnd: PageEnd): Handler {
+  const text = format(reader, false, onEnd, () => Promise.resolve(new TextExposition(hasTargetInfo)));
   // Loaded with the first request for it: most scrapers ask for text.
-  const protobuf = format(reader, true, async () => {
+  const protobuf = format(reader, true, onEnd, async () => {
     const { ProtobufExposition } = await import('./protobuf-exposition.js');
     return new ProtobufExposition(hasTargetInfo);
   });
@@ -34,7 +38,6 @@ export function metricsHandler(reader: PageReader, hasTargetInfo: boolean, onFai
     page().then(
       ({ bytes, use }) => answer(200, bytes, type, NEGOTIATED, use()),
       (error: unknown) => {
-        onFailure();
         answer(500, `# failed to export metrics: ${reasonOf(error)}`, undefined, NEGOTIATED);
       },
     );
@@ -48,14 +51,21 @@ interface Page {
 }
 
 /** A page of many agents has megabytes. Therefore only one of a format is made at a time, for any number of scrapers. */
-function format(reader: PageReader, exponential: boolean, load: () => Promise<Exposition>): () => Promise<Page> {
+function format(
+  reader: PageReader,
+  exponential: boolean,
+  onEnd: PageEnd,
+  load: () => Promise<Exposition>,
+): () => Promise<Page> {
   let loaded: Promise<Exposition> | undefined;
   return coalesce(async () => {
     const exposition = await (loaded ??= load());
-    const bytes = await reader.collect(exponential, ({ metrics, errors }) => {
-      if (errors.length > 0) diag.error('collecting metrics for /metrics', ...errors);
-      return exposition.page(metrics);
-    });
+    const page = (): Promise<Uint8Array> =>
+      reader.collect(exponential, ({ metrics, slices, errors }) => {
+        if (errors.length > 0) diag.error('collecting metrics for /metrics', ...errors);
+        return exposition.page(metrics, slices);
+      });
+    const bytes = await timed(page, onEnd);
     let uses = 0;
     // In a later turn: all answers that share the page begin in one, and the first may end at once.
     const end = (): void => void setImmediate(() => --uses === 0 && exposition.reuse(bytes));
@@ -67,6 +77,19 @@ function format(reader: PageReader, exponential: boolean, load: () => Promise<Ex
       },
     };
   });
+}
+
+/** Calls `onEnd` with the result of the work and its seconds. */
+async function timed<T>(work: () => Promise<T>, onEnd: PageEnd): Promise<T> {
+  const begin = performance.now();
+  let isMade = false;
+  try {
+    const made = await work();
+    isMade = true;
+    return made;
+  } finally {
+    onEnd(isMade, (performance.now() - begin) / 1000);
+  }
 }
 
 /** Coalesces concurrent calls: all calls during a run share the next run, which begins after it. */

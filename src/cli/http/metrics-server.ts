@@ -1,16 +1,19 @@
-/** HTTP server: /metrics, probes, and limits against clients that stall or flood. */
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+/** HTTP server: /metrics, probes, and answers to clients, on all of its addresses. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzip } from 'node:zlib';
 import { reasonOf } from '../../errors.js';
-import { Failure } from '../process/failure.js';
-import { note, warnOnce } from '../process/output.js';
+import type { ListenAddress } from '../../settings/listen-address.js';
+import { note } from '../process/output.js';
+import type { Gate, Headers, Refusal } from './gate.js';
+import { type Listener, makeListener, taken } from './listener.js';
 
 /** Answers a request once, now or later. */
 export type Handler = (request: IncomingMessage, answer: Answer) => void;
-/** Text gets the line end that it lacks; bytes are sent as they are. `onSent`: called when they are no longer in use. */
+/**
+ * Text gets the line end that it lacks; bytes are sent as they are, and packed if the client accepts that and they have no
+ * `content-encoding`. `onSent`: called when they are no longer in use.
+ */
 export type Answer = (
   status: number,
   content: string | Uint8Array,
@@ -18,11 +21,15 @@ export type Answer = (
   headers?: Headers,
   onSent?: () => void,
 ) => void;
-type Headers = Readonly<Record<string, string>>;
 
 export interface MetricsServer {
-  /** Address of the metrics. */
-  readonly url: string;
+  /** Addresses of the metrics, while it listens. That of a Unix socket is `unix:/path`. */
+  readonly urls: readonly string[];
+  /**
+   * Listens on all addresses, or on none. Returns the address that is taken, and may be called again.
+   * @throws Failure for any other reason not to listen
+   */
+  listenIfFree(): Promise<ListenAddress | undefined>;
   /** Sets the handler of a path. */
   route(path: string, handler: Handler): void;
   /** Waits for pending answers, at most two seconds. */
@@ -30,84 +37,122 @@ export interface MetricsServer {
 }
 
 const METRICS = '/metrics';
+const PROBES: readonly (string | undefined)[] = ['/livez', '/readyz'];
 /** Text at `/` for clients that are no browser. */
 export const INDEX = `nixl-otel: metrics of NVIDIA NIXL agents. They are at ${METRICS}`;
 const TEXT = 'text/plain; charset=utf-8';
 /** Smaller answers are sent uncompressed. */
 const GZIP_FROM_BYTES = 1024;
-const LIMITS = {
-  headersTimeout: 5_000,
-  requestTimeout: 10_000,
-  connectionsCheckingInterval: 2_500,
-  maxHeaderSize: 16_384,
-};
-const MAX_HEADERS = 64;
-const MAX_CONNECTIONS = 256;
-/** Longer than most scrape intervals, so that a scraper keeps its connection. */
-const KEEP_ALIVE_MS = 75_000;
 /** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 30_000;
-const CLOSE_DEADLINE_MS = 2_000;
 /** Time between two tries to listen, short because no process drains meanwhile. */
 const TAKEN_PAUSE_MS = 50;
 
-interface Limits {
+interface ServerOptions {
   readonly stalledMs?: number;
+  /** Checks each client. */
+  readonly gate?: Gate | undefined;
 }
 
-/** Starts the server. @throws Failure if it cannot listen on the address. */
-export async function listenOn(host: string, port: number, limits?: Limits): Promise<MetricsServer> {
-  const server = await listenIfFree(host, port, limits);
-  if (server === undefined) throw cannotServe(host, port, LISTEN_PROBLEMS[TAKEN]!);
-  return server;
+/** Starts the server. @throws Failure if it cannot listen on all addresses. */
+export async function listenOn(addresses: readonly ListenAddress[], options?: ServerOptions): Promise<MetricsServer> {
+  const server = await makeServer(addresses, options);
+  const takenAddress = await server.listenIfFree();
+  if (takenAddress === undefined) return server;
+  throw taken(takenAddress);
 }
 
-/** Waits until the port is free. @throws Failure for any other reason not to listen. */
-export async function listenOnceFree(host: string, port: number): Promise<MetricsServer> {
-  for (;;) {
-    const server = await listenIfFree(host, port);
-    if (server !== undefined) return server;
-    await pause(TAKEN_PAUSE_MS);
-  }
+/** Waits until all addresses are free. @throws Failure for any other reason not to listen. */
+export async function listenOnceFree(server: MetricsServer): Promise<void> {
+  while ((await server.listenIfFree()) !== undefined) await pause(TAKEN_PAUSE_MS);
 }
 
-/** Returns undefined if the port is taken. @throws Failure for any other reason not to listen. */
-export async function listenIfFree(
-  host: string,
-  port: number,
-  { stalledMs = STALLED_MS }: Limits = {},
-): Promise<MetricsServer | undefined> {
+/** Makes a server that does not listen yet. */
+export async function makeServer(
+  addresses: readonly ListenAddress[],
+  { stalledMs = STALLED_MS, gate }: ServerOptions = {},
+): Promise<MetricsServer> {
   const handlers = new Map<string, Handler>([
     ['/', (_, answer) => answer(200, INDEX)],
     ['/livez', (_, answer) => answer(200, 'alive')],
     ['/readyz', (_, answer) => answer(503, 'starting')],
     [METRICS, (_, answer) => answer(503, 'Starting.')],
   ]);
-  const server = createServer({ ...LIMITS, keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) =>
-    respond(request, response, handlers),
-  );
-  server.maxHeadersCount = MAX_HEADERS;
-  server.maxConnections = MAX_CONNECTIONS;
-  server.setTimeout(stalledMs);
-  if (!(await isListening(server, host, port))) return undefined;
-  const { address, port: actualPort, family } = server.address() as AddressInfo;
-  const name = family === 'IPv6' ? `[${address}]` : address;
+  const respondTo: RequestListener = (request, response) => receive(request, response, handlers, gate);
+  const listeners: Listener[] = [];
+  for (const address of addresses) listeners.push(await makeListener(address, respondTo, stalledMs, gate));
+  const close = async (): Promise<void> => {
+    await Promise.all(listeners.map((one) => one.close()));
+  };
   return {
-    url: `http://${name}:${actualPort}${METRICS}`,
+    get urls() {
+      return listeners.map(({ url }) => (url.startsWith('unix:') ? url : `${url}${METRICS}`));
+    },
     route: (path, handler) => handlers.set(path, handler),
-    close: () => close(server),
+    async listenIfFree() {
+      try {
+        for (const [i, one] of listeners.entries()) {
+          if (await one.listenIfFree()) continue;
+          await close();
+          return addresses[i];
+        }
+        return undefined;
+      } catch (error) {
+        await close();
+        throw error;
+      }
+    },
+    close,
   };
 }
 
-function respond(request: IncomingMessage, response: ServerResponse, handlers: ReadonlyMap<string, Handler>): void {
-  const answer: Answer = (status, content, contentType = TEXT, headers = {}, onSent = () => {}) => {
-    const body = typeof content !== 'string' || content.endsWith('\n') ? content : `${content}\n`;
-    send(request, response, status, { 'content-type': contentType, ...headers }, body, onSent);
+function receive(
+  request: IncomingMessage,
+  response: ServerResponse,
+  handlers: ReadonlyMap<string, Handler>,
+  gate: Gate | undefined,
+): void {
+  if (gate === undefined) return respond(request, handlers, answerTo(request, response, {}));
+  const answer = answerTo(request, response, gate.headers);
+  const decide = (refusal: Refusal | undefined): void => {
+    if (refusal === undefined) return respond(request, handlers, answer);
+    const { reason, status, text, headers } = refusal;
+    const isWithout = reason === 'no_credentials' || reason === 'no_certificate';
+    if (isWithout && !gate.protectsProbes && PROBES.includes(pathOf(request))) {
+      return respond(request, handlers, (code, content) => answer(code, statusIn(content)));
+    }
+    gate.refused(reason, text, request.socket.remoteAddress);
+    answer(status, text, undefined, headers);
   };
-  const handler = handlers.get(request.url?.split('?', 1)[0] ?? '');
+  const checked = gate.check(request);
+  if (!(checked instanceof Promise)) return decide(checked);
+  checked.then(decide).catch((error: unknown) => {
+    note(`a password could not be compared: ${reasonOf(error)}`, 'error');
+    answer(500, 'This request failed.');
+  });
+}
+
+/** Returns the part of a probe's text that names no agent, ring or path. */
+function statusIn(content: string | Uint8Array): string {
+  return String(content).split(/[,\n]/, 1)[0]!;
+}
+
+function pathOf({ url }: IncomingMessage): string | undefined {
+  return url?.split('?', 1)[0];
+}
+
+/** `always`: headers of each answer in lower case, which count before its own. */
+function answerTo(request: IncomingMessage, response: ServerResponse, always: Headers): Answer {
+  return (status, content, contentType = TEXT, headers = {}, onSent = () => {}) => {
+    const body = typeof content !== 'string' || content.endsWith('\n') ? content : `${content}\n`;
+    send(request, response, status, { 'content-type': contentType, ...headers, ...always }, body, onSent);
+  };
+}
+
+function respond(request: IncomingMessage, handlers: ReadonlyMap<string, Handler>, answer: Answer): void {
+  const handler = handlers.get(pathOf(request) ?? '');
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.setHeader('allow', 'GET, HEAD');
-    answer(405, 'Allowed methods: GET and HEAD.');
+    answer(405, 'Allowed methods: GET and HEAD.', undefined, { allow: 'GET, HEAD' });
   } else if (handler === undefined) {
     answer(404, `Not found. The metrics are at ${METRICS}`);
   } else {
@@ -130,7 +175,7 @@ function send(
   onSent: () => void,
 ): void {
   const headers = { vary: 'accept-encoding', 'x-content-type-options': 'nosniff', ...own };
-  if (body.length < GZIP_FROM_BYTES || !acceptsGzip(request)) {
+  if (body.length < GZIP_FROM_BYTES || 'content-encoding' in own || !acceptsGzip(request)) {
     if (response.closed) return onSent();
     response.once('close', onSent);
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
@@ -145,48 +190,7 @@ function send(
   });
 }
 
-function acceptsGzip({ headers }: IncomingMessage): boolean {
+export function acceptsGzip({ headers }: IncomingMessage): boolean {
   const accepted = String(headers['accept-encoding'] ?? '').split(',');
   return accepted.some((one) => /^\s*(gzip|\*)\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one));
-}
-
-/** Returns false if the port is taken. */
-async function isListening(server: Server, host: string, port: number): Promise<boolean> {
-  server.listen({ host, port });
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
-    if (code === TAKEN) return false;
-    throw cannotServe(host, port, LISTEN_PROBLEMS[code] ?? message);
-  }
-  // While no file descriptor is free, some versions of Node report each connection that they cannot accept.
-  const warn = warnOnce();
-  server.on('error', (error) => warn(`a connection could not be accepted: ${reasonOf(error)}`));
-  return true;
-}
-
-function cannotServe(host: string, port: number, reason: string): Failure {
-  return new Failure(`cannot serve on ${host} port ${port}: ${reason}`);
-}
-
-const TAKEN = 'EADDRINUSE';
-
-const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
-  [TAKEN]: 'the port is taken; choose another with --port (0 takes any free one)',
-  EACCES: 'not permitted; choose a port above 1023 with --port',
-  EADDRNOTAVAIL: 'this machine does not have that address; choose another with --host',
-  ENOTFOUND: 'the host name is not known; choose another with --host',
-  EAI_AGAIN: 'the host name is not known; choose another with --host',
-};
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), CLOSE_DEADLINE_MS);
-    server.close(() => {
-      clearTimeout(deadline);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

@@ -3,10 +3,16 @@ import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
 import { packageFolder } from '../../package.js';
 import { requireFrom } from '../../require-from.js';
-import { type Handler, INDEX, type MetricsServer } from '../http/metrics-server.js';
+import { acceptsGzip, type Handler, INDEX, type MetricsServer } from '../http/metrics-server.js';
 import { note } from '../process/output.js';
+
+const zip = promisify(gzip);
+/** The smallest size that browsers accept without TLS, where they know no brotli. */
+const pack = (bytes: Buffer): Promise<Buffer> => zip(bytes, { level: constants.Z_BEST_COMPRESSION });
 
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
@@ -49,6 +55,7 @@ const SHARED_SCRIPTS = [
   'cli/figures/figure.js',
   'cli/figures/formats.js',
   'cli/figures/rates.js',
+  'cli/verdict/end-watch.js',
   'cli/verdict/findings.js',
   'cli/verdict/loss-findings.js',
   'cli/verdict/problem-findings.js',
@@ -81,12 +88,18 @@ export function publishPage(server: MetricsServer): void {
   server.route(`/page/${BROWSER}uplot.css`, file(new URL('dist/uPlot.min.css', uplot), STYLE));
 }
 
-/** `end`: text after the content of the file. */
+/** `end`: text after the content of the file. The file is packed once, on another thread. */
 function file(url: URL, contentType: string, headers: Readonly<Record<string, string>> = {}, end = ''): Handler {
-  return (_, answer) => {
-    readFile(url).then(
-      (bytes) => answer(200, Buffer.concat([bytes, Buffer.from(end)]), contentType, { ...HEADERS, ...headers }),
+  const read = async (): Promise<Buffer> => Buffer.concat([await readFile(url), Buffer.from(end)]);
+  let packed: Promise<Buffer> | undefined;
+  return (request, answer) => {
+    const isPacked = acceptsGzip(request);
+    const content = isPacked ? (packed ??= read().then(pack)) : read();
+    const encoding = isPacked ? { 'content-encoding': 'gzip' } : {};
+    content.then(
+      (bytes) => answer(200, bytes, contentType, { ...HEADERS, ...encoding, ...headers }),
       (error: Error) => {
+        packed = undefined;
         note(`the live page lacks a file: ${error.message}`, 'warning');
         answer(500, 'A file of this page is missing.');
       },

@@ -1,18 +1,32 @@
 /** Requests to stop: by a signal, or because stdout has no reader any more. */
+import { closeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { isatty } from 'node:tty';
+
+/** Standard streams that are terminals. */
+const TERMINALS = [0, 1, 2].filter((fd) => isatty(fd));
 
 /**
  * SIGHUP reports that the terminal was closed. A process under nohup has to survive it, but Node resets ignored signals to
  * their default before any code runs. Therefore the streams decide: under nohup none of them is a terminal.
  */
-const HAS_TERMINAL = [0, 1, 2].some((fd) => isatty(fd));
+const HAS_TERMINAL = TERMINALS.length > 0;
 const SIGNALS: readonly NodeJS.Signals[] = HAS_TERMINAL ? ['SIGINT', 'SIGTERM', 'SIGHUP'] : ['SIGINT', 'SIGTERM'];
 
 /** Ignores SIGHUP without a terminal. With a terminal, SIGHUP requests a stop. */
 export function ignoreHangup(): void {
   if (!HAS_TERMINAL) process.on('SIGHUP', () => {});
+}
+
+/**
+ * Lets a process end as usual although its terminal was closed. Node restores the settings of its terminals at its end, and
+ * crashes if that fails (ResetStdio). It leaves out streams that are closed.
+ */
+export function outliveTerminal(): void {
+  process.on('exit', () => {
+    for (const fd of TERMINALS) if (!isatty(fd)) closeSync(fd);
+  });
 }
 
 /**

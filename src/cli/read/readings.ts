@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { ExitCode, type ExitCodeNumber, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { note } from '../process/output.js';
+import { isUndecodable, NOT_UTF8 } from '../ring-files.js';
 import type { FollowedRing } from './followed-ring.js';
 import { OpenedRing, type Reading } from './opened-ring.js';
 
@@ -25,7 +26,8 @@ export class Readings {
         try {
           this.open.push(Followed === undefined ? new OpenedRing(file, consume) : new Followed(file, consume));
         } catch (error) {
-          const { message, state = '' } = unavailability(error);
+          const { message: found, state = '' } = unavailability(error);
+          const message = isUndecodable(file) ? `${file} cannot be opened: ${NOT_UTF8}` : found;
           const code = exitCodeOf(state);
           if (this.files.length === 1) throw new Failure(message, code);
           note(message, 'warning');

@@ -64,8 +64,8 @@ async function serve(flags: Partial<ServeSettings>, command: Command): Promise<v
   const handleSignals = (): void => {
     stop = new StopRequest();
   };
-  const work = async ({ url }: Serving): Promise<void> => {
-    const line = startLine(settings, url);
+  const work = async ({ urls }: Serving): Promise<void> => {
+    const line = startLine(settings, urls);
     note(line);
     reportToSystemd(line);
     await Promise.race([stop!.requested, lateErrors.unknown]);
@@ -106,12 +106,12 @@ function nothingToExport({ value, origin }: Resolved): string | undefined {
   return `${said}: nothing is read or exported`;
 }
 
-function startLine(settings: ServeSettings, url: string | undefined): string {
+function startLine(settings: ServeSettings, urls: readonly string[]): string {
   const { dir, drainInterval, deadTtl, page, otlpEndpoint, otlpProtocol } = settings;
   const collector = (): string => shownCollector(otlpEndpoint, otlpProtocol, process.env);
   const exporter = settings.exporter.map((name) => (name === 'otlp' ? `otlp to ${collector()}` : name));
-  const what = url === undefined ? 'exports' : `serves ${url}`;
-  const look = url !== undefined && page === 'on' ? 'live page at /; ' : '';
+  const what = urls.length === 0 ? 'exports' : `serves ${urls.join(', ')}`;
+  const look = urls.length > 0 && page === 'on' ? 'live page at /; ' : '';
   const how = `${look}exporters ${exporter.join(', ')}; naming ${namingIn(settings)}; drained every ${drainInterval} ms; dead agents stay ${deadTtl} ms`;
   return `${PACKAGE_VERSION} ${what} from ${dir?.join(', ') ?? 'the globs of its configuration'} (${how})`;
 }

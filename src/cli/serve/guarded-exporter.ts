@@ -45,6 +45,7 @@ export class GuardedExporter implements PushMetricExporter {
     this.#owner = owner;
     this.#timeoutMs = timeoutMs;
     this.#target = target;
+    owner.exports?.follow();
     if (exporter.selectAggregationTemporality !== undefined) {
       this.selectAggregationTemporality = (type) => owner.run(() => exporter.selectAggregationTemporality!(type));
     }
@@ -63,11 +64,13 @@ export class GuardedExporter implements PushMetricExporter {
 
   export(metrics: ResourceMetrics, resultCallback: (result: ExportResult) => void): void {
     const owner = this.#owner;
+    const begin = performance.now();
     let open = true;
     const end = (problem?: ExportProblem): void => {
       if (!open) return;
       open = false;
       clearTimeout(timer);
+      owner.exports?.ended(problem === undefined, (performance.now() - begin) / 1000);
       this.#judge(problem);
       resultCallback({ code: SUCCESS });
     };
@@ -110,7 +113,6 @@ export class GuardedExporter implements PushMetricExporter {
   #judge(problem: ExportProblem | undefined): void {
     if (problem !== undefined) {
       this.#failures++;
-      this.#owner.onFailure();
       this.#report(problem);
       return;
     }

@@ -48,7 +48,7 @@ export function watchLateErrors() {
 }
 
 function report(owner: Owner, reason: string): void {
-  owner.onFailure();
+  owner.exports?.threwLate();
   if (++owner.lateErrors > 1) return;
   const rest = 'serve continues, and only counts its further errors';
   note(`${owner.name} threw outside of a call, in a timer, promise or event: ${reason}; ${rest}`, 'error');

@@ -2,6 +2,7 @@
 import type { SharedFeed } from '../../instrumentation/producer/metric-producer.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 import type { Handler } from '../http/metrics-server.js';
+import type { ExportLog } from './export-log.js';
 import type { Owner } from './owners.js';
 
 /** Failure of all exports since a time, milliseconds since the epoch. */
@@ -23,8 +24,8 @@ export interface Output {
 export interface OutputContext {
   readonly settings: ServeSettings;
   readonly shared: SharedFeed;
-  /** Called at each failed export, with the exporter's label. */
-  readonly onFailure: (exporter: string) => void;
+  /** By the exporter's label. */
+  readonly exportLogs: ReadonlyMap<string, ExportLog>;
 }
 
 /** Context of one output while it opens. */

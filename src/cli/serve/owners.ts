@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe } from 'node:diagnostics_channel';
 import { hideRepetitions } from '../process/diag.js';
+import type { ExportLog } from './export-log.js';
 
 export class Owner {
   /** For messages: `exporter ./mine.mjs`. */
@@ -14,13 +15,13 @@ export class Owner {
   lateErrors = 0;
   /** Status of its last HTTP response, as `HTTP 503 Service Unavailable`. */
   httpStatus: string | undefined;
-  /** Counts a failed export or a late error. */
-  readonly onFailure: () => void;
+  /** Undefined for a builder. */
+  readonly exports: ExportLog | undefined;
 
-  constructor(name: string, { isBuiltIn = false, onFailure = (): void => {} } = {}) {
+  constructor(name: string, { isBuiltIn = false, exports }: { isBuiltIn?: boolean; exports?: ExportLog } = {}) {
     this.name = name;
     this.isBuiltIn = isBuiltIn;
-    this.onFailure = onFailure;
+    this.exports = exports;
     known.add(this);
   }
 

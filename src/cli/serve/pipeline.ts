@@ -3,47 +3,55 @@ import { diag } from '@opentelemetry/api';
 import { BuilderMetrics } from '../../instrumentation/builders/builder-metrics.js';
 import { type ProducerSettings, warnOfNoEffect } from '../../settings/settings.js';
 import { LateFeed, SourceFeed } from '../../instrumentation/feed/snapshot-feed.js';
+import type { AccessCounts, ServeState } from '../../instrumentation/serve-state.js';
 import { PACKAGE_NAME } from '../../package.js';
 import { addon } from '../../shm-bridge/addon.js';
 import { openSource, type SnapshotWants } from '../../shm-bridge/index.js';
 import type { AgentSnapshot } from '../../tally.js';
 import { note } from '../process/output.js';
+import { ExportLog } from './export-log.js';
 import type { Output } from './output.js';
 import { exporterLabels, openOutput } from './outputs.js';
+import { ownProcess } from './own-process.js';
 import type { ServeSettings } from '../../settings/serve-rows.js';
 
 export type MetricsPipeline = Awaited<ReturnType<typeof openPipeline>>;
 
 /**
  * Opens the exporters before the source: if one of them cannot be opened, no event is taken out of a ring. `beforeDrains` runs
- * between both.
+ * between both. `access`: what a web configuration refuses.
  * @throws NixlTelemetryError CONFIG_INVALID, ADDON_MISSING; Failure
  */
 export async function openPipeline(
   { source: sourceOptions, ...profile }: ProducerSettings,
   settings: ServeSettings,
   beforeDrains: () => Promise<void>,
+  access?: AccessCounts,
 ) {
   const logger = diag.createComponentLogger({ namespace: PACKAGE_NAME });
   warnOfNoEffect(profile, logger);
   const builderMetrics = BuilderMetrics.of(profile, logger);
   const feed = new LateFeed();
   const labels = exporterLabels(settings.exporter);
-  const failures = new Map([...labels.values()].map((label) => [label, 0]));
-  const onFailure = (label: string): void => void failures.set(label, failures.get(label)! + 1);
+  const exportLogs = new Map([...labels.values()].map((label) => [label, new ExportLog(label)]));
+  const serveState = (): ServeState => ({
+    exporters: [...exportLogs.values()].map((log) => log.state()),
+    process: ownProcess(),
+    access,
+  });
   const shared = { ...profile, feed, builderMetrics };
   const outputs: Output[] = [];
   let sourceFeed: SourceFeed;
   try {
     for (const name of settings.exporter) {
-      outputs.push(await openOutput(name, { settings, shared, onFailure }));
+      outputs.push(await openOutput(name, { settings, shared, exportLogs }));
     }
     await builderMetrics.begin();
     await beforeDrains();
     addon().shareFreedMemory();
     const state = settings.state === 'on';
     const source = openSource({ ...sourceOptions, ...builderMetrics.wants, state });
-    sourceFeed = new SourceFeed(source, logger, failures);
+    sourceFeed = new SourceFeed(source, logger, profile.hasOwnMetrics ? serveState : undefined);
     builderMetrics.attach(sourceFeed.source);
     feed.attach(sourceFeed);
     // Opens all rings before the first scrape: an agent's start time after a scrape would let Prometheus count its sums twice.

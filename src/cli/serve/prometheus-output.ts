@@ -12,15 +12,17 @@ export function prometheusOutput({ name, shared, owner }: Opening): Output {
   const collect = async <T>(exponential: boolean, use: (collection: PageCollection) => Promise<T>): Promise<T> => {
     // Loaded with the first scrape: OpenTelemetry needs some ninety modules for the resource.
     const own = (resource ??= (await import('./resource.js')).serviceResource());
-    return producer[COLLECT](exponential, ({ metrics, errors }) => {
+    return producer[COLLECT](exponential, ({ metrics, ...collection }) => {
       // A failed scrape ends no series, a page without metrics would. The end may have come during the collect.
       if (isClosed) throw new Error('serve is stopping');
-      return use({ metrics: { ...metrics, resource: own }, errors });
+      return use({ metrics: { ...metrics, resource: own }, ...collection });
     });
   };
   const close = (): Promise<void> => {
     isClosed = true;
     return producer.shutdown();
   };
-  return { name, exposition: metricsHandler({ collect }, shared.hasOwnMetrics, owner.onFailure), close };
+  owner.exports?.follow();
+  const onEnd = (isMade: boolean, seconds: number): void => owner.exports?.ended(isMade, seconds);
+  return { name, exposition: metricsHandler({ collect }, shared.hasOwnMetrics, onEnd), close };
 }

@@ -14,6 +14,8 @@ export function serviceResource(): Resource {
   const own = resourceFromAttributes({
     'service.name': 'nixl-otel',
     'service.version': PACKAGE_VERSION,
+    // Becomes the label `instance` in a Prometheus that receives OTLP. It stays the same after a restart, as the counts do.
+    'service.instance.id': os.hostname(),
     'host.name': os.hostname(),
   });
   return defaultResource()

@@ -4,16 +4,18 @@ import { isCustomError } from '../../mapping/index.js';
 import { publishAgents } from '../api/routes.js';
 import { publishPage } from '../page/routes.js';
 import { readiness } from '../http/health.js';
-import { listenIfFree, listenOn, listenOnceFree, type MetricsServer } from '../http/metrics-server.js';
+import { listenOn, listenOnceFree, makeServer } from '../http/metrics-server.js';
 import { note } from '../process/output.js';
 import { reportToSystemd } from '../process/systemd.js';
 import { type MetricsPipeline, openPipeline } from './pipeline.js';
-import type { ServeSettings } from '../../settings/serve-rows.js';
+import { listenAddresses, type ServeSettings } from '../../settings/serve-rows.js';
+import { addressText, type ListenAddress } from '../../settings/listen-address.js';
+import type { WebGate } from '../access/gate.js';
 
 export interface Serving {
   readonly pipeline: MetricsPipeline;
-  /** URL of the exposition; undefined without a server. */
-  readonly url: string | undefined;
+  /** Addresses of the exposition; none without a server. */
+  readonly urls: readonly string[];
 }
 
 /**
@@ -28,22 +30,24 @@ export async function whileServing(
   work: (serving: Serving) => Promise<void>,
   onBegin: () => void = () => {},
 ): Promise<void> {
-  const { host, port, standby } = settings;
-  let server: MetricsServer | undefined;
-  if (listen) server = standby === 'on' ? await listenIfFree(host, port) : await listenOn(host, port);
+  const addresses = listenAddresses(settings);
+  const gate = listen ? await gateOf(settings) : undefined;
+  const standsBy = settings.standby === 'on';
+  const server = listen ? await (standsBy ? makeServer : listenOn)(addresses, { gate }) : undefined;
+  const isTaken = standsBy && (await server?.listenIfFree()) !== undefined;
   const beforeDrains = async (): Promise<void> => {
-    if (listen && server === undefined) {
-      const text = `stands by until port ${port} of ${host} is free`;
+    if (server !== undefined && isTaken) {
+      const text = `stands by until ${addresses.map(addressInWords).join(', ')} is free`;
       note(text);
       reportToSystemd(text);
-      server = await listenOnceFree(host, port);
+      await listenOnceFree(server);
     }
     onBegin();
   };
   let pipeline: MetricsPipeline | undefined;
   let endHistory: (() => void) | undefined;
   try {
-    pipeline = await openPipeline(rings, settings, beforeDrains);
+    pipeline = await openPipeline(rings, settings, beforeDrains, gate);
     const { exposition, peek, attributesOf, failingExporters } = pipeline;
     if (exposition !== undefined) server?.route('/metrics', exposition);
     server?.route('/readyz', (_, answer) => {
@@ -60,12 +64,26 @@ export async function whileServing(
         failingExporters,
       });
     }
-    await work({ pipeline, url: server?.url });
+    await work({ pipeline, urls: server?.urls ?? [] });
   } finally {
     endHistory?.();
     // Load balancers stop sending requests while the last export runs.
     server?.route('/readyz', (_, answer) => answer(503, 'stopping'));
     await pipeline?.close();
     await server?.close();
+    gate?.close();
   }
+}
+
+/** Loaded only with a web configuration, because TLS and users need many modules. */
+async function gateOf({ webConfig, protectProbes }: ServeSettings): Promise<WebGate | undefined> {
+  if (webConfig === undefined) return undefined;
+  const { WebGate } = await import('../access/gate.js');
+  return new WebGate(webConfig, protectProbes === 'on');
+}
+
+function addressInWords(address: ListenAddress): string {
+  return 'port' in address && address.host !== undefined
+    ? `port ${address.port} of ${address.host}`
+    : addressText(address);
 }

@@ -45,6 +45,7 @@ const READ: ReadonlySet<string> = new Set([
 /** Variables meant for agents, other signals, instrumentations, injectors, SDKs in other languages; or parts of OTEL_RESOURCE_ATTRIBUTES. */
 const OF_OTHERS = [
   /^NIXL_TELEMETRY_BUFFER_SIZE$/,
+  /^NIXL_OTEL_PASSWORD$/, // of top and doctor
   /^OTEL_(EXPORTER_OTLP_)?(TRACES?|LOGS?|PROFILES?)_/,
   /^OTEL_(BSP|BLRP|SPAN|LOGRECORD|EVENT|LINK|ATTRIBUTE|EXPORTER_JAEGER|EXPORTER_ZIPKIN)_/,
   /^OTEL_(PROPAGATORS|SEMCONV_STABILITY_OPT_IN)$/,

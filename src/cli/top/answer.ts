@@ -59,7 +59,7 @@ function errorsOf({ errors }: AgentData, { errorStatuses }: AgentsAnswer): Pick<
   return counted.length === 0 ? {} : { errorsByStatus: Object.fromEntries(counted) };
 }
 
-/** What serve knows beside the totals. An earlier one does not watch its agents for troubles. `name`: host and port. */
+/** Returns the facts of serve beside the totals. An earlier release reports no troubles of its agents. `name`: host and port. */
 export function factsOf(answer: AgentsAnswer, name: string): Facts {
   const { agents, ended = [], ...facts } = verdictInput(answer, { name });
   const isWatched = answer.agents.every((agent: Partial<AgentData>) => agent.troubles !== undefined);

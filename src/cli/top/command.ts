@@ -2,13 +2,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { notEmpty, wholeNumber } from '../../settings/shape.js';
 import { parserOf } from '../flag-parser.js';
+import type { ServerAddress } from '../http/server-address.js';
 import { onStdoutClosed, print } from '../process/output.js';
+import { addClientOptions, clientAccess, clientFlags } from '../client-options.js';
 import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../directory-option.js';
 import { StopRequest } from '../process/stop.js';
 import { SORT_KEYS } from './columns.js';
 import type { TopOptions } from './options.js';
 import type { Output } from './outputs.js';
 import { Pace } from './pace.js';
+import { KEYS } from './screen/help.js';
 import { type Source, Tracked, type View } from './tracker.js';
 
 const HELP = `
@@ -17,9 +20,17 @@ wraps between two reads (20 per second), the numbers are too low, and top prints
 from a running serve, which counts every event, or from NIXL's own Prometheus exporter. That exporter has only buckets: a
 percentile in the first one shows as its bound, as in <10us.
 
---url given several times shows one table of all hosts. An address without http:// and without a port has port 9464.
+--url given several times shows one table of all hosts. An address without http:// and without a port has port 9464. On a
+terminal, the graphs begin with what serve has recorded in the last minutes.
 
-On a terminal, h shows the keys. Elsewhere, and with --once or --json, top prints a line per agent and interval.
+A serve with a web configuration may ask for --cert and --key, or for --user. The password is never a flag, because other users
+of the machine can see flags.
+
+On a terminal top has a screen; h shows the keys. Elsewhere, and with --once or --json, top prints a line per agent and
+interval.
+
+Keys:
+${KEYS.join('\n')}
 
 Examples:
   nixl-otel top --dir /dev/shm/nixl
@@ -28,10 +39,10 @@ Examples:
   nixl-otel top --dir /dev/shm/nixl --once --json | jq .txBytesPerSecond`;
 
 export function defineTop(command: Command): void {
-  addDirectoryOption(command)
+  addClientOptions(addDirectoryOption(command))
     .option(
       '--url <url>',
-      'address of a running serve or of an exporter of NIXL, as gpu-node-17:9464; may be repeated; instead of --dir',
+      'address of a running serve or of an exporter of NIXL, as gpu-node-17:9464 or unix:/path; may be repeated; instead of --dir',
       (text: string, before: readonly string[] = []) => [...before, text],
     )
     .option('--interval <ms>', 'time between two frames', parserOf(wholeNumber(100, 3_600_000)), 1_000)
@@ -50,6 +61,7 @@ export function defineTop(command: Command): void {
       parserOf(notEmpty('a part of a name')),
     )
     .option('--all', 'include rings without a writer')
+    .option('--no-mouse', 'leave the mouse to the terminal; key m switches it, too')
     .addHelpText('after', HELP)
     .action((options: TopOptions) => top(options, command));
 }
@@ -57,6 +69,11 @@ export function defineTop(command: Command): void {
 async function top(options: TopOptions, command: Command): Promise<void> {
   if (options.once === true && options.count !== undefined) {
     command.error('error: --once and --count exclude each other: --once is --count 1, without a screen');
+  }
+  if (!options.mouse && (options.json === true || options.once === true)) {
+    command.error(
+      `error: --no-mouse and --${options.json === true ? 'json' : 'once'} exclude each other: there is no screen`,
+    );
   }
   if (options.all === true && options.url !== undefined) {
     command.error('error: --all and --url exclude each other: serve exports no rings without a writer');
@@ -96,19 +113,23 @@ async function top(options: TopOptions, command: Command): Promise<void> {
   }
 }
 
-async function sourceOf({ dir, url }: TopOptions, command: Command): Promise<Source> {
+async function sourceOf(options: TopOptions, command: Command): Promise<Source> {
+  const { dir, url } = options;
   if (url !== undefined) {
     if (dir !== undefined)
       command.error('error: --dir and --url exclude each other: with --url, serve has the directories');
-    const [{ Scraper }, { addressesIn }] = await Promise.all([import('./scraper.js'), import('./address.js')]);
-    const hosts = addressesOr(command, () => addressesIn(url)).map((one) => ({
-      name: one.host,
-      source: new Tracked(new Scraper(one)),
+    const [{ Scraper }, { addressesIn }] = await Promise.all([import('./scraper.js'), import('../url-option.js')]);
+    const addresses = addressesOr(command, () => addressesIn(url));
+    const access = clientAccess(options, addresses, command);
+    const hosts = addresses.map((one) => ({
+      name: one.name,
+      source: new Tracked(new Scraper(one, access, clientFlags(options, one))),
     }));
     if (hosts.length === 1) return hosts[0]!.source;
     const { Hosts } = await import('./hosts.js');
     return new Hosts(hosts);
   }
+  clientAccess(options, [], command);
   const directories = directoriesOf(dir);
   if (directories !== undefined) {
     const { WatchedRings } = await import('./watched-rings.js');
@@ -119,7 +140,7 @@ async function sourceOf({ dir, url }: TopOptions, command: Command): Promise<Sou
   );
 }
 
-function addressesOr(command: Command, parse: () => readonly URL[]): readonly URL[] {
+function addressesOr(command: Command, parse: () => readonly ServerAddress[]): readonly ServerAddress[] {
   try {
     return parse();
   } catch (error) {

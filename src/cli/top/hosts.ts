@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../errors.js';
 import { ExitCode, Failure } from '../process/failure.js';
+import type { Past, Point } from './points.js';
 import type { AgentDetails } from './sampler.js';
 import type { Part, Row, Source, View } from './tracker.js';
 
@@ -51,8 +52,20 @@ export class Hosts implements Source {
   }
 
   async details(id: string): Promise<AgentDetails | undefined> {
-    const host = this.#hosts.find(({ name }) => id.startsWith(`${name} `));
+    const host = this.#hostOf(id);
     return host?.source.details(id.slice(host.name.length + 1));
+  }
+
+  doctorArguments(id?: string): readonly (readonly string[])[] {
+    const host = id === undefined ? undefined : this.#hostOf(id);
+    const hosts = host === undefined ? this.#hosts : [host];
+    return hosts.flatMap(({ source }) => source.doctorArguments());
+  }
+
+  /** Returns what each host that answers has recorded, by the clock of this machine. */
+  async pasts(): Promise<readonly Past[]> {
+    const found = await Promise.allSettled(this.#hosts.map(pastsOf));
+    return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
   }
 
   noAgents(): Error {
@@ -62,6 +75,21 @@ export class Hosts implements Source {
   close(): void {
     for (const { source } of this.#hosts) source.close();
   }
+
+  #hostOf(id: string): Host | undefined {
+    return this.#hosts.find(({ name }) => id.startsWith(`${name} `));
+  }
+}
+
+async function pastsOf({ name, source }: Host): Promise<Past[]> {
+  const pasts = await source.pasts();
+  return pasts.map(({ takenMs, fleet, agents }) => {
+    const laterMs = Date.now() - takenMs;
+    const moved = (points: readonly Point[]): Point[] =>
+      points.map((point) => ({ ...point, fromMs: point.fromMs + laterMs, toMs: point.toMs + laterMs }));
+    const ofAgents = [...agents].map(([id, points]) => [`${name} ${id}`, moved(points)] as const);
+    return { takenMs: takenMs + laterMs, fleet: moved(fleet), agents: new Map(ofAgents) };
+  });
 }
 
 async function ask(host: Host): Promise<void> {
@@ -80,7 +108,7 @@ function viewOf({ name, source, view, failure }: Host): View {
   if (view === undefined) {
     const reason = failure === undefined ? `no answer from ${name} yet` : reasonOf(failure.error);
     const forMs = failure === undefined ? 0 : Date.now() - failure.sinceMs;
-    const stale = { forMs, reason: reason.replace(`no metrics from ${source.name}: `, '') };
+    const stale = { forMs, reason: reason.replace(`no metrics from ${source.name}: `, ''), answered: false } as const;
     const facts = { origin: { kind: 'serve', name, directories: [] }, stale } as const;
     return { takenMs: Date.now(), seconds: undefined, rows: [], notes: [reason], parts: [{ host: name, facts }] };
   }

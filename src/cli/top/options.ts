@@ -1,7 +1,8 @@
 /** Options of the command. */
+import type { ClientOptions } from '../client-options.js';
 import type { SortKey } from './columns.js';
 
-export interface TopOptions {
+export interface TopOptions extends ClientOptions {
   dir?: string[];
   url?: readonly string[];
   /** Milliseconds. */
@@ -12,4 +13,5 @@ export interface TopOptions {
   sort?: SortKey;
   filter?: string;
   all?: boolean;
+  mouse: boolean;
 }

@@ -123,6 +123,11 @@ export class RingTotals {
     return this.#id;
   }
 
+  /** Process that writes the ring; undefined if none is known, and after its end. */
+  get livePid(): number | undefined {
+    return this.#diedMs === undefined ? this.#pid : undefined;
+  }
+
   close(): void {
     this.#observer.close();
   }

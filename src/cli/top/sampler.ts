@@ -5,6 +5,7 @@ import type { AgentLife } from '../../tally.js';
 import type { Sample as Samples } from '../figures/rates.js';
 import type { TroubleCounts } from '../verdict/trouble-watch.js';
 import type { Origin, VerdictInput } from '../verdict/types.js';
+import type { Past } from './points.js';
 import type { TimeCounts } from './time-figures.js';
 
 /** Running totals of one agent, up to the time of the sample. */
@@ -54,7 +55,7 @@ export interface AgentTotals {
   readonly unused: boolean;
 }
 
-/** What the detail of one agent shows besides its totals. An absent field is unknown. */
+/** Facts of one agent for its detail, beside its totals. An absent field is unknown. */
 export interface AgentDetails {
   /** Path of its ring. */
   readonly path?: string;
@@ -81,7 +82,7 @@ export interface AgentDetails {
   readonly attributes?: Readonly<Record<string, unknown>>;
 }
 
-/** What the origin of the numbers knows beside them. */
+/** Facts of the origin of the numbers, beside them. */
 export interface Facts extends Partial<Omit<VerdictInput, 'origin'>> {
   readonly origin: Origin;
   /** Directories and files that the system refuses to show, in words. */
@@ -103,6 +104,10 @@ export interface Sampler {
   sample(): Promise<Sample>;
   /** Returns what else is known of an agent; undefined if it is gone. */
   details(id: string): Promise<AgentDetails | undefined>;
+  /** Returns the recorded minutes before, of each host that has recorded them. */
+  pasts(): Promise<readonly Past[]>;
+  /** Arguments of `nixl-otel doctor` about an agent, or about all that is read: a list for each run. */
+  doctorArguments(id?: string): readonly (readonly string[])[];
   /** Failure for a command that ends without having found an agent. */
   noAgents(): Error;
   close(): void;

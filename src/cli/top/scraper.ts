@@ -2,26 +2,33 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../errors.js';
 import { AGENTS_PATH, type AgentsAnswer } from '../api/answer.js';
+import { HISTORY_PATH } from '../api/history-answer.js';
+import { type ClientAccess, HttpClient } from '../http/client.js';
+import { type ServerAddress, withoutSecrets } from '../http/server-address.js';
 import { ExitCode, Failure } from '../process/failure.js';
-import { credentialsIn } from './address.js';
 import { agentsOf, detailsOf, factsOf, idAtServe, isAgentsAnswer } from './answer.js';
 import { agentsIn } from './exposition.js';
+import { isHistoryAnswer, pastOf } from './past.js';
+import type { Past } from './points.js';
 import type { AgentDetails, Sample, Sampler } from './sampler.js';
 
-const TIMEOUT_MS = 5_000;
 /** An exposition may give way to a serve without a failed request in between. */
 const ASK_AGAIN_MS = 60_000;
 /** serve keeps an answer for half a second. Rates need a newer one. */
 const REPEATED_PAUSE_MS = 100;
 const MAX_REPEATED = 10;
+/** Longest part of an answer in a message. */
+const MOST_TEXT = 100;
 
 export class Scraper implements Sampler {
   /** Address of the exposition. */
   readonly name: string;
-  /** Host and port. */
+  /** Host and port, or path of the socket. */
   readonly #host: string;
-  readonly #agents: string;
-  readonly #headers: Record<string, string> = {};
+  readonly #text: URL;
+  readonly #agents: URL;
+  readonly #client: HttpClient;
+  readonly #doctorArguments: readonly string[];
   readonly #closed = new AbortController();
   /** Until then the exposition is asked alone: the server has no answer as JSON. */
   #textUntilMs = -Infinity;
@@ -30,19 +37,15 @@ export class Scraper implements Sampler {
   /** True if the last sample was JSON: the exposition has other ids, so that no rate would span both. */
   #answered = false;
 
-  constructor(url: URL) {
-    const address = new URL(url);
-    // fetch() refuses a URL with a password, and a screen should not show one.
-    const credentials = credentialsIn(address);
-    if (credentials !== undefined) {
-      this.#headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`;
-      address.username = '';
-      address.password = '';
-    }
-    const { text, agents } = addressesOf(address);
-    this.name = text.href;
-    this.#host = text.host;
-    this.#agents = agents.href;
+  /** `flags`: those of doctor for this address, besides `--url`. */
+  constructor(address: ServerAddress, access?: ClientAccess, flags: readonly string[] = []) {
+    const { text, agents } = addressesOf(withoutSecrets(address.url));
+    this.name = address.socketPath === undefined ? text.href : address.name;
+    this.#host = address.name;
+    this.#text = text;
+    this.#agents = agents;
+    this.#client = new HttpClient(address, access);
+    this.#doctorArguments = ['--url', address.socketPath === undefined ? address.url.href : address.name, ...flags];
   }
 
   /** After a first answer, a failed request gives the old numbers with a note: the server may return. */
@@ -55,7 +58,7 @@ export class Scraper implements Sampler {
     } catch (error) {
       this.#textUntilMs = -Infinity;
       this.#answered = false;
-      const reason = fetchProblem(error);
+      const reason = reasonOf(error);
       const message = `no metrics from ${this.name}: ${reason}`;
       if (this.#last === undefined) throw new Failure(message);
       const stale = { forMs: performance.now() - this.#lastMs, reason };
@@ -70,9 +73,23 @@ export class Scraper implements Sampler {
     const address = new URL(this.#agents);
     address.searchParams.delete('agents');
     address.searchParams.set('agent', own);
-    const answer = await this.#answerAt(address.href);
+    const answer = await this.#answerAt(address);
     const data = answer?.agents.find((agent) => String(agent.id) === own);
     return data && detailsOf(data);
+  }
+
+  /** An earlier serve and other exporters have no history. */
+  async pasts(): Promise<readonly Past[]> {
+    if (!this.#answered) return [];
+    const address = new URL(this.#agents);
+    address.pathname = address.pathname.replace(AGENTS_PATH, HISTORY_PATH);
+    const text = await this.#textAt(address);
+    const json = text === undefined ? undefined : parsed(text);
+    return isHistoryAnswer(json) ? [pastOf(json)] : [];
+  }
+
+  doctorArguments(): readonly (readonly string[])[] {
+    return [this.#doctorArguments];
   }
 
   noAgents(): Error {
@@ -81,6 +98,7 @@ export class Scraper implements Sampler {
 
   close(): void {
     this.#closed.abort();
+    this.#client.close();
   }
 
   /** Returns undefined if the server has no such answer, as serve with --page off and other exporters. */
@@ -103,17 +121,17 @@ export class Scraper implements Sampler {
     return this.#answerAt(this.#agents);
   }
 
-  async #answerAt(address: string): Promise<AgentsAnswer | undefined> {
+  async #answerAt(address: URL): Promise<AgentsAnswer | undefined> {
     const text = await this.#textAt(address);
     const json = text === undefined ? undefined : parsed(text);
     return isAgentsAnswer(json) ? json : undefined;
   }
 
   /** A server or a proxy that has no such address may as well break the connection, or not answer at all. */
-  async #textAt(address: string): Promise<string | undefined> {
+  async #textAt(address: URL): Promise<string | undefined> {
     try {
-      const { ok, text } = await this.#fetch(address);
-      return ok ? text : undefined;
+      const { status, text } = await this.#client.get(address);
+      return isSuccess(status) ? text : undefined;
     } catch (error) {
       if (this.#answered) throw error;
       return undefined;
@@ -121,17 +139,21 @@ export class Scraper implements Sampler {
   }
 
   async #exposition(): Promise<Omit<Sample, 'notes'>> {
-    const { ok, status, text } = await this.#fetch(this.name);
-    if (!ok) throw new Error(`status ${status}`);
+    const { status, text, location } = await this.#client.get(this.#text);
+    if (!isSuccess(status)) throw new Error(`status ${status}${wordsOf(status, text, location)}`);
     const origin = { kind: 'serve', name: this.#host, directories: [] } as const;
     return { takenMs: Date.now(), agents: agentsIn(text), facts: { origin } };
   }
+}
 
-  async #fetch(address: string): Promise<{ ok: boolean; status: number; text: string }> {
-    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#closed.signal]);
-    const response = await fetch(address, { headers: this.#headers, signal });
-    return { ok: response.ok, status: response.status, text: await response.text() };
-  }
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Returns what the server says of a refusal or a redirect. */
+function wordsOf(status: number, text: string, location: string | undefined): string {
+  if (location !== undefined) return `, a redirect to ${location}: give that address`;
+  return status === 401 || status === 403 ? `: ${text.trim().split('\n', 1)[0]!.slice(0, MOST_TEXT)}` : '';
 }
 
 const IN_PLACE_OF_METRICS = new RegExp(`^/$|/${AGENTS_PATH}$`);
@@ -156,11 +178,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Reason of a failed request: fetch() has it in the cause of its error. */
-function fetchProblem(error: unknown): string {
-  const { name, cause } = error instanceof Error ? error : {};
-  if (name === 'TimeoutError') return `no answer in ${TIMEOUT_MS / 1000} s`;
-  return reasonOf(cause instanceof Error ? cause : error);
 }

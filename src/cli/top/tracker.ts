@@ -1,6 +1,7 @@
 /** Makes rows from samples of agents: rates and percentiles of the time between two samples. */
 import { Interval } from '../figures/rates.js';
 import { type Rates, ratesOf } from '../figures/totals.js';
+import type { Past } from './points.js';
 import type { AgentDetails, AgentTotals, Facts, Sample, Sampler } from './sampler.js';
 import { type TimeCounts, type TimeFigures, timeFigures, timesSince } from './time-figures.js';
 
@@ -29,7 +30,7 @@ export interface View {
   readonly parts: readonly Part[];
 }
 
-/** What one origin of a view's rows knows beside them. */
+/** Facts of one origin of a view's rows, beside them. */
 export interface Part {
   /** `AgentTotals.host` of its rows. */
   readonly host?: string;
@@ -105,6 +106,14 @@ export class Tracked implements Source {
 
   details(id: string): Promise<AgentDetails | undefined> {
     return this.#sampler.details(id);
+  }
+
+  pasts(): Promise<readonly Past[]> {
+    return this.#sampler.pasts();
+  }
+
+  doctorArguments(id?: string): readonly (readonly string[])[] {
+    return this.#sampler.doctorArguments(id);
   }
 
   noAgents(): Error {

@@ -4,6 +4,7 @@ import { type NixlTelemetryError, reasonOf } from '../../errors.js';
 import { findWriters, requireRings } from '../../shm-bridge/ring.js';
 import { ExitCode, exitCodeOf, Failure, unavailability } from '../process/failure.js';
 import { type Complaint, filesBelow, isNotPermitted, statOf } from '../ring-files.js';
+import type { Past } from './points.js';
 import { RingTotals } from './ring-totals.js';
 import type { AgentDetails, AgentTotals, Sample, Sampler } from './sampler.js';
 
@@ -47,6 +48,17 @@ export class WatchedRings implements Sampler {
 
   details(id: string): Promise<AgentDetails | undefined> {
     return Promise.resolve([...this.#rings.values()].find((ring) => ring.id === id)?.details());
+  }
+
+  /** Rings have no history. */
+  pasts(): Promise<readonly Past[]> {
+    return Promise.resolve([]);
+  }
+
+  /** About the process of an agent if it is known, otherwise about the directories. */
+  doctorArguments(id?: string): readonly (readonly string[])[] {
+    const pid = [...this.#rings.values()].find((ring) => ring.id === id)?.livePid;
+    return [pid === undefined ? this.#directories.flatMap((one) => ['--dir', one]) : ['--pid', String(pid)]];
   }
 
   noAgents(): Error {

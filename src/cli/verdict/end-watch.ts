@@ -1,4 +1,4 @@
-/** Finds the ends of agents, and tells those during transfers from others. Pure. */
+/** Finds the ends of agents, and which of them came during transfers. Pure. */
 import type { AgentLife } from '../../tally.js';
 import type { EndedAgent } from './types.js';
 

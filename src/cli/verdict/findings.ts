@@ -9,11 +9,21 @@ const MAX_SEPARATE = 3;
 
 export function staleFinding({ origin, takenMs, stale }: VerdictInput): Finding[] {
   if (stale === undefined) return [];
-  const { forMs, reason } = stale;
+  const { forMs, reason, answered } = stale;
   const why = reason === undefined ? '' : ` (${reason})`;
   const finding = { kind: 'stale', tone: 'bad', shape: 'clock', word: 'Stale', agents: [], sinceMs: takenMs } as const;
   if (origin.kind === 'rings') {
     return [{ ...finding, sentence: `the rings of ${origin.name} have not been read for ${spanText(forMs)}${why}` }];
+  }
+  if (answered === false) {
+    return [
+      {
+        ...finding,
+        word: 'No answer',
+        sentence: `${origin.name} has not answered yet, for ${spanText(forMs)}${why}, so its agents are missing`,
+        advice: 'Check the address, that nixl-otel serve runs there, and the network between.',
+      },
+    ];
   }
   return [
     {
@@ -63,7 +73,8 @@ export function failingFinding({ agents, takenMs }: VerdictInput): Finding[] {
   }
   const [most] = [...statuses].sort(([, a], [, b]) => b - a);
   const mostly = most === undefined ? '' : `, ${statuses.size === 1 ? 'all' : 'mostly'} ${most[0]}`;
-  const subject = failing.length === 1 ? failing[0]!.agent.name : counted(failing.length, 'agent');
+  const { name } = failing[0]!.agent;
+  const subject = failing.length === 1 ? name : `${counted(failing.length, 'agent')}, most of all ${name}`;
   const rate = `${figureText(rateFigure(lastMinute / seconds))} errors/s`;
   return [
     {

@@ -10,7 +10,7 @@ const MAX_CAPACITY = 2 ** 24;
 type LossKind = 'full' | 'undrained' | 'lapped' | 'dropped' | 'foreign' | 'unfollowed';
 
 interface LossText {
-  /** Of one agent. `since`: a time of day. */
+  /** Returns the text for one agent. `since`: a time of day. */
   readonly one: (count: number, since: string) => string;
   readonly many: (count: number, since: string) => string;
   readonly advice: (agent: AgentFacts) => string;

@@ -74,8 +74,8 @@ export interface VerdictInput {
   readonly origin: Origin;
   /** Time of the figures, milliseconds since the epoch. All times are of the same clock. */
   readonly takenMs: number;
-  /** Present if there is no newer answer: the time for which there was none, and the reason. */
-  readonly stale?: { readonly forMs: number; readonly reason?: string };
+  /** Present if there is no newer answer: the time without one, and the reason. `answered`: false if there was never one. */
+  readonly stale?: { readonly forMs: number; readonly reason?: string; readonly answered?: false };
   readonly agents: readonly AgentFacts[];
   /** Newest first. */
   readonly ended?: readonly EndedAgent[];
@@ -111,6 +111,8 @@ export type FindingKind =
   | 'problem'
   /** State that is not kept. */
   | 'state'
+  /** Nothing can be said yet: there is only one sample. */
+  | 'measuring'
   | 'well';
 
 /** `ok`: green, `info`: blue, `warn`: amber, `bad`: red. */
@@ -123,9 +125,9 @@ export interface Finding {
   readonly shape: Shape;
   /** `Data incomplete` */
   readonly word: string;
-  /** What, without an end stop: `prefill-tp5: ring found full 214 times since 14:30:30, so its numbers are too low` */
+  /** The finding, without an end stop: `prefill-tp5: ring found full 214 times since 14:30:30, so its numbers are too low` */
   readonly sentence: string;
-  /** What to do, a whole sentence; absent if there is nothing to do. */
+  /** Advice, a whole sentence; absent if there is nothing to do. */
   readonly advice?: string;
   /** Agents that it concerns; empty if it concerns no particular one. */
   readonly agents: readonly (number | string)[];
@@ -133,7 +135,7 @@ export interface Finding {
 }
 
 export interface Verdict {
-  /** The most important finding; the finding `well` if there is no other. */
+  /** The most important finding; the finding `well` or `measuring` if there is no other. */
   readonly first: Finding;
   /** All findings, the most important one first; empty if all is well. */
   readonly findings: readonly Finding[];

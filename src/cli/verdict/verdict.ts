@@ -37,7 +37,7 @@ export function verdictOf(input: VerdictInput): Verdict {
   const counts: Record<AgentState, number> = { incomplete: 0, failing: 0, ended: 0, live: 0, idle: 0 };
   for (const { state } of states.values()) counts[state]++;
   const findings = FINDERS.flatMap((find) => find(input));
-  return { first: findings[0] ?? allWell(input, counts), findings, states, counts };
+  return { first: findings[0] ?? nothingFound(input, counts), findings, states, counts };
 }
 
 /** An agent in several states has the first one that holds, as the verdict. */
@@ -49,9 +49,14 @@ export function stateOf({ life, endedMs, idleMs, troubles }: AgentFacts, takenMs
   return { state: 'live' };
 }
 
-function allWell({ agents, takenMs, observedSinceMs }: VerdictInput, counts: Verdict['counts']): Finding {
+function nothingFound({ agents, takenMs, observedSinceMs }: VerdictInput, counts: Verdict['counts']): Finding {
   const states = (Object.keys(STATES) as AgentState[]).filter((state) => counts[state] > 0);
   const each = [...states].sort((a, b) => counts[b] - counts[a]).map((state) => `${counts[state]} ${state}`);
+  const fleet = `${counted(agents.length, 'agent')}: ${each.join(', ')}`;
+  if (takenMs <= observedSinceMs) {
+    const sentence = `${fleet}. Rates and failures follow with the next sample`;
+    return { kind: 'measuring', tone: 'info', shape: 'ring', word: 'Measuring', sentence, agents: [] };
+  }
   const observedMs = Math.min(PRESENT_MS, takenMs - observedSinceMs);
   const time = observedMs >= PRESENT_MS ? 'the last minute' : spanText(Math.max(1000, observedMs));
   return {
@@ -59,7 +64,7 @@ function allWell({ agents, takenMs, observedSinceMs }: VerdictInput, counts: Ver
     tone: 'ok',
     shape: 'tick',
     word: 'All well',
-    sentence: `${counted(agents.length, 'agent')}: ${each.join(', ')}. Nothing lost and nothing failed in ${time}`,
+    sentence: `${fleet}. Nothing lost and nothing failed in ${time}`,
     agents: [],
   };
 }

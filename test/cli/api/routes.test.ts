@@ -43,7 +43,7 @@ function snapshotAt(takenMs: number, agents: AgentSnapshot[]): Snapshot {
 }
 
 async function publish(agents: number) {
-  const server = await listenOn('127.0.0.1', 0);
+  const server = await listenOn([{ host: '127.0.0.1', port: 0 }]);
   let snapshots = 0;
   let closed = false;
   const all = Array.from({ length: agents }, (_, i) => agentSnapshot({ id: i, agent: `a${i}` }));
@@ -59,7 +59,7 @@ async function publish(agents: number) {
     failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
   });
   onTestFinished(end);
-  const ask = (query = '') => fetch(new URL(`/api/v1/agents${query}`, server.url));
+  const ask = (query = '') => fetch(new URL(`/api/v1/agents${query}`, server.urls[0]));
   return { server, ask, snapshots: () => snapshots, close: () => (closed = true) };
 }
 
@@ -98,14 +98,39 @@ it('answers questions about one agent, without histograms, and about the history
     expect((await ask(query)).status).toBe(400);
   }
   const asked = async (query: string) => {
-    const response = await fetch(new URL(`/${HISTORY_PATH}${query}`, server.url));
+    const response = await fetch(new URL(`/${HISTORY_PATH}${query}`, server.urls[0]));
     return [response.status, await response.text()] as const;
   };
   const history = JSON.parse((await asked('?agents=all'))[1]) as HistoryAnswer;
   expect(history).toMatchObject({ api: API, events: [], fleet: { errors: {} } });
   expect(history.agents.map(({ tx }) => tx.length)).toEqual(history.agents.map(() => history.agentTimesMs.length));
   expect(JSON.parse((await asked('?from=99999999999999'))[1])).toMatchObject({ timesMs: [], agents: [] });
-  expect(await asked('?from=-1')).toEqual([400, 'from=-1 is not allowed. Allowed: a whole number\n']);
+  for (const from of ['-1', '1e3', '.5', '7.', 'x']) {
+    expect(await asked(`?from=${from}`)).toEqual([
+      400,
+      `from=${from} is not allowed. Allowed: milliseconds since the epoch\n`,
+    ]);
+  }
+  await server.close();
+});
+
+it('gives the points after a time with a fraction, as takenMs of /api/v1/agents has it', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const { server, ask } = await publish(1);
+  for (let i = 0; i < 3; i++) {
+    vi.advanceTimersByTime(501);
+    await ask();
+  }
+  const timesFrom = async (from: number) => {
+    const response = await fetch(new URL(`/${HISTORY_PATH}?from=${from}`, server.urls[0]));
+    return ((await response.json()) as HistoryAnswer).timesMs;
+  };
+  const all = await until(async () => {
+    const times = await timesFrom(0);
+    return times.length >= 3 && times;
+  });
+  expect(await timesFrom(all[1]! - 0.5)).toEqual(all.slice(1));
+  expect(await timesFrom(all[1]! + 0.5)).toEqual(all.slice(2));
   await server.close();
 });
 

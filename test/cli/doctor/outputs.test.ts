@@ -1,7 +1,7 @@
 /** doctor on the outputs of serve: its port, its OTLP receiver, its own answer, and wrong settings. */
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { RingWriter } from '../../../src/shm-bridge/index.js';
 import { freePort } from '../../support/free-port.js';
 import { startGrpcReceiver, startOtlpReceiver } from '../../support/otlp-receiver.js';
@@ -107,10 +107,56 @@ it('reports a serve that does not answer, without the password', async () => {
   expect(code).toBe(1);
 });
 
+/** Starts a server that takes connections, sends this, and is silent then. Returns its port. */
+async function silent(beginning = ''): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+    if (beginning !== '') socket.write(beginning);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+describe('a server that takes the connection and never answers', () => {
+  it.each([
+    ['http/protobuf', {}],
+    ['http/json', { OTEL_EXPORTER_OTLP_TIMEOUT: '86400000' }],
+    ['grpc', { OTEL_EXPORTER_OTLP_TIMEOUT: '86400000' }],
+  ])('is a receiver that fails, by %s with %j', async (protocol, timeout) => {
+    const endpoint = `http://127.0.0.1:${await silent()}`;
+    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol, ...timeout };
+    const { code, findings } = await diagnose(['--dir', temporaryDirectory()], env);
+    expect(findings.at(-1)).toMatchObject({ status: 'problem', finding: 'receiver-fails' });
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    ['at all', ''],
+    ['in full', 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nready, 2 agents'],
+  ])('%s is no serve', async (_, beginning) => {
+    const { code, findings } = await diagnose(['--url', `http://127.0.0.1:${await silent(beginning)}`]);
+    expect(findings).toMatchObject([{ status: 'problem', finding: 'no-answer' }]);
+    expect(findings[0]!.what).toContain('no answer in 5 s');
+    expect(code).toBe(1);
+  });
+
+  it('has the port of serve', async () => {
+    const port = await silent();
+    const env = { OTEL_EXPORTER_PROMETHEUS_PORT: String(port) };
+    const found = troubles(await diagnose(['--dir', temporaryDirectory()], env), `port ${port}`);
+    expect(found).toMatchObject([{ finding: 'port-taken' }]);
+  });
+});
+
 it('refuses two subjects, and wrong ones', async () => {
   const both = await run(['doctor', '--dir', '/a', '--pid', '1']);
   expect(both.stderr).toContain('--dir and --pid exclude each other');
   expect((await run(['doctor', '--pid', '0'])).stderr).toContain('a process id, from 1 to 4194304');
-  expect((await run(['doctor', '--url', 'host:9464'])).stderr).toContain('begins with http:// or https://');
+  expect((await run(['doctor', '--url', 'ftp://host'])).stderr).toContain('begins with http:// or https://');
   expect(both.code).toBe(2);
 });

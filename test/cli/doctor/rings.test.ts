@@ -1,13 +1,22 @@
 /** doctor on directories and rings: rights, file systems, headers, writers, consumers. */
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { INCOHERENT_FILE_SYSTEMS } from '../../../src/cli/doctor/directory-checks.js';
 import { inspectRing, openRing, RingWriter } from '../../../src/shm-bridge/index.js';
-import { MAY_BE_NOBODY, startAsNobody } from '../../support/as-nobody.js';
+import { MAY_BE_NOBODY, NOBODY, startAsNobody } from '../../support/as-nobody.js';
 import { preloadable } from '../../support/preload.js';
 import { header } from '../../support/rings.js';
-import { ROOT, run, start, startTransferSource, temporaryDirectory, until } from '../command.js';
+import {
+  ROOT,
+  run,
+  RunningCommand,
+  start,
+  startTransferSource,
+  temporaryDirectory,
+  TRANSFER_SOURCE,
+  until,
+} from '../command.js';
 import { diagnose, diagnosisOf, IS_ROOT, MAY_UNSHARE, troubles } from './doctor.js';
 
 function ringIn(directory: string, agent = 'agent', capacity = 64): RingWriter {
@@ -113,6 +122,24 @@ describe('finds', () => {
     expect(troubles(locked, directory)).toMatchObject([{ finding: 'directory-unreadable' }]);
   });
 
+  it.runIf(MAY_BE_NOBODY)('no note of hidden processes, while the process of each ring is known', async () => {
+    const directory = temporaryDirectory();
+    chmodSync(directory, 0o777);
+    const flags = ['--dir', directory, '--agents', '1', '--seconds', '0'];
+    const nobody = [`--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups'];
+    const source = new RunningCommand('setpriv', [...nobody, TRANSFER_SOURCE, ...flags]);
+    await until(() => existsSync(path.join(directory, 'agent-0')));
+    const diagnosis = await diagnosisOf(startAsNobody(['doctor', '--json', '--dir', directory]));
+    expect(diagnosis.findings).toContainEqual(
+      expect.objectContaining({
+        status: 'ok',
+        subject: 'processes',
+        what: expect.stringContaining('is known') as string,
+      }),
+    );
+    await source.stop();
+  });
+
   it('files that are no ring, and a ring of a wire version that is not known', async () => {
     const directory = privateDirectory();
     ringIn(directory).close();
@@ -208,6 +235,18 @@ it('knows the file systems that the native part refuses', () => {
   for (const name of Object.values(INCOHERENT_FILE_SYSTEMS)) expect(cases).toContain(`"${name}"`);
 });
 
+it('ends with 1 if there are notes alone', async () => {
+  const directory = privateDirectory();
+  const source = startTransferSource(['--dir', directory, '--seconds', '0', '--rate', '10'], {
+    NIXL_TELEMETRY_DIR: directory,
+  });
+  await until(() => existsSync(path.join(directory, 'agent-0')));
+  const { code, stderr, stdout } = await run(['doctor', '--pid', String(source.child.pid)]);
+  expect(stdout).toMatch(/^note .*\[undrained\]$/m);
+  expect(stdout).not.toMatch(/^problem/m);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: 'nixl-otel: error: 1 note\n' });
+});
+
 it('prints each finding with its reason and its command', async () => {
   const directory = path.join(temporaryDirectory(), 'missing');
   const { code, stdout, stderr } = await run(['doctor', '--dir', directory]);
@@ -218,6 +257,6 @@ it('prints each finding with its reason and its command', async () => {
       `         do:  mkdir -m 0750 ${directory} # as the agents' user, then start the agents again`,
     ].join('\n'),
   );
-  expect(stderr).toMatch(/^nixl-otel: error: \d+ problems?\n$/);
+  expect(stderr).toMatch(/^nixl-otel: error: \d+ problems?(, \d+ notes?)?\n$/);
   expect(code).toBe(1);
 });

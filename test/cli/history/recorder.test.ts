@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { agentColumns, fleetAnswer } from '../../../src/cli/api/history.js';
-import { pointsFor } from '../../../src/cli/history/agent-history.js';
+import { AGENTS_WITH_ALL_POINTS, pointsFor } from '../../../src/cli/history/agent-history.js';
 import { Points, rounded } from '../../../src/cli/history/points.js';
-import { agent, ERR_BACKEND, recording, snapshotAt, START_MS, TX_BYTES, TX_REQUESTS, XFER_TIME } from './snapshots.js';
+import {
+  agent,
+  ERR_BACKEND,
+  recording,
+  RX_BYTES,
+  snapshotAt,
+  START_MS,
+  TX_BYTES,
+  TX_REQUESTS,
+  XFER_TIME,
+} from './snapshots.js';
 
 const times = (seconds: number[]): number[] => seconds.map((one) => START_MS + one * 1000);
 
@@ -133,6 +143,8 @@ describe('the history of an agent', () => {
       errors: [0.2],
       full: [1],
       fill: [1],
+      p50: [3],
+      p90: [20],
       p99: [20],
     });
   });
@@ -171,6 +183,39 @@ describe('the history of an agent', () => {
       expect(tx[i]).toBe(rounded((bytesAt(timeMs) - bytesAt(sinceMs)) / ((timeMs - sinceMs) / 1000)));
     }
   });
+});
+
+it('makes an answer of at most a megabyte about as many busy agents as have all points', () => {
+  const history = recording();
+  const busy = (id: number, seconds: number) => {
+    // Numbers of four digits, as rates have them.
+    const bytes = Math.floor(1_234_567 * seconds * id + 7919 * seconds * seconds);
+    const time = 200 + Math.floor((id * 7919 + seconds * 104_729) % 9001);
+    const about = { peakFound: Math.floor(seconds * 31 * id) % 4000, memoryInUse: 20_400_000_000n };
+    return agent(
+      id,
+      {
+        [TX_BYTES]: [bytes],
+        [RX_BYTES]: [3 * bytes],
+        [TX_REQUESTS]: [Math.floor(seconds * (97 + id))],
+        [XFER_TIME]: [time],
+      },
+      about,
+    );
+  };
+  const ids = Array.from({ length: AGENTS_WITH_ALL_POINTS }, (_, i) => i + 1);
+  // A timer is never on time, so that rates are no whole numbers.
+  for (let seconds = 0; seconds <= 606; seconds += 5.003)
+    history.sample(
+      seconds,
+      ids.map((id) => busy(id, seconds)),
+    );
+  const { timesMs, rows } = history.recorder.record.agents.after(0);
+  expect(timesMs).toHaveLength(120);
+  const agents = [...rows].map(([id, row]) => agentColumns(id, row));
+  const bytes = JSON.stringify({ ...fleetOf(history), agentTimesMs: timesMs, agents }).length;
+  expect(bytes).toBeLessThanOrEqual(1_000_000);
+  expect(bytes).toBeGreaterThan(500_000);
 });
 
 it('lists restarts and ends of agents for ten minutes', () => {

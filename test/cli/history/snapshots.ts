@@ -6,6 +6,7 @@ import { agentSnapshot, START_MS } from '../../instrumentation/in-memory-source.
 
 export { START_MS };
 export const TX_BYTES = 0;
+export const RX_BYTES = 1;
 export const TX_REQUESTS = 2;
 export const XFER_TIME = 6;
 export const ERR_BACKEND = 10;

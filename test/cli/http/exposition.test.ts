@@ -105,7 +105,7 @@ describe('a page', () => {
       expect(await textOf(exposition, page)).toBe(expectedOf(page));
     }
     const counter = { ...gauge, dataPointType: 3, isMonotonic: true } as MetricData;
-    const both = metricsWith(gauge, counter, gauge);
+    const both = metricsWith(gauge, counter);
     for (const page of [
       both,
       both,

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { metricsHandler } from '../../../src/cli/http/metrics-handler.js';
 import { type Answer, listenOn } from '../../../src/cli/http/metrics-server.js';
 import type { PageCollection } from '../../../src/instrumentation/producer/metric-producer.js';
+import { TimeSlices } from '../../../src/time-slices.js';
 import { familiesIn, textOf } from '../../support/prometheus-families.js';
 
 const PROTOBUF = 'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6';
@@ -28,25 +29,29 @@ async function serverOf(options: { points?: number; error?: Error; holds?: boole
   const { points = 3, error, holds = false } = options;
   const held: (() => void)[] = [];
   let asked = 0;
-  let failures = 0;
+  const ends: boolean[] = [];
   const wants: boolean[] = [];
   const collect = async <T>(exponential: boolean, use: (collection: PageCollection) => Promise<T>): Promise<T> => {
     wants.push(exponential);
     if (holds) await new Promise<void>((resolve) => held.push(resolve));
     if (error !== undefined) throw error;
     const scopeMetrics = [{ metrics: [gauge(points)] }];
-    return use({ metrics: { resource: resourceFromAttributes({}), scopeMetrics }, errors: [] });
+    const metrics = { resource: resourceFromAttributes({}), scopeMetrics };
+    return use({ metrics, slices: new TimeSlices(), errors: [] });
   };
-  const server = await listenOn('127.0.0.1', 0);
+  const server = await listenOn([{ host: '127.0.0.1', port: 0 }]);
   onTestFinished(() => server.close());
-  const handler = metricsHandler({ collect }, true, () => failures++);
+  const handler = metricsHandler({ collect }, true, (isMade, seconds) => {
+    expect(seconds).toBeGreaterThan(0);
+    ends.push(isMade);
+  });
   server.route('/metrics', (request, answer) => {
     asked++;
     handler(request, answer);
   });
   const get = (accept?: string, init: RequestInit = {}) =>
-    fetch(server.url, { ...init, headers: { ...init.headers, ...(accept === undefined ? {} : { accept }) } });
-  return { get, held, wants, asked: () => asked, failures: () => failures };
+    fetch(server.urls[0]!, { ...init, headers: { ...init.headers, ...(accept === undefined ? {} : { accept }) } });
+  return { get, held, wants, asked: () => asked, ends };
 }
 
 describe('/metrics', () => {
@@ -106,7 +111,7 @@ describe('/metrics', () => {
   });
 
   it('reports a failed collection as text, in both formats', async () => {
-    const { get, failures } = await serverOf({ error: new Error('no rings') });
+    const { get, ends } = await serverOf({ error: new Error('no rings') });
     for (const accept of [undefined, PROTOBUF]) {
       const { status, headers, text } = await get(accept).then(async (answer) => ({
         ...{ status: answer.status, headers: answer.headers, text: await answer.text() },
@@ -115,11 +120,11 @@ describe('/metrics', () => {
       expect(headers.get('content-type')).toBe('text/plain; charset=utf-8');
       expect(headers.get('vary')).toBe('accept, accept-encoding');
     }
-    expect(failures()).toBe(2);
+    expect(ends).toEqual([false, false]);
   });
 
   it('collects once for all that wait for the same format', async () => {
-    const { get, held, asked } = await serverOf({ holds: true });
+    const { get, held, asked, ends } = await serverOf({ holds: true });
     const first = get(PROTOBUF);
     await expect.poll(() => held.length).toBe(1);
     const answers = [first, get(PROTOBUF), get(PROTOBUF), get()];
@@ -132,6 +137,7 @@ describe('/metrics', () => {
     const types = (await Promise.all(answers)).map(({ headers }) => headers.get('content-type')!.split(';')[0]);
     expect(types).toEqual([...Array<string>(3).fill('application/vnd.google.protobuf'), 'text/plain']);
     expect(held).toHaveLength(3);
+    expect(ends).toEqual([true, true, true]);
   });
 });
 
@@ -146,6 +152,7 @@ describe.each([
       const metrics = [{ ...one, dataPoints: dataPoints.map((point) => ({ ...point, value })) }];
       return use({
         metrics: { resource: resourceFromAttributes({}), scopeMetrics: [{ metrics }] } as never,
+        slices: new TimeSlices(),
         errors: [],
       });
     };
@@ -174,7 +181,7 @@ describe.each([
       return { resource: resourceFromAttributes({}), scopeMetrics: [{ metrics: [{ ...one, dataPoints: points }] }] };
     };
     const collect = <T>(_: boolean, use: (collection: PageCollection) => Promise<T>) =>
-      use({ metrics: metrics() as never, errors: [] });
+      use({ metrics: metrics() as never, slices: new TimeSlices(), errors: [] });
     const handler = metricsHandler({ collect }, true, () => {});
     /** Answers as many requests as there are numbers, of the same page. */
     const answers = async (requests: number) => {

@@ -1,5 +1,5 @@
 /** The protobuf exposition has the series of the text exposition, and what text cannot say. */
-import { type Attributes, ValueType } from '@opentelemetry/api';
+import { type Attributes, type HrTime, ValueType } from '@opentelemetry/api';
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -147,6 +147,34 @@ describe('pages of one reader', () => {
       }),
       { numRuns: 100 },
     );
+  });
+
+  it.each([true, false])('have the bytes of a first page after any change (monotonic: %s)', async (isMonotonic) => {
+    const exposition = new ProtobufExposition();
+    const [a, b] = [Object.freeze({ agent: 'a' }), Object.freeze({ agent: 'b' })];
+    const changing: Attributes = { agent: 'c' };
+    type Given = readonly [attributes: Attributes, value: number, startTime?: HrTime];
+    const check = async (...points: Given[]): Promise<void> => {
+      const dataPoints = points.map(([attributes, value, startTime = [1, 2]]) => ({
+        ...{ startTime, endTime: [9, 0] as HrTime, attributes, value },
+      }));
+      const page = exposed({ ...counterOf({}), isMonotonic, dataPoints } as MetricData);
+      expect(Buffer.from(await exposition.page(page))).toEqual(Buffer.from(await new ProtobufExposition().page(page)));
+    };
+    await check([a, 1], [b, 2]);
+    await check([a, 3], [b, 2 ** 60]);
+    await check([a, NaN], [b, -Infinity]);
+    await check([b, 5], [a, 6]);
+    await check([a, 5], [b, 6]);
+    await check([a, 3], [b, 4, [300, 2]]); // an agent that restarted
+    await check([a, 3], [b, 5, [300, 200]]);
+    await check([b, 6, [300, 200]], [a, 7]);
+    await check([b, 8, [300, 200]]);
+    await check([b, 8, [300, 200]], [changing, 1]);
+    changing['agent'] = 'd, and more';
+    await check([b, 9, [300, 200]], [changing, 1]);
+    await check();
+    await check([a, 10]);
   });
 
   it('have labels that changed, and let go of those that are gone', async () => {

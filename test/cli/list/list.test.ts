@@ -36,7 +36,7 @@ describe('nixl-otel list', () => {
       '--ready',
     ]);
     await source.says(/ready/);
-    writeFileSync(path.join(directory, 'notes.txt'), 'not a ring, but a text that somebody left lying about here');
+    writeFileSync(path.join(directory, 'notes.txt'), 'a text, longer than the header of a ring, in the same folder');
     ring(directory, 'agent', 3);
     const rows = async () => {
       const { stdout } = await run(['list', '--json', '--dir', directory]);

@@ -12,7 +12,8 @@ function counts(timesMs: readonly number[]): CountColumns {
 
 function agent(id: number, timesMs: readonly number[]): AgentColumns {
   const column = timesMs.map((time) => time + id);
-  return { id, tx: column, rx: column, requests: column, errors: column, p99: column, full: column, fill: column };
+  const rates = { tx: column, rx: column, requests: column, errors: column, full: column };
+  return { id, ...rates, fill: column, p50: column, p90: column, p99: column };
 }
 
 /** A history whose values are their own times. */

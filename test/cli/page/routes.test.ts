@@ -1,7 +1,10 @@
 /** Responses with the live page over HTTP. test/page tests the page in a browser. */
+import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { type RunningCommand, start, temporaryDirectory } from '../command.js';
 
+/** All files of the page, with gzip as serve sends them. */
+const MOST_PACKED_BYTES = 120_000;
 const BROWSER = { headers: { accept: 'text/html,*/*;q=0.8' } };
 
 async function serve(dir: string, ...flags: string[]): Promise<{ at: (path: string) => URL; serve: RunningCommand }> {
@@ -20,10 +23,12 @@ it('gives a browser the page with all of its files from this server, and other c
   const text = await page.text();
   expect(text).not.toMatch(/https?:\/\//);
   const seen = new Set<string>();
+  let packedBytes = 0;
   const follow = async (url: URL): Promise<void> => {
     if (seen.has(url.pathname)) return;
     seen.add(url.pathname);
-    const answer = await fetch(url);
+    const answer = await fetch(url, { headers: { 'accept-encoding': 'gzip' } });
+    if (url.pathname !== '/metrics') packedBytes += Number(answer.headers.get('content-length'));
     expect({ url: url.pathname, status: answer.status }).toEqual({ url: url.pathname, status: 200 });
     const imports = (await answer.text()).matchAll(/^(?:import|export) [^;]*?from '(.*?)';$/gm);
     for (const [, name] of url.pathname.endsWith('.js') ? imports : []) {
@@ -36,7 +41,27 @@ it('gives a browser the page with all of its files from this server, and other c
   expect([...seen]).toEqual(expect.arrayContaining(['/metrics', ...scripts.map((name) => `/page/${name}`)]));
   // A proxy may serve the page below another path.
   for (const pathname of seen) expect(pathname).toMatch(/^\/(metrics$|page\/)/);
+  expect(packedBytes + Number(page.headers.get('content-length'))).toBeLessThanOrEqual(MOST_PACKED_BYTES);
   expect(await (await fetch(at('/'))).text()).toContain('They are at /metrics');
+});
+
+it('packs a file as small as gzip can, once, and gives it unpacked to a client that asks for that', async () => {
+  const { at } = await serve(temporaryDirectory());
+  const asked = async (encoding: string) => {
+    const answer = await fetch(at('/page/exponential.js'), { headers: { 'accept-encoding': encoding } });
+    const { headers } = answer;
+    return {
+      text: await answer.text(),
+      encoding: headers.get('content-encoding'),
+      bytes: headers.get('content-length'),
+    };
+  };
+  const plain = await asked('identity');
+  const smallest = gzipSync(plain.text, { level: 9 }).length;
+  expect(plain).toMatchObject({ encoding: null, bytes: String(Buffer.byteLength(plain.text)) });
+  for (let i = 0; i < 2; i++) {
+    expect(await asked('gzip')).toEqual({ text: plain.text, encoding: 'gzip', bytes: String(smallest) });
+  }
 });
 
 it('is off with --page off', async () => {

@@ -13,6 +13,8 @@ function source(...views: (View | Error | 'never')[]): Source {
       return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
     },
     details: (id) => Promise.resolve({ path: `details of ${id}` }),
+    pasts: () => Promise.resolve([]),
+    doctorArguments: (id = 'all') => [['about', id]],
     noAgents: () => new Error(),
     close: () => {},
   };
@@ -56,7 +58,7 @@ describe('several hosts', () => {
     const view = await hosts.view();
     expect(agents(view)).toEqual([['a', 'up', 'up a']]);
     expect(view.notes).toEqual(['no metrics from http://h/metrics: gone']);
-    expect(view.parts[0]).toMatchObject({ host: 'down', facts: { stale: { reason: 'gone' } } });
+    expect(view.parts[0]).toMatchObject({ host: 'down', facts: { stale: { reason: 'gone', answered: false } } });
   });
 
   it('keep the numbers of a host that does not answer in time', async () => {
@@ -69,6 +71,24 @@ describe('several hosts', () => {
       ['a', 'slow', 'slow a'],
       ['b', 'up', 'up b'],
     ]);
+  });
+
+  it('give what each has recorded, by the clock of this machine', async () => {
+    const values = { tx: 1, rx: 1, requests: 1, errors: 0, p50: 1, p90: 1, p99: 1, tooLow: 0 };
+    const points = [{ fromMs: 500, toMs: 900, values }];
+    const late = source(views('a')[0]!);
+    late.pasts = () => Promise.resolve([{ takenMs: 1_000, fleet: points, agents: new Map([['a', points]]) }]);
+    const broken = source(views('b')[0]!);
+    broken.pasts = () => Promise.reject(new Error('broken'));
+    const before = Date.now();
+    const pasts = await new Hosts([
+      { name: 'late', source: late },
+      { name: 'broken', source: broken },
+    ]).pasts();
+    const { takenMs } = pasts[0]!;
+    expect(takenMs).toBeGreaterThanOrEqual(before);
+    const moved = [{ fromMs: takenMs - 500, toMs: takenMs - 100, values }];
+    expect(pasts).toEqual([{ takenMs, fleet: moved, agents: new Map([['late a', moved]]) }]);
   });
 
   it('fail if none answers', async () => {

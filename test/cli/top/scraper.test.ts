@@ -63,7 +63,7 @@ const json = (...agents: object[]) =>
 const TEXT = 'agent_tx_bytes_total{agent_name="b"} 8\n';
 
 function scraperOf(url: URL): Scraper {
-  const scraper = new Scraper(url);
+  const scraper = new Scraper({ name: url.host, url });
   closing.push(() => scraper.close());
   return scraper;
 }
@@ -152,6 +152,26 @@ describe('a scraper', () => {
     expect(await scraper.details(id)).toEqual(known);
     expect(asked.at(-1)).toBe('/api/v1/agents?agent=7');
     expect(await scraper.details('1 8')).toBeUndefined();
+  });
+
+  it('asks a serve for its history, beside the agents, and an exporter not at all', async () => {
+    const history = { api: API, startedMs: 1, takenMs: 9, timesMs: [1, 2], fleet: { tx: [1, 5], errors: {} } };
+    const columns = { id: 7, tx: [3], full: [0] };
+    const text = JSON.stringify({
+      ...history,
+      fleet: { ...history.fleet, full: [0, 0], dropped: [0, 0] },
+      agentTimesMs: [2],
+      agents: [columns],
+    });
+    const { asked, url } = await serve({ '/api/v1/agents': () => json(agent), '/api/v1/history': () => text });
+    const scraper = scraperOf(url);
+    expect(await scraper.pasts()).toEqual([]);
+    await scraper.sample();
+    expect(await scraper.pasts()).toMatchObject([{ takenMs: 9, fleet: [{ fromMs: 1, toMs: 2, values: { tx: 5 } }] }]);
+    expect(asked).toEqual(['/api/v1/agents?agents=all', '/api/v1/history?agents=all']);
+    const earlier = scraperOf((await serve({ '/api/v1/agents': () => json(agent) })).url);
+    await earlier.sample();
+    expect(await earlier.pasts()).toEqual([]);
   });
 
   it('waits for a newer answer: serve gives the same one for half a second', async () => {

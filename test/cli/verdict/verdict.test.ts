@@ -78,6 +78,14 @@ describe('findings', () => {
     ]);
   });
 
+  it('says that it measures until there is a second sample', () => {
+    const first = { observedSinceMs: NOW_MS };
+    expect(texts(input([agent('a')], first))).toEqual([
+      'Measuring: 1 agent: 1 live. Rates and failures follow with the next sample.',
+    ]);
+    expect(texts(input([agent('a', { troubles: { full: trouble(1) } })], first))[0]).toMatch(/^Data incomplete/);
+  });
+
   it('orders them by weight, and the first one is the verdict', () => {
     const given = input([agent('a', { troubles: { full: trouble(1), ...errors(2, ['canceled', 2]) } })], {
       stale: { forMs: 12_000 },
@@ -98,6 +106,14 @@ describe('findings', () => {
     expect(texts(input([agent('a')], { stale: { forMs: 12_900, reason: 'connection refused' } }))).toEqual([
       `Stale: no answer from gpu-17:9464 for 12 s (connection refused): the numbers are of ${timeOfDay(new Date(NOW_MS))}. ` +
         'Check that nixl-otel serve runs there, and the network between.',
+    ]);
+  });
+
+  it('names a host that has never answered', () => {
+    const stale = { forMs: 12_900, reason: 'connection refused', answered: false } as const;
+    expect(texts(input([agent('a')], { stale }))).toEqual([
+      'No answer: gpu-17:9464 has not answered yet, for 12 s (connection refused), so its agents are missing. ' +
+        'Check the address, that nixl-otel serve runs there, and the network between.',
     ]);
   });
 
@@ -165,7 +181,7 @@ describe('findings', () => {
     ]);
     const two = agent('b', { troubles: errors(114, ['canceled', 100], ['backend', 14]) });
     expect(texts(input([one, two]))[0]).toContain(
-      `2 agents: 5.8 errors/s, mostly canceled, since ${SINCE}. The program`,
+      `2 agents, most of all b: 5.8 errors/s, mostly canceled, since ${SINCE}. The program`,
     );
     expect(verdictOf(input([one, two])).findings[0]!.agents).toEqual(['b', 'a']);
   });

@@ -59,6 +59,17 @@ export function setAttribute(node: Element, name: string, value: string): void {
   if (node.getAttribute(name) !== value) node.setAttribute(name, value);
 }
 
+/** Sets the length of a bar, 0 to 1. A width below a percent cannot be seen. */
+export function setShare(bar: HTMLElement, share: number): void {
+  const text = share.toFixed(2);
+  if (bar.style.getPropertyValue('--share') !== text) bar.style.setProperty('--share', text);
+}
+
+/** Announces a text to screen readers. */
+export function announce(text: string): void {
+  setText(byId('announced'), text);
+}
+
 /** Isolates a name from a ring, so that its writing direction does not affect the text beside it. */
 export function named(name: string): HTMLElement {
   return element('bdi', {}, name);
@@ -69,7 +80,7 @@ export function figurePlace(classes = ''): HTMLElement {
   return element('span', { class: classes }, element('span', { class: 'number' }), element('span', { class: 'unit' }));
 }
 
-/** Shows a number with a softer unit, which is no line of its own. */
+/** Shows a number with a softer unit in the same line. */
 export function setFigure(place: Element, { value, unit }: Figure): void {
   setText(place.children[0]!, value);
   setText(place.children[1]!, unit === '' ? '' : `\u00a0${unit}`);

@@ -1,4 +1,4 @@
-/** What stands in place of figures while there is no agent: what to check, and what serve sees. */
+/** Shows, in place of figures while there is no agent, the things to check and the state of serve. */
 import type { AgentsAnswer, AgentSummary } from '../../api/answer.js';
 import { counted, spanText } from '../../figures/figure.js';
 import type { Tone } from '../../verdict/types.js';

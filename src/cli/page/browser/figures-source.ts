@@ -45,7 +45,7 @@ export class FiguresSource {
   /** Asks for the figures of all agents, and for all of one. */
   async load(name: string | undefined, signal: AbortSignal): Promise<Loaded> {
     const id = name === undefined ? undefined : this.agent(name)?.id;
-    const from = this.#history === undefined ? '' : `&from=${Math.floor(this.#history.takenMs)}`;
+    const from = this.#history === undefined ? '' : `&from=${this.#history.takenMs}`;
     const [answer, points, detail] = await Promise.all([
       fetchJson<Answer>(`${AGENTS_PATH}?agents=all&detail=none`, signal),
       fetchJson<HistoryAnswer>(`${HISTORY_PATH}?agents=all${from}`, signal),

@@ -15,7 +15,7 @@ import { percent } from '../../figures/formats.js';
 import { errorsOf, requestsOf } from './agents/rows.js';
 import { SteadyTop } from './charts/scales.js';
 import { added, highest } from './series.js';
-import { since } from './clock.js';
+import { length, since } from './clock.js';
 import {
   byId,
   element,
@@ -23,13 +23,14 @@ import {
   icon,
   type IconName,
   mark,
+  setAttribute,
   setFigure,
   setIcon,
   setNumber,
   setText,
 } from './dom.js';
 import { newest } from './history.js';
-import { thinned } from './spark-paths.js';
+import { heightOf, thinned } from './spark-paths.js';
 import { setSpark, sparkline } from './sparkline.js';
 
 export interface FiguresInput {
@@ -37,19 +38,25 @@ export interface FiguresInput {
   readonly history: HistoryAnswer;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
+  /** The numbers are too low from this time on. */
+  readonly tooLowMs?: number;
   /** Set if there is no newer answer: `12 s old`. */
   readonly age?: string;
 }
 
 const KEPT_MS = 10 * 60_000;
+const LEAST_SHOWN_MS = 60_000;
 
 /** One large number. `parts`: label and colour of the smaller numbers below it. */
 class BigNumber {
   readonly #value = figurePlace('value');
   readonly #tag = element('span', { class: 'tag' });
   readonly #parts: readonly HTMLElement[];
-  readonly #range = element('span', { class: 'range' });
+  readonly #span = element('span', { class: 'span' });
+  readonly #usual = element('span', { class: 'usual-range' });
   readonly #spark = sparkline();
+  readonly #band = element('i', { class: 'usual' });
+  readonly #tooLow = element('i', { class: 'too-low' });
   readonly #top = new SteadyTop();
 
   constructor(id: string, title: string, colour: string, parts: readonly (readonly [string, string])[]) {
@@ -57,13 +64,13 @@ class BigNumber {
     const texts = parts.map(([label, name], i) =>
       element('span', {}, mark('swatch', name), `${label} `, this.#parts[i]!),
     );
-    const spark = element('div', { class: 'spark' }, this.#spark);
+    const spark = element('div', { class: 'spark', 'aria-hidden': 'true' }, this.#band, this.#spark, this.#tooLow);
     spark.style.color = `var(--${colour})`;
     byId(id).append(
-      element('h2', {}, title, this.#tag),
+      element('h2', {}, title, this.#tag, this.#span),
       this.#value,
       spark,
-      element('p', { class: 'parts' }, ...texts, this.#range),
+      element('p', { class: 'parts' }, ...texts, this.#usual),
     );
   }
 
@@ -72,21 +79,45 @@ class BigNumber {
     parts: readonly Figure[],
     column: Column,
     figure: (value: number) => Figure,
-    { history, nowMs }: FiguresInput,
+    { history, nowMs, tooLowMs }: FiguresInput,
   ): void {
     setFigure(this.#value, value);
     this.#parts.forEach((part, i) => setText(part, figureText(parts[i]!)));
-    const known = column.filter((one) => one !== null);
-    const most = highest(column);
-    setText(this.#range, known.length === 0 ? '' : `10 min: ${range(figure, Math.min(...known), most)}`);
-    const top = this.#top.next(most, 1);
-    setSpark(this.#spark, { ...thinned(history.timesMs, column), from: nowMs - KEPT_MS, to: nowMs, top });
+    // A young history fills the whole width.
+    const from = Math.max(nowMs - KEPT_MS, Math.min(nowMs - LEAST_SHOWN_MS, history.timesMs[0] ?? nowMs));
+    setText(this.#span, length(Math.round((nowMs - from) / 10_000) * 10_000));
+    const top = this.#top.next(highest(column), 1);
+    setSpark(this.#spark, { ...thinned(history.timesMs, column), from, to: nowMs, top });
+    this.#tooLow.hidden = tooLowMs === undefined;
+    this.#tooLow.style.left = `${(100 * Math.max(0, (tooLowMs ?? 0) - from)) / (nowMs - from)}%`;
+    this.#showUsual(column, top, figure);
+  }
+
+  #showUsual(column: Column, top: number, figure: (value: number) => Figure): void {
+    const usual = usualRange(column);
+    this.#band.hidden = usual === undefined;
+    setText(this.#usual, usual === undefined ? '' : `usual ${range(figure, ...usual)}`);
+    if (usual === undefined) return;
+    const [low, high] = usual.map((value) => heightOf(value, top));
+    this.#band.style.inset = `${high}% 0 ${100 - low!}% 0`;
+    setAttribute(this.#usual, 'title', `Half of the last ${this.#span.textContent} was in this range`);
   }
 
   tag(text: string | undefined, shape: IconName): void {
     this.#tag.hidden = text === undefined;
     if (text !== undefined && this.#tag.textContent !== text) this.#tag.replaceChildren(icon(shape), text);
   }
+}
+
+/** Fewer points say little about what is usual. */
+const LEAST_POINTS = 60;
+
+/** Returns the range of the middle half of the known values; undefined for few values. */
+export function usualRange(column: Column): readonly [low: number, high: number] | undefined {
+  const known = column.filter((value) => value !== null).sort((a, b) => a - b);
+  if (known.length < LEAST_POINTS) return undefined;
+  const outside = Math.floor(known.length / 4);
+  return [known[outside]!, known[known.length - 1 - outside]!];
 }
 
 /** Two values in the unit of the higher one: `0.98–1.52 GB/s`. */
@@ -197,7 +228,7 @@ function smallNumbers({ answer, history, nowMs }: FiguresInput, full: number): S
   ];
 }
 
-/** What a full ring refused is counted nowhere: then the number of lost events is not known. */
+/** Returns the lost events; no number while rings are full, because the events that these refuse are counted nowhere. */
 function lost(
   sum: (of: (agent: AgentSummary) => number) => number,
   full: number,
@@ -211,7 +242,10 @@ function lost(
   const foundFull = sum((agent) => agent.foundFull);
   const value = countFigure(dropped);
   if (foundFull === 0) return { value, total: dropped, note: begin };
-  return { value, note: `and more: rings found full ${figureText(countFigure(foundFull))}× ${begin}` };
+  const rings = `full ${figureText(countFigure(foundFull))}× ${begin}`;
+  return dropped === 0
+    ? { value: { value: 'not known', unit: '' }, note: `rings ${rings}` }
+    : { value, note: `and more: ${rings}` };
 }
 
 function perSecond(value: number | undefined): Pick<Small, 'value' | 'unit'> {

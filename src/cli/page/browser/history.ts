@@ -35,6 +35,7 @@ class Joint {
   readonly #first: number;
   readonly #end: number;
   readonly #added: number;
+  readonly #length: number;
 
   constructor(before: readonly number[], next: readonly number[], fromMs: number) {
     const first = before.findIndex((time) => time >= fromMs);
@@ -42,11 +43,17 @@ class Joint {
     this.#end = end === -1 ? before.length : end;
     this.#first = first === -1 ? this.#end : Math.min(first, this.#end);
     this.#added = next.length;
+    this.#length = before.length;
     this.timesMs = this.join(before, next);
   }
 
   join<T>(before: readonly T[], next: readonly T[]): T[] {
     return [...before.slice(this.#first, this.#end), ...next];
+  }
+
+  /** True if the later answer changes nothing: most of them have no points of agents. */
+  get isUnchanged(): boolean {
+    return this.#added === 0 && this.#first === 0 && this.#end === this.#length;
   }
 
   /** Joins columns of which one may be absent: an agent or a status that is new, or that is gone. */
@@ -69,11 +76,11 @@ function fleetOf(before: FleetColumns, next: FleetColumns, points: Joint): Fleet
 
 function agentsOf(before: readonly AgentColumns[], next: readonly AgentColumns[], points: Joint): AgentColumns[] {
   const old = new Map(before.map((agent) => [agent.id, agent]));
-  return next.map(({ id, ...columns }) => {
-    const joined = Object.entries(columns).map(([key, column]) => [
-      key,
-      points.column(old.get(id)?.[key as 'tx'], column),
-    ]);
+  return next.map((agent) => {
+    const known = old.get(agent.id);
+    if (points.isUnchanged && known !== undefined) return known;
+    const { id, ...columns } = agent;
+    const joined = Object.entries(columns).map(([key, column]) => [key, points.column(known?.[key as 'tx'], column)]);
     return { id, ...(Object.fromEntries(joined) as Omit<AgentColumns, 'id'>) };
   });
 }

@@ -1,6 +1,9 @@
 /** Main module of the live page: it joins the parts. */
+import type { HistoryEvent } from '../../api/history-answer.js';
 import { counted, spanText } from '../../figures/figure.js';
+import { ENDED_KEPT_MS } from '../../verdict/end-watch.js';
 import { SHAPES } from '../../verdict/shapes.js';
+import { PRESENT_MS } from '../../verdict/trouble-watch.js';
 import type { Verdict } from '../../verdict/types.js';
 import { SORTS } from './agents/columns.js';
 import { errorsOf, type Row } from './agents/rows.js';
@@ -17,6 +20,7 @@ import { Header, type PageState, toggleFullScreen } from './header.js';
 import { listenToKeys } from './keys.js';
 import { Panel } from './panel/panel.js';
 import { Poll } from './poll.js';
+import { highest } from './series.js';
 import { Strip } from './strip.js';
 import { ThemeSwitch } from './theme.js';
 import { hashOf, type View, viewOf } from './view.js';
@@ -83,6 +87,10 @@ listenToKeys({
   help: onHelp,
 });
 makeCopyButtons();
+setText(
+  byId('lasting'),
+  `A finding stays for ${spanText(PRESENT_MS)} after its last cause, an end for ${spanText(ENDED_KEPT_MS)}.`,
+);
 byId('help-link').addEventListener('click', (event) => {
   event.preventDefault();
   onHelp();
@@ -179,16 +187,18 @@ function showFull(answer: Answer, verdict: Verdict, nowMs: number, staleMs: numb
   const spanMs = (window.to - window.from) * 1000;
   const rows = source.rows(verdict);
   const age = staleMs === undefined ? {} : { age: `${spanText(staleMs)} old` };
-  showFigures({ answer, history, nowMs, ...age });
+  const tooLow = window.tooLowFrom === undefined ? {} : { tooLowMs: window.tooLowFrom * 1000 };
+  showFigures({ answer, history, nowMs, ...tooLow, ...age });
   charts.show({
     history,
     window,
     showsTop: view.showsTop,
     nameOf: (id) => answer.agents.find((agent) => agent.id === id)?.name ?? '–',
-    span: length(spanMs - Math.max(0, (history.timesMs[0] ?? 0) - window.from * 1000)),
+    span: length(spanMs - Math.max(0, (history.timesMs[0] ?? 0) - window.from * 1000) - (staleMs ?? 0)),
+    recent: view.zoom === undefined ? answer.recentTransferTimeUs : undefined,
     errorsSoFar: errorsSoFar(answer),
   });
-  const most = Math.max(1, ...rows.flatMap(({ moved }) => moved.map((value) => value ?? 0)));
+  const most = rows.reduce((sofar, { moved }) => Math.max(sofar, highest(moved)), 1);
   table.show({
     rows,
     counts: verdict.counts,
@@ -214,6 +224,7 @@ function showPanel(answer: Answer, verdict: Verdict, rows: readonly Row[], windo
     findings: verdict.findings.filter(({ agents }) => agents.includes(agent.id)),
     history: source.history!,
     window: windowOfAgent(window, row),
+    isLive: view.zoom === undefined,
     nowMs,
   });
 }
@@ -226,17 +237,26 @@ function windowOf({ agents }: Answer, nowMs: number, staleMs: number | undefined
     to,
     ...(staleMs === undefined ? {} : { unknownFrom: (nowMs - staleMs) / 1000 }),
     ...(full.length === 0 ? {} : { tooLowFrom: Math.min(...full) }),
-    ends: source.history!.events.flatMap(({ kind, transferring, timeMs }) =>
-      kind === 'ended' && transferring === true ? [timeMs / 1000] : [],
-    ),
+    ends: eventTimes(({ kind, transferring }) => kind === 'ended' && transferring === true),
+    restarts: eventTimes(({ kind }) => kind === 'restarted'),
   };
 }
 
-/** The charts of one agent mark only its own troubles. */
+/** The charts of one agent mark only its own events and troubles. */
 function windowOfAgent({ tooLowFrom: _, ...window }: Window, { agent }: Row): Window {
   const { full } = agent.troubles;
-  const ends = agent.endedMs === undefined ? [] : [agent.endedMs / 1000];
-  return { ...window, ends, ...(full === undefined ? {} : { tooLowFrom: full.sinceMs / 1000 }) };
+  return {
+    ...window,
+    ends: agent.endedMs === undefined ? [] : [agent.endedMs / 1000],
+    restarts: eventTimes(({ kind, id }) => kind === 'restarted' && id === agent.id),
+    ...(full === undefined ? {} : { tooLowFrom: full.sinceMs / 1000 }),
+  };
+}
+
+/** Returns the times of the events that `isWanted`, in seconds: a fleet that restarts as a whole has one time. */
+function eventTimes(isWanted: (event: HistoryEvent) => boolean): number[] {
+  const events = source.history!.events.filter(isWanted);
+  return [...new Set(events.map(({ timeMs }) => timeMs / 1000))];
 }
 
 function errorsSoFar({ agents, startedMs, takenMs }: Answer): string {

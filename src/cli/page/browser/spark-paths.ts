@@ -35,10 +35,15 @@ export function thinned(times: readonly number[], values: Column): Pick<Spark, '
   return { times: ends, values: means };
 }
 
+/** Returns the place of a value, from 0 at the upper edge to HEIGHT at the lower one. */
+export function heightOf(value: number, top: number): number {
+  return HEIGHT * (1 - (1 - HEADROOM) * Math.min(1, value / top));
+}
+
 /** Returns the paths of the line and of the area below it. A gap divides both. */
 export function pathsOf({ times, values, from, to, top }: Spark): { line: string; area: string } {
   const x = (i: number): number => Math.round(times[i]! - from);
-  const y = (value: number): string => (HEIGHT * (1 - (1 - HEADROOM) * Math.min(1, value / top))).toFixed(1);
+  const y = (value: number): string => heightOf(value, top).toFixed(1);
   let [line, area] = ['', ''];
   let start: number | undefined;
   const close = (): void => {

@@ -1,7 +1,7 @@
 /** The verdict strip and the list of findings below it. */
 import { counted, spanText } from '../../figures/figure.js';
 import type { Finding, Verdict } from '../../verdict/types.js';
-import { byId, element, icon, named, setIcon, setRows, setText } from './dom.js';
+import { announce, byId, element, icon, named, setIcon, setRows, setText } from './dom.js';
 
 /** Returns the name and the address of an agent; undefined if it is gone. */
 export type LinkOf = (id: number | string) => { readonly name: string; readonly address: string } | undefined;
@@ -24,6 +24,7 @@ export class Strip {
   /** Fills the list with the findings of the last verdict. */
   #fillNow = (): void => {};
   #key = '';
+  #said = '';
 
   constructor() {
     this.#strip.prepend(this.#icon);
@@ -40,6 +41,7 @@ export class Strip {
     setIcon(this.#icon, first.shape);
     setText(byId('word'), first.word);
     this.#showSentence(first, linkOf);
+    this.#announce(first);
     const listed = findings.filter(({ kind }) => kind !== 'none');
     const sentence = byId('sentence');
     const isCut = sentence.scrollWidth > sentence.clientWidth || sentence.scrollHeight > sentence.clientHeight;
@@ -54,6 +56,17 @@ export class Strip {
     // Rows that come or go move what is below them.
     if (mayMove() || listed.length === this.#list.children.length) this.#fillNow();
     this.#showList();
+  }
+
+  /**
+   * Announces a finding only if its kind or the set of its agents changed: in the sentence a count may grow each second, and
+   * another of its agents may have most failures.
+   */
+  #announce({ kind, word, sentence, advice = '', agents }: Finding): void {
+    const said = `${kind} ${[...agents].sort().join()}`;
+    if (said === this.#said) return;
+    this.#said = said;
+    announce(`${word}: ${sentence}. ${advice}`);
   }
 
   #showSentence({ sentence, advice, agents, kind }: Finding, linkOf: LinkOf): void {
@@ -80,7 +93,7 @@ export class Strip {
       const rest = isNamed ? finding.sentence.slice(link.name.length).replace(/^[:,]?\s*/, '') : finding.sentence;
       setText(what!, `${capital(rest)}.`);
       setText(remedy!, finding.advice ?? '');
-      setText(time!, finding.sinceMs === undefined ? '' : `for ${spanText(Math.max(0, nowMs - finding.sinceMs))}`);
+      setText(time!, ageOf(finding, nowMs));
     });
   }
 
@@ -89,6 +102,12 @@ export class Strip {
     this.#button.setAttribute('aria-expanded', String(this.#isOpen));
     setIcon(this.#arrow, this.#isOpen ? 'up' : 'down');
   }
+}
+
+function ageOf({ kind, sinceMs }: Finding, nowMs: number): string {
+  if (sinceMs === undefined) return '';
+  const age = spanText(Math.max(0, nowMs - sinceMs));
+  return kind === 'ended' ? `${age} ago` : `for ${age}`;
 }
 
 /** Nothing may move below a pointer or away from a reader: at the top of the page, without a pointer on it, it may. */

@@ -1,4 +1,4 @@
-/** What the reader chose to see. The address of the page holds it, so that a link shows the same. Pure. */
+/** View that the reader chose. The address of the page holds it, so that a link shows the same. Pure. */
 import { STATES } from '../../verdict/shapes.js';
 import type { AgentState } from '../../verdict/types.js';
 

@@ -5,11 +5,12 @@ import { dateAndTime, percent } from '../../figures/formats.js';
 import { SHAPES, STATES } from '../../verdict/shapes.js';
 import { nameOf } from '../selection.js';
 import type { Row } from '../tracker.js';
-import { postTimeBars, sizeBars, transferTimeBars } from './distributions.js';
+import { postTimeBars, sizeBars, type Times, transferTimeBars } from './distributions.js';
 import { bar } from './graph.js';
 import { agentFigures, findingLines } from './head.js';
 import type { UiState } from './keys.js';
-import { blank, cutText, EMPTY, filled, type Line, piece, spread } from './line.js';
+import type { Recent } from './last-minute.js';
+import { blank, cutText, EMPTY, filled, type Line, type Piece, piece, spread, type Style } from './line.js';
 import { agentPanels } from './panels.js';
 import type { Scene, Surroundings } from './scene.js';
 
@@ -38,7 +39,7 @@ export function detailOf(row: Row, scene: Scene, state: UiState, around: Surroun
   const panels = history === undefined ? [] : agentPanels(history, scene.view.takenMs, state, widths, height, unicode);
   return {
     fixed: [nameLine(row, scene, around), ...stripLines(row, scene, around), EMPTY],
-    lines: [...figureLines(row, columns), EMPTY, ...panels, ...blocks(row, scene, around, isWide)],
+    lines: [...figureLines(row, columns), EMPTY, ...panels, ...blocks(row, scene, state, around, isWide)],
   };
 }
 
@@ -82,12 +83,12 @@ function figureLines(row: Row, columns: number): Line[] {
 // --- blocks ---
 
 /** Two columns if there is room, otherwise one. */
-function blocks(row: Row, scene: Scene, around: Surroundings, isWide: boolean): Line[] {
+function blocks(row: Row, scene: Scene, state: UiState, around: Surroundings, isWide: boolean): Line[] {
   const { columns } = around;
   const half = isWide ? Math.floor(columns / 2) - 1 : columns;
   const sections = [
-    transferTimeBars(row.totals, half, around.unicode),
-    postTimeBars(row.totals, half, around.unicode),
+    transferTimeBars(timesOf('transferTimes', row, scene, state), half, around.unicode),
+    postTimeBars(timesOf('postTimes', row, scene, state), half, around.unicode),
     errorLines(row, scene, half),
     sizeBars(scene.details, half, around.unicode),
     ringLines(row, scene, half, around.unicode),
@@ -106,16 +107,43 @@ function heading(text: string): Line {
   return [piece(`  ${text}`, 'bold')];
 }
 
-function errorLines({ totals }: Row, { verdict }: Scene, width: number): Line[] {
-  const { id, errors, errorsByStatus = {} } = totals;
-  const isFailing = verdict.states.get(id)?.state === 'failing';
-  const rows: [string, number][] = [['all', errors]];
-  rows.push(...Object.entries(errorsByStatus).toSorted(([, a], [, b]) => b - a));
-  const lines = rows.map(([status, count]): Line => {
-    const style = count === 0 ? 'dim' : isFailing ? 'bad' : 'plain';
-    return [piece(`  ${oneLine(status).padEnd(24)}`), piece(figureText(countFigure(count)).padStart(12), style)];
-  });
-  return [heading('ERRORS BY STATUS, all so far'), ...lines.map((line) => filled(line, Math.min(width, 40)))];
+function recentOf({ totals }: Row, { lastMinute, view }: Scene): Recent | undefined {
+  return lastMinute.of(totals, view.takenMs);
+}
+
+function lastText({ spanMs }: Recent): string {
+  return `last ${Math.round(spanMs / 1_000)} s`;
+}
+
+function timesOf(key: 'transferTimes' | 'postTimes', row: Row, scene: Scene, state: UiState): Times {
+  if (!state.lastMinute) return { counts: row.totals[key], since: 'all so far' };
+  const recent = recentOf(row, scene);
+  return { counts: recent?.[key], since: recent === undefined ? 'last minute' : lastText(recent) };
+}
+
+const ERROR_COLUMN = 12;
+
+/** Errors are red while there are some in the last minute: all so far may be long ago. */
+function errorLines(row: Row, scene: Scene, width: number): Line[] {
+  const { errors, errorsByStatus = {} } = row.totals;
+  const recent = recentOf(row, scene);
+  const title = 'ERRORS BY STATUS';
+  const room = Math.max(title.length + 1, Math.min(26, width - 2 * ERROR_COLUMN - 2));
+  const cell = (text: string, style: Style): Piece => piece(text.padStart(ERROR_COLUMN), style);
+  const countCell = (count: number | undefined, style: Style): Piece =>
+    cell(figureText(countFigure(count)), count === 0 || count === undefined ? 'dim' : style);
+  const line = (status: string, count: number, inLast: number | undefined): Line => [
+    piece(`  ${cutText(oneLine(status), room - 1).padEnd(room)}`),
+    countCell(inLast, 'bad'),
+    countCell(count, 'plain'),
+  ];
+  const heads = [cell(recent === undefined ? '' : lastText(recent), 'dim'), cell('all so far', 'dim')];
+  const statuses = Object.entries(errorsByStatus).toSorted(([, a], [, b]) => b - a);
+  return [
+    [piece(`  ${title.padEnd(room)}`, 'bold'), ...heads],
+    line('all', errors, recent?.errors),
+    ...statuses.map(([status, count]) => line(status, count, recent && (recent.errorsByStatus[status] ?? 0))),
+  ];
 }
 
 function ringLines({ totals }: Row, { details }: Scene, width: number, unicode: boolean): Line[] {

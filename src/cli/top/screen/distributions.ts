@@ -2,7 +2,7 @@
 import { bucketMiddle, type ExponentialTally } from '../../../exponential.js';
 import { countFigure, figureText } from '../../figures/figure.js';
 import { binaryBytes } from '../../figures/formats.js';
-import type { AgentDetails, AgentTotals } from '../sampler.js';
+import type { AgentDetails } from '../sampler.js';
 import { isBuckets, type TimeCounts, timeFigures } from '../time-figures.js';
 import { bar } from './graph.js';
 import { type Line, piece, type Style } from './line.js';
@@ -20,18 +20,30 @@ const COUNT = 13;
 /** Longer distributions are shown with their lower ranges joined. */
 const MAX_RANGES = 14;
 
-export function transferTimeBars({ transferTimes }: AgentTotals, width: number, unicode: boolean): Line[] {
-  return timeBars('TRANSFER TIME', transferTimes, 'p99', width, unicode);
+/** Counts of times since a time, which `since` names. */
+export interface Times {
+  readonly counts: TimeCounts | undefined;
+  readonly since: string;
 }
 
-export function postTimeBars({ postTimes }: AgentTotals, width: number, unicode: boolean): Line[] {
-  return timeBars('POST TIME', postTimes, 'dim', width, unicode);
+export function transferTimeBars(times: Times, width: number, unicode: boolean): Line[] {
+  return timeBars('TRANSFER TIME', times, 'p99', width, unicode);
 }
 
-function timeBars(title: string, times: TimeCounts | undefined, style: Style, width: number, unicode: boolean): Line[] {
+export function postTimeBars(times: Times, width: number, unicode: boolean): Line[] {
+  return timeBars('POST TIME', times, 'dim', width, unicode);
+}
+
+function timeBars(
+  title: string,
+  { counts: times, since }: Times,
+  style: Style,
+  width: number,
+  unicode: boolean,
+): Line[] {
   const ranges = times === undefined ? [] : limited(isBuckets(times) ? bucketRanges(times) : timeRanges(times));
-  const head: Line = [piece(`  ${title}`, 'bold'), piece(', all so far', 'dim')];
-  if (times === undefined || ranges.length === 0) return [head, [piece('  no transfers yet', 'dim')]];
+  const head: Line = [piece(`  ${title}`, 'bold'), piece(`, ${since}`, 'dim')];
+  if (times === undefined || ranges.length === 0) return [head, [piece('  no transfers', 'dim')]];
   const p99 = timeFigures(times)?.p99.value ?? -1;
   const most = Math.max(...ranges.map(({ count }) => count));
   const room = Math.max(4, width - LABEL - COUNT - 3);
@@ -118,7 +130,7 @@ export function sizeBars(details: AgentDetails | undefined, width: number, unico
   const all = between(new Map([...tx, ...rx].map(([range]) => [range, 0])), (range) => {
     return { from: 4 ** (range - 1), to: 4 ** range };
   });
-  const head: Line = [piece('  SIZES', 'bold'), piece(', up to', 'dim')];
+  const head: Line = [piece('  SIZES', 'bold'), piece(' so far, up to', 'dim')];
   if (all.length === 0) return [];
   const room = Math.max(2, Math.floor((width - 12 - 2 * COUNT - 4) / 2));
   const most = Math.max(...tx.values(), ...rx.values());
@@ -126,7 +138,10 @@ export function sizeBars(details: AgentDetails | undefined, width: number, unico
     piece(` ${bar(count / most, room, unicode)}`, style),
     piece(figureText(countFigure(count)).padStart(COUNT), count === 0 ? 'dim' : 'plain'),
   ];
-  const heads = [piece('tx'.padStart(room + COUNT - 10), 'tx'), piece('rx'.padStart(room + COUNT + 1), 'rx')];
+  const heads = [
+    piece('tx'.padStart(Math.max(3, room + COUNT - 17)), 'tx'),
+    piece('rx'.padStart(room + COUNT + 1), 'rx'),
+  ];
   const lines = all.map(({ to }): Line => {
     const range = Math.round(Math.log2(to) / 2);
     return [

@@ -1,20 +1,17 @@
 /** One screen of top as lines: exactly as many as the terminal has, and no wider. Pure. */
 import { oneLine } from '../../../one-line.js';
-import { detailOf } from './detail.js';
+import { type Detail, detailOf } from './detail.js';
+import { doctorLines } from './doctor-page.js';
 import { headLines, intervalText } from './head.js';
 import { HELP } from './help.js';
 import type { Shown, UiState } from './keys.js';
 import { EMPTY, filled, type Line, narrowed, type Piece, piece, plain, spread, styled } from './line.js';
 import type { Scene, Surroundings } from './scene.js';
-import { headingLine, layoutFor, rowLine, sparkScale } from './table.js';
+import { headingLine, headingPlaces, layoutFor, rowLine, sparkScale } from './table.js';
 
 export function frame(scene: Scene, state: UiState, around: Surroundings): { lines: Line[]; shown: Shown } {
   const { columns, rows } = around;
-  const { lines, shown } = (state.help ? helpFrame : opened(scene, state) ? detailFrame : tableFrame)(
-    scene,
-    state,
-    around,
-  );
+  const { lines, shown } = frameFor(scene, state)(scene, state, around);
   const charactersOf = around.unicode ? withoutNoBreak : asAscii;
   const cut = lines.slice(0, rows).map((line) => narrowed(line, columns));
   return { lines: cut.map((line) => line.map((one) => ({ ...one, text: charactersOf(one.text) }))), shown };
@@ -33,6 +30,12 @@ function asAscii(text: string): string {
 }
 
 type Frame = ReturnType<typeof frame>;
+
+function frameFor(scene: Scene, state: UiState): typeof tableFrame {
+  if (state.help) return helpFrame;
+  if (state.doctor && scene.diagnosis !== undefined) return doctorFrame;
+  return opened(scene, state) ? detailFrame : tableFrame;
+}
 
 function opened({ rows }: Scene, { detail, cursor }: UiState): boolean {
   return detail && rows.some(({ totals }) => totals.id === cursor);
@@ -65,10 +68,11 @@ function tableFrame(scene: Scene, state: UiState, around: Surroundings): Frame {
   });
   if (rows.length === 0) body.push(EMPTY, plain(`  ${emptyNote(scene, state, around)}`));
   const last = Math.min(offset + height, rows.length);
+  const table = { line: head.length + 1, count: last - offset, first: offset, headings: headingPlaces(layout) };
   const place = rows.length === 0 ? 'none' : `${offset + 1}-${last} of ${rows.length}`;
   return {
     lines: [...head, headingLine(layout, state, around), ...padded(body, height), footerLine(state, around, place)],
-    shown: { ids: idsOf(scene), height, most, mostDetail: 0 },
+    shown: { ids: idsOf(scene), height, most, mostDetail: 0, table },
   };
 }
 
@@ -79,11 +83,21 @@ function emptyNote({ view }: Scene, state: UiState, { origin }: Surroundings): s
   return `${view.rows.length} old files without a writer. Press a to show them.`;
 }
 
-// --- detail and help ---
+// --- detail, doctor and help ---
 
 function detailFrame(scene: Scene, state: UiState, around: Surroundings): Frame {
   const row = scene.rows.find(({ totals }) => totals.id === state.cursor)!;
-  const { fixed, lines: rest } = detailOf(row, scene, state, around);
+  return pageFrame(detailOf(row, scene, state, around), scene, state, around);
+}
+
+function doctorFrame(scene: Scene, state: UiState, around: Surroundings): Frame {
+  const fixed = headLines(scene, state, { ...around, rows: 0 }).slice(0, 2);
+  const lines = doctorLines(scene.diagnosis!, around.columns, around.unicode);
+  return pageFrame({ fixed, lines }, scene, state, around);
+}
+
+/** A head that stays, and lines that scroll. */
+function pageFrame({ fixed, lines: rest }: Detail, scene: Scene, state: UiState, around: Surroundings): Frame {
   const height = Math.max(0, around.rows - fixed.length - 1);
   const most = Math.max(0, rest.length - height);
   const offset = Math.min(state.detailOffset, most);
@@ -114,13 +128,23 @@ function hintsFor(state: UiState): readonly Hint[] {
       ['h', 'back'],
       ['q', 'quit'],
     ];
-  if (state.detail)
+  if (state.doctor)
     return [
       ['Esc', 'back'],
-      ['j k', 'next, before'],
       ['up down', 'scroll'],
       ['h', 'keys'],
       ['q', 'quit'],
+    ];
+  if (state.detail)
+    return [
+      ['Esc', 'back'],
+      ['j k', 'next'],
+      ['m', state.lastMinute ? 'all so far' : 'last minute'],
+      ['c', 'copy'],
+      ['d', 'doctor'],
+      ['h', 'keys'],
+      ['q', 'quit'],
+      ['up down', 'scroll'],
       pause,
       interval,
     ];
@@ -136,11 +160,15 @@ function hintsFor(state: UiState): readonly Hint[] {
     ['t', 'totals'],
     ['r', 'reverse'],
     ['n', 'next finding'],
+    ['v', state.topFive ? 'all agents' : 'top five'],
+    ['d', 'doctor'],
+    ['m', state.mouse ? 'mouse off' : 'mouse on'],
   ];
 }
 
 function footerLine(state: UiState, { columns }: Surroundings, place: string): Line {
   const { typing, filter, problemsOnly } = state;
+  if (state.said !== '') return plain(state.said);
   if (typing) return plain(`filter: ${oneLine(filter)}_   (Enter keeps it, Esc drops it)`);
   const filters = `${problemsOnly ? 'problems only  ' : ''}${filter === '' ? '' : `filter: ${oneLine(filter)}  `}`;
   const right = `${filters}${place}`;

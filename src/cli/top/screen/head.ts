@@ -11,8 +11,9 @@ import { columnsOf, cutText, EMPTY, type Line, type Piece, piece, spread, type S
 import { cutMiddle } from '../../figures/cut-middle.js';
 import { compactGraphs, type PanelKind, panelRow } from './panels.js';
 import type { Scene, Surroundings } from './scene.js';
+import { topFiveLines } from './top-five.js';
 
-/** From this size on, graphs stand in frames and the verdict has two lines. */
+/** Smallest screen whose graphs have frames and whose verdict has two lines. */
 const WIDE = { columns: 110, rows: 30 };
 const TWO_STRIP_LINES_FROM = 24;
 /** Fewer rows have no graphs. */
@@ -29,6 +30,9 @@ export function headLines(scene: Scene, state: UiState, around: Surroundings): L
     titleLine(scene, state, around),
     ...stripLines(scene, state, around, rows < TWO_STRIP_LINES_FROM ? 1 : 2),
   ];
+  if (state.topFive && rows >= GRAPHS_FROM_ROWS) {
+    return [...lines, ...topFiveLines(scene, state, around), figuresLine(scene, state, true)];
+  }
   if (isWide) {
     lines.push(...panelRow(panelsFor(around), scene, state, around, panelHeight(scene, around)));
     return isSelection(state) ? [...lines, figuresLine(scene, state, false)] : lines;
@@ -154,8 +158,12 @@ function figuresLine(scene: Scene, state: UiState, withThroughput: boolean): Lin
     add(`rx ${figureText(bytesRateFigure(rx))}`, 'rx');
   }
   add(`${figureText(rateFigure(requests))} req/s`, 'plain');
-  if (!selected && times !== undefined) add(`p50 ${figureText(timeFigure(times.p50.value))}`, 'plain');
-  if (!selected && times !== undefined && withThroughput) add(`p99 ${figureText(timeFigure(times.p99.value))}`, 'p99');
+  if (!selected && times !== undefined) {
+    const [name, { value }, style] = withThroughput
+      ? (['p99', times.p99, 'p99'] as const)
+      : (['p50', times.p50, 'plain'] as const);
+    add(`${name} ${figureText(timeFigure(value))}`, style);
+  }
   add(`${figureText(rateFigure(errors))} errors/s`, (errors ?? 0) > 0 ? 'bad' : 'plain');
   const lostStyle: Style = verdict.counts.incomplete > 0 && (lost > 0 || lostMore) ? 'warn' : 'plain';
   add(`${figureText(countFigure(lost))} lost${lostMore ? ' or more' : ''}`, lostStyle);

@@ -1,24 +1,29 @@
-/** Help for key h: lines of at most 80 columns that fit the smallest usual screen. */
-export const HELP: readonly string[] = [
+/** Keys of the screen, for key h and for --help: lines of at most 80 columns. */
+export const KEYS: readonly string[] = [
   '  up, down, j, k, PgUp, PgDn, Home, End   move the cursor; the order then waits',
-  '  Enter  open the agent; again: close    Esc   back; drop filters; drop cursor',
+  '  Enter  open the agent; again: close     Esc  back; drop filters; drop cursor',
   '  /      filter: a part of the name, ? is any character; with * a glob',
-  '  !      only agents with problems       P     problems first, or not',
-  '  n      next finding of the second line a     show old files as well',
+  '  !      only agents with problems        P    problems first, or not',
+  '  n      next finding of the second line  a    show old files as well',
+  '  v      graphs of the top five agents    t    totals instead of rates',
   '  A T R Q 5 9 M O E L F I X  sort: agent, TX, RX, REQ, P50, P99, MAX, POST, ERR,',
   '         LOST, FILL, IDLE, TX+RX; again: reverse. s, S, left, right: neighbours',
-  '  r      reverse the order               t     totals instead of rates',
-  '  + -    longer or shorter interval      p, space  pause         q, Ctrl-C  quit',
-  '',
+  '  r      reverse the order                + -  longer or shorter interval',
+  '  d      doctor: why numbers are missing, of the agent under the cursor, or all',
+  '  p, space  pause                         q, Ctrl-C  quit',
+  '  In an agent:  m  last minute, or all so far     c  copy as JSON',
+  '  Mouse: headings sort, rows open, wheel moves, Shift selects text. m  off, on',
+];
+
+/** Help for key h: lines that fit the smallest usual screen. */
+export const HELP: readonly string[] = [
+  ...KEYS,
   '  TX/s RX/s   bytes that the agent wrote and read; its peers count nothing',
   '              ~: top was too slow for the ring, the numbers are too low',
   '  REQ/s ERR/s finished transfers, failed operations',
   '  P50 to MAX  transfer times since the previous sample; POST: p99 of post times',
-  '  LOST        events that the agent reported as dropped; +: its ring was full,',
-  '              so more events may be lost',
-  '  FILL IDLE   highest recent share of the ring that was filled; time since the',
-  '              last event. TX+RX: bytes per second, newest at the right',
-  '  Agents write rings when they run with NIXL_TELEMETRY_ENABLE=y and',
-  '  NIXL_TELEMETRY_DIR=DIR, and no other exporter. top removes no events. Totals',
-  '  begin at the start of top; with --url, at the start of serve.',
+  '  LOST        events reported as dropped; +: a ring was full, there may be more',
+  '  FILL IDLE   highest recent share of the ring; time since the last event',
+  '  Agents write rings with NIXL_TELEMETRY_ENABLE=y and NIXL_TELEMETRY_DIR=DIR.',
+  '  top removes no events. Totals begin with top; with --url, with serve.',
 ];

@@ -1,11 +1,7 @@
 /** Rates and percentiles of the last minutes, for graphs. */
+import { type Field, FIELDS, type Point, type Values } from '../points.js';
 
-/** Bytes, transfers and failed operations per second; microseconds; 1 while numbers are too low. */
-const FIELDS = ['tx', 'rx', 'requests', 'errors', 'p50', 'p90', 'p99', 'tooLow'] as const;
-export type Field = (typeof FIELDS)[number];
 const COUNT = FIELDS.length;
-/** Undefined: unknown. */
-export type Values = Readonly<Record<Field, number | undefined>>;
 
 /** Five minutes at the usual interval. */
 const CAPACITY = 300;
@@ -41,6 +37,15 @@ export class History {
       this.#added++;
     }
     this.#to[place] = toMs;
+  }
+
+  /** Adds points where nothing is known, up to `endMs`. */
+  fill(points: readonly Point[], endMs: number): void {
+    const known = this.#points().filter(({ values }) => !Number.isNaN(values.tx));
+    const added = points.flatMap((point) => [...outside(point, known, endMs)]);
+    const inOrder = [...known, ...added].sort((a, b) => a.fromMs - b.fromMs);
+    this.clear();
+    for (const { fromMs, toMs, values } of inOrder) this.add(fromMs, toMs, values);
   }
 
   /** Forgets everything: the clock was set back. */
@@ -109,6 +114,14 @@ export class History {
     return sums.map((sum, i) => (weights[i]! === 0 ? NaN : isHighest ? sum : sum / weights[i]!));
   }
 
+  #points(): Point[] {
+    return Array.from({ length: this.#added - this.#first }, (_, i) => {
+      const place = (this.#first + i) % CAPACITY;
+      const values = FIELDS.map((field, at) => [field, this.#values[place * COUNT + at]!]);
+      return { fromMs: this.#from[place]!, toMs: this.#to[place]!, values: Object.fromEntries(values) as Values };
+    });
+  }
+
   /** Number of the oldest time that is kept. */
   get #first(): number {
     return Math.max(0, this.#added - CAPACITY);
@@ -119,6 +132,19 @@ export class History {
     for (const index of indices) sum += this.#values[place * COUNT + index]!;
     return sum;
   }
+}
+
+/** Returns the parts of a point before `endMs` that lie between others, which are in order. */
+function* outside({ fromMs, toMs, values }: Point, others: readonly Point[], endMs: number): Generator<Point> {
+  let beginMs = fromMs;
+  for (const other of others) {
+    if (other.toMs <= beginMs) continue;
+    if (other.fromMs >= toMs) break;
+    if (other.fromMs > beginMs) yield { fromMs: beginMs, toMs: other.fromMs, values };
+    beginMs = other.toMs;
+  }
+  const lastMs = Math.min(toMs, endMs);
+  if (beginMs < lastMs) yield { fromMs: beginMs, toMs: lastMs, values };
 }
 
 function indicesOf(fields: readonly Field[]): number[] {

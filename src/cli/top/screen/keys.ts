@@ -6,6 +6,8 @@ import type { Selection } from '../selection.js';
 export interface UiState extends Selection {
   /** Problems stand before other agents, whatever the order. */
   readonly problemsFirst: boolean;
+  /** Graphs of the five agents that move most, in place of those of all. */
+  readonly topFive: boolean;
   /** Only agents with problems. */
   readonly problemsOnly: boolean;
   /** True while the user types the filter. */
@@ -16,13 +18,21 @@ export interface UiState extends Selection {
   readonly cursor: string | undefined;
   /** Shows the agent under the cursor alone. */
   readonly detail: boolean;
+  /** Shows what doctor has found. */
+  readonly doctor: boolean;
+  /** The detail shows the distributions of the last minute, not all so far. */
+  readonly lastMinute: boolean;
   /** Number of rows above the first shown one, in the table. */
   readonly offset: number;
-  /** The same in the detail. */
+  /** The same in the detail, and in the findings of doctor. */
   readonly detailOffset: number;
   /** Number of the finding in the strip. */
   readonly finding: number;
   readonly intervalMs: number;
+  /** The terminal reports its mouse. */
+  readonly mouse: boolean;
+  /** Message in the last line, until the next key. */
+  readonly said: string;
 }
 
 export const INITIAL: UiState = {
@@ -32,19 +42,24 @@ export const INITIAL: UiState = {
   all: false,
   totals: false,
   problemsFirst: true,
+  topFive: false,
   problemsOnly: false,
   typing: false,
   paused: false,
   help: false,
   cursor: undefined,
   detail: false,
+  doctor: false,
+  lastMinute: false,
   offset: 0,
   detailOffset: 0,
   finding: 0,
   intervalMs: 1_000,
+  mouse: true,
+  said: '',
 };
 
-/** What the last frame showed. */
+/** Content of the last frame. */
 export interface Shown {
   /** Ids of all selected agents, in their order. */
   readonly ids: readonly string[];
@@ -53,12 +68,24 @@ export interface Shown {
   readonly most: number;
   /** Highest offset of the detail. */
   readonly mostDetail: number;
+  /** Present if the frame is a table. */
+  readonly table?: TablePlace;
+}
+
+/** Place of a table on the screen; lines and columns count from 0. */
+export interface TablePlace {
+  /** Line of the first row; the headings stand above it. */
+  readonly line: number;
+  /** Number of rows that are shown, and the place of the first one among all. */
+  readonly count: number;
+  readonly first: number;
+  readonly headings: readonly { readonly key: SortKey; readonly from: number; readonly to: number }[];
 }
 
 const MAX_FILTER = 100;
 const TOGGLES: ReadonlyMap<
   string,
-  'reverse' | 'paused' | 'totals' | 'all' | 'help' | 'problemsOnly' | 'problemsFirst'
+  'reverse' | 'paused' | 'totals' | 'all' | 'help' | 'problemsOnly' | 'problemsFirst' | 'topFive' | 'mouse'
 > = new Map(
   Object.entries({
     r: 'reverse',
@@ -70,6 +97,8 @@ const TOGGLES: ReadonlyMap<
     '?': 'help',
     '!': 'problemsOnly',
     P: 'problemsFirst',
+    v: 'topFive',
+    m: 'mouse',
   } as const),
 );
 /** Steps to another sort key, by character and by name of the key. */
@@ -95,15 +124,17 @@ const SORT_LETTERS: ReadonlyMap<string, SortKey> = new Map(
 const INTERVALS_MS = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
 
 /** Returns the state after a key; undefined to end. */
-export function pressed(state: UiState, key: Key, shown: Shown): UiState | undefined {
+export function pressed(before: UiState, key: Key, shown: Shown): UiState | undefined {
   const { name = '', sequence = '' } = key;
+  const state = before.said === '' ? before : { ...before, said: '' };
   if (key.ctrl === true && (name === 'c' || name === 'd')) return undefined;
   if (state.typing) return typed(state, key);
   if (sequence === 'q') return undefined;
   if (name === 'escape') return left(state);
-  const moved = state.detail ? movedInDetail(state, key, shown) : movedInTable(state, key, shown);
+  const moved = (state.doctor ? scrolled : state.detail ? movedInDetail : movedInTable)(state, key, shown);
   if (moved !== undefined) return moved;
-  if (sequence === '/') return { ...state, typing: true, help: false, detail: false };
+  if (sequence === '/') return { ...state, typing: true, help: false, detail: false, doctor: false };
+  if (sequence === 'd') return { ...state, doctor: !state.doctor, help: false, detailOffset: 0 };
   if (sequence === 'n') return { ...state, finding: state.finding + 1 };
   if (sequence === '+' || sequence === '=') return { ...state, intervalMs: longer(state.intervalMs) };
   if (sequence === '-') return { ...state, intervalMs: shorter(state.intervalMs) };
@@ -112,9 +143,15 @@ export function pressed(state: UiState, key: Key, shown: Shown): UiState | undef
   return sortedBy(state, key);
 }
 
+/** Returns whether the key copies the open agent. */
+export function copies({ detail, doctor, help, typing }: UiState, { sequence }: Key): boolean {
+  return sequence === 'c' && detail && !doctor && !help && !typing;
+}
+
 /** Goes back by one step: out of the help, the detail, the filters, the cursor. */
 function left(state: UiState): UiState {
   if (state.help) return { ...state, help: false };
+  if (state.doctor) return { ...state, doctor: false, detailOffset: 0 };
   if (state.detail) return { ...state, detail: false };
   if (state.filter !== '' || state.problemsOnly) return { ...state, filter: '', problemsOnly: false };
   return { ...state, cursor: undefined };
@@ -145,13 +182,19 @@ function targets(at: number, first: number, height: number, count: number): Read
 }
 
 function movedInDetail(state: UiState, { name = '', sequence = '' }: Key, shown: Shown): UiState | undefined {
-  const { ids, height, mostDetail } = shown;
+  const { ids } = shown;
   if (sequence === 'j' || sequence === 'k') {
     const at = state.cursor === undefined ? 0 : ids.indexOf(state.cursor);
     const cursor = ids[Math.min(Math.max(0, at + (sequence === 'j' ? 1 : -1)), ids.length - 1)];
     return cursor === undefined ? state : { ...state, cursor };
   }
   if (name === 'return' || name === 'enter') return { ...state, detail: false };
+  if (sequence === 'm') return { ...state, lastMinute: !state.lastMinute };
+  return scrolled(state, { name }, shown);
+}
+
+/** Moves the lines of a page. */
+function scrolled(state: UiState, { name = '' }: Key, { height, mostDetail }: Shown): UiState | undefined {
   const from = Math.min(state.detailOffset, mostDetail);
   const [pageup, pagedown] = [from - height, from + height];
   const places = { up: from - 1, down: from + 1, pageup, pagedown, home: 0, end: mostDetail };
@@ -167,10 +210,14 @@ function typed(state: UiState, { name, sequence = '', ctrl, meta }: Key): UiStat
   return printable ? { ...state, filter: (state.filter + sequence).slice(0, MAX_FILTER), offset: 0 } : state;
 }
 
-/** The letter of the present column reverses its order. */
+/** Sorts by a column. The present one reverses its order. */
+export function sortedByColumn(state: UiState, sort: SortKey): UiState {
+  return { ...state, sort, reverse: sort === state.sort ? !state.reverse : false };
+}
+
 function sortedBy(state: UiState, { name = '', sequence = '' }: Key): UiState {
   const sort = SORT_LETTERS.get(sequence);
-  if (sort !== undefined) return { ...state, sort, reverse: sort === state.sort ? !state.reverse : false };
+  if (sort !== undefined) return sortedByColumn(state, sort);
   const step = SORT_STEPS.get(sequence) ?? ARROW_STEPS.get(name);
   return step === undefined ? state : { ...state, sort: neighbour(state.sort, step) };
 }

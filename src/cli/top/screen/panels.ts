@@ -1,14 +1,15 @@
 /** Graphs of the last minutes, in frames or beside each other. Pure. */
 import { bytesRateFigure, type Figure, figureText, rateFigure, spanText, timeFigure } from '../../figures/figure.js';
+import type { Field } from '../points.js';
 import { overall } from '../tracker.js';
 import { type Area, decades, graph, logHeights, niceTop, valuesIn } from './graph.js';
-import type { Field, History } from './history.js';
+import type { History } from './history.js';
 import type { UiState } from './keys.js';
 import { blank, columnsOf, cutText, filled, type Line, type Piece, piece, type Style } from './line.js';
 import type { Scene, Surroundings } from './scene.js';
 
 /** Least time that a graph shows, and least number of samples. */
-const SPAN_MS = { compact: 60_000, panel: 300_000 };
+export const GRAPH_SPANS_MS = { compact: 60_000, panel: 300_000 };
 const MIN_SAMPLES = 30;
 const LEGEND = 11;
 
@@ -18,7 +19,7 @@ interface Plot {
   readonly scale: string;
 }
 
-function spanOf(least: number, { intervalMs }: UiState): number {
+export function spanOf(least: number, { intervalMs }: UiState): number {
   return Math.max(least, MIN_SAMPLES * intervalMs);
 }
 
@@ -38,8 +39,16 @@ function linearPlot(
 }
 
 function throughputPlot(history: History, ...window: readonly [endMs: number, spanMs: number, count: number]): Plot {
-  const text = (top: number): string => `0 to ${boundOf(bytesRateFigure(top))}`;
-  return linearPlot(history, ['tx', 'rx'], ['rx'], ['tx', 'rx'], text, window);
+  return linearPlot(history, ['tx', 'rx'], ['rx'], ['tx', 'rx'], bytesScale, window);
+}
+
+function bytesScale(top: number): string {
+  return `0 to ${boundOf(bytesRateFigure(top))}`;
+}
+
+/** Scale and time of graphs of bytes per second: `0 to 5 GB/s · 5 min`. */
+export function scaleText(top: number, spanMs: number): string {
+  return `${bytesScale(top)} · ${spanText(spanMs)}`;
 }
 
 /** p99 over p50, on a logarithmic scale of whole decades. */
@@ -68,7 +77,7 @@ function boundOf({ value, unit }: Figure): string {
 export function compactGraphs(scene: Scene, state: UiState, around: Surroundings, height: number): Line[] {
   const { columns, unicode } = around;
   const { view, fleet, times } = scene;
-  const spanMs = spanOf(SPAN_MS.compact, state);
+  const spanMs = spanOf(GRAPH_SPANS_MS.compact, state);
   const { tx, rx } = overall(view.rows);
   const right = 10;
   const left = 15;
@@ -111,7 +120,7 @@ export function panelRow(
   const widths = kinds.map(
     (_, i) => Math.floor(((i + 1) * columns) / kinds.length) - Math.floor((i * columns) / kinds.length),
   );
-  const spanMs = spanOf(SPAN_MS.panel, state);
+  const spanMs = spanOf(GRAPH_SPANS_MS.panel, state);
   const panels = kinds.map((kind, i) => {
     const panel = panelOf(kind, scene, around, spanMs, graphWidth(widths[i]!), kinds.includes('requests'));
     return framed(panel, widths[i]!, height, spanMs, around.unicode);
@@ -183,7 +192,7 @@ export function agentPanels(
   height: number,
   unicode: boolean,
 ): Line[] {
-  const spanMs = spanOf(SPAN_MS.panel, state);
+  const spanMs = spanOf(GRAPH_SPANS_MS.panel, state);
   const panels = widths.map((width, i) => {
     const window = [endMs, spanMs, valuesIn(graphWidth(width))] as const;
     const plot = i === 0 ? throughputPlot(history, ...window) : timesPlot(history, ...window);

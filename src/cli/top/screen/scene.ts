@@ -1,13 +1,17 @@
 /** All that a frame is made of, gathered from one view to the next. */
 import type { Verdict } from '../../verdict/types.js';
+import type { Past } from '../points.js';
 import type { AgentDetails } from '../sampler.js';
 import { sumOfTimes, timeFigures, type TimeFigures } from '../time-figures.js';
 import { overall, type Row, type View } from '../tracker.js';
 import { selected } from '../selection.js';
+import type { Diagnosis } from './doctor-page.js';
 import { History } from './history.js';
 import { Judge } from './judge.js';
 import type { UiState } from './keys.js';
+import { LastMinute } from './last-minute.js';
 import type { SteadyOrder } from './steady-order.js';
+import { sumOfFleets } from './sum-of-fleets.js';
 import { weightOf } from './weights.js';
 
 export interface Surroundings {
@@ -28,6 +32,7 @@ export interface Picture {
   readonly fleet: History;
   /** By id. */
   readonly agents: ReadonlyMap<string, History>;
+  readonly lastMinute: LastMinute;
 }
 
 export interface Scene extends Picture {
@@ -35,21 +40,27 @@ export interface Scene extends Picture {
   readonly rows: readonly Row[];
   /** True while the order holds still, because the cursor moves. */
   readonly frozen: boolean;
-  /** Of the agent under the cursor; undefined if they are not known yet. */
+  /** Details of the agent under the cursor; undefined if they are not known yet. */
   readonly details: AgentDetails | undefined;
+  /** Last run of doctor. */
+  readonly diagnosis: Diagnosis | undefined;
 }
 
 export class Gathering {
   readonly #judge = new Judge();
   readonly #fleet = new History();
+  readonly #lastMinute = new LastMinute();
   #agents = new Map<string, History>();
   #picture: Picture | undefined;
+  /** Hosts without an answer at the last view; undefined before the first one. */
+  #silent: ReadonlySet<string | undefined> | undefined;
 
   get picture(): Picture | undefined {
     return this.#picture;
   }
 
-  add(view: View): void {
+  /** Returns whether an origin of the view answers for the first time, or again. */
+  add(view: View): boolean {
     const rows = view.rows.filter(({ totals }) => !totals.unused);
     const verdict = this.#judge.judge(view);
     const all = sumOfTimes(rows.flatMap(({ transferTimes }) => transferTimes ?? []));
@@ -69,14 +80,33 @@ export class Gathering {
         this.#agents.get(totals.id)!.add(fromMs, view.takenMs, values);
       }
     }
-    this.#picture = { view, verdict, times, fleet: this.#fleet, agents: this.#agents };
+    if (!isStale || this.#picture === undefined)
+      this.#lastMinute.add(
+        view.takenMs,
+        rows.map(({ totals }) => totals),
+      );
+    const [fleet, agents, lastMinute] = [this.#fleet, this.#agents, this.#lastMinute];
+    this.#picture = { view, verdict, times, fleet, agents, lastMinute };
+    const silent = new Set(view.parts.filter(({ facts }) => facts.stale !== undefined).map(({ host }) => host));
+    const isBack = view.parts.some(({ host }) => !silent.has(host) && this.#silent?.has(host) !== false);
+    this.#silent = silent;
+    return isBack;
+  }
+
+  /** Fills the gaps of the graphs with what was recorded elsewhere. */
+  fill(pasts: readonly Past[]): void {
+    const endMs = this.#picture?.view.takenMs;
+    if (endMs === undefined || pasts.length === 0) return;
+    const fleets = pasts.map(({ fleet }) => fleet);
+    this.#fleet.fill(fleets.length === 1 ? fleets[0]! : sumOfFleets(fleets, endMs), endMs);
+    for (const [id, points] of pasts.flatMap(({ agents }) => [...agents])) this.#agents.get(id)?.fill(points, endMs);
   }
 }
 
 /** Returns a picture that later views do not change. */
 export function still(picture: Picture): Picture {
   const agents = new Map([...picture.agents].map(([id, history]) => [id, history.copy()]));
-  return { ...picture, fleet: picture.fleet.copy(), agents };
+  return { ...picture, fleet: picture.fleet.copy(), agents, lastMinute: picture.lastMinute.copy() };
 }
 
 /** Selects and orders the agents of a picture. `order`: keeps their places from one scene to the next. */
@@ -85,12 +115,13 @@ export function sceneOf(
   state: UiState,
   order: SteadyOrder,
   frozen: boolean,
-  details: AgentDetails | undefined,
+  { details, diagnosis }: Partial<Pick<Scene, 'details' | 'diagnosis'>> = {},
 ): Scene {
   const { view, verdict } = picture;
   const weight = (row: Row): number => weightOf(verdict, row);
   const wanted = selected(view.rows, state).filter((row) => !state.problemsOnly || weight(row) < 0);
-  return { ...picture, rows: order.sorted(wanted, state, weight, view.takenMs, frozen), frozen, details };
+  const rows = order.sorted(wanted, state, weight, view.takenMs, frozen);
+  return { ...picture, rows, frozen, details, diagnosis };
 }
 
 function percentiles(times: TimeFigures | undefined) {

@@ -1,19 +1,25 @@
 /** The terminal of top: frames, keys, and its restored state after every kind of end. */
 import { writeSync } from 'node:fs';
 import { emitKeypressEvents, type Key } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import type { TopOptions } from '../options.js';
 import type { Pace } from '../pace.js';
+import type { Past } from '../points.js';
 import type { AgentDetails } from '../sampler.js';
-import type { Source, View } from '../tracker.js';
+import { nameOf } from '../selection.js';
+import type { Row, Source, View } from '../tracker.js';
+import { agentJson, clipboardSequence, mayHaveClipboard } from './clipboard.js';
+import { Doctor } from './doctor.js';
 import { frame } from './frame.js';
-import { INITIAL, pressed, type Shown, type UiState } from './keys.js';
+import { copies, INITIAL, pressed, type Shown, type UiState } from './keys.js';
+import { MOUSE_OFF, MOUSE_ON, pointed, separated } from './mouse.js';
 import { Gathering, type Picture, sceneOf, still } from './scene.js';
 import { SteadyOrder } from './steady-order.js';
 import { terminalText } from './terminal-text.js';
 
 /** Switches to the alternate screen, without a cursor and without line wrap. */
 const ENTER = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
-const LEAVE = '\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';
+const LEAVE = `\x1b[0m${MOUSE_OFF}\x1b[?7h\x1b[?25h\x1b[?1049l`;
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 /** For this long after the cursor moved, the order holds still. */
@@ -29,6 +35,10 @@ export class Screen {
   readonly #end: () => void;
   readonly #gathering = new Gathering();
   readonly #order = new SteadyOrder();
+  readonly #doctor = new Doctor();
+  /** Input of the terminal, without the reports of its mouse. */
+  readonly #keys = new PassThrough();
+  #unread = '';
   #state: UiState;
   #shown = NOTHING_SHOWN;
   /** The picture at the time of a pause. */
@@ -49,24 +59,26 @@ export class Screen {
     process.on('SIGCONT', this.#resume);
     process.stdout.on('resize', this.#draw);
     if (process.stdin.isTTY) {
-      emitKeypressEvents(process.stdin);
-      process.stdin.on('keypress', this.#onKeypress).on('end', this.#end).on('error', this.#end);
+      emitKeypressEvents(this.#keys);
+      this.#keys.on('keypress', this.#onKeypress);
+      process.stdin.on('data', this.#onData).on('end', this.#end).on('error', this.#end);
     }
     this.#enter();
   }
 
   show(view: View): void {
-    this.#gathering.add(view);
+    if (this.#gathering.add(view)) this.#askForPasts();
     this.#askForDetails();
     this.#draw();
   }
 
   close(): void {
     this.#leave();
+    this.#doctor.stop();
     process.off('exit', this.#leave).off('uncaughtExceptionMonitor', this.#leave);
     process.off('SIGTSTP', this.#suspend).off('SIGCONT', this.#resume);
     process.stdout.off('resize', this.#draw);
-    process.stdin.off('keypress', this.#onKeypress).off('end', this.#end).off('error', this.#end);
+    process.stdin.off('data', this.#onData).off('end', this.#end).off('error', this.#end);
   }
 
   readonly #draw = (): void => {
@@ -77,7 +89,8 @@ export class Screen {
     const around = { columns, rows, origin: this.#source.name, unicode: this.#unicode };
     const frozen = performance.now() - this.#movedMs < FROZEN_MS;
     const details = this.#details?.id === this.#state.cursor ? this.#details?.of : undefined;
-    const scene = sceneOf(picture, this.#state, this.#order, frozen, details);
+    const { diagnosis } = this.#doctor;
+    const scene = sceneOf(picture, this.#state, this.#order, frozen, { details, diagnosis });
     const { lines, shown } = frame(scene, this.#state, around);
     this.#shown = shown;
     // A terminal that is too slow for this frame gets a later one.
@@ -98,6 +111,15 @@ export class Screen {
     this.#source.details(cursor).then(keep, () => keep(undefined));
   }
 
+  /** Without an answer, graphs begin with the first samples. */
+  #askForPasts(): void {
+    const fill = (pasts: readonly Past[]): void => {
+      this.#gathering.fill(pasts);
+      this.#draw();
+    };
+    this.#source.pasts().then(fill, () => {});
+  }
+
   #enter(): void {
     if (this.#entered) return;
     this.#entered = true;
@@ -105,7 +127,7 @@ export class Screen {
       process.stdin.setRawMode(true);
       process.stdin.resume();
     }
-    process.stdout.write(ENTER);
+    process.stdout.write(ENTER + (this.#state.mouse ? MOUSE_ON : ''));
   }
 
   /** Restores the terminal. Runs also while the process ends: it must not wait, and must not throw if the terminal was closed. */
@@ -140,16 +162,55 @@ export class Screen {
   readonly #onKeypress = (_: string | undefined, key: Key): void => {
     // Signals the whole job, as the terminal would: a parent such as npm stops, too.
     if (key.ctrl === true && key.name === 'z') return void process.kill(0, 'SIGTSTP');
-    const before = this.#state;
-    const state = pressed(before, key, this.#shown);
+    const state = pressed(this.#state, key, this.#shown);
     if (state === undefined) return this.#end();
+    this.#setState(state);
+    if (copies(state, key)) this.#state = { ...state, said: this.#copy() };
+    this.#draw();
+  };
+
+  readonly #onData = (data: Buffer): void => {
+    // Each byte is a character, so that none is lost at the end of a part of the input.
+    const { keys, reports, rest } = separated(this.#unread + data.toString('latin1'));
+    this.#unread = rest;
+    for (const report of reports) this.#setState(pointed(this.#state, report, this.#shown));
+    if (reports.length > 0) this.#draw();
+    if (keys !== '') this.#keys.write(Buffer.from(keys, 'latin1'));
+  };
+
+  #setState(state: UiState): void {
+    const before = this.#state;
     this.#state = state;
     if (state.cursor !== before.cursor || state.offset !== before.offset) this.#movedMs = performance.now();
     if (state.intervalMs !== before.intervalMs) this.#pace.setInterval(state.intervalMs);
     if (state.paused !== before.paused) this.#pause(state.paused);
+    if (state.doctor && !before.doctor) this.#diagnose();
+    if (state.mouse !== before.mouse) process.stdout.write(state.mouse ? MOUSE_ON : MOUSE_OFF);
     if (state.detail && (!before.detail || state.cursor !== before.cursor)) this.#askForDetails();
-    this.#draw();
-  };
+  }
+
+  /** About the agent under the cursor, or about all. */
+  #diagnose(): void {
+    const row = this.#rowAtCursor();
+    const subject = row === undefined ? this.#source.name : nameOf(row);
+    this.#doctor.start(subject, this.#source.doctorArguments(row?.totals.id), this.#draw);
+  }
+
+  /** Copies the agent under the cursor. Returns a message: the terminal does not say whether it has copied. */
+  #copy(): string {
+    const [row, picture] = [this.#rowAtCursor(), this.#paused ?? this.#gathering.picture];
+    const command = 'nixl-otel top --once --json prints it';
+    if (row === undefined || picture === undefined) return '';
+    if (!mayHaveClipboard(process.env['TERM'])) return `This terminal has no clipboard: ${command}.`;
+    const details = this.#details?.id === row.totals.id ? this.#details.of : undefined;
+    process.stdout.write(clipboardSequence(agentJson(row, picture.view.takenMs, details)));
+    return `Copied as JSON (OSC 52). If your terminal ignores that: ${command}.`;
+  }
+
+  #rowAtCursor(): Row | undefined {
+    const picture = this.#paused ?? this.#gathering.picture;
+    return picture?.view.rows.find(({ totals }) => totals.id === this.#state.cursor);
+  }
 
   #pause(isPaused: boolean): void {
     const { picture } = this.#gathering;
@@ -157,8 +218,8 @@ export class Screen {
   }
 }
 
-function stateOf({ sort = INITIAL.sort, filter = '', all = false, interval }: TopOptions): UiState {
-  return { ...INITIAL, sort, problemsFirst: sort === INITIAL.sort, filter, all, intervalMs: interval };
+function stateOf({ sort = INITIAL.sort, filter = '', all = false, interval, mouse }: TopOptions): UiState {
+  return { ...INITIAL, sort, problemsFirst: sort === INITIAL.sort, filter, all, intervalMs: interval, mouse };
 }
 
 /** Returns false if the locale has no Unicode, which has bars of eight heights. */

@@ -5,11 +5,11 @@ import { age, ifKnown } from '../../figures/formats.js';
 import { fit } from '../../figures/table.js';
 import { SHAPES, STATES } from '../../verdict/shapes.js';
 import type { StateOfAgent } from '../../verdict/types.js';
-import { type Column, columnsFor } from '../columns.js';
+import { type Column, columnsFor, SORT_KEYS } from '../columns.js';
 import { nameAtHost, nameOf } from '../selection.js';
 import type { Row } from '../tracker.js';
 import { bar, sparkline } from './graph.js';
-import type { UiState } from './keys.js';
+import type { TablePlace, UiState } from './keys.js';
 import { blank, columnsOf, filled, type Line, type Piece, piece, type Style, styled } from './line.js';
 import { nameLine, sharedStems } from './names.js';
 import type { Scene, Surroundings } from './scene.js';
@@ -119,13 +119,25 @@ export function headingLine(layout: Layout, state: UiState, { unicode }: Surroun
     ...filled([name, first], nameWidth),
     ...(hostWidth > 0 ? [blank(gap.length), heading('host', 'HOST', hostWidth, true)] : []),
     ...columns.flatMap(({ key, heading: text, width, isText }) => {
-      // The mark must not push a heading out of its column: it may stand in the gap.
+      // The mark of a heading without room lies in the gap between the columns, so that the heading keeps its place.
       const isWide = key === state.sort && text.length >= width;
       const before = isWide ? gap.length - 1 : gap.length;
       return [blank(before), heading(key, text, isWide ? width + 1 : width, isText)];
     }),
     ...(sparkWidth > 0 ? [blank(1), heading('rate', sparkWidth >= 20 ? 'TX+RX 60 s, one scale' : 'TX+RX 60s', 0)] : []),
   ];
+}
+
+/** Columns of the screen under each heading that sorts. */
+export function headingPlaces(layout: Layout): TablePlace['headings'] {
+  const { columns, gap, nameWidth, hostWidth } = layout;
+  const names = SHAPE + nameWidth;
+  let at = names + (hostWidth > 0 ? gap.length + hostWidth : 0);
+  const places = columns.map(({ key, width }) => ({ key, from: at, to: (at += gap.length + width) }));
+  const all = [{ key: 'agent', from: 0, to: names }, ...places, { key: 'rate', from: at, to: Infinity }];
+  return all.flatMap(({ key, ...place }) =>
+    SORT_KEYS.filter((one) => one === key).map((one) => ({ key: one, ...place })),
+  );
 }
 
 /** `scale`: bytes per second of a full bar in the sparkline. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sizeBars, transferTimeBars } from '../../../../src/cli/top/screen/distributions.js';
 import type { Line } from '../../../../src/cli/top/screen/line.js';
 import { exponentialTally } from '../../../support/exponential.js';
-import { buckets, totals } from '../samples.js';
+import { buckets } from '../samples.js';
 
 const textsOf = (lines: readonly Line[]): string[] =>
   lines.map((line) =>
@@ -14,7 +14,7 @@ const textsOf = (lines: readonly Line[]): string[] =>
       .trim(),
   );
 const timesOf = (...values: number[]): string[] =>
-  textsOf(transferTimeBars(totals('a', { transferTimes: exponentialTally(values) }), 40, false)).slice(1);
+  textsOf(transferTimeBars({ counts: exponentialTally(values), since: 'all so far' }, 40, false)).slice(1);
 
 describe('transfer times', () => {
   it('are counted in ranges, from the first to the last one with values', () => {
@@ -37,7 +37,7 @@ describe('transfer times', () => {
 
   it('have the range of their p99 in bold', () => {
     const values = [...Array<number>(98).fill(3), 40, 40];
-    const lines = transferTimeBars(totals('a', { transferTimes: exponentialTally(values) }), 40, false);
+    const lines = transferTimeBars({ counts: exponentialTally(values), since: 'all so far' }, 40, false);
     expect(lines.filter(([label]) => label!.style === 'bold').map(([label]) => label!.text.trim())).toEqual([
       'TRANSFER TIME',
       '25-50\u00a0µs',
@@ -45,7 +45,7 @@ describe('transfer times', () => {
   });
 
   it('of an exposition have its bounds', () => {
-    const lines = transferTimeBars(totals('a', { transferTimes: buckets(1, 0, 2, 0, 0, 4) }), 40, false);
+    const lines = transferTimeBars({ counts: buckets(1, 0, 2, 0, 0, 4), since: 'all so far' }, 40, false);
     expect(textsOf(lines).slice(1)).toEqual([
       'up to 10 µs ## 1',
       '10-100 µs 0',
@@ -57,15 +57,15 @@ describe('transfer times', () => {
   });
 
   it('say that there are none', () => {
-    expect(timesOf()).toEqual(['no transfers yet']);
-    expect(textsOf(transferTimeBars(totals('a'), 40, false))[1]).toBe('no transfers yet');
+    expect(timesOf()).toEqual(['no transfers']);
+    expect(textsOf(transferTimeBars({ counts: undefined, since: 'all so far' }, 40, false))[1]).toBe('no transfers');
   });
 });
 
 it('counts sizes by direction up to powers of four', () => {
   const [txSizes, rxSizes] = [exponentialTally([4_096, 4_096, 5_000, 65_536], 0), exponentialTally([4_097, 1], 0)];
   expect(textsOf(sizeBars({ txSizes, rxSizes }, 60, false))).toEqual([
-    'SIZES, up to tx rx',
+    'SIZES so far, up to tx rx',
     '1 B 0 ##### 1',
     '4 B 0 0',
     '16 B 0 0',

@@ -73,6 +73,9 @@ describe('a frame', () => {
     ['80x24', 'detail', 80, 24, { detail: true, cursor: 'prefill-llama70b-tp5' }],
     ['80x24', 'detail scrolled', 80, 24, { detail: true, cursor: 'prefill-llama70b-tp5', detailOffset: 1_000 }],
     ['120x40', 'fleet by transfer time, without problems first', 120, 40, { sort: 'p99', problemsFirst: false }],
+    ['120x40', 'last minute', 120, 40, { detail: true, lastMinute: true, cursor: 'prefill-llama70b-tp11' }],
+    ['80x24', 'top five', 80, 24, { topFive: true }],
+    ['120x40', 'top five of a filter', 120, 40, { topFive: true, filter: 'decode' }],
     ['100x30', 'problems only', 100, 30, { problemsOnly: true, finding: 1 }],
   ] as const)('%s: %s', async (size, name, columns, rows, state) => {
     const { text } = frameAfter(fleetViews(), state, { columns, rows }, DETAILS);
@@ -124,6 +127,17 @@ describe('a frame', () => {
     expect(shapes.map(({ style }) => style)).toEqual(['ok', 'dim']);
   });
 
+  it('of a host that has never answered says so, beside the agents of another', async () => {
+    const stale = { forMs: 5_000, reason: 'connect ECONNREFUSED', answered: false } as const;
+    const [view] = viewsOf(sample(AT, [totals('a', { host: 'gpu-18:9464' })]));
+    const parts = [
+      { host: 'gpu-17:9464', facts: { ...SERVE, stale } },
+      { host: 'gpu-18:9464', facts: SERVE },
+    ];
+    const { text } = frameAfter([{ ...view!, parts }], {}, { columns: 120, rows: 24 });
+    await expect(text).toMatchFileSnapshot(golden('120-columns-a-host-without-an-answer'));
+  });
+
   it('with more agents than rows follows the cursor, and shows its position', () => {
     const names = Array.from({ length: 64 }, (_, i) => `agent-${i}`);
     const views = viewsOf(
@@ -133,7 +147,8 @@ describe('a frame', () => {
       ),
     );
     const scrolled = frameAfter(views, { offset: 1_000 });
-    expect(scrolled.shown).toEqual({ ids: names, height: 15, most: 49, mostDetail: 0 });
+    expect(scrolled.shown).toMatchObject({ ids: names, height: 15, most: 49, mostDetail: 0 });
+    expect(scrolled.shown.table).toMatchObject({ line: 8, count: 15, first: 49 });
     expect(scrolled.text).toMatch(/agent-63 .*\n.*50-64 of 64\n$/);
     const state = { ...INITIAL, cursor: 'agent-40' };
     const { lines, text } = framed(sceneAfter(views, state), state);

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { History, type Values } from '../../../../src/cli/top/screen/history.js';
+import type { Values } from '../../../../src/cli/top/points.js';
+import { History } from '../../../../src/cli/top/screen/history.js';
+import { sumOfFleets } from '../../../../src/cli/top/screen/sum-of-fleets.js';
 
 const NOTHING: Values = {
   tx: undefined,
@@ -93,5 +95,51 @@ describe('a history', () => {
     expect([copy.highest(['tx']), history.highest(['tx'])]).toEqual([1, 50]);
     history.clear();
     expect([copy.highest(['tx']), history.highest(['tx'])]).toEqual([1, 0]);
+  });
+});
+
+describe('a filled history', () => {
+  const point = (fromMs: number, toMs: number, values: Partial<Values>) => ({
+    fromMs,
+    toMs,
+    values: { ...NOTHING, ...values },
+  });
+
+  it('has points before its own ones, in its gaps, and none after the end', () => {
+    const history = new History();
+    for (const [from, to, rate] of [
+      [10, 12, 1],
+      [12, 14, undefined],
+      [16, 18, 2],
+    ] as const) {
+      history.add(from * 1_000, to * 1_000, { ...NOTHING, tx: rate });
+    }
+    history.fill(
+      [point(4_000, 8_000, { tx: 7 }), point(8_000, 17_000, { tx: 8 }), point(18_000, 30_000, { tx: 9 })],
+      20_000,
+    );
+    const seconds = [...history.parts(['tx'], 22_000, 20_000, 20)];
+    expect(seconds).toEqual([NaN, NaN, 7, 7, 7, 7, 8, 8, 1, 1, 8, 8, 8, 8, 2, 2, 9, 9, NaN, NaN]);
+  });
+
+  it('goes on with its own times', () => {
+    const history = new History();
+    history.fill([point(0, 5_000, { tx: 7 })], 3_000);
+    history.add(3_000, 4_000, { ...NOTHING, tx: 1 });
+    expect([...history.parts(['tx'], 4_000, 4_000, 4)]).toEqual([7, 7, 7, 1]);
+  });
+
+  it('has the sum of the rates of several fleets, and no percentiles of them', () => {
+    const fleets = [
+      [point(590_000, 595_000, { tx: 1, p99: 5 }), point(595_000, 600_000, { tx: 2, errors: 1 })],
+      [point(592_500, 597_500, { tx: 10, p99: 9, tooLow: 1 })],
+    ];
+    const sums = sumOfFleets(fleets, 600_000).map(({ fromMs, toMs, values: { tx, errors, p99, tooLow } }) => {
+      return [fromMs, toMs, tx, errors, p99, tooLow];
+    });
+    expect(sums).toEqual([
+      [590_000, 595_000, 11, undefined, undefined, 1],
+      [595_000, 600_000, 12, 1, undefined, 1],
+    ]);
   });
 });

@@ -1,7 +1,7 @@
 import type { Key } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import { HELP } from '../../../../src/cli/top/screen/help.js';
-import { INITIAL, pressed, type Shown, type UiState } from '../../../../src/cli/top/screen/keys.js';
+import { copies, INITIAL, pressed, type Shown, type UiState } from '../../../../src/cli/top/screen/keys.js';
 
 const IDS = Array.from({ length: 64 }, (_, i) => `agent-${i}`);
 const SHOWN: Shown = { ids: IDS, height: 10, most: 54, mostDetail: 20 };
@@ -29,6 +29,30 @@ describe('keys', () => {
     expect(after(['q'])).toBeUndefined();
     expect(after([{ ctrl: true, name: 'c' }])).toBeUndefined();
     expect(after(['/', { ctrl: true, name: 'c' }])).toBeUndefined();
+  });
+
+  it('open and close pages: detail, doctor, help, and the parts of a detail', () => {
+    expect(after(['v'])).toMatchObject({ topFive: true });
+    expect(after(['m'])).toMatchObject({ lastMinute: false });
+    expect(after([down, enter, 'm'])).toMatchObject({ detail: true, lastMinute: true });
+    const diagnosis = after([down, enter, down, 'd'])!;
+    expect(diagnosis).toMatchObject({ doctor: true, detail: true, detailOffset: 0 });
+    expect(after([down, down, up], diagnosis)).toMatchObject({ detailOffset: 1, cursor: 'agent-0' });
+    expect(after(['d'], diagnosis)).toMatchObject({ doctor: false, detail: true });
+    expect(after([escape], diagnosis)).toMatchObject({ doctor: false, detail: true });
+    expect(after(['/'], diagnosis)).toMatchObject({ doctor: false, detail: false, typing: true });
+  });
+
+  it('copy only an open agent', () => {
+    const open = after([down, enter])!;
+    const c = { sequence: 'c' };
+    expect(copies(open, c)).toBe(true);
+    expect(copies(open, { sequence: 'C' })).toBe(false);
+    for (const other of [INITIAL, after(['d'], open)!, after(['h'], open)!]) expect(copies(other, c)).toBe(false);
+  });
+
+  it('drop the message of the last line', () => {
+    expect(after(['t'], { ...INITIAL, said: 'copied' })).toMatchObject({ said: '', totals: true });
   });
 
   it('select the columns in both directions, and wrap', () => {

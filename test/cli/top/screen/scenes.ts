@@ -6,7 +6,13 @@ import type { AgentDetails, AgentTotals, Facts } from '../../../../src/cli/top/s
 import { frame } from '../../../../src/cli/top/screen/frame.js';
 import { INITIAL, type Shown, type UiState } from '../../../../src/cli/top/screen/keys.js';
 import type { Line } from '../../../../src/cli/top/screen/line.js';
-import { Gathering, type Scene, sceneOf, type Surroundings } from '../../../../src/cli/top/screen/scene.js';
+import {
+  Gathering,
+  type Picture,
+  type Scene,
+  sceneOf,
+  type Surroundings,
+} from '../../../../src/cli/top/screen/scene.js';
 import { SteadyOrder } from '../../../../src/cli/top/screen/steady-order.js';
 import type { View } from '../../../../src/cli/top/tracker.js';
 import { exponentialTally } from '../../../support/exponential.js';
@@ -19,10 +25,20 @@ const SECONDS = 90;
 const FULL_AT = 30;
 const ENDED_AT = 60;
 
-export function sceneAfter(views: readonly View[], state: UiState, details?: AgentDetails, frozen = false): Scene {
+/** Pictures by their views: those of the fleet take a while. */
+const pictures = new WeakMap<readonly View[], Picture>();
+
+function pictureAfter(views: readonly View[]): Picture {
+  const known = pictures.get(views);
+  if (known !== undefined) return known;
   const gathering = new Gathering();
   for (const view of views) gathering.add(view);
-  return sceneOf(gathering.picture!, state, new SteadyOrder(), frozen, details);
+  pictures.set(views, gathering.picture!);
+  return gathering.picture!;
+}
+
+export function sceneAfter(views: readonly View[], state: UiState, details?: AgentDetails, frozen = false): Scene {
+  return sceneOf(pictureAfter(views), state, new SteadyOrder(), frozen, { details });
 }
 
 export interface Framed {
@@ -107,13 +123,14 @@ let fleet: View[] | undefined;
 
 /** Views of a minute and a half. A ring is full from the 30th second on, and an agent ends in the 60th. */
 export function fleetViews(): readonly View[] {
+  if (fleet !== undefined) return fleet;
   const samples = Array.from({ length: SECONDS + 1 }, (_, second) =>
     sample(
       AT + second * 1_000,
       NAMES.map((name, i) => fleetAgent(name, i, second)),
     ),
   );
-  return (fleet ??= viewsOf(...samples));
+  return (fleet = viewsOf(...samples));
 }
 
 export const DETAILS: AgentDetails = {

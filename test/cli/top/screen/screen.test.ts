@@ -1,23 +1,29 @@
 /** top on a real terminal, which `script` makes: its frames, and the restored terminal after every kind of end. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ROOT, startTransferSource, temporaryDirectory, until } from '../../command.js';
+import type { HistoryAnswer } from '../../../../src/cli/api/history-answer.js';
+import { ROOT, start, startTransferSource, temporaryDirectory, until } from '../../command.js';
 
 const ENTER = '\x1b[?1049h';
 const LEAVE = '\x1b[?1049l';
+const MOUSE_OFF = '\x1b[?1006l\x1b[?1000l';
 const END = '\x1b[F';
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
 class Terminal {
   text = '';
   readonly child: ChildProcess;
+  /** Gets the exit code of top. */
+  readonly codeFile = path.join(temporaryDirectory(), 'code');
   readonly #ended: Promise<unknown>;
 
   constructor(args: string, env: NodeJS.ProcessEnv = {}) {
     const top = `echo pid=$$; exec "${process.execPath}" dist/cli/main.js top --interval 100 ${args}`;
-    const command = `stty rows 20 cols 90; sh -c '${top}'; echo "rc=$?"; stty -a`;
+    // The shell outlives its terminal, to keep the exit code.
+    const keep = `rc=$?; echo $rc >${this.codeFile}.part; mv ${this.codeFile}.part ${this.codeFile}`;
+    const command = `trap '' HUP; stty rows 20 cols 90; sh -c '${top}'; ${keep}; echo "rc=$rc"; stty -a`;
     this.child = spawn('script', ['-qfc', command, '/dev/null'], {
       cwd: ROOT,
       env: { ...process.env, TERM: 'xterm-256color', NO_COLOR: '', ...env },
@@ -47,7 +53,7 @@ class Terminal {
     const code = Number(/rc=(\d+)/.exec(text)?.[1]);
     const cooked = /[^-]icanon/.test(text) && /[^-]echo\b/.test(text) && text.includes('\x1b[?25h') === false;
     const once = this.text.split(ENTER).length === 2 && this.text.split(LEAVE).length === 2;
-    return { code, restored: cooked && once && this.text.includes(`\x1b[?7h\x1b[?25h${LEAVE}`), text };
+    return { code, restored: cooked && once && this.text.includes(`${MOUSE_OFF}\x1b[?7h\x1b[?25h${LEAVE}`), text };
   }
 }
 
@@ -87,11 +93,11 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     expect(text).toContain('Error: boom');
   });
 
-  it('ends when its terminal is closed', async () => {
+  it('ends with 0 when its terminal is closed', async () => {
     const terminal = await onRings();
-    const pid = await terminal.pid();
     terminal.child.kill('SIGKILL');
-    await until(() => Promise.resolve(!existsSync(`/proc/${pid}`)));
+    await until(() => Promise.resolve(existsSync(terminal.codeFile)));
+    expect(readFileSync(terminal.codeFile, 'utf8')).toBe('0\n');
   });
 
   it('leaves the last numbers after --count, and reports if there were no agents', async () => {
@@ -141,6 +147,55 @@ describe.skipIf(!hasScript)('on a terminal', () => {
     });
     terminal.type('\r+');
     await terminal.shows(/200 ms {2}\d\d:/);
+    terminal.type('q');
+    expect(await terminal.after()).toMatchObject({ code: 0, restored: true });
+  });
+
+  it('answers to the mouse until it is switched off', async () => {
+    const terminal = await onRings();
+    // Twice on the first row: its line counts from 1.
+    terminal.type('\x1b[<0;4;8M\x1b[<0;4;8m\x1b[<0;');
+    terminal.type('4;8M\x1b[<0;4;8m');
+    await terminal.shows(/TRANSFER TIME/);
+    terminal.type('\x1b');
+    await terminal.shows(/TRANSFER TIME[^]*TX\+RX/);
+    terminal.type('m');
+    await until(() => Promise.resolve(terminal.text.includes(MOUSE_OFF)));
+    terminal.type('q');
+    expect(await terminal.after()).toMatchObject({ code: 0, restored: true });
+    const without = await onRings('--no-mouse');
+    without.type('q');
+    expect(await without.after()).toMatchObject({ code: 0, restored: true });
+    expect(without.text).not.toContain('\x1b[?1000h');
+  });
+
+  it('copies the open agent, and runs doctor for it', async () => {
+    const terminal = await onRings();
+    terminal.type('j\r');
+    await terminal.shows(/1 of 1/);
+    terminal.type('c');
+    const [, copied] = await terminal.shows(/\x1b\]52;c;([\w+/=]+)\x07/); // eslint-disable-line no-control-regex
+    expect(JSON.parse(Buffer.from(copied!, 'base64').toString())).toMatchObject({ agent: 'agent-0', state: 'live' });
+    await terminal.shows(/Copied as JSON/);
+    terminal.type('d');
+    // The process of transfer-source was started without the variables of agents.
+    await terminal.shows(/DOCTOR[^]*process \d+ \(transfer-source\)/);
+    terminal.type('q');
+    expect(await terminal.after()).toMatchObject({ code: 0, restored: true });
+  });
+
+  it('begins with the graphs of what serve has recorded', async () => {
+    const dir = temporaryDirectory();
+    startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '200']);
+    const serve = start(['serve', '--dir', dir, '--port', '0']);
+    const [, url] = await serve.says(/serves (\S+)/);
+    await until(async () => {
+      const answer = await fetch(new URL('/api/v1/history', url));
+      return ((await answer.json()) as HistoryAnswer).fleet.tx.filter((rate) => rate !== null && rate > 0).length > 2;
+    });
+    // All that this screen shows of rates is of the time before its first sample.
+    const terminal = new Terminal(`--url ${url} --interval 3600000`);
+    await terminal.shows(/\x1b\[5;1H[^H]*[\u2801-\u28ff]/); // eslint-disable-line no-control-regex
     terminal.type('q');
     expect(await terminal.after()).toMatchObject({ code: 0, restored: true });
   });

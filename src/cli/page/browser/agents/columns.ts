@@ -28,7 +28,7 @@ const perSecond = (value: number | null | undefined): Figure => {
   return { value: text, unit: unit.replace('/s', '') };
 };
 
-/** A full ring loses events that nobody counts. */
+/** Returns no number after a full ring: the events that it refused are counted nowhere. */
 const lost = (dropped: number | null | undefined, { agent }: Row): Figure =>
   agent.foundFull > 0 ? { value: 'some', unit: '' } : countFigure(dropped);
 

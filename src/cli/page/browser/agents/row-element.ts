@@ -3,13 +3,13 @@ import { bytesRateFigure, figureText, timeFigure } from '../../../figures/figure
 import { percent } from '../../../figures/formats.js';
 import { STATES } from '../../../verdict/shapes.js';
 import { length } from '../clock.js';
-import { element, figurePlace, icon, setAttribute, setFigure, setIcon, setText } from '../dom.js';
+import { element, figurePlace, icon, setAttribute, setFigure, setIcon, setShare, setText } from '../dom.js';
 import type { Spark } from '../spark-paths.js';
 import { setSpark, sparkline } from '../sparkline.js';
 import { COLUMNS } from './columns.js';
 import { errorsOf, type Row, sharedLength } from './rows.js';
 
-/** What a row shows besides its own figures. */
+/** Context of a row: shown beside its own figures. */
 export interface RowPlace {
   /** Names of the rows above and below. */
   readonly neighbours: readonly (string | undefined)[];
@@ -62,18 +62,20 @@ export class RowElement {
     setAttribute(this.node, 'aria-selected', String(place.isOpen));
     this.node.classList.toggle('current', place.isCurrent);
     this.node.classList.toggle('gone', state === 'ended');
-    this.#icon.parentElement!.dataset['tone'] = tone;
+    setAttribute(this.#icon.parentElement!, 'data-tone', tone);
     setIcon(this.#icon, shape);
     const shared = sharedLength(agent.name, place.neighbours);
     setText(this.#shared, agent.name.slice(0, shared));
     setText(this.#own, agent.name.slice(shared));
     setAttribute(this.#link, 'href', place.address);
     setAttribute(this.#link, 'title', agent.name);
+    // The two parts of the name would be read as two words.
+    setAttribute(this.#link, 'aria-label', agent.name);
     const { endedMs } = agent;
     const text = state === 'ended' && endedMs !== undefined ? `ended ${length(place.nowMs - endedMs)} ago` : word;
     setText(this.#state, text);
     const warning = state === 'incomplete' ? 'warn' : state === 'failing' ? 'bad' : '';
-    this.#state.className = `state wide-only ${warning}`;
+    setAttribute(this.#state, 'class', `state wide-only ${warning}`);
     COLUMNS.forEach(({ value, figure, tone: toneOf, key }, i) => {
       const cell = this.#cells[i]!;
       const found = value(row);
@@ -91,7 +93,7 @@ export class RowElement {
   }
 
   #showFill({ agent: { fill, foundFull }, state }: Row): void {
-    this.#bar.style.setProperty('--share', String(fill));
+    setShare(this.#bar, fill);
     this.#bar.parentElement!.classList.toggle('warn', state === 'incomplete');
     setText(this.#fill, percent(fill));
     setAttribute(this.#fill, 'title', foundFull === 0 ? 'never found full' : `found full ${foundFull} times`);

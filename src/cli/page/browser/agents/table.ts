@@ -1,8 +1,8 @@
 /** Table of agents: search, chips of states, order, and the rows in view. */
-import { counted } from '../../../figures/figure.js';
+import { bytesRateFigure, counted, figureText, rateFigure, timeFigure } from '../../../figures/figure.js';
 import { STATES } from '../../../verdict/shapes.js';
 import type { AgentState, Verdict } from '../../../verdict/types.js';
-import { byId, element, icon, setAttribute, setText } from '../dom.js';
+import { announce, byId, element, icon, setAttribute, setText } from '../dom.js';
 import type { Spark } from '../spark-paths.js';
 import { hashOf, USUAL_SORT, type View } from '../view.js';
 import { COLUMNS, orderOf } from './columns.js';
@@ -86,6 +86,7 @@ export class AgentsTable {
     this.#current = agent.id;
     this.#rows.reveal(next, this.#head.clientHeight);
     this.#showRows();
+    announce(spoken(this.#shown[next]!, next + 1, this.#shown.length));
     return agent.name;
   }
 
@@ -180,6 +181,14 @@ export class AgentsTable {
       chip.classList.toggle('none', number === 0);
     }
   }
+}
+
+/** Returns a row in words. `place`: from 1. */
+function spoken({ agent, state, tx, rx, errors }: Row, place: number, count: number): string {
+  const rates = `tx ${figureText(bytesRateFigure(tx))}, rx ${figureText(bytesRateFigure(rx))}`;
+  const p99 = figureText(timeFigure(agent.recentTransferTimeUs?.p99));
+  const failed = errors === undefined || errors === 0 ? '' : `, ${figureText(rateFigure(errors))} errors/s`;
+  return `${agent.name}, ${place} of ${count}: ${STATES[state].word}, ${rates}, p99 ${p99}${failed}`;
 }
 
 /** The first click sorts names upwards and numbers downwards, the second one the other way. */

@@ -1,5 +1,6 @@
 /** The eight charts of the page. */
 import type { HistoryAnswer } from '../../../api/history-answer.js';
+import type { Percentiles } from '../../../figures/percentiles.js';
 import { byId, element } from '../dom.js';
 import { Frame, type FrameOptions } from './frame.js';
 import type { Picture } from './picture.js';
@@ -11,7 +12,7 @@ import { spread, transferTime } from './times.js';
 import { errors, fillAndLoss } from './troubles.js';
 import type { Window } from './window.js';
 
-/** What the charts show, and words that they contain. */
+/** Values and words of the charts. */
 export interface ChartsInput {
   readonly history: HistoryAnswer;
   readonly window: Window;
@@ -19,6 +20,8 @@ export interface ChartsInput {
   readonly nameOf: (id: number) => string;
   /** The part of the shown span that the history covers: `5 min`. */
   readonly span: string;
+  /** Transfer times of now; undefined in a time that is over. */
+  readonly recent: Percentiles | undefined;
   /** All errors so far, in words. */
   readonly errorsSoFar: string;
 }
@@ -41,7 +44,7 @@ const CHARTS: readonly Chart[] = [
     title: 'Transfer time',
     lines: 3,
     isLog: true,
-    picture: ({ history, window }) => transferTime(history, window),
+    picture: ({ history, window, recent }) => transferTime(history, window, recent),
   },
   {
     id: 'requests',
@@ -60,7 +63,7 @@ const CHARTS: readonly Chart[] = [
     title: 'Spread of transfer time',
     lines: 1,
     isLog: true,
-    picture: ({ history, window }) => spread(history, window),
+    picture: ({ history, window, recent }) => spread(history, window, recent),
   },
   {
     id: 'fill',

@@ -3,7 +3,7 @@ import { clock, clockOfAxis, timeTicks } from '../clock.js';
 import { element, icon, mark, setRows, setText } from '../dom.js';
 import uPlot from '../uplot.js';
 import { colour, faded } from './colours.js';
-import { fontOf } from './layers.js';
+import { fontOf, type Layer } from './layers.js';
 import type { Line, Picture } from './picture.js';
 import type { TimeCursor } from './time-cursor.js';
 
@@ -21,7 +21,12 @@ const GUTTER = { left: 46, right: 42, top: 8, bottom: 22 };
 const END_LABEL_DISTANCE_PX = 13;
 const MINUTE_LABEL_PX = 54;
 const SECOND_LABEL_PX = 74;
+const FIRST_LABEL_PX = 16;
+/** Letters of a name that is never cut in a legend. */
+const SHORT_NAME = 8;
 const DRAG_PX = 5;
+/** A plot is drawn before it comes into view. */
+const SIGHT = { rootMargin: '25%' };
 const LINEAR = uPlot.paths.linear!();
 
 export class Frame {
@@ -37,6 +42,8 @@ export class Frame {
   readonly #cursor: TimeCursor;
   #plot: uPlot | undefined;
   #rem = 0;
+  /** A plot that is out of view is not drawn. */
+  #isSeen = false;
   #picture: Picture | undefined;
   /** Place of the pointer in the plot. */
   #pointerPx: number | undefined;
@@ -58,6 +65,7 @@ export class Frame {
     this.#place.append(this.#quiet, this.#time);
     this.#quiet.hidden = this.#time.hidden = true;
     new ResizeObserver(() => this.#fit()).observe(this.#place);
+    new IntersectionObserver((changes) => this.#onSight(changes.at(-1)!.isIntersecting), SIGHT).observe(this.#place);
     cursor.onChange(() => this.#followCursor());
   }
 
@@ -80,9 +88,14 @@ export class Frame {
     this.#plot?.redraw(false, true);
   }
 
+  #onSight(isSeen: boolean): void {
+    this.#isSeen = isSeen;
+    if (this.#picture !== undefined) this.#draw();
+  }
+
   #draw(): void {
     const { times, lines } = this.#picture!;
-    if (this.#plot === undefined) return;
+    if (this.#plot === undefined || !this.#isSeen) return;
     const unused = Array.from({ length: this.#options.lines - lines.length }, () => times.map(() => null));
     const columns = [times, ...lines.map(({ values }) => values), ...unused];
     this.#plot.setData(columns as unknown as uPlot.AlignedData, true);
@@ -155,8 +168,8 @@ export class Frame {
       bands: this.#bands(),
       series: [{}, ...Array.from({ length: this.#options.lines }, (_, i) => this.#series(i))],
       hooks: {
-        drawAxes: [(plot) => this.#drawLayers(plot)],
-        draw: [(plot) => this.#drawEnds(plot)],
+        drawAxes: [(plot) => this.#drawLayers(plot, this.#picture!.layers)],
+        draw: [(plot) => this.#drawLayers(plot, this.#picture!.notes), (plot) => this.#drawEnds(plot)],
         ready: [(plot) => this.#followPointer(plot)],
         setSelect: [(plot) => this.#onSelect(plot)],
       },
@@ -182,21 +195,23 @@ export class Frame {
     const { from, to, columns } = this.#picture!;
     if (columns !== undefined) return columns.map(({ at }) => at);
     const most = (least: number): number => Math.max(1, plot.bbox.width / uPlot.pxRatio / (least * this.#rem));
-    const ticks = timeTicks(from, to, most(MINUTE_LABEL_PX));
-    return ticks.some((at) => at % 60 !== 0) ? timeTicks(from, to, most(SECOND_LABEL_PX)) : ticks;
+    const minutes = timeTicks(from, to, most(MINUTE_LABEL_PX));
+    const ticks = minutes.some((at) => at % 60 !== 0) ? timeTicks(from, to, most(SECOND_LABEL_PX)) : minutes;
+    // At the left end a text would meet the lowest one of the other axis.
+    return ticks.filter((at) => plot.valToPos(at, 'x') >= FIRST_LABEL_PX * this.#rem);
   }
 
   #textsOfTime(_: uPlot, splits: number[]): string[] {
     return this.#picture!.columns?.map(({ text }) => text) ?? clockOfAxis(splits);
   }
 
-  #drawLayers(plot: uPlot): void {
+  #drawLayers(plot: uPlot, layers: readonly Layer[] = []): void {
     const { ctx, bbox } = plot;
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
     ctx.clip();
-    for (const layer of this.#picture!.layers ?? []) layer(plot, uPlot.pxRatio);
+    for (const layer of layers) layer(plot, uPlot.pxRatio);
     ctx.restore();
   }
 
@@ -252,6 +267,7 @@ export class Frame {
   #followCursor(): void {
     const plot = this.#plot;
     if (plot === undefined || this.#picture === undefined || this.#picture.columns !== undefined) return;
+    if (!this.#isSeen) return this.#showLegend();
     const { at, selection } = this.#cursor;
     const left = at === undefined ? -10 : plot.valToPos(at, 'x');
     if (plot.cursor.left !== left) plot.setCursor({ left, top: at === undefined ? -10 : 1 }, false);
@@ -293,16 +309,18 @@ export class Frame {
     }
     if (this.#legend.firstElementChild?.childElementCount === 0) this.#legend.replaceChildren();
     const at = this.#index();
+    const isLive = this.#cursor.at === undefined;
     const make = (): HTMLElement => element('li', {}, mark('swatch', 'tx'), element('bdi'), element('b'));
     setRows(this.#legend, lines, make, (entry, line) => {
       const [swatch, label, value] = entry.children as unknown as HTMLElement[];
       entry.classList.toggle('name', line.isName === true);
+      entry.classList.toggle('short', line.label.length <= SHORT_NAME);
       swatch!.style.color = `var(--${line.colour})`;
       swatch!.classList.toggle('square', line.isLegendOnly === true);
       setText(label!, line.label);
-      setText(value!, line.text(line.values[at] ?? null));
+      setText(value!, line.text((isLive ? line.now : undefined) ?? line.values[at] ?? null));
     });
-    setText(this.#sum, this.#picture!.sum?.(at) ?? '');
+    setText(this.#sum, this.#picture!.sum?.(isLive ? undefined : at) ?? '');
   }
 
   #showQuiet(): void {

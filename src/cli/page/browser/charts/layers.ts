@@ -1,5 +1,6 @@
 /** Layers of a chart that are no lines: bars, cells, hatches, marks of events. */
 import { colour, faded } from './colours.js';
+import type { Sign } from './signs.js';
 import type uPlot from '../uplot.js';
 
 /** Draws on the canvas of a plot, which is clipped to the plot's area. `px`: pixels of the canvas for one of CSS. */
@@ -27,7 +28,7 @@ export function hatch(from: number, to: number, colourName: string): Layer {
     ctx.rect(left, bbox.top, right - left, bbox.height);
     ctx.clip();
     ctx.beginPath();
-    // Lines of all hatches lie on one grid, so that they do not wander as the time goes on.
+    // Lines of all hatches lie on one grid, so that they do not move with the time.
     const step = HATCH_PX * px;
     for (let at = Math.floor(left / step) * step - bbox.height; at < right; at += step) {
       ctx.moveTo(at, bbox.top + bbox.height);
@@ -40,8 +41,8 @@ export function hatch(from: number, to: number, colourName: string): Layer {
   };
 }
 
-/** Marks a time by a dotted vertical, with a text beside it where there is room. */
-export function vertical(time: number, colourName: string, text = ''): Layer {
+/** Marks a time by a dotted vertical, with a sign at its lower end. */
+export function vertical(time: number, colourName: string, sign?: Sign): Layer {
   return (plot, px) => {
     const { ctx, bbox } = plot;
     const at = Math.round(x(plot, time)) + 0.5;
@@ -54,24 +55,32 @@ export function vertical(time: number, colourName: string, text = ''): Layer {
     ctx.moveTo(at, bbox.top);
     ctx.lineTo(at, bbox.top + bbox.height);
     ctx.stroke();
-    if (text !== '') writeBeside(plot, px, at, colourName, text);
+    ctx.setLineDash([]);
+    sign?.(ctx, px, at, bbox.top + bbox.height);
     ctx.restore();
   };
 }
 
-function writeBeside({ ctx, bbox, axes }: uPlot, px: number, at: number, colourName: string, text: string): void {
-  ctx.font = `600 ${fontOf(axes)}`;
-  const isLeft = at - bbox.left > ctx.measureText(text).width + 8 * px;
-  ctx.textAlign = isLeft ? 'right' : 'left';
-  ctx.textBaseline = 'top';
-  ctx.setLineDash([]);
-  ctx.lineJoin = 'round';
-  ctx.lineWidth = 4 * px;
-  ctx.strokeStyle = colour('panel');
-  const left = at + (isLeft ? -5 : 5) * px;
-  ctx.strokeText(text, left, bbox.top + px);
-  ctx.fillStyle = colour(colourName);
-  ctx.fillText(text, left, bbox.top + px);
+/** Writes beside the upper end of a vertical, on its left side if there is room. */
+export function beside(time: number, colourName: string, text: string): Layer {
+  return (plot, px) => {
+    const { ctx, bbox, axes } = plot;
+    const at = x(plot, time);
+    if (at < bbox.left || at > bbox.left + bbox.width) return;
+    ctx.save();
+    ctx.font = `600 ${fontOf(axes)}`;
+    const isLeft = at - bbox.left > ctx.measureText(text).width + 8 * px;
+    ctx.textAlign = isLeft ? 'right' : 'left';
+    ctx.textBaseline = 'top';
+    ctx.lineJoin = 'round';
+    ctx.lineWidth = 5 * px;
+    ctx.strokeStyle = colour('panel');
+    const left = at + (isLeft ? -5 : 5) * px;
+    ctx.strokeText(text, left, bbox.top + px);
+    ctx.fillStyle = colour(colourName);
+    ctx.fillText(text, left, bbox.top + px);
+    ctx.restore();
+  };
 }
 
 /** Font of the axes in pixels of the canvas: uPlot replaces the option by it. */
@@ -130,22 +139,27 @@ export interface Cell {
 
 export function cells(all: readonly Cell[]): Layer {
   return (plot) => {
+    const shades = heatShades();
     for (const { from, to, low, high, level } of all) {
       const left = Math.floor(x(plot, from));
       const top = Math.floor(y(plot, high));
-      plot.ctx.fillStyle = mixed(level);
+      plot.ctx.fillStyle = shades[Math.round(level * STEPS_OF_LEVEL)]!;
       plot.ctx.fillRect(left, top, Math.ceil(x(plot, to)) - left, Math.ceil(y(plot, low)) - top);
     }
   };
 }
 
-const HEAT_SHADES = 6;
+const HEAT_COLOURS = 6;
+const STEPS_OF_LEVEL = 16;
 
-/** Returns a colour between two neighbours of heat0 to heat5. */
-function mixed(level: number): string {
-  const below = Math.min(HEAT_SHADES - 2, Math.floor(level));
-  const [low, high] = [partsOf(`heat${below}`), partsOf(`heat${below + 1}`)];
-  return `rgb(${low.map((from, i) => Math.round(from + (high[i]! - from) * (level - below))).join()})`;
+/** Returns colours from heat0 to heat5, in steps between each two of them. */
+function heatShades(): string[] {
+  const parts = Array.from({ length: HEAT_COLOURS }, (_, i) => partsOf(`heat${i}`));
+  return Array.from({ length: (HEAT_COLOURS - 1) * STEPS_OF_LEVEL + 1 }, (_, step) => {
+    const below = Math.min(HEAT_COLOURS - 2, Math.floor(step / STEPS_OF_LEVEL));
+    const share = step / STEPS_OF_LEVEL - below;
+    return `rgb(${parts[below]!.map((from, i) => Math.round(from + (parts[below + 1]![i]! - from) * share)).join()})`;
+  });
 }
 
 /** Returns red, green and blue. */

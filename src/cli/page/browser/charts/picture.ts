@@ -1,4 +1,4 @@
-/** What a chart shows at one moment, as data. */
+/** Content of a chart at one moment, as data. */
 import type { Column } from '../../../api/history-answer.js';
 import type { Layer } from './layers.js';
 import type { Scale, Tick } from './scales.js';
@@ -13,6 +13,8 @@ export interface Line {
   /** One value for each time of the picture. */
   readonly values: Column;
   readonly text: (value: number | null) => string;
+  /** In the legend without a cursor, in place of the newest value: one second says little. */
+  readonly now?: number | undefined;
   readonly widthPx?: number;
   readonly isFilled?: boolean;
   /** Fills the area down to the line before this one. */
@@ -35,10 +37,12 @@ export interface Picture {
   readonly scale: Scale;
   readonly lines: readonly Line[];
   readonly layers?: readonly Layer[];
+  /** Drawn over the lines. */
+  readonly notes?: readonly Layer[];
   /** Beside the title, in place of the unit of the scale. */
   readonly unit?: string;
-  /** Text at the right end of the title, for the point at this place. */
-  readonly sum?: (at: number) => string;
+  /** Text at the right end of the title, for the point at this place, or for now. */
+  readonly sum?: (at: number | undefined) => string;
   /** The legend explains the shades of a heatmap. */
   readonly hasShades?: boolean;
   /** In place of the legend. */

@@ -2,8 +2,9 @@
 import type { AgentColumns, Column, HistoryAnswer } from '../../../api/history-answer.js';
 import { bytesFigure, bytesRateFigure, figureText, rateFigure } from '../../../figures/figure.js';
 import type { Line, Picture } from './picture.js';
-import { byteUnit, countScale, linearScale, type SteadyTop } from './scales.js';
-import { markLayers, Points, type Window } from './window.js';
+import { byteUnit, countScale, linearScale, type SteadyTop, threeDigits } from './scales.js';
+import { markLayers, Points, tooLowNotes, type Window } from './window.js';
+import { newest } from '../history.js';
 import { added, highest } from '../series.js';
 
 const bytesPerSecond = (value: number | null): string => figureText(bytesRateFigure(value));
@@ -15,11 +16,13 @@ const LEAST_COUNT = 1;
 export const TOP_AGENTS = 5;
 const TOP_COLOURS = ['tx', 'rx', 'p90', 'mem', 'e5'];
 
+/** `now`: rates of the last seconds, where the points are longer. */
 export function throughput(
   timesMs: readonly number[],
   { tx, rx }: { readonly tx: Column; readonly rx: Column },
   window: Window,
   top: SteadyTop,
+  now?: { readonly tx?: number | undefined; readonly rx?: number | undefined },
 ): Picture {
   const points = new Points(timesMs, window);
   const directions = [
@@ -30,15 +33,13 @@ export function throughput(
     ...window,
     times: points.times,
     scale: byteScale(Math.max(highest(tx), highest(rx)), top),
-    lines: directions.map(([name, column]) => ({
-      label: name,
-      colour: name,
-      values: points.of(column),
-      text: bytesPerSecond,
-      isFilled: true,
-      end: name,
-    })),
-    layers: markLayers(window, true),
+    lines: directions.map(([name, column]): Line => {
+      const values = points.of(column);
+      const about = { label: name, colour: name, end: name, isFilled: true };
+      return { ...about, values, text: bytesPerSecond, now: now === undefined ? newest(values) : now[name] };
+    }),
+    layers: markLayers(window),
+    notes: tooLowNotes(window),
   };
 }
 
@@ -68,7 +69,8 @@ export function topThroughput(
     times: points.times,
     scale: byteScale(most, top),
     lines,
-    layers: markLayers(window, true),
+    layers: markLayers(window),
+    notes: tooLowNotes(window),
   };
 }
 
@@ -81,12 +83,6 @@ function withoutShared(names: readonly string[]): string[] {
   return names.map((name) => (shared === '' ? name : `…${name.slice(shared.length)}`));
 }
 
-/** `310`, `11.1k`, `2.5M`: as narrow as a label at the end of a line. */
-function threeDigits(value: number): string {
-  const power = value < 1000 ? 0 : Math.min(3, Math.floor(Math.log10(value) / 3));
-  return `${Number((value / 1000 ** power).toPrecision(3))}${['', 'k', 'M', 'G'][power]}`;
-}
-
 function byteScale(most: number, top: SteadyTop) {
   const max = top.next(most, LEAST_BYTES);
   const { size, name } = byteUnit(max);
@@ -96,7 +92,7 @@ function byteScale(most: number, top: SteadyTop) {
 export function requests({ timesMs, fleet }: HistoryAnswer, window: Window, top: SteadyTop): Picture {
   const points = new Points(timesMs, window);
   const values = points.of(fleet.requests);
-  const last = values.findLast((value) => value !== null) ?? null;
+  const now = newest(values);
   return {
     ...window,
     times: points.times,
@@ -108,8 +104,9 @@ export function requests({ timesMs, fleet }: HistoryAnswer, window: Window, top:
         colour: 'tx',
         values,
         text: perSecond,
+        now,
         isFilled: true,
-        ...(last === null ? {} : { end: threeDigits(last) }),
+        ...(now === undefined ? {} : { end: threeDigits(now) }),
       },
     ],
     layers: markLayers(window),

@@ -11,7 +11,7 @@ export interface Scale {
   readonly max: number;
   readonly ticks: readonly Tick[];
   readonly isLog?: boolean;
-  /** Unit of the ticks, which stands beside the title. */
+  /** Unit of the ticks, printed beside the title. */
   readonly unit?: string;
 }
 
@@ -76,7 +76,18 @@ export function countScale(top: number): Scale {
   return { ...scale, ticks: scale.ticks.map(({ at, text }) => ({ at, text: at === 0 ? '0' : text + letters[power] })) };
 }
 
-/** Returns whole decades that hold both times, at least two of them. Microseconds; times below 1 stand at 1. */
+const POWERS = ['', 'k', 'M', 'G', 'T'];
+
+/** `310`, `11.1k`, `2.50M`: as narrow as a label at the end of a line. */
+export function threeDigits(value: number): string {
+  if (value === 0) return '0';
+  let [scaled, power] = [value, 0];
+  // 999.6 would be printed as 1.00e+3.
+  for (; scaled >= 999.5 && power < POWERS.length - 1; power++) scaled /= 1000;
+  return `${scaled.toPrecision(3)}${POWERS[power]}`;
+}
+
+/** Returns whole decades that hold both times, at least two of them. Microseconds; times below 1 count as 1. */
 export function timeScale(lowest: number, highest: number): Scale {
   const first = Math.max(0, Math.floor(Math.log10(Math.max(1, lowest)) + 1e-9));
   const last = Math.max(first + 2, Math.ceil(Math.log10(Math.max(1, highest)) - 1e-9));

@@ -1,14 +1,15 @@
 /** Pictures of transfer times: percentiles, and how they spread. Pure. */
 import { atScale, bucketMiddle, type ExponentialTally } from '../../../../exponential.js';
-import type { Column, CountColumns, HistoryAnswer } from '../../../api/history-answer.js';
+import type { AgentColumns, Column, CountColumns, HistoryAnswer } from '../../../api/history-answer.js';
+import type { Percentiles } from '../../../figures/percentiles.js';
 import { figureText, timeFigure } from '../../../figures/figure.js';
 import { type Cell, cells } from './layers.js';
 import type { Line, Picture } from './picture.js';
 import { type Scale, timeScale } from './scales.js';
-import { markLayers, Points, type Window } from './window.js';
+import { markLayers, Points, tooLowNotes, type Window } from './window.js';
 
 const text = (value: number | null): string => figureText(timeFigure(value));
-/** A logarithmic axis has no 0: values below a microsecond stand at one. */
+/** A logarithmic axis has no 0: values below a microsecond are drawn as one. */
 const onLog = (column: Column): Column => column.map((value) => (value === null ? null : Math.max(1, value)));
 
 const PERCENTILES = [
@@ -17,27 +18,48 @@ const PERCENTILES = [
   { label: 'p99', colour: 'p99', widthPx: 2 },
 ] as const;
 
-export function transferTime(history: HistoryAnswer, window: Window): Picture {
+/** `recent`: the percentiles of now. */
+export function transferTime(history: HistoryAnswer, window: Window, recent: Percentiles | undefined): Picture {
   const points = new Points(history.timesMs, window);
   return {
     ...window,
     times: points.times,
     unit: 'log',
     scale: scaleOf(history),
-    lines: PERCENTILES.map((line): Line => {
-      return { ...line, values: points.of(onLog(history.fleet[line.label])), text, end: line.label };
-    }),
+    lines: percentileLines(history.fleet, points, recent),
     layers: markLayers(window),
   };
 }
 
-/** Shows the p99 of one agent. */
-export function agentTime(timesMs: readonly number[], p99: Column, window: Window): Picture {
+type PercentileColumns = Pick<AgentColumns, 'p50' | 'p90' | 'p99'>;
+
+/** Shows the percentiles of one agent. */
+export function agentTime(
+  timesMs: readonly number[],
+  columns: PercentileColumns,
+  window: Window,
+  recent: Percentiles | undefined,
+): Picture {
   const points = new Points(timesMs, window);
-  const known = p99.filter((value) => value !== null);
+  const known = [...columns.p50, ...columns.p99].filter((value) => value !== null);
   const scale = known.length === 0 ? timeScale(10, 1000) : timeScale(Math.min(...known), Math.max(...known));
-  const line = { label: 'p99', colour: 'p99', widthPx: 2, values: points.of(onLog(p99)), text, end: 'p99' };
-  return { ...window, times: points.times, unit: 'log', scale, lines: [line], layers: markLayers(window, true) };
+  const lines = percentileLines(columns, points, recent);
+  return {
+    ...window,
+    times: points.times,
+    unit: 'log',
+    scale,
+    lines,
+    layers: markLayers(window),
+    notes: tooLowNotes(window),
+  };
+}
+
+function percentileLines(columns: PercentileColumns, points: Points, recent: Percentiles | undefined): Line[] {
+  return PERCENTILES.map((line) => {
+    const values = points.of(onLog(columns[line.label]));
+    return { ...line, values, text, now: recent?.[line.label], end: line.label };
+  });
 }
 
 /** Four rows for a factor of two are as high as a line of text is thick. */
@@ -46,7 +68,7 @@ const DARKEST = 5;
 const CONTRAST = 0.7;
 
 /** Shows for each five seconds which share of the transfers took how long. */
-export function spread(history: HistoryAnswer, window: Window): Picture {
+export function spread(history: HistoryAnswer, window: Window, recent: Percentiles | undefined): Picture {
   const points = new Points(history.timesMs, window);
   const { transferTimesUs } = history;
   const p99: Line = {
@@ -54,6 +76,7 @@ export function spread(history: HistoryAnswer, window: Window): Picture {
     colour: 'text',
     values: points.of(onLog(history.fleet.p99)),
     text,
+    now: recent?.p99,
     end: 'p99',
   };
   return {

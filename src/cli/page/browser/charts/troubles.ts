@@ -6,6 +6,7 @@ import { type Bar, bars, threshold } from './layers.js';
 import type { Line, Picture } from './picture.js';
 import { countScale, roundStep, type SteadyTop } from './scales.js';
 import { markLayers, Points, type Window } from './window.js';
+import { newest } from '../history.js';
 import { highest } from '../series.js';
 
 const perSecond = (value: number | null): string => (value === null ? '–' : `${figureText(rateFigure(value))}/s`);
@@ -14,7 +15,7 @@ const share = (value: number | null): string => (value === null ? '–' : percen
 const BAR_S = 5;
 const LARGEST = 4;
 
-/** Means of the points of each five seconds, begun at round times: bars do not change while the time goes on. */
+/** Means of the points of each five seconds, begun at round times, so that the bars of the past do not change. */
 function bins(times: readonly number[], values: Column): Map<number, number> {
   const found = new Map<number, { sum: number; seconds: number }>();
   times.forEach((time, i) => {
@@ -68,13 +69,11 @@ export function errors(
     unit: 'per second, by status',
     scale: countScale(top.next(Math.max(0, ...heights.values()), 1)),
     lines,
-    sum: (at) =>
-      perSecond(
-        sumAt(
-          statuses.map(({ values }) => values),
-          at,
-        ) || null,
-      ).replace('–', ''),
+    sum: (at) => {
+      const now = statuses.map(({ values }) => (at === undefined ? newest(values) : values[at]) ?? 0);
+      const sum = now.reduce((all, value) => all + value, 0);
+      return sum === 0 ? '' : perSecond(sum);
+    },
     layers: [bars(stacked.filter(({ low, high }) => high > low)), ...markLayers(window)],
     ...(isQuiet
       ? { note: words.note, quiet: { text: `No errors in ${words.span}`, isGood: window.unknownFrom === undefined } }

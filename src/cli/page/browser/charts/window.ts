@@ -1,6 +1,7 @@
 /** The span of time that the charts show, and what is known of the figures in it. Pure. */
 import type { Column } from '../../../api/history-answer.js';
-import { hatch, type Layer, vertical } from './layers.js';
+import { beside, hatch, type Layer, vertical } from './layers.js';
+import { drawCross, drawRestart } from './signs.js';
 import { clock } from '../clock.js';
 
 /** Times in seconds since the epoch. */
@@ -11,8 +12,9 @@ export interface Window {
   readonly unknownFrom?: number;
   /** The numbers are too low from this time on. */
   readonly tooLowFrom?: number;
-  /** Ends of agents that were transferring. */
+  /** Ends of agents that were transferring, and restarts. */
   readonly ends: readonly number[];
+  readonly restarts: readonly number[];
 }
 
 /** Points of a history in a window, with one more on either side, so that lines reach the edges. */
@@ -34,14 +36,19 @@ export class Points {
   }
 }
 
-/** Returns the layers of every chart over time: what is unknown, what is too low, and the ends of agents. */
-export function markLayers({ to, unknownFrom, tooLowFrom, ends }: Window, saysTooLow = false): Layer[] {
-  const text = (from: number): string => (saysTooLow ? `too low from ${clock(from * 1000)}` : '');
+/** Returns the layers of every chart over time: what is unknown, what is too low, restarts and ends of agents. */
+export function markLayers({ to, unknownFrom, tooLowFrom, ends, restarts }: Window): Layer[] {
   return [
     ...(unknownFrom === undefined ? [] : [hatch(unknownFrom, to, 'idle')]),
     ...(tooLowFrom === undefined
       ? []
-      : [hatch(tooLowFrom, unknownFrom ?? to, 'warn-mark'), vertical(tooLowFrom, 'warn', text(tooLowFrom))]),
-    ...ends.map((time) => vertical(time, 'bad')),
+      : [hatch(tooLowFrom, unknownFrom ?? to, 'warn-mark'), vertical(tooLowFrom, 'warn')]),
+    ...restarts.map((time) => vertical(time, 'idle', drawRestart)),
+    ...ends.map((time) => vertical(time, 'bad', drawCross)),
   ];
+}
+
+/** Returns the note of a chart that says since when its numbers are too low. */
+export function tooLowNotes({ tooLowFrom }: Window): Layer[] {
+  return tooLowFrom === undefined ? [] : [beside(tooLowFrom, 'warn', `too low from ${clock(tooLowFrom * 1000)}`)];
 }

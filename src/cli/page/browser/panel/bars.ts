@@ -1,6 +1,6 @@
 /** A table of counts with bars beside them: screen readers get the numbers. */
 import { countFigure, figureText } from '../../../figures/figure.js';
-import { element, setNumber, setRows, setText } from '../dom.js';
+import { element, setNumber, setShare, setRows, setText } from '../dom.js';
 import type { BarRow } from './bucket-rows.js';
 
 export class BarTable {
@@ -31,7 +31,7 @@ export class BarTable {
     setRows(this.#body, rows, barRow, ({ children }, { label, count }) => {
       setText(children[0]!, label);
       const [bar, number] = children[1]!.firstElementChild!.children as unknown as [HTMLElement, HTMLDataElement];
-      bar.style.setProperty('--share', String(count / most));
+      setShare(bar, count / most);
       bar.classList.toggle('some', count > 0);
       setNumber(number, count, figureText(countFigure(count)));
     });

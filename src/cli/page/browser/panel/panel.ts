@@ -13,7 +13,7 @@ import type { TimeCursor } from '../charts/time-cursor.js';
 import { agentTime } from '../charts/times.js';
 import type { Window } from '../charts/window.js';
 import { length, since } from '../clock.js';
-import { byId, element, figurePlace, icon, setFigure, setIcon, setNumber, setRows, setText } from '../dom.js';
+import { byId, element, figurePlace, icon, setFigure, setIcon, setNumber, setRows, setShare, setText } from '../dom.js';
 import { BarTable } from './bars.js';
 import { bucketRows } from './bucket-rows.js';
 import { type Fact, memoryFacts, placeFacts, ringFacts, workFacts } from './facts.js';
@@ -25,6 +25,8 @@ export interface PanelInput {
   readonly findings: readonly Finding[];
   readonly history: HistoryAnswer;
   readonly window: Window;
+  /** False if the charts show a time that is over. */
+  readonly isLive: boolean;
   readonly nowMs: number;
 }
 
@@ -76,7 +78,7 @@ export class Panel {
     this.#throughput = new Frame(byId('panel-throughput'), { title: 'Throughput', lines: 2, heading: 'h3' }, cursor);
     this.#time = new Frame(
       byId('panel-time'),
-      { title: 'Transfer time', lines: 1, isLog: true, heading: 'h3' },
+      { title: 'Transfer time', lines: 3, isLog: true, heading: 'h3' },
       cursor,
     );
     for (const [key, table] of Object.entries(this.#tables)) byId(`place-${key}`).append(table.node);
@@ -107,7 +109,7 @@ export class Panel {
   }
 
   show(input: PanelInput): void {
-    const { agent, row, statuses, history, window } = input;
+    const { agent, row, statuses, history, window, isLive } = input;
     byId('panel-body').hidden = false;
     byId('panel-note').hidden = true;
     this.#showHead(input);
@@ -115,8 +117,10 @@ export class Panel {
     FIGURES.forEach(([, figure], i) => setFigure(this.#figures[i]!, figure(row)));
     const columns = columnsOf(history, agent.id);
     if (columns !== undefined) {
-      this.#throughput.show(throughput(history.agentTimesMs, columns, window, this.#top));
-      this.#time.show(agentTime(history.agentTimesMs, columns.p99, window));
+      this.#throughput.show(throughput(history.agentTimesMs, columns, window, this.#top, isLive ? row : {}));
+      this.#time.show(
+        agentTime(history.agentTimesMs, columns, window, isLive ? agent.recentTransferTimeUs : undefined),
+      );
     }
     const time = (us: number): string => figureText(timeFigure(us));
     this.#tables.times.show(bucketRows(agent.transferTimesUs, time));
@@ -129,7 +133,7 @@ export class Panel {
     setText(byId('panel-errors-sum'), errorsText(agent, input.nowMs));
     showFacts('panel-work', workFacts(agent));
     showFacts('panel-ring', ringFacts(agent));
-    byId('panel-fill').style.setProperty('--share', String(agent.fill));
+    setShare(byId('panel-fill'), agent.fill);
     byId('panel-fill').classList.toggle('warn', agent.troubles.full !== undefined);
     showFacts('panel-memory', memoryFacts(agent));
     showFacts('panel-place', placeFacts(agent, input.nowMs));

@@ -1,7 +1,9 @@
-/** Addresses of `--url`. */
+/** Addresses of `--url`: of a running serve, or of another exposition. */
 import { InvalidArgumentError } from 'commander';
+import { credentialsIn, type ServerAddress } from './http/server-address.js';
 
 const HAS_SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
+const UNIX = 'unix:';
 /** Port of serve, for an address without a scheme. */
 const DEFAULT_PORT = 9464;
 
@@ -9,23 +11,27 @@ const DEFAULT_PORT = 9464;
  * Parses addresses; one that is given twice counts once. `gpu-node-17:9464` means `http://gpu-node-17:9464`.
  * @throws InvalidArgumentError
  */
-export function addressesIn(texts: readonly string[]): readonly URL[] {
-  const urls = texts.map(addressOf);
-  return [...new Map(urls.map((url) => [url.href, url])).values()];
+export function addressesIn(texts: readonly string[]): readonly ServerAddress[] {
+  const all = texts.map(addressIn);
+  return [...new Map(all.map((one) => [one.socketPath ?? one.url.href, one])).values()];
 }
 
-function addressOf(text: string): URL {
+/** @throws InvalidArgumentError */
+export function addressIn(text: string): ServerAddress {
+  if (text.startsWith(`${UNIX}/`)) {
+    return { name: text, url: new URL('http://localhost/'), socketPath: text.slice(UNIX.length) };
+  }
   const full = HAS_SCHEME.test(text) ? text : `http://${withPort(text)}`;
   const url = URL.canParse(full) ? new URL(full) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw refused(text, 'Allowed: host, host:port, or an address that begins with http:// or https://.');
+    throw refused(text, 'Allowed: host, host:port, unix:/path, or an address that begins with http:// or https://.');
   }
   try {
     credentialsIn(url);
   } catch {
     throw refused(text, 'Allowed in user and password: UTF-8, percent-encoded, so that % is %25.');
   }
-  return url;
+  return { name: url.host, url };
 }
 
 /** As commander reports an argument. */
@@ -36,13 +42,4 @@ function refused(text: string, allowed: string): InvalidArgumentError {
 function withPort(text: string): string {
   const [host = '', ...path] = text.split(/(?=[/?#])/);
   return [/:\d*$/.test(host) ? host : `${host}:${DEFAULT_PORT}`, ...path].join('');
-}
-
-/**
- * Returns `user:password` if the address has one of them.
- * @throws URIError if they are not percent-encoded UTF-8
- */
-export function credentialsIn({ username, password }: URL): string | undefined {
-  if (username === '' && password === '') return undefined;
-  return `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
 }

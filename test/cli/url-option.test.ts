@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressesIn } from '../../../src/cli/top/address.js';
+import { addressesIn } from '../../src/cli/url-option.js';
 
 describe('an address', () => {
   it.each([
@@ -14,15 +14,15 @@ describe('an address', () => {
     ['http://host', 'http://host/'],
     ['HTTPS://host/gpu7', 'https://host/gpu7'],
   ])('%s is %s', (text, url) => {
-    expect(addressesIn([text]).map(({ href }) => href)).toEqual([url]);
+    expect(addressesIn([text]).map((one) => one.url.href)).toEqual([url]);
   });
 
-  it.each(['', 'a b', 'ftp://host', 'http://', 'file:///etc/passwd'])('%j is refused', (text) => {
-    expect(() => addressesIn([text])).toThrow('Allowed: host, host:port, or an address');
+  it.each(['', 'a b', 'ftp://host', 'http://', 'file:///etc/passwd', 'unix:a'])('%j is refused', (text) => {
+    expect(() => addressesIn([text])).toThrow('Allowed: host, host:port, unix:/path, or an address');
   });
 
   it('that is given twice counts once', () => {
-    const urls = addressesIn(['a', 'b', 'http://a:9464/']);
-    expect(urls.map(({ host }) => host)).toEqual(['a:9464', 'b:9464']);
+    const all = addressesIn(['a', 'b', 'http://a:9464/', 'unix:/run/a', 'unix:/run/b', 'unix:/run/a']);
+    expect(all.map(({ name }) => name)).toEqual(['a:9464', 'b:9464', 'unix:/run/a', 'unix:/run/b']);
   });
 });

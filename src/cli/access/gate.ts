@@ -1,0 +1,155 @@
+/** Gate of the HTTP server by a web configuration, whose files are read anew when they have changed. */
+import type { IncomingMessage } from 'node:http';
+import { TLSSocket, type TlsOptions } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
+import { NixlTelemetryError, reasonOf } from '../../errors.js';
+import type { RefusalReason } from '../../instrumentation/serve-state.js';
+import type { Gate, Headers, Refusal } from '../http/gate.js';
+import { note } from '../process/output.js';
+import { certificateRefusal } from './client-certificate.js';
+import { Passwords } from './passwords.js';
+import { ReadFiles } from './read-files.js';
+import { tlsOptions } from './tls-options.js';
+import { readWebConfig, type WebConfig } from './web-config.js';
+
+/** Time between two log lines about refusals for the same reason. */
+const LOG_INTERVAL_MS = 60_000;
+
+const CHALLENGE = { connection: 'close', 'www-authenticate': 'Basic realm="nixl-otel", charset="UTF-8"' };
+// Refused clients must ask with new connections, because the number of open ones is limited.
+const NO_CREDENTIALS = refusal('no_credentials', 401, 'This server needs a user and a password.', CHALLENGE);
+const WRONG_CREDENTIALS = refusal('wrong_credentials', 401, 'The user or the password is wrong.', CHALLENGE);
+const BUSY = refusal('busy', 503, 'Too many passwords are being compared. Try again.', {
+  connection: 'close',
+  'retry-after': '1',
+});
+
+interface Loaded {
+  readonly config: WebConfig;
+  readonly tls: TlsOptions | undefined;
+}
+
+export class WebGate implements Gate {
+  readonly protectsProbes: boolean;
+  /** Refused requests and connections since the start. */
+  readonly refusals = new Map<RefusalReason, number>();
+  readonly #file: string;
+  readonly #passwords = new Passwords();
+  readonly #onTlsChange: ((tls: TlsOptions) => void)[] = [];
+  readonly #loggedMs = new Map<RefusalReason, number>();
+  #files = new ReadFiles();
+  #loaded: Loaded;
+  #isStale = false;
+
+  /** @throws NixlTelemetryError CONFIG_INVALID */
+  constructor(file: string, protectsProbes: boolean) {
+    this.#file = file;
+    this.protectsProbes = protectsProbes;
+    this.#loaded = this.#read();
+    this.#passwords.use(this.#loaded.config.users);
+  }
+
+  get tls(): TlsOptions | undefined {
+    return this.#loaded.tls;
+  }
+
+  get headers(): Headers {
+    return this.#loaded.config.headers;
+  }
+
+  /** True if the files have changed and cannot be used, so that their earlier contents count. */
+  get isStale(): boolean {
+    this.refresh();
+    return this.#isStale;
+  }
+
+  refresh(): void {
+    if (!this.#files.haveChanged) return;
+    try {
+      const before = this.#loaded;
+      const now = this.#read();
+      refuseOtherKinds(before.config, now.config);
+      const isSameTls = isDeepStrictEqual(before.config.tls, now.config.tls);
+      this.#loaded = isSameTls ? { ...now, tls: before.tls } : now;
+      this.#isStale = false;
+      this.#passwords.use(now.config.users);
+      if (now.tls !== undefined && !isSameTls) for (const use of this.#onTlsChange) use(now.tls);
+      note(`the web configuration ${this.#file} has changed and was read anew`);
+    } catch (error) {
+      this.#isStale = true;
+      note(
+        `the web configuration has changed and cannot be used; its earlier contents count: ${reasonOf(error)}`,
+        'error',
+      );
+    }
+  }
+
+  onTlsChange(use: (tls: TlsOptions) => void): void {
+    this.#onTlsChange.push(use);
+  }
+
+  check(request: IncomingMessage): Refusal | undefined | Promise<Refusal | undefined> {
+    const { socket, headers } = request;
+    this.refresh();
+    const { tls, users } = this.#loaded.config;
+    // A Unix socket has no TLS.
+    const refused = tls !== undefined && socket instanceof TLSSocket ? certificateRefusal(socket, tls) : undefined;
+    if (refused !== undefined || users.size === 0) return refused;
+    const credentials = credentialsIn(headers.authorization);
+    if (credentials === undefined) return NO_CREDENTIALS;
+    const verdict = this.#passwords.check(...credentials, socket.remoteAddress ?? '');
+    if (verdict === 'right') return undefined;
+    if (verdict === 'busy') return BUSY;
+    return verdict.then((one) => (one === 'right' ? undefined : WRONG_CREDENTIALS));
+  }
+
+  refused(reason: RefusalReason, text: string, address: string | undefined): void {
+    this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
+    const nowMs = performance.now();
+    if (nowMs - (this.#loggedMs.get(reason) ?? -Infinity) < LOG_INTERVAL_MS) return;
+    this.#loggedMs.set(reason, nowMs);
+    const at = address === undefined ? '' : ` at ${address}`; // a Unix socket has none
+    // A browser asks once without credentials.
+    note(`a client${at} was refused (${reason}): ${text}`, reason === 'no_credentials' ? 'info' : 'warning');
+  }
+
+  close(): void {
+    this.#passwords.close();
+  }
+
+  #read(): Loaded {
+    this.#files = new ReadFiles();
+    const config = readWebConfig(this.#file, (file) => this.#files.read(file));
+    try {
+      return { config, tls: config.tls && tlsOptions(config.tls) };
+    } catch (cause) {
+      const message = `${this.#file}: tls_server_config cannot be used: ${reasonOf(cause)}`;
+      throw new NixlTelemetryError('CONFIG_INVALID', message, { path: this.#file, cause });
+    }
+  }
+}
+
+/**
+ * A server asks for the same kinds of proof from its start to its end: a file that was cut off while it was written must not
+ * open it.
+ */
+function refuseOtherKinds(before: WebConfig, now: WebConfig): void {
+  const kinds = ({ tls, users }: WebConfig): string => {
+    const ofTls = tls && ['TLS', tls.clientAuth, ...(tls.allowedSans === undefined ? [] : ['client_allowed_sans'])];
+    return [...(ofTls ?? []), ...(users.size === 0 ? [] : ['users'])].join(', ');
+  };
+  if (kinds(before) === kinds(now)) return;
+  throw new Error(`it asks for ${kinds(now)} in place of ${kinds(before)}: restart serve for that`);
+}
+
+/** Returns user and password; undefined if there are none. */
+function credentialsIn(authorization: string | undefined): [user: string, password: string] | undefined {
+  const [, encoded] = /^basic +([\w+/=-]+) *$/i.exec(authorization ?? '') ?? [];
+  const text = Buffer.from(encoded ?? '', 'base64').toString();
+  const colon = text.indexOf(':');
+  return colon < 0 ? undefined : [text.slice(0, colon), text.slice(colon + 1)];
+}
+
+function refusal(reason: RefusalReason, status: number, text: string, headers: Headers): Refusal {
+  return { reason, status, text, headers };
+}

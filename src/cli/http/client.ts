@@ -1,0 +1,86 @@
+/** HTTP client of commands that ask a running serve: over TLS, with a client certificate or a user, or over a Unix socket. */
+import { Agent, type AgentOptions, get, type IncomingMessage, type RequestOptions } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { reasonOf } from '../../errors.js';
+import { credentialsIn, type ServerAddress, withoutSecrets } from './server-address.js';
+
+const TIMEOUT_MS = 5_000;
+
+/** Credentials of the client, and the authority that it trusts. */
+export interface ClientAccess {
+  /** PEM, as the next ones. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  /** `user:password`, for addresses without them. */
+  readonly credentials?: string;
+  /** False if any certificate of the server will do. Default: true. */
+  readonly verifies?: boolean;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly text: string;
+  /** Address to which the server redirects. The client does not follow it: it would get the credentials. */
+  readonly location: string | undefined;
+}
+
+export class HttpClient {
+  readonly #options: RequestOptions;
+  readonly #isSecure: boolean;
+  readonly #agentOptions: AgentOptions & Omit<ClientAccess, 'credentials' | 'verifies'>;
+  readonly #closed = new AbortController();
+  #agent: Promise<{ send: typeof get; agent: Agent }> | undefined;
+
+  constructor({ url, socketPath }: ServerAddress, { credentials, verifies = true, ...files }: ClientAccess = {}) {
+    const shown = credentialsIn(url) ?? credentials;
+    const authorization =
+      shown === undefined ? {} : { authorization: `Basic ${Buffer.from(shown).toString('base64')}` };
+    this.#options = {
+      headers: { 'accept-encoding': 'gzip', ...authorization },
+      ...(socketPath === undefined ? {} : { socketPath }),
+    };
+    this.#isSecure = url.protocol === 'https:';
+    this.#agentOptions = { keepAlive: true, ...files, ...(verifies ? {} : { rejectUnauthorized: false }) };
+  }
+
+  /** @throws Error with the reason of a failure, also if there is no answer in five seconds. */
+  async get(address: URL): Promise<HttpAnswer> {
+    const { send, agent } = await (this.#agent ??= this.#connect());
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.any([timeout, this.#closed.signal]);
+    try {
+      const response = await new Promise<IncomingMessage>((resolve, reject) => {
+        send(withoutSecrets(address), { ...this.#options, agent, signal }, resolve).on('error', reject);
+      });
+      const { statusCode, headers } = response;
+      return { status: statusCode!, text: await textOf(response), location: headers.location };
+    } catch (error) {
+      throw timeout.aborted
+        ? new Error(`no answer in ${TIMEOUT_MS / 1000} s`)
+        : new Error(reasonOf(error), { cause: error });
+    }
+  }
+
+  /** Ends open requests. */
+  close(): void {
+    this.#closed.abort();
+    void this.#agent?.then(({ agent }) => agent.destroy());
+  }
+
+  async #connect(): Promise<{ send: typeof get; agent: Agent }> {
+    if (!this.#isSecure) return { send: get, agent: new Agent(this.#agentOptions) };
+    const https = await import('node:https');
+    return { send: https.get, agent: new https.Agent(this.#agentOptions) };
+  }
+}
+
+async function textOf(response: IncomingMessage): Promise<string> {
+  const isPacked = response.headers['content-encoding'] === 'gzip';
+  const body: Readable = isPacked ? response.pipe(createGunzip()) : response;
+  if (isPacked) response.on('error', (error) => body.destroy(error));
+  let text = '';
+  for await (const part of body.setEncoding('utf8')) text += part as string;
+  return text;
+}

@@ -1,0 +1,169 @@
+/** One address of the HTTP server, with limits against clients that stall or flood. */
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { Server as SecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TlsOptions } from 'node:tls';
+import { reasonOf } from '../../errors.js';
+import { addressText, type ListenAddress } from '../../settings/listen-address.js';
+import { Failure } from '../process/failure.js';
+import { warnOnce } from '../process/output.js';
+import type { Gate } from './gate.js';
+
+export interface Listener {
+  /** `http://127.0.0.1:9464`, or `unix:/path`; while it listens. */
+  readonly url: string;
+  /**
+   * Returns false if the address is taken, and may be called again.
+   * @throws Failure for any other reason not to listen
+   */
+  listenIfFree(): Promise<boolean>;
+  /** Waits for pending answers, at most two seconds. */
+  close(): Promise<void>;
+}
+
+const LIMITS = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 2_500,
+  maxHeaderSize: 16_384,
+  /** Longer than most scrape intervals, so that a scraper keeps its connection. */
+  keepAliveTimeout: 75_000,
+};
+const MAX_HEADERS = 64;
+const MAX_CONNECTIONS = 256;
+const CLOSE_DEADLINE_MS = 2_000;
+
+/** Resolves to false if the address is taken. */
+type Bind = (server: Server) => Promise<boolean>;
+
+/** `stalledMs`: a client that reads nothing for this long is disconnected. */
+export async function makeListener(
+  address: ListenAddress,
+  respond: RequestListener,
+  stalledMs: number,
+  gate: Gate | undefined,
+): Promise<Listener> {
+  const isUnix = 'socketPath' in address;
+  const secured = isUnix ? undefined : gate; // the kernel keeps a Unix socket to this machine
+  const server = secured?.tls === undefined ? createServer(LIMITS, respond) : await secureServer(secured, respond);
+  server.maxHeadersCount = MAX_HEADERS;
+  server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(stalledMs);
+  const bind: Bind = isUnix ? (await import('./unix-socket.js')).bindTo(address) : listening(address);
+  // While no file descriptor is free, some versions of Node report each connection that they cannot accept.
+  const warn = warnOnce();
+  const onError = (error: Error): void => warn(`a connection could not be accepted: ${reasonOf(error)}`);
+  return {
+    async listenIfFree() {
+      try {
+        if (!(await bind(server))) return false;
+      } catch (error) {
+        if (error instanceof Failure) throw error;
+        const { code = '', message } = error as NodeJS.ErrnoException;
+        throw cannotServe(address, problemsOf(address)[code] ?? message);
+      }
+      server.on('error', onError);
+      return true;
+    },
+    get url() {
+      return isUnix ? addressText(address) : urlOf(server, 'setSecureContext' in server ? 'https' : 'http');
+    },
+    async close() {
+      server.off('error', onError);
+      await close(server);
+    },
+  };
+}
+
+export function taken(address: ListenAddress): Failure {
+  return cannotServe(address, problemsOf(address)[TAKEN]!);
+}
+
+async function secureServer(gate: Gate, respond: RequestListener): Promise<SecureServer> {
+  const { createServer: createSecureServer } = await import('node:https');
+  const server = createSecureServer({ ...LIMITS, handshakeTimeout: LIMITS.headersTimeout, ...gate.tls }, respond);
+  followFiles(server, gate);
+  reportHandshakes(server, gate);
+  return server;
+}
+
+/** Begins each connection with the present certificate, and ends those that were checked against former authorities. */
+function followFiles(server: SecureServer, gate: Gate): void {
+  const begunWith = new WeakMap<object, TlsOptions | undefined>();
+  // Before Node's own listener, which begins the handshake.
+  server.prependListener('connection', () => gate.refresh());
+  server.on('secureConnection', (socket) => begunWith.set(socket, gate.tls));
+  server.prependListener('request', ({ socket }, response) => {
+    gate.refresh();
+    if (begunWith.get(socket) !== gate.tls) response.setHeader('connection', 'close');
+  });
+  gate.onTlsChange((tls) => {
+    server.setSecureContext(tls);
+    server.closeIdleConnections();
+  });
+}
+
+function reportHandshakes(server: SecureServer, gate: Gate): void {
+  server.on('tlsClientError', (error: NodeJS.ErrnoException & { reason?: string }, socket) => {
+    // A client that goes away, such as a probe of the port, was not refused.
+    if (error.code === 'ECONNRESET') return;
+    gate.refused('handshake', `TLS could not begin: ${error.reason ?? reasonOf(error)}`, socket.remoteAddress);
+  });
+}
+
+function listening(address: Exclude<ListenAddress, { socketPath: string }>): Bind {
+  return async (server) => {
+    server.listen(address.host === undefined ? { port: address.port } : { host: address.host, port: address.port });
+    try {
+      await once(server, 'listening');
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === TAKEN) return false;
+      throw error;
+    }
+  };
+}
+
+function urlOf(server: Server, scheme: string): string {
+  const { address, port, family } = server.address() as AddressInfo;
+  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
+
+function cannotServe(address: ListenAddress, reason: string): Failure {
+  if ('socketPath' in address) return new Failure(`cannot serve on ${addressText(address)}: ${reason}`);
+  const { host = 'all addresses,', port } = address;
+  return new Failure(`cannot serve on ${host} port ${port}: ${reason}`);
+}
+
+const TAKEN = 'EADDRINUSE';
+
+/** Returns the reasons and remedies of errors by their codes. */
+function problemsOf(address: ListenAddress): Readonly<Record<string, string>> {
+  if ('socketPath' in address) {
+    return {
+      [TAKEN]: 'another process answers there; choose another path with --listen',
+      // libuv reports it in place of ENOENT, too.
+      EACCES: 'its folder does not exist, or this user may not write there; choose another path with --listen',
+    };
+  }
+  const name = 'the host name is not known; choose another with --host or --listen';
+  return {
+    [TAKEN]: 'the port is taken; choose another with --port or --listen (0 takes any free one)',
+    EACCES: 'not permitted; choose a port above 1023 with --port or --listen',
+    EADDRNOTAVAIL: 'this machine does not have that address; choose another with --host or --listen',
+    ENOTFOUND: name,
+    EAI_AGAIN: name,
+  };
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => server.closeAllConnections(), CLOSE_DEADLINE_MS);
+    server.close(() => {
+      clearTimeout(deadline);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

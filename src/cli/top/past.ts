@@ -1,0 +1,42 @@
+/** The history of serve as points, of one host or of several. Pure. */
+import { API } from '../api/answer.js';
+import type { Column, HistoryAnswer } from '../api/history-answer.js';
+import { PRESENT_MS } from '../verdict/trouble-watch.js';
+import { idOf } from './answer.js';
+import type { Past, Point, Values } from './points.js';
+
+export function isHistoryAnswer(json: unknown): json is HistoryAnswer {
+  return typeof json === 'object' && json !== null && 'api' in json && json.api === API && 'agentTimesMs' in json;
+}
+
+export function pastOf(answer: HistoryAnswer): Past {
+  const { fleet, timesMs, agentTimesMs, agents, takenMs } = answer;
+  const errors = sumOf(Object.values(fleet.errors), timesMs.length);
+  return {
+    takenMs,
+    fleet: pointsOf(timesMs, { ...fleet, errors }, [fleet.full, fleet.dropped]),
+    agents: new Map(agents.map((agent) => [idOf(answer, agent.id), pointsOf(agentTimesMs, agent, [agent.full])])),
+  };
+}
+
+type Columns = Partial<Record<keyof Values, Column>>;
+
+/** Each point of the answer covers the time since the one before. `losses`: columns of what makes numbers too low. */
+function pointsOf(timesMs: readonly number[], columns: Columns, losses: readonly Column[]): Point[] {
+  let lostMs = -Infinity;
+  return timesMs.flatMap((toMs, i): Point[] => {
+    if (losses.some((column) => (column[i] ?? 0) > 0)) lostMs = toMs;
+    const value = (field: keyof Values): number | undefined => columns[field]?.[i] ?? undefined;
+    const [fromMs, tx] = [timesMs[i - 1], value('tx')];
+    if (fromMs === undefined || tx === undefined) return [];
+    const [rx, requests, errors] = [value('rx'), value('requests'), value('errors')];
+    const [p50, p90, p99] = [value('p50'), value('p90'), value('p99')];
+    // As in a verdict, where a trouble is present for a minute.
+    const tooLow = toMs - lostMs < PRESENT_MS ? 1 : 0;
+    return [{ fromMs, toMs, values: { tx, rx, requests, errors, p50, p90, p99, tooLow } }];
+  });
+}
+
+function sumOf(columns: readonly Column[], length: number): Column {
+  return Array.from({ length }, (_, i) => columns.reduce((sum, column) => sum + (column[i] ?? 0), 0));
+}

@@ -1,0 +1,23 @@
+/** Points over time, for graphs: rates and percentiles between two times. */
+
+/** Bytes, transfers and failed operations per second; microseconds; 1 while numbers are too low. */
+export const FIELDS = ['tx', 'rx', 'requests', 'errors', 'p50', 'p90', 'p99', 'tooLow'] as const;
+export type Field = (typeof FIELDS)[number];
+/** Undefined: unknown. */
+export type Values = Readonly<Record<Field, number | undefined>>;
+
+/** Times are milliseconds since the epoch. */
+export interface Point {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly values: Values;
+}
+
+/** Points that serve has recorded, oldest first. */
+export interface Past {
+  /** Time of the newest ones, by the clock of all of them. */
+  readonly takenMs: number;
+  readonly fleet: readonly Point[];
+  /** By id. */
+  readonly agents: ReadonlyMap<string, readonly Point[]>;
+}

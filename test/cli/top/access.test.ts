@@ -1,0 +1,138 @@
+/** top and doctor ask a serve with a web configuration, and one on a Unix socket. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { RingWriter } from '../../../src/rings.js';
+import { Authority, type Pair } from '../../support/certificates.js';
+import { GuardedServe, hashOf } from '../access/guarded-serve.js';
+import { run, start, temporaryDirectory } from '../command.js';
+
+const ONCE = ['--once', '--json', '--interval', '100'];
+let authority: Authority;
+let server: Pair;
+let client: Pair;
+beforeAll(() => {
+  authority = new Authority();
+  server = authority.issue('server');
+  client = authority.issue('client');
+});
+
+function fileWith(text: string): string {
+  const file = path.join(temporaryDirectory(), 'file');
+  writeFileSync(file, text);
+  return file;
+}
+
+function rings(): string {
+  const directory = temporaryDirectory();
+  new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 }).push({ type: 0, value: 1 });
+  return directory;
+}
+
+async function guarded(): Promise<GuardedServe> {
+  const config = {
+    tls_server_config: {
+      cert_file: server.cert,
+      key_file: server.key,
+      client_auth_type: 'RequireAndVerifyClientCert',
+      client_ca_file: authority.ca,
+    },
+    basic_auth_users: { reader: hashOf('secret word') },
+  };
+  return new GuardedServe(config, { ca: authority.ca, ...client, auth: 'reader:secret word' }, [
+    '--dir',
+    rings(),
+  ]).started();
+}
+
+const certificates = () => ['--ca', authority.ca, '--cert', client.cert, '--key', client.key];
+const agentsIn = (text: string) =>
+  (JSON.parse(text) as { agents: { agent: string }[] }).agents.map(({ agent }) => agent);
+
+describe('a serve with TLS, client certificates and users', () => {
+  it('is asked with all of them, the password from a file or a variable', async () => {
+    const { url } = await guarded();
+    const flags = [...ONCE, '--url', url, ...certificates(), '--user', 'reader'];
+    const byFile = await run(['top', ...flags, '--password-file', fileWith('secret word\n')]);
+    expect([byFile.stderr, agentsIn(byFile.stdout)]).toEqual(['', ['agent']]);
+    const byVariable = await run(['top', ...flags], { NIXL_OTEL_PASSWORD: 'secret word' });
+    expect([byVariable.stderr, agentsIn(byVariable.stdout)]).toEqual(['', ['agent']]);
+    const doctor = ['doctor', '--url', url, ...certificates(), '--user', 'reader'];
+    const diagnosed = await run(doctor, { NIXL_OTEL_PASSWORD: 'secret word' });
+    expect([diagnosed.code, diagnosed.stdout]).toEqual([0, expect.stringContaining('ready, 1 agents')]);
+  });
+
+  it('says what is missing', async () => {
+    const { url } = await guarded();
+    const top = (...flags: string[]) => run(['top', ...ONCE, '--url', url, ...flags], { NIXL_OTEL_PASSWORD: 'wrong' });
+    expect((await top()).stderr).toMatch(/no metrics from https:\S+: (unable to verify|self-signed)/);
+    expect((await top('--ca', authority.ca)).stderr).toContain('status 403: This server needs a client certificate');
+    expect((await top(...certificates())).stderr).toContain('status 401: This server needs a user and a password');
+    const wrong = await top(...certificates(), '--user', 'reader');
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('status 401: The user or the password is')]);
+    const doctor = (...flags: string[]) => run(['doctor', '--url', url, ...flags], { NIXL_OTEL_PASSWORD: 'wrong' });
+    expect((await doctor('--ca', authority.ca)).stdout).toContain('ready; it shows its agents only with credentials');
+    const refused = await doctor(...certificates(), '--user', 'reader');
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/is wrong. \[serve-refuses\]/)]);
+  });
+
+  it('is found by doctor on its own host, with its web configuration', async () => {
+    const { url, file, command } = await guarded();
+    const config = fileWith(JSON.stringify({ serve: { listen: new URL(url).host, webConfig: file } }));
+    const env = { NIXL_OTEL_CONFIG: config };
+    const { stdout } = await run(['doctor', '--json', '--dir', temporaryDirectory()], env);
+    expect(stdout).toContain(`process ${command.child.pid} (nixl-otel) serves there`);
+    writeFileSync(file, 'basic_auth_users: {}');
+    expect((await run(['doctor', '--json', '--dir', temporaryDirectory()], env)).stdout).toContain(
+      'no object with users',
+    );
+  });
+});
+
+describe('a Unix socket', () => {
+  it('is asked by top and doctor, and checked by doctor before serve has it', async () => {
+    const socket = path.join(temporaryDirectory(), 'a.sock');
+    const url = `unix:${socket}`;
+    const directory = rings();
+    const config = fileWith(JSON.stringify({ serve: { listen: url } }));
+    const diagnosed = async () =>
+      (await run(['doctor', '--json', '--dir', directory], { NIXL_OTEL_CONFIG: config })).stdout;
+    expect(await diagnosed()).toMatch(/"subject":"unix:[^"]+","what":"free"/);
+    const serve = start(['serve', '--dir', directory, '--listen', url]);
+    await serve.says(/serves unix:/);
+    const { stdout, stderr } = await run(['top', ...ONCE, '--url', url]);
+    expect([stderr, agentsIn(stdout)]).toEqual(['', ['agent']]);
+    expect((await run(['doctor', '--url', url])).stdout).toContain('ready, 1 agents');
+    expect(await diagnosed()).toMatch(/"subject":"unix:[^"]+","what":"ready, 1 agents"/);
+    await serve.stop('SIGKILL');
+    expect(await diagnosed()).toContain('a socket that no process uses');
+    const gone = await run(['top', ...ONCE, '--url', url]);
+    expect([gone.code, gone.stderr]).toEqual([
+      1,
+      expect.stringContaining(`no metrics from ${url}: connect ECONNREFUSED`),
+    ]);
+  });
+});
+
+describe('a flag without effect is refused:', () => {
+  it.each([
+    [['--ca', '/a', '--url', 'http://h'], '--ca needs --url with an address that begins with https://'],
+    [['--cert', '/a', '--key', '/b'], '--cert needs --url with an address'],
+    [['--cert', '/a', '--url', 'https://h'], '--cert and --key need each other'],
+    [['--user', 'a', '--url', 'h'], '--user needs a password: give --password-file <file> or set NIXL_OTEL_PASSWORD'],
+    [['--user', 'a', '--dir', '/rings'], '--user needs --url'],
+    [['--password-file', '/a', '--url', 'h'], '--password-file needs --user'],
+    [['--ca', '/none.pem', '--url', 'https://h'], '--ca: ENOENT'],
+  ])('%j', async (flags, message) => {
+    for (const command of ['top', 'doctor']) {
+      const { code, stderr } = await run([command, ...flags]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+    }
+  });
+});
+
+it('warns of a password that other users can see', async () => {
+  const { stderr } = await run(['top', ...ONCE, '--url', 'http://a:hidden@127.0.0.1:1']);
+  expect(stderr).toContain('warning: other users of this machine can see the password in --url: give --user');
+  expect(stderr).not.toContain('hidden');
+});
