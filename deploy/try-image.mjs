@@ -4,7 +4,7 @@
 //
 //   node deploy/try-image.mjs [DIR]    DIR: keeps the root there, and reuses it in the next run
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -90,6 +90,7 @@ try {
     does[word](rest);
   }
   if (/^(0|root)\b/.test(image.user)) throw new Error('runs as root');
+  chmodSync(root, 0o755); // mkdtemp lets only root enter
   const rings = path.join(root, image.env.NIXL_TELEMETRY_DIR);
   rmSync(rings, { recursive: true, force: true });
   mkdirSync(rings);

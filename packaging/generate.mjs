@@ -1,10 +1,11 @@
 /**
  * Writes what follows from the tables of options, metrics, attributes, commands and findings: the option types, the
- * comments of constants, config.schema.json, the man page, the tables in docs/ and semconv/. `npm run schema` runs it
- * after each change of a table.
+ * comments of constants, config.schema.json, the man page, the tables in docs/, semconv/, and the rules and dashboards in
+ * deploy/. `npm run schema` runs it after each change of a table.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
+import { alertsIn, monitoringFiles } from './monitoring/index.mjs';
 import { withComments } from './reference/constants.mjs';
 import { manPageOf } from './reference/man.mjs';
 import { modelOf } from './reference/model.mjs';
@@ -13,11 +14,18 @@ import { registryOf } from './reference/registry.mjs';
 
 const WIDTH = 120;
 
+/** A Helm chart can read no files outside of its folder: it has copies of the rules. */
+const RULES = 'deploy/prometheus';
+const RULE_FILES = ['alerts.yml', 'recording-rules.yml'];
+const CHART = 'deploy/helm/nixl-otel';
+
 const SETTINGS = ['row', 'option-rows', 'serve-rows', 'file'];
 const TABLES = {
   mapping: 'mapping/index',
   semconv: 'mapping/semconv',
   selfMetrics: 'instrumentation/self-metrics',
+  serveMetrics: 'instrumentation/serve-metrics',
+  reservedNames: 'settings/reserved-names',
   builderRun: 'instrumentation/builders/builder-run',
   comprehensive: 'instrumentation/builders/comprehensive-builder',
   records: 'instrumentation/builders/records-builder',
@@ -40,6 +48,8 @@ export async function generated(modules, read) {
     'docs/doctor.md': between('findings', findingsTable(modules.doctor.FINDINGS), read('docs/doctor.md')),
     'man/nixl-otel.1': manPageOf(await modules.program.programReference(), modules.aboutPackage.PACKAGE_VERSION),
   };
+  for (const file of RULE_FILES)
+    texts[`${CHART}/files/${file}`] = texts[`${RULES}/${file}`] ?? read(`${RULES}/${file}`);
   for (const [file, text] of Object.entries(texts)) {
     if (!file.endsWith('.1')) texts[file] = await format(text, { ...(await resolveConfig(file)), filepath: file });
   }
@@ -56,6 +66,8 @@ function referenceTexts(modules, read) {
     'docs/metrics.md': page,
     'src/mapping/semconv.ts': withComments(read('src/mapping/semconv.ts'), model),
     ...registryOf(model, modules.aboutPackage.PACKAGE_VERSION),
+    ...monitoringFiles(model),
+    'docs/dashboards.md': between('alerts', alertsIn(model), read('docs/dashboards.md')),
   };
 }
 

@@ -38,4 +38,8 @@ export const ATTRIBUTES = [
     values: 'a name, or the file name of a module',
     examples: ['prometheus', 'otlp'],
   },
+  { label: 'result', brief: 'Result of an export.' },
+  { label: 'version', brief: 'Version of this package.', values: 'a version', foreign: 'semconv' },
+  { label: 'node_version', brief: 'Version of Node.js.', values: 'a version', foreign: 'semconv' },
+  { label: 'reason', brief: 'Reason for which `serve` refused a client; `handshake`: TLS could not begin.' },
 ];

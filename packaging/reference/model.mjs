@@ -15,6 +15,7 @@ export function modelOf(modules) {
     ...nixlMetrics(modules),
     ...tallyMetrics(modules),
     ...ownMetrics(modules),
+    ...processMetrics(modules),
     ...countingMetrics(modules),
   ];
   const strangers = Object.keys(NOTES).filter((name) => !metrics.some((metric) => metric.name === name));
@@ -57,7 +58,7 @@ function tallyMetrics({ mapping }) {
 }
 
 /** Metrics that belong to no agent. Their points at rest have all values of their labels. */
-function ownMetrics({ mapping, semconv, selfMetrics, builderRun }) {
+function ownMetrics({ mapping, semconv, selfMetrics, serveMetrics, builderRun }) {
   const { PRESETS } = mapping;
   const presets = Object.keys(PRESETS).filter((preset) => PRESETS[preset].hasOwnMetrics);
   const snapshot = {
@@ -66,11 +67,16 @@ function ownMetrics({ mapping, semconv, selfMetrics, builderRun }) {
     problems: [],
     problemCount: 0,
     stateProblems: [],
-    failedExports: [['', 0]],
+  };
+  const serve = {
+    exporters: [{ exporter: '', failures: 0, results: {} }],
+    process: {},
+    access: { refusals: new Map(), isStale: false },
   };
   const durations = [{ type: 6, seen: 0, recorded: 0, sampledOut: 0, lost: 0 }];
   const listed = [
     ...selfMetrics.SELF_METRICS.map((metric) => ({ ...metric, points: metric.points(snapshot) })),
+    ...serveMetrics.EXPORT_METRICS.map((metric) => ({ ...metric, points: metric.points(serve) })),
     ...selfMetrics.DURATION_METRICS.map((metric) => ({ ...metric, points: metric.points(durations, durations) })),
   ];
   return [
@@ -84,6 +90,19 @@ function ownMetrics({ mapping, semconv, selfMetrics, builderRun }) {
       builder: 'custom',
     },
   ];
+}
+
+/** Metrics of the process of serve: of another registry, and with the names of each naming's world. */
+function processMetrics({ serveMetrics, reservedNames }) {
+  return serveMetrics.PROCESS_METRICS.map(({ names: { nixl, otel }, unit, description }) => ({
+    name: otel ?? nixl,
+    names: { nixl, otel },
+    kind: reservedNames.OWN_METRICS[otel ?? nixl],
+    unit,
+    description,
+    labels: {},
+    group: 'process',
+  }));
 }
 
 /** Metrics of builders that make their own instruments. */

@@ -25,6 +25,7 @@ export function tablesOf({ metrics, attributes, categories }) {
     'event metrics': ownTable('events'),
     'agent metrics': ownTable('agents'),
     'own metrics': ownTable('own'),
+    'process metrics': processTable(inGroup('process')),
     'metrics on request': table(
       ['Metric', 'Builder', 'Kind', 'Unit', 'Value, and what it does not say'],
       inGroup('request').map((metric) => [
@@ -36,7 +37,7 @@ export function tablesOf({ metrics, attributes, categories }) {
       ]),
     ),
     attributes: attributeTable(attributes),
-    'names in Prometheus': nameTable(metrics),
+    'names in Prometheus': nameTable(metrics.filter(({ names }) => names === undefined || names.otel !== undefined)),
   };
 }
 
@@ -54,6 +55,20 @@ function sectionOf(category, metrics) {
   );
   const head = ['Naming `nixl`', 'Naming `otel`', 'Kind', 'Unit', 'Value, and what it does not say'];
   return [`### ${category}`, table(head, rows)];
+}
+
+function processTable(metrics) {
+  const named = (name) => (name === undefined ? '' : code(name));
+  return table(
+    ['Naming `nixl`', 'Naming `otel`', 'Kind', 'Unit', 'Value, and what it does not say'],
+    metrics.map((metric) => [
+      named(metric.names.nixl),
+      named(metric.names.otel),
+      KINDS[metric.kind],
+      metric.unit,
+      meaning(metric),
+    ]),
+  );
 }
 
 function categoryTable(categories) {

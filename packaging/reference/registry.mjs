@@ -32,9 +32,9 @@ export function registryOf({ metrics, attributes }, version) {
   };
 }
 
-/** Metrics of records and of custom builders have attributes that the service chooses. */
+/** Metrics of records and of custom builders have attributes that the service chooses. Those of processes are OpenTelemetry's. */
 function isRegistered({ group, builder }) {
-  return group !== 'request' || builder === 'time';
+  return group !== 'process' && (group !== 'request' || builder === 'time');
 }
 
 function attributeGroup(attributes) {

@@ -1,78 +1,55 @@
-/** The manifests of Kubernetes: their schema, and the programs that they start. */
-import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+/** The manifests of Kubernetes: their schema, and the programs that they start. test/real/helm.test.ts renders them. */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { ROOT, type RunningCommand, start, temporaryDirectory, until } from '../cli/command.js';
-import { tool } from '../support/package.js';
-import { type Manifest, MANIFESTS, parsed, type PodSpec, podSpecs } from './manifests.js';
+import {
+  allManifests,
+  containersOf,
+  type DaemonSetSpec,
+  type Manifest,
+  onAnyPort,
+  onlyOf,
+  parsed,
+  podSpecs,
+  SERVES,
+} from './manifests.js';
+import { problemsOf } from './schemas.js';
 
-const PACKAGES = {
-  kubernetes: ['kubernetes-models@5.1.0', 'kubernetes-models'],
-  operator: ['@kubernetes-models/prometheus-operator@6.0.0', '@kubernetes-models/prometheus-operator'],
-} as const;
+const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
 
-/** Module with the schema and the type of a kind. */
-async function modelOf({ apiVersion, kind }: Manifest): Promise<string> {
-  const [spec, name] = apiVersion.startsWith('monitoring.') ? PACKAGES.operator : PACKAGES.kubernetes;
-  const manifest = await tool(spec, `${name}/package.json`);
-  return path.join(path.dirname(manifest), apiVersion, `${kind}.js`);
-}
-
-function compile(source: string): string {
-  const file = path.join(temporaryDirectory(), 'check.ts');
-  writeFileSync(file, source);
-  const flags = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext'];
-  try {
-    execFileSync(process.execPath, [path.join(ROOT, 'node_modules/typescript/bin/tsc'), ...flags, file]);
-    return '';
-  } catch (error) {
-    return (error as { stdout: Buffer }).stdout.toString();
-  }
-}
-
-/** Program with the fields of a manifest: the compiler refuses unknown ones, which a schema accepts. */
-function fieldsOf(model: string, { kind, metadata, spec }: Manifest): string {
-  return `import { ${kind} } from ${JSON.stringify(model)};
-new ${kind}(${JSON.stringify({ metadata, spec })});
-`;
-}
-
-test.each(MANIFESTS)('%s has the fields and values of its kind, and no others', async (file) => {
-  const manifest = await parsed<Manifest>(file);
-  const model = await modelOf(manifest);
-  const module = (await import(model)) as Record<string, new (data: unknown) => { validate: () => void }>;
-  const Model = module[manifest.kind]!;
-  expect(() => new Model(manifest).validate()).not.toThrow();
-  expect(compile(fieldsOf(model, manifest))).toBe('');
-  const misspelt = JSON.parse(JSON.stringify(manifest).replace(/"(containerPort|targetLabel)"/g, '"$1s"')) as Manifest;
-  expect(compile(fieldsOf(model, misspelt))).toContain('does not exist in type');
+test('they have the fields and values of their kinds, and no others', async () => {
+  const manifests = allManifests();
+  expect(await problemsOf(manifests)).toEqual([]);
+  for (const field of ['containerPort', 'targetLabel', 'policyTypes'])
+    expect(JSON.stringify(manifests)).toContain(field);
+  const misspelt = JSON.stringify(manifests).replace(/"(containerPort|targetLabel|policyTypes)"/g, '"$1s"');
+  const problems = (await problemsOf(JSON.parse(misspelt) as Manifest[])).join('');
+  for (const field of ['containerPorts', 'targetLabels', 'policyTypess']) expect(problems).toContain(field);
 });
 
 test('each nixl-otel that they start answers its probes', async () => {
-  for (const { initContainers, containers } of await podSpecs()) {
-    const container = [...initContainers, ...containers].find(({ name }) => name === 'nixl-otel')!;
+  const specs = podSpecs(allManifests());
+  expect(specs).toHaveLength(2);
+  for (const spec of specs) {
+    const container = containersOf(spec).find(({ name }) => name === 'nixl-otel')!;
     expect(container.ports).toEqual([{ name: 'metrics', containerPort: 9464 }]);
-    const directory = temporaryDirectory();
     const env = Object.fromEntries((container.env ?? []).map(({ name, value }) => [name, value]));
-    const serve = start([...container.args!, '--port', '0'], { ...env, NIXL_TELEMETRY_DIR: directory });
-    const [, port] = await serve.says(/serves http:\/\/0\.0\.0\.0:(\d+)\/metrics/);
-    const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
-    for (const probe of probes.filter((probe) => probe !== undefined)) {
+    const args = onAnyPort(container.args!);
+    const serve = start(args, { ...env, NIXL_TELEMETRY_DIR: temporaryDirectory() });
+    const [, port] = await serve.says(SERVES);
+    const probes = [container.livenessProbe, container.readinessProbe].filter((probe) => probe !== undefined);
+    for (const probe of probes) {
       expect((await fetch(`http://127.0.0.1:${port}${probe.httpGet.path}`)).status).toBe(200);
-      expect(probe.httpGet.port).toBe('metrics');
+      expect(probe.httpGet.port).toBe(9464);
     }
     expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
   }
 });
 
 test('an update of the DaemonSet starts the new pod of a node before it ends the old one', async () => {
-  interface DaemonSet {
-    updateStrategy: unknown;
-    template: { spec: PodSpec & { hostNetwork?: boolean } };
-  }
-  const { updateStrategy, template } = (await parsed<Manifest>('kubernetes/daemonset.yaml')).spec as DaemonSet;
+  const { updateStrategy, template } = onlyOf<DaemonSetSpec>(allManifests(), 'DaemonSet').spec;
   expect(updateStrategy).toEqual({ type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } });
   // The scheduler would place no second pod on the node.
   expect(template.spec.hostNetwork).toBeUndefined();
@@ -84,8 +61,8 @@ test('an update of the DaemonSet starts the new pod of a node before it ends the
   const writer = new RingWriter(ring, { wireVersion: 4, capacity: 64 });
   writer.push({ type: 0, value: 1n });
   const pod = async (): Promise<{ serve: RunningCommand; says: () => Promise<Response> }> => {
-    const serve = start([...container.args!, '--port', '0'], { NIXL_TELEMETRY_DIR: directory });
-    const [, port] = await serve.says(/serves http:\/\/0\.0\.0\.0:(\d+)\/metrics/);
+    const serve = start(onAnyPort(container.args!), { NIXL_TELEMETRY_DIR: directory });
+    const [, port] = await serve.says(SERVES);
     return { serve, says: () => fetch(`http://127.0.0.1:${port}${container.readinessProbe!.httpGet.path}`) };
   };
   const bodyOf = async ({ says }: Awaited<ReturnType<typeof pod>>): Promise<string> => (await says()).text();
@@ -98,8 +75,20 @@ test('an update of the DaemonSet starts the new pod of a node before it ends the
   await until(async () => (await bodyOf(surge)).trim() === 'ready, 1 agents');
 });
 
-test('all of them use the image of this version', async () => {
-  const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  const images = (await podSpecs()).flatMap((spec) => [...spec.initContainers, ...spec.containers]);
-  expect(new Set(images.map(({ image }) => image))).toEqual(new Set([`nixl-otel:${version}`]));
+test('no container delays the agents of its pod, and none has a token or an image without a registry', () => {
+  const specs = podSpecs(allManifests());
+  for (const spec of specs) {
+    expect(spec).toMatchObject({ automountServiceAccountToken: false });
+    for (const { image } of containersOf(spec)) expect(image).toBe(`registry.example.com/nixl-otel:${version}`);
+  }
+  // An init container without restartPolicy, a startup probe or a readiness probe delays the agents or the pod.
+  const sidecars = specs.flatMap(({ initContainers = [] }) => initContainers).filter((one) => one.name === 'nixl-otel');
+  expect(sidecars).toHaveLength(1);
+  expect(sidecars[0]).toMatchObject({ restartPolicy: 'Always' });
+  expect(Object.keys(sidecars[0]!)).not.toContain('startupProbe');
+  expect(Object.keys(sidecars[0]!)).not.toContain('readinessProbe');
+});
+
+test('the chart has the version of the package', () => {
+  expect(parsed('helm/nixl-otel/Chart.yaml')).toMatchObject({ version, appVersion: version });
 });

@@ -1,7 +1,7 @@
 /** The files of deploy/, as data. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { tool } from '../support/package.js';
+import { parse, parseAllDocuments } from 'yaml';
 import { ROOT } from '../cli/command.js';
 
 export const at = (file: string): string => path.join(ROOT, 'deploy', file);
@@ -9,6 +9,8 @@ export const at = (file: string): string => path.join(ROOT, 'deploy', file);
 export interface Container {
   name: string;
   image: string;
+  restartPolicy?: string;
+  command?: string[];
   args?: string[];
   env?: { name: string; value?: string }[];
   ports?: { name: string; containerPort: number }[];
@@ -18,11 +20,11 @@ export interface Container {
 }
 
 interface Probe {
-  httpGet: { path: string; port: string };
+  httpGet: { path: string; port: string | number };
 }
 
 export interface PodSpec {
-  initContainers: Container[];
+  initContainers?: Container[];
   containers: Container[];
 }
 
@@ -33,15 +35,51 @@ export interface Manifest {
   spec: unknown;
 }
 
-export async function parsed<T>(file: string): Promise<T> {
-  const { parse } = (await import(await tool('yaml@2.9.0', 'yaml/dist/index.js'))) as { parse: (text: string) => T };
-  return parse(readFileSync(at(file), 'utf8'));
+export interface DaemonSetSpec {
+  updateStrategy: unknown;
+  template: { metadata: { labels: Record<string, string> }; spec: PodSpec & { hostNetwork?: boolean } };
 }
 
-export const MANIFESTS = ['kubernetes/sidecar.yaml', 'kubernetes/daemonset.yaml', 'kubernetes/podmonitor.yaml'];
+export function parsed<T>(file: string): T {
+  return parse(readFileSync(at(file), 'utf8')) as T;
+}
+
+/** The manifests in a text of several documents. */
+export function manifestsIn(text: string): Manifest[] {
+  return parseAllDocuments(text)
+    .map((document) => document.toJS() as Manifest | null)
+    .filter((manifest) => manifest !== null);
+}
+
+/** Returns the one manifest of a kind. */
+export function onlyOf<Spec>(manifests: readonly Manifest[], kind: string): Manifest & { spec: Spec } {
+  const found = manifests.filter((manifest) => manifest.kind === kind);
+  if (found.length !== 1) throw new Error(`${found.length} manifests of kind ${kind}`);
+  return found[0] as Manifest & { spec: Spec };
+}
+
+/** The manifests that test/real/helm.test.ts renders from the chart. */
+export function allManifests(): Manifest[] {
+  const names = ['daemonset', 'sidecar', 'podmonitor', 'networkpolicy'];
+  return names.flatMap((name) => manifestsIn(readFileSync(at(`kubernetes/${name}.yaml`), 'utf8')));
+}
 
 /** Specifications of the sidecar's pod and of the DaemonSet's pods. */
-export async function podSpecs(): Promise<PodSpec[]> {
-  const [pod, set] = await Promise.all(MANIFESTS.slice(0, 2).map((file) => parsed<Manifest>(file)));
-  return [pod!.spec as PodSpec, (set!.spec as { template: { spec: PodSpec } }).template.spec];
+export function podSpecs(manifests: readonly Manifest[]): PodSpec[] {
+  return manifests.flatMap(({ kind, spec }) => {
+    if (kind === 'Pod') return [spec as PodSpec];
+    return kind === 'DaemonSet' ? [(spec as DaemonSetSpec).template.spec] : [];
+  });
 }
+
+export function containersOf({ initContainers = [], containers }: PodSpec): Container[] {
+  return [...initContainers, ...containers];
+}
+
+/** Returns arguments of serve with any free port in place of that of `--listen`. */
+export function onAnyPort(args: readonly string[]): string[] {
+  return args.map((arg, i) => (args[i - 1] === '--listen' ? ':0' : arg));
+}
+
+/** Line of a serve that listens on all addresses. The only group has its port. */
+export const SERVES = /serves http:\S+:(\d+)\/metrics/;

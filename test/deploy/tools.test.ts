@@ -10,19 +10,42 @@ import { at } from './manifests.js';
 
 const UNIT = 'systemd/nixl-otel@.service';
 
-interface Compose {
-  services: Record<string, { image: string; volumes?: { type: string; source: string }[] }>;
+interface Service {
+  image: string;
+  build?: { context: string; dockerfile: string };
+  environment?: Record<string, string>;
+  volumes?: { type: string; source: string; target: string }[];
 }
 
-test('docker-compose accepts compose.yaml, and all mounted files exist', () => {
-  const text = execFileSync(program('docker-compose'), ['-f', at('compose.yaml'), 'config', '--format', 'json']);
-  const { services } = JSON.parse(text.toString()) as Compose;
-  expect(Object.keys(services).sort()).toEqual(['agents', 'grafana', 'nixl-otel', 'prometheus']);
+/** The services of a compose file, as docker-compose understands it. */
+function servicesOf(file: string): Record<string, Service> {
+  const text = execFileSync(program('docker-compose'), ['-f', at(file), 'config', '--format', 'json']);
+  return (JSON.parse(text.toString()) as { services: Record<string, Service> }).services;
+}
+
+test.each([
+  ['compose.yaml', ['agents', 'grafana', 'nixl-otel', 'prometheus'], ['agents']],
+  ['engines/vllm.compose.yaml', ['decode', 'nixl-otel', 'prefill'], ['decode', 'prefill']],
+  ['engines/dynamo.compose.yaml', ['dynamo', 'nixl-otel'], ['dynamo']],
+])('docker-compose accepts %s, whose agents write where nixl-otel reads', (file, names, agents) => {
+  const services = servicesOf(file);
+  expect(Object.keys(services).sort()).toEqual(names);
+  const reader = services['nixl-otel']!;
+  const rings = reader.volumes!.find(({ target }) => target === reader.environment!['NIXL_TELEMETRY_DIR'])!;
+  for (const name of agents) {
+    const { environment, volumes } = services[name]!;
+    expect(environment).toMatchObject({ NIXL_TELEMETRY_ENABLE: 'y', NIXL_TELEMETRY_DIR: '/nixl' });
+    expect(environment).not.toHaveProperty('NIXL_TELEMETRY_EXPORTER');
+    expect(volumes).toContainEqual({ ...rings, target: '/nixl' });
+  }
   const mounts = Object.values(services).flatMap(({ volumes = [] }) => volumes.filter(({ type }) => type === 'bind'));
-  expect(mounts.length).toBeGreaterThan(2);
-  for (const { source } of mounts) expect(existsSync(source), source).toBe(true);
+  const { context, dockerfile } = reader.build!;
+  const files = [path.join(context, dockerfile), ...mounts.map(({ source }) => source)];
+  for (const file of files) expect(existsSync(file), file).toBe(true);
+  // A name without a registry would come from a public one.
+  for (const { image } of Object.values(services)) expect(image).toMatch(/^(localhost|[\w-]+(\.[\w-]+)+)\/.+:.+$/);
   const { version } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  expect(services['nixl-otel']!.image).toBe(`nixl-otel:${version}`);
+  expect(reader.image).toBe(`localhost/nixl-otel:${version}`);
 });
 
 test('promtool accepts prometheus.yml and its rules', () => {

@@ -1,29 +1,32 @@
 /**
- * Each expression of the dashboard and of the rules, evaluated by a real Prometheus that scrapes a real serve: in either
- * naming, with either preset of series, as text and as protobuf with native histograms.
+ * Each expression of the dashboards and of the recording rules, evaluated by a real Prometheus: in either naming, with either
+ * preset of series, scraped as text and as protobuf with native histograms, and by OTLP.
  */
-import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { ROOT, start, startTransferSource, temporaryDirectory } from '../cli/command.js';
-import { Backend, NATIVE_HISTOGRAMS, PATIENTLY, type Series, START_TIMES } from './backends.js';
-import { program, Server } from './server.js';
+import { ROOT } from '../cli/command.js';
+import { type Backend, PATIENTLY, type Series } from './backends.js';
+import { NAMINGS, PLACE, startFleet, type Way } from './spelled-fleet.js';
 
-const exec = promisify(execFile);
-const RULES = path.join(ROOT, 'deploy/prometheus');
-const DASHBOARD = JSON.parse(readFileSync(path.join(ROOT, 'deploy/grafana/nixl-agents.json'), 'utf8')) as Dashboard;
-/** Choices of the dashboard: from a naming to its label for the agent. */
-const NAMINGS = Object.fromEntries(
-  (DASHBOARD.templating.list.find(({ name }) => name === 'naming')!.query as string)
-    .split(', ')
-    .map((choice) => choice.split(' : ') as [string, string]),
-);
+interface Panel {
+  title: string;
+  type: string;
+  description: string;
+  targets?: { expr: string; legendFormat: string }[];
+}
+
+interface Variable {
+  name: string;
+  type: string;
+  query: string | { query: string };
+  regex?: string;
+}
 
 interface Dashboard {
-  panels: { title: string; type: string; targets?: { expr: string; legendFormat: string }[] }[];
-  templating: { list: { name: string; type: string; query: string | { query: string } }[] };
+  panels: Panel[];
+  templating: { list: Variable[] };
+  annotations: { list: { name: string; expr: string }[] };
 }
 
 interface Rule {
@@ -34,59 +37,22 @@ interface Rule {
   lastError?: string;
 }
 
-type Scrape = 'text' | 'native';
-const SCRAPES: [preset: string, scrape: Scrape][] = [
-  ['standard', 'text'],
-  ['full', 'text'],
-  ['standard', 'native'],
-];
-const PROTOCOLS: Record<Scrape, string> = { text: 'PrometheusText0.0.4', native: 'PrometheusProto' };
-/** Those of compose.yaml. Without protobuf they have no effect. */
-const FEATURES = [NATIVE_HISTOGRAMS, START_TIMES].join(',');
+const DASHBOARDS = ['nixl-agents', 'nixl-fleet'].map(
+  (name) => JSON.parse(readFileSync(path.join(ROOT, `deploy/grafana/${name}.json`), 'utf8')) as Dashboard,
+);
+const PANELS = DASHBOARDS.flatMap(({ panels }) => panels).filter(({ type }) => type !== 'row');
 
-/** Agents at work with errors and restarts, and serves of both namings over them. */
-async function startPrometheus(preset: string, scrape: Scrape): Promise<Backend> {
-  const targets: string[] = [];
-  for (const naming of Object.keys(NAMINGS)) {
-    const dir = temporaryDirectory();
-    const serve = start(['serve', '--dir', dir, '--port', '0', '--naming', naming, '--series', preset]);
-    const [, url] = await serve.says(/serves (http:\S+)/);
-    targets.push(new URL(url!).host);
-    const work = ['--seconds', '0', '--rate', '200', '--errors', '20'];
-    startTransferSource(['--dir', dir, ...work, '--agents', '2']);
-    startTransferSource(['--dir', dir, ...work, '--name', 'again', '--restart-every', '3000']);
-  }
-  const server = await Server.start({
-    program: 'prometheus',
-    ready: '/-/ready',
-    args: (directory, address) => {
-      const config = path.join(directory, 'prometheus.yml');
-      const global = { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' };
-      const rule_files = [path.join(RULES, 'recording-rules.yml'), path.join(RULES, 'alerts.yml')];
-      const job = { job_name: 'nixl-otel', scrape_protocols: [PROTOCOLS[scrape]], static_configs: [{ targets }] };
-      writeFileSync(config, JSON.stringify({ global, rule_files, scrape_configs: [job] })); // JSON is YAML
-      const storage = path.join(directory, 'data');
-      return [
-        `--enable-feature=${FEATURES}`,
-        `--config.file=${config}`,
-        `--storage.tsdb.path=${storage}`,
-        `--web.listen-address=${address}`,
-      ];
-    },
-  });
-  return new Backend(server);
-}
+/** Rules for builders and NixlInstrumentation, which do not run here: the cases of rules.test.ts have their series. */
+const ELSEWHERE = ['nixl:builders_events:increase5m', 'nixl:duration_events:increase5m'];
 
-/** Replaces variables like Grafana, with all values chosen. */
-function filledIn(text: string, naming: string): string {
-  const values = { naming: NAMINGS[naming]!, host: '.+', agent: '.+', __rate_interval: '10s' };
-  const filled = text.replace(/\$(\w+)/g, (_, name: string) => values[name as keyof typeof values]);
+/** Replaces variables like Grafana, with all values chosen but those of the arguments. */
+function filledIn(text: string, host: string, agent = '.*'): string {
+  const all = { cluster: '.*', namespace: '.*', node: '.*' };
+  const values: Record<string, string> = { ...all, host, agent, __rate_interval: '10s', __range: '1m' };
+  const filled = text.replace(/\$(\w+)/g, (_, name: string) => values[name]!);
   expect(filled).not.toContain('undefined');
   return filled;
 }
-
-/** Rules for builders and NixlInstrumentation, which do not run here: rules.test.yml has their series. */
-const ELSEWHERE = ['nixl:builders_events:increase5m', 'nixl:duration_events:increase5m', 'NixlEventsPassedBy'];
 
 const hasData = (series: readonly Series[]): boolean =>
   series.some(({ values }) => values.some((value) => Number.isFinite(value)));
@@ -96,86 +62,109 @@ function legendOf(format: string, { metric }: Series): string {
   return format.replace(/\{\{(\w+)\}\}/g, (_, label: string) => metric[label] ?? '').trim();
 }
 
-it.each(SCRAPES)('answers every expression with data, in either naming: preset %s, scraped as %s', async (...from) => {
-  const prometheus = await startPrometheus(...from);
-  const panels = DASHBOARD.panels.filter(({ type }) => type !== 'row');
-  expect(panels.length).toBeGreaterThan(25);
+/** Returns the values that Grafana offers for a variable. */
+async function choicesOf({ query, regex }: Variable, prometheus: Backend, host: string): Promise<string[]> {
+  const text = filledIn((query as { query: string }).query, host);
+  const [, labelled, label] = /^label_values\((.*), (\w+)\)$/.exec(text) ?? [];
+  if (labelled !== undefined) {
+    const { data } = await prometheus.server.get<{ data: string[] }>(`/api/v1/label/${label}/values`, {
+      'match[]': labelled,
+    });
+    return data;
+  }
+  const [, expression] = /^query_result\((.*)\)$/s.exec(text)!;
+  const pattern = new RegExp(regex!.slice(1, -1));
+  const answers = await prometheus.query(expression!);
+  // As Grafana writes a series.
+  const lines = answers.map(
+    ({ metric }) =>
+      `{${Object.entries(metric)
+        .map(([key, value]) => `${key}="${value}"`)
+        .join(', ')}} 1 0`,
+  );
+  return lines.map((one) => pattern.exec(one)![1]!).sort();
+}
 
-  for (const naming of Object.keys(NAMINGS)) {
-    await expect
-      .poll(async () => {
-        const empty: string[] = [];
-        for (const { title, targets } of panels) {
-          const answers = await Promise.all(targets!.map(({ expr }) => prometheus.query(filledIn(expr, naming))));
-          if (!answers.some(hasData)) empty.push(`${naming}: ${title}`);
-        }
-        return empty;
-      }, PATIENTLY)
-      .toEqual([]);
+it.each<[preset: string, way: Way]>([
+  ['standard', 'text'],
+  ['full', 'text'],
+  ['standard', 'native'],
+  ['standard', 'otlp'],
+])('answers every expression with data, in either naming: preset %s, by %s', async (preset, way) => {
+  const { prometheus, instances } = await startFleet(preset, way);
+  expect(PANELS.length).toBeGreaterThan(60);
+
+  // Each histogram has been scraped in the one form, and only in that.
+  const forms = { native: 'agent_xfer_time_us', text: 'agent_xfer_time_us_bucket' };
+  for (const [form, name] of Object.entries(forms)) {
+    const isThere = async (): Promise<boolean> => hasData(await prometheus.query(name));
+    await expect.poll(isThere, { ...PATIENTLY, message: form }).toBe((form === 'native') === (way === 'native'));
   }
 
   // A scrape that times out takes the series of an instance away until the next one: the queries are repeated.
-  // Each histogram has been scraped in the one form, and only in that.
-  const [, scrape] = from;
-  const forms = { text: 'agent_xfer_time_us_bucket', native: 'agent_xfer_time_us' };
-  for (const [form, name] of Object.entries(forms)) {
-    const isThere = async (): Promise<boolean> => hasData(await prometheus.query(name));
-    await expect.poll(isThere, { ...PATIENTLY, message: form }).toBe(form === scrape);
-  }
-
-  for (const { title, type, targets } of panels) {
+  for (const { title, type, description, targets } of PANELS) {
+    expect(typeof description, title).toBe('string');
     for (const { expr, legendFormat } of targets!) {
-      const ask = () => Promise.all(Object.keys(NAMINGS).map((naming) => prometheus.query(filledIn(expr, naming))));
-      let answers: Series[][] = [];
-      const isAnswered = async (): Promise<boolean> => (answers = await ask()).some(hasData);
-      await expect.poll(isAnswered, { ...PATIENTLY, message: `${title}: ${expr}` }).toBe(true);
-      for (const series of answers) {
+      for (const naming of NAMINGS) {
+        const ask = () => prometheus.query(filledIn(expr, instances[naming]!));
+        let series: Series[] = [];
+        const isAnswered = async (): Promise<boolean> => hasData((series = await ask()));
+        await expect.poll(isAnswered, { ...PATIENTLY, message: `${naming}: ${title}: ${expr}` }).toBe(true);
         const legends = series.map((one) => legendOf(legendFormat, one));
         expect({ title, expr, legends: [...new Set(legends)] }).toEqual({ title, expr, legends });
         // A native histogram is one series with all buckets.
-        if (!(scrape === 'native' && type === 'heatmap')) expect(legends).not.toContain('');
+        if (!(way === 'native' && type === 'heatmap')) expect(legends).not.toContain('');
       }
     }
   }
 
-  for (const { name, query } of DASHBOARD.templating.list.filter(({ type }) => type === 'query')) {
-    const { query: text } = query as { query: string };
-    for (const naming of Object.keys(NAMINGS)) {
-      const [, selector, label] = /^label_values\((.*), (\w+)\)$/.exec(filledIn(text, naming))!;
-      const { data } = await prometheus.server.get<{ data: string[] }>(`/api/v1/label/${label}/values`, {
-        'match[]': selector!,
-      });
-      expect({ naming, name, data }).toEqual(
-        name === 'host'
-          ? { naming, name, data: [expect.stringMatching(/^127\.0\.0\.1:\d+$/)] }
-          : { naming, name, data: ['again-0', 'agent-0', 'agent-1'].sort() },
-      );
+  for (const { templating, annotations } of DASHBOARDS) {
+    for (const variable of templating.list.filter(({ type }) => type === 'query')) {
+      for (const naming of NAMINGS) {
+        const wanted = {
+          ...Object.fromEntries(Object.entries(PLACE).map(([label, value]) => [label, [value]])),
+          host: Object.values(instances).sort(),
+          agent: ['again-0', 'agent-0', 'agent-1'],
+        }[variable.name]!;
+        const choices = async () => (await choicesOf(variable, prometheus, instances[naming]!)).sort();
+        await expect.poll(choices, { ...PATIENTLY, message: `${naming}: ${variable.name}` }).toEqual(wanted);
+      }
     }
+    for (const { name, expr } of annotations.list) {
+      // Without what it marks it has no data, but its operand has.
+      const [, compared] = /^(.*) (?:>|==) 0$/s.exec(expr)!;
+      for (const naming of NAMINGS) {
+        const isAnswered = async () => hasData(await prometheus.query(filledIn(compared!, instances[naming]!)));
+        await expect.poll(isAnswered, { ...PATIENTLY, message: `${naming}: ${name}` }).toBe(true);
+      }
+    }
+  }
+
+  // A chosen agent is the only one, whichever label has its name.
+  const { expr, legendFormat } = PANELS.find(({ title }) => title === 'Idle')!.targets![0]!;
+  for (const naming of NAMINGS) {
+    const chosen = async () => {
+      const series = await prometheus.query(filledIn(expr, instances[naming]!, '(agent-0)'));
+      return series.map((one) => legendOf(legendFormat, one));
+    };
+    await expect.poll(chosen, PATIENTLY).toEqual([`agent-0 ${instances[naming]}`]);
   }
 
   const rules = async (): Promise<Rule[]> => {
     const { data } = await prometheus.server.get<{ data: { groups: { rules: Rule[] }[] } }>('/api/v1/rules');
     return data.groups.flatMap((group) => group.rules);
   };
-  expect((await rules()).length).toBeGreaterThan(15);
+  expect((await rules()).length).toBeGreaterThan(45);
   await expect.poll(async () => (await rules()).filter(({ health }) => health !== 'ok'), PATIENTLY).toEqual([]);
-  for (const { name, type, query } of (await rules()).filter(({ name }) => !ELSEWHERE.includes(name))) {
-    // Without a problem an alert has no data, but its operands have.
-    const compared = type === 'alerting' ? /^(.*) (?:==|>|<) [\d.]+$/s.exec(query)![1]! : name;
-    const message = `${name}: ${compared}`;
-    await expect.poll(async () => hasData(await prometheus.query(compared)), { ...PATIENTLY, message }).toBe(true);
-    if (type === 'alerting') continue;
-    const instances = async (): Promise<number> => (await prometheus.query(`group by (instance) (${name})`)).length;
-    await expect.poll(instances, { ...PATIENTLY, message: `${name}: instances` }).toBe(2);
+  for (const { name } of (await rules()).filter(
+    ({ name, type }) => type === 'recording' && !ELSEWHERE.includes(name),
+  )) {
+    const message = `${name}: both namings`;
+    await expect.poll(async () => hasData(await prometheus.query(name)), { ...PATIENTLY, message }).toBe(true);
+    if (name.startsWith('nixl_service:')) continue; // of all hosts together
+    const found = async (): Promise<number> => (await prometheus.query(`group by (instance) (${name})`)).length;
+    await expect.poll(found, { ...PATIENTLY, message }).toBe(2);
   }
-  const isPending = 'group by (alertname) (ALERTS{alertname="NixlErrorRatioHigh"})';
-  await expect.poll(() => prometheus.number(isPending), PATIENTLY).toBe(1);
-});
-
-it('passes the unit tests of its rules', async () => {
-  const promtool = program('promtool');
-  const inRules = { cwd: RULES };
-  await exec(promtool, ['check', 'rules', 'recording-rules.yml', 'alerts.yml'], inRules);
-  const { stdout } = await exec(promtool, ['test', 'rules', 'rules.test.yml'], inRules);
-  expect(stdout).toContain('SUCCESS');
+  const isPending = 'count by (alertname) (group by (alertname, instance) (ALERTS{alertname="NixlErrorRatioHigh"}))';
+  await expect.poll(() => prometheus.number(isPending), PATIENTLY).toBe(2);
 });

@@ -41,6 +41,11 @@ export class Server {
     await this.#running.stop(signal);
   }
 
+  /** Sends a signal that does not end it. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#running.child.kill(signal);
+  }
+
   async startAgain(): Promise<void> {
     this.#running = this.#spawn();
     await this.isReady();

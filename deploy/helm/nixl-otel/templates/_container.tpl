@@ -1,0 +1,37 @@
+{{/* User and rights of nixl-otel: those of the agents, and nothing that it does not need. */}}
+{{- define "nixl-otel.securityContext" -}}
+{{- $user := ternary 0 (int .Values.agents.user) .Values.agents.severalUsers -}}
+runAsUser: {{ $user }}
+runAsGroup: {{ int .Values.agents.group }}
+runAsNonRoot: {{ ne $user 0 }}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+  {{- if .Values.agents.severalUsers }}
+  add: [DAC_OVERRIDE, SYS_PTRACE] # to drain rings of other users, and to see their processes
+  {{- else if eq $user 0 }}
+  add: [SYS_PTRACE] # to see processes of root, which have capabilities that nixl-otel lacks
+  {{- end }}
+seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
+{{/* What the container has in both modes. */}}
+{{- define "nixl-otel.serve" -}}
+{{ include "nixl-otel.image" . }}
+{{- /* Without a host: the address of the pod may be of IPv4 or IPv6. */}}
+{{- $args := list "serve" "--listen" (printf ":%s" (include "nixl-otel.port" . | trim)) }}
+{{- if eq .Values.mode "sidecar" }}
+{{- /* Kubernetes creates an emptyDir that all users of the pod may write to. */}}
+{{- $args = concat $args (list "--owner" (int .Values.agents.user | toString)) }}
+{{- end }}
+args: {{ concat $args .Values.args | toJson }}
+livenessProbe:
+  httpGet: { path: /livez, port: {{ include "nixl-otel.port" . }} }
+  initialDelaySeconds: 10
+  timeoutSeconds: 5
+resources:
+  {{- toYaml .Values.resources | nindent 2 }}
+securityContext:
+  {{- include "nixl-otel.securityContext" . | nindent 2 }}
+{{- end }}

@@ -1,0 +1,412 @@
+/** Dashboard of agents: verdicts first, then loss and health, then what the agents do. It needs no recording rules. */
+import { runbookOf } from './alerts.mjs';
+import {
+  annotation,
+  dashboard,
+  dashboardLink,
+  graph,
+  heatmap,
+  labelVariable,
+  line,
+  queryVariable,
+  row,
+  stat,
+} from './dashboard.mjs';
+import { by, Queries } from './queries.mjs';
+import { LABELS } from './spellings.mjs';
+
+export const AGENTS_UID = 'nixl-otel';
+const CHOSEN_TARGET = 'cluster=~"$cluster", namespace=~"$namespace", node=~"$node", instance=~"$host"';
+const RATE = '$__rate_interval';
+const RANGE = '$__range';
+const BY_AGENT = ['instance', 'agent'];
+const AGENT_LEGEND = '{{agent}} {{instance}}';
+const ESTIMATES =
+  'In a text scrape, percentiles are estimates between the bounds of a histogram, and its first bucket ends at 10 us: below that, only the mean is right.';
+const WIDE_BOUNDS = 'In a text scrape, the bounds of `--series standard` are far apart, and so are the estimates.';
+
+export function agentsDashboard(model) {
+  // A series has the agent's name in one of the labels, and lacks the other one.
+  const agent = LABELS.agent.map((label) => `${label}=~"$agent|"`).join(', ');
+  const queries = new Queries(model, { target: CHOSEN_TARGET, agent });
+  return dashboard({
+    uid: AGENTS_UID,
+    title: 'NIXL agents',
+    description: 'Telemetry of NVIDIA NIXL agents, as nixl-otel exports it: in either naming, scraped or by OTLP.',
+    variables: variables(model),
+    annotations: annotations(queries),
+    links: [dashboardLink('NIXL fleet', 'nixl-otel-fleet')],
+    rows: [
+      row('Overview', overview(queries), { columns: 6, height: 4 }),
+      row('Loss', loss(queries)),
+      row('Health', health(queries)),
+      row('Errors', errors(queries)),
+      row('Throughput', throughput(queries)),
+      row('Requests', requests(queries), { columns: 2 }),
+      row('Latency', latency(queries)),
+      row('Sizes', sizes(queries)),
+      row('Memory', memory(queries)),
+    ],
+  });
+}
+
+function variables(model) {
+  const chosen = [];
+  const byLabel = [['cluster'], ['namespace'], ['node'], ['host', { label: 'instance', text: 'host (instance)' }]].map(
+    ([name, options]) => {
+      const { label = name } = options ?? {};
+      const variable = labelVariable(name, `nixl_agent_up{${chosen.join(', ')}}`, options);
+      chosen.push(`${label}=~"$${name}"`);
+      return variable;
+    },
+  );
+  const inTarget = new Queries(model, { target: CHOSEN_TARGET, agent: '' });
+  return [...byLabel, queryVariable('agent', by(['agent'], inTarget.values('nixl.agent.up'), 'group'))];
+}
+
+function annotations(queries) {
+  return [
+    annotation(
+      'Restart',
+      'orange',
+      `${by(BY_AGENT, queries.increase('nixl.agent.restarts', '1m'))} > 0`,
+      `${AGENT_LEGEND} restarted`,
+    ),
+    annotation(
+      'End',
+      'red',
+      `${by(BY_AGENT, queries.last('nixl.agent.up', '1m'), 'max')} == 0`,
+      `${AGENT_LEGEND} ended`,
+    ),
+  ];
+}
+
+function withRunbook(text, ...alerts) {
+  return [text, ...alerts.map((alert) => `Runbook: ${runbookOf(alert)}`)].join('\n\n');
+}
+
+/** Count of the series that a comparison holds for: 0 if there are none of these, and nothing without any series. */
+function countOf(labels, expression, comparison, aggregate = 'max') {
+  return `sum((${by(labels, expression, aggregate)}) ${comparison})`;
+}
+
+function overview(queries) {
+  const { values, increase, rate, last } = bound(queries);
+  const ticks = values('nixl.collector.ticks');
+  const zero = `0 * count(${ticks})`;
+  const total = (name) => by([], increase(name, RANGE));
+  const failed = by([], rate('nixl.errors', '5m'));
+  const finished = by([], rate('nixl.transfer.requests', '5m'));
+  const verdict = (title, expr, options) => stat(title, [line(expr, title)], options);
+  return [
+    verdict('Hosts without an answer', `sum(up{job="nixl-otel", ${CHOSEN_TARGET}} == bool 0) or ${zero}`, {
+      bad: 1,
+      description: withRunbook(
+        'Targets that Prometheus cannot scrape. By OTLP there is no such number.',
+        'NixlOtelDown',
+      ),
+    }),
+    verdict('Drains that found a ring full', total('nixl.ring.full'), {
+      bad: 0.5,
+      description: withRunbook('In the chosen time. Events may be missing from all sums below.', 'NixlRingFoundFull'),
+    }),
+    verdict('Events dropped by agents', total('nixl.telemetry.events.dropped'), {
+      bad: 0.5,
+      description: withRunbook('In the chosen time, as far as the agents could report it.', 'NixlEventsDropped'),
+    }),
+    verdict('Taken by other consumers', total('nixl.ring.foreign_moves'), {
+      bad: 0.5,
+      description: withRunbook('Moves of read positions in the chosen time.', 'NixlForeignConsumer'),
+    }),
+    verdict('Failed operations', `${failed} / (${failed} + ${finished} > 0) or 0 * ${finished}`, {
+      unit: 'percentunit',
+      warn: 0.0001,
+      bad: 0.01,
+      description: withRunbook('Share of the last five minutes.', 'NixlErrorRatioHigh'),
+    }),
+    verdict('Agents ended', countOf(BY_AGENT, last('nixl.agent.up', '5m'), '== bool 0'), {
+      warn: 1,
+      description: withRunbook('In the last five minutes, as intended or not.', 'NixlAgentEnded'),
+    }),
+    verdict('Agents', by([], values('nixl.agent.up')), {
+      bad: 1,
+      down: true,
+      description: withRunbook('Agents that are alive, or of unknown life.', 'NixlNoAgents'),
+    }),
+    verdict('Bytes per second', by([], rate('nixl.transfer.io', RATE)), {
+      unit: 'Bps',
+      description: 'Both directions.',
+    }),
+    verdict('p99 of transfer time', queries.quantile(0.99, 'nixl.transfer.duration', [], RATE), {
+      unit: 's',
+      warn: 0.5,
+      bad: 1,
+      description: withRunbook(`Over all chosen agents. ${ESTIMATES}`, 'NixlTransfersSlow'),
+    }),
+    verdict('Fullest ring', by([], values('nixl.ring.utilization'), 'max'), {
+      unit: 'percentunit',
+      warn: 0.5,
+      bad: 0.8,
+      description: withRunbook('Highest fill ratio of a ring in the last 15 to 30 s.', 'NixlRingNearlyFull'),
+    }),
+    verdict(
+      'Late drains',
+      `${by([], rate('nixl.collector.late_ticks', '5m'))} / ${by([], rate('nixl.collector.ticks', '5m'))}`,
+      {
+        unit: 'percentunit',
+        warn: 0.01,
+        bad: 0.05,
+        description: withRunbook("Share of the collectors' ticks in the last five minutes.", 'NixlCollectorLate'),
+      },
+    ),
+    verdict('Failed exports', total('nixl.exporter.failures'), {
+      bad: 0.5,
+      description: withRunbook('In the chosen time.', 'NixlExportFailing'),
+    }),
+  ];
+}
+
+/** Methods of the queries as functions. */
+function bound(queries) {
+  const names = ['values', 'increase', 'rate', 'last'];
+  return Object.fromEntries(names.map((name) => [name, queries[name].bind(queries)]));
+}
+
+function loss(queries) {
+  const { values, increase, rate } = bound(queries);
+  const perAgent = (name) => [line(by(BY_AGENT, rate(name, RATE)), AGENT_LEGEND)];
+  return [
+    graph('Drains that found a ring full', perAgent('nixl.ring.full'), {
+      unit: 'cps',
+      description: withRunbook(
+        'When this grows, events may be missing: give the agents a larger NIXL_TELEMETRY_BUFFER_SIZE.',
+        'NixlRingFoundFull',
+      ),
+    }),
+    graph('Ring fill', [line(by(BY_AGENT, values('nixl.ring.utilization'), 'max'), AGENT_LEGEND)], {
+      unit: 'percentunit',
+      max: 1,
+      fill: 0,
+      description: withRunbook('Highest fill ratio of the ring in the last 15 to 30 s.', 'NixlRingNearlyFull'),
+    }),
+    graph('Time that rings were full', perAgent('nixl.ring.full_time'), {
+      unit: 'percentunit',
+      description: 'Upper bound: the time from the previous drain to a drain that found the ring full.',
+    }),
+    graph('Events dropped by agents', perAgent('nixl.telemetry.events.dropped'), {
+      unit: 'cps',
+      description: withRunbook(
+        'Drops that the agents reported. A full ring refuses most of these reports as well.',
+        'NixlEventsDropped',
+      ),
+    }),
+    graph('Moves of read positions by other consumers', perAgent('nixl.ring.foreign_moves'), {
+      unit: 'cps',
+      description: withRunbook('Each move takes events that are then missing here.', 'NixlForeignConsumer'),
+    }),
+    graph(
+      'Resynchronisations of read positions',
+      [line(by(BY_AGENT, increase('nixl.ring.resyncs', RATE)), AGENT_LEGEND)],
+      {
+        unit: 'short',
+        description: withRunbook(
+          'After a restart, damage or a foreign consumer. The events pending at that time are lost.',
+          'NixlRingResynced',
+        ),
+      },
+    ),
+    stat('Agents with suspect numbers', [line(by([], values('nixl.ring.suspect')), 'agents')], {
+      warn: 1,
+      description: withRunbook(
+        'The numbers may be wrong, because of a foreign consumer or a restart that the collector could not follow.',
+        'NixlNumbersSuspect',
+      ),
+    }),
+    graph('Events of unknown kinds', perAgent('nixl.events.unknown'), {
+      unit: 'cps',
+      description: 'They count under their numbers. A newer version of nixl-otel may know their names.',
+    }),
+  ];
+}
+
+function health(queries) {
+  const { values, increase, rate } = bound(queries);
+  const ofHost = ['instance'];
+  return [
+    stat('Agents by life', [line(by(['life'], values('nixl.collector.agents')), '{{life}}')], {
+      description: 'Unknown: nixl-otel cannot see the process, which needs its PID namespace and user.',
+    }),
+    graph('Idle', [line(by(BY_AGENT, values('nixl.agent.idle'), 'max'), AGENT_LEGEND)], {
+      unit: 's',
+      fill: 0,
+      description: withRunbook('Time since an agent last wrote an event.', 'NixlAgentIdle'),
+    }),
+    graph('Restarts', [line(by(BY_AGENT, increase('nixl.agent.restarts', RATE)), AGENT_LEGEND)], {
+      unit: 'short',
+      description: 'Restarts of an agent under its name.',
+    }),
+    graph(
+      'Files that cannot be read',
+      [line(by(['instance', 'state'], values('nixl.collector.problems')), '{{state}} {{instance}}')],
+      {
+        unit: 'short',
+        fill: 0,
+        description: withRunbook('Files and directories without a readable ring, by state.', 'NixlRingUnreadable'),
+      },
+    ),
+    graph(
+      'Late drains',
+      [
+        line(
+          `${by(ofHost, rate('nixl.collector.late_ticks', RATE))} / ${by(ofHost, rate('nixl.collector.ticks', RATE))}`,
+          '{{instance}}',
+        ),
+      ],
+      {
+        unit: 'percentunit',
+        fill: 0,
+        description: withRunbook(
+          "Share of the collector's ticks that began more than one drain interval late: the collector gets too little processor time.",
+          'NixlCollectorLate',
+        ),
+      },
+    ),
+    graph(
+      'Longest time between two drains',
+      [line(by(ofHost, values('nixl.collector.lag.max'), 'max'), '{{instance}}')],
+      {
+        unit: 's',
+        fill: 0,
+        description: 'Longest time between the beginnings of two ticks, since serve started.',
+      },
+    ),
+  ];
+}
+
+function errors(queries) {
+  const { rate } = bound(queries);
+  const all = by([], rate('nixl.errors', RATE));
+  return [
+    graph('Errors per second by status', [line(by(['status'], rate('nixl.errors', RATE)), '{{status}}')], {
+      unit: 'cps',
+      stacked: true,
+      description: withRunbook("Failed operations, by NIXL's status.", 'NixlErrorRatioHigh'),
+    }),
+    graph('Errors per second by agent', [line(by(BY_AGENT, rate('nixl.errors', RATE)), AGENT_LEGEND)], { unit: 'cps' }),
+    graph(
+      'Share of operations that failed',
+      [line(`${all} / (${all} + ${by([], rate('nixl.transfer.requests', RATE))})`, 'failed')],
+      { unit: 'percentunit' },
+    ),
+  ];
+}
+
+function throughput(queries) {
+  const { rate } = bound(queries);
+  const perAgent = (direction) => [line(by(BY_AGENT, rate('nixl.transfer.io', RATE, direction)), AGENT_LEGEND)];
+  const single = (quantile) => queries.quantile(quantile, 'nixl.transfer.throughput', ['direction'], RATE);
+  return [
+    graph('Bytes per second', [line(by(['direction'], rate('nixl.transfer.io', RATE)), '{{direction}}')], {
+      unit: 'Bps',
+      description:
+        'Bytes of finished transfers, by direction, over all chosen agents. Receive is what agents read, transmit what they wrote; the peer of a transfer counts nothing.',
+    }),
+    graph('Transmit by agent', perAgent('transmit'), { unit: 'Bps' }),
+    graph('Receive by agent', perAgent('receive'), { unit: 'Bps' }),
+    graph(
+      'Throughput of single transfers',
+      [line(single(0.5), 'p50 {{direction}}'), line(single(0.1), 'slowest tenth {{direction}}')],
+      {
+        unit: 'Bps',
+        fill: 0,
+        description: `Bytes of a transfer divided by its duration: the rate of one transfer, not the load of the link. ${WIDE_BOUNDS}`,
+      },
+    ),
+    heatmap('Throughput of single transfers', queries.buckets('nixl.transfer.throughput', RATE), { unit: 'Bps' }),
+  ];
+}
+
+function requests(queries) {
+  const { rate } = bound(queries);
+  const finished = rate('nixl.transfer.requests', RATE);
+  return [
+    graph('Requests per second', [line(by(['direction'], finished), '{{direction}}')], {
+      unit: 'reqps',
+      description: 'Finished transfer requests.',
+    }),
+    graph('Requests by agent', [line(by(BY_AGENT, finished), AGENT_LEGEND)], { unit: 'reqps' }),
+  ];
+}
+
+function latency(queries) {
+  const percentiles = (name) => [
+    ...[0.5, 0.9, 0.99].map((quantile) => line(queries.quantile(quantile, name, [], RATE), `p${quantile * 100}`)),
+    line(queries.mean(name, [], RATE), 'mean'),
+  ];
+  const duration = 'nixl.transfer.duration';
+  return [
+    graph('Transfer time', percentiles(duration), {
+      unit: 's',
+      fill: 0,
+      description: `Time from post to completion, over all chosen agents. ${ESTIMATES}`,
+    }),
+    graph('p99 of transfer time by agent', [line(queries.quantile(0.99, duration, BY_AGENT, RATE), AGENT_LEGEND)], {
+      unit: 's',
+      fill: 0,
+      description: withRunbook(ESTIMATES, 'NixlTransfersSlow'),
+    }),
+    graph('Post time', percentiles('nixl.transfer.post.duration'), {
+      unit: 's',
+      fill: 0,
+      description: `Time until the backend has accepted a transfer. ${ESTIMATES}`,
+    }),
+    heatmap('Transfer time', queries.buckets(duration, RATE), {
+      description: 'Bounds are microseconds in naming nixl, and seconds in naming otel.',
+    }),
+    graph('Mean transfer time by agent', [line(queries.mean(duration, BY_AGENT, RATE), AGENT_LEGEND)], {
+      unit: 's',
+      fill: 0,
+      description: 'Exact, also below 10 us.',
+    }),
+    graph('Transfers in flight', [line(by(BY_AGENT, queries.rate('nixl.transfer.time', RATE)), AGENT_LEGEND)], {
+      unit: 'short',
+      description: 'Transfer time per second of elapsed time: the mean number of concurrent transfers.',
+    }),
+  ];
+}
+
+function sizes(queries) {
+  const size = 'nixl.transfer.size';
+  const percentile = (quantile) => queries.quantile(quantile, size, ['direction'], RATE);
+  return [
+    graph('Transfer size', [line(percentile(0.5), 'p50 {{direction}}'), line(percentile(0.99), 'p99 {{direction}}')], {
+      unit: 'bytes',
+      fill: 0,
+      description: WIDE_BOUNDS,
+    }),
+    heatmap('Transfer size', queries.buckets(size, RATE), { unit: 'bytes' }),
+    graph('Mean size by agent', [line(queries.mean(size, BY_AGENT, RATE), AGENT_LEGEND)], { unit: 'bytes', fill: 0 }),
+  ];
+}
+
+function memory(queries) {
+  const { values, rate } = bound(queries);
+  return [
+    graph('Memory registered', [line(by(BY_AGENT, values('nixl.memory.usage')), AGENT_LEGEND)], {
+      unit: 'bytes',
+      stacked: true,
+      description: 'Bytes of memory registered and not yet deregistered.',
+    }),
+    graph(
+      'Registered and deregistered per second',
+      [
+        line(by([], rate('nixl.memory.registered', RATE)), 'registered'),
+        line(by([], rate('nixl.memory.deregistered', RATE)), 'deregistered'),
+      ],
+      { unit: 'Bps' },
+    ),
+    stat('Agents with approximate memory figures', [line(by([], values('nixl.memory.approximate')), 'agents')], {
+      description: 'The collector missed memory events of these agents.',
+    }),
+  ];
+}

@@ -1,0 +1,240 @@
+/** Alerts. All read the recorded series, or their labels in the one name of these. */
+import { by, TARGET } from './queries.mjs';
+
+/** Page of the runbooks, of which each alert has a section. */
+export const RUNBOOKS = 'docs/runbooks.md';
+
+const AGENT = [...TARGET, 'agent'];
+const ON_TARGET = `on (${TARGET.join(', ')})`;
+/** An agent in a text. */
+const WHERE = '{{ $labels.agent }} on {{ $labels.instance }}';
+const HOST = '{{ $labels.instance }}';
+
+/** Returns the alerts. `queries`: without matchers. `meaning`: for docs/dashboards.md. */
+export function alerts(queries) {
+  const problems = (states) => {
+    const [nixl, otel] = ['state', 'nixl_ring_state'].map((label) => `${label}=~"|${states}"`);
+    return `sum by (${TARGET.join(', ')}) (nixl_collector_problems{${nixl}, ${otel}}) > 0`;
+  };
+  const ticks = queries.values('nixl.collector.ticks');
+  const requestsBy = (labels, series = 'nixl:requests:rate5m') => `sum by (${labels.join(', ')}) (${series})`;
+  const idle = `${requestsBy(AGENT)} == 0 and ${requestsBy(AGENT, 'max_over_time(nixl:requests:rate5m[1h])')} > 0`;
+  const lastOf = (name) => by(AGENT, queries.last(name, '5m'), 'max');
+  return [
+    {
+      alert: 'NixlOtelDown',
+      expr: 'up{job="nixl-otel"} == 0',
+      for: '2m',
+      severity: 'critical',
+      meaning: '`serve` of that host does not answer. If it has ended, events are lost within seconds',
+      summary: `nixl-otel on ${HOST} does not answer`,
+      description:
+        'If nixl-otel has ended, no process drains the rings of that host. They fill up within seconds, and later events are lost.',
+    },
+    {
+      alert: 'NixlOtelAbsent',
+      expr: 'absent({__name__=~"up|nixl_collector_ticks_total", job="nixl-otel"})',
+      for: '5m',
+      severity: 'critical',
+      meaning: 'Prometheus has no target of the job `nixl-otel`, and nothing of it arrives by OTLP',
+      summary: 'No nixl-otel is scraped, and none pushes',
+      description:
+        'Prometheus has no target of the job nixl-otel, and gets nothing of it by OTLP. No other alert can fire.',
+    },
+    {
+      comment: 'By OTLP there is no up: the collector stops to report.',
+      alert: 'NixlOtelSilent',
+      expr: `${by(TARGET, queries.last('nixl.collector.ticks', '15m'), 'max')}
+unless ${by(TARGET, ticks, 'max')}
+unless on (job, instance) last_over_time(up[15m])`,
+      severity: 'warning',
+      meaning: 'a `serve` that pushed by OTLP has not done so for five minutes',
+      summary: `nixl-otel on ${HOST} has stopped to push`,
+      description: 'It has ended, or its pushes fail. If it has ended, no process drains the rings of that host.',
+    },
+    {
+      alert: 'NixlNoAgents',
+      expr: `${by(TARGET, queries.values('nixl.collector.agents'))} == 0`,
+      for: '15m',
+      severity: 'info',
+      meaning: '`serve` runs, and has found no ring',
+      summary: `nixl-otel on ${HOST} has found no agent`,
+      description:
+        'No agent runs there, or the agents write no rings into the directories of nixl-otel. nixl-otel doctor says which.',
+    },
+    {
+      alert: 'NixlRingFoundFull',
+      expr: 'nixl:ring_full:increase5m > 0',
+      severity: 'warning',
+      meaning: 'a ring was full, so events were lost or may have been',
+      summary: `The ring of ${WHERE} was full`,
+      description:
+        'Events may be lost. Give the agents a larger NIXL_TELEMETRY_BUFFER_SIZE, or nixl-otel more processor time.',
+    },
+    {
+      alert: 'NixlRingNearlyFull',
+      expr: `${by(AGENT, queries.values('nixl.ring.utilization'), 'max')} > 0.8`,
+      for: '1m',
+      severity: 'warning',
+      meaning: 'the next burst may not fit',
+      summary: `The ring of ${WHERE} fills to {{ $value | humanizePercentage }}`,
+      description: 'The next burst may not fit. Give the agents a larger NIXL_TELEMETRY_BUFFER_SIZE.',
+    },
+    {
+      alert: 'NixlEventsDropped',
+      expr: 'nixl:events_dropped:increase5m > 0',
+      severity: 'warning',
+      meaning: 'the agent reports that it dropped events',
+      summary: `${WHERE} dropped events before they reached its ring`,
+      description: 'The sums of this agent lack the dropped events.',
+    },
+    {
+      alert: 'NixlForeignConsumer',
+      expr: 'nixl:ring_foreign_moves:increase5m > 0',
+      severity: 'warning',
+      meaning: 'another consumer drains the same ring',
+      summary: `Another consumer drains the ring of ${WHERE}`,
+      description:
+        'Each event of a ring reaches only one consumer. The metrics lack the events that the other consumer took.',
+    },
+    {
+      alert: 'NixlNumbersSuspect',
+      expr: 'nixl:ring_unfollowed:increase5m > 0',
+      severity: 'warning',
+      meaning: 'a restart could not be followed',
+      summary: `The numbers of ${WHERE} may be wrong`,
+      description: 'nixl-otel could not follow a restart of the agent. What it counts from now on is right.',
+    },
+    {
+      alert: 'NixlRingResynced',
+      expr: 'nixl:ring_damages:increase5m > 0.5',
+      severity: 'warning',
+      meaning: 'the collector resynchronised a damaged ring; its pending events are lost',
+      summary: `The ring of ${WHERE} was damaged`,
+      description: 'The read position was resynchronised. The events pending at that time are lost.',
+    },
+    {
+      comment:
+        'Custom builders, or histograms of NixlInstrumentation. serve without custom builders has neither series.',
+      alert: 'NixlEventsPassedBy',
+      expr: `sum by (${TARGET.join(', ')}) (nixl:builders_events:increase5m{outcome="lost"}) > 0
+or sum by (${TARGET.join(', ')}) (nixl:duration_events:increase5m{outcome="lost"}) > 0`,
+      severity: 'warning',
+      meaning: 'custom builders, or histograms of the instrumentation, miss events',
+      summary: `Builders or histograms on ${HOST} missed events`,
+      description: 'Events arrive faster than these process them. All sums are exact.',
+    },
+    {
+      alert: 'NixlErrorRatioHigh',
+      expr: 'nixl:error_ratio:rate5m > 0.01',
+      for: '5m',
+      severity: 'warning',
+      meaning: 'more than 1 % of the operations fail. Adapt the threshold to your normal load',
+      summary: `{{ $value | humanizePercentage }} of the operations of ${WHERE} fail`,
+      description: 'The series nixl:errors:rate5m has the errors by status.',
+    },
+    {
+      alert: 'NixlTransfersSlow',
+      expr: 'nixl:transfer_duration_seconds:p99_rate5m > 1',
+      for: '10m',
+      severity: 'warning',
+      meaning: 'the p99 of transfer times is above 1 s. Adapt the threshold to your normal load',
+      summary: `p99 of the transfers of ${WHERE} is {{ $value | humanizeDuration }}`,
+      description: 'One transfer in a hundred takes longer, from post to completion.',
+    },
+    {
+      comment: `A process that ends as intended deregisters its memory. A dead agent is exported for --dead-ttl, and at least until one
+scrape has read it: therefore the last value counts, for five minutes.`,
+      alert: 'NixlAgentEnded',
+      expr: `${lastOf('nixl.agent.up')} == 0
+and ${lastOf('nixl.memory.usage')} > 0
+and ${lastOf('nixl.memory.approximate')} == 0
+and ${requestsBy(AGENT, 'nixl:requests:increase5m')} > 0`,
+      severity: 'warning',
+      meaning: "an agent's process has ended while it was transferring: its memory was still registered",
+      summary: `${WHERE} has ended while it was transferring`,
+      description:
+        'Its memory was still registered: it was killed, or it failed. Its log and the log of its host say why.',
+    },
+    {
+      comment: `Idle is an agent without a finished transfer that had some in the last hour: the peer of a transfer counts nothing.
+At least as many agents of its host are busy.`,
+      alert: 'NixlAgentIdle',
+      expr: `(${idle})
+and ${ON_TARGET} (count by (${TARGET.join(', ')}) (${requestsBy(AGENT)} > 0) >= count by (${TARGET.join(', ')}) (${idle}))`,
+      for: '10m',
+      severity: 'warning',
+      meaning: 'an agent that was transferring has stopped, while at least as many agents of the host transfer',
+      summary: `${WHERE} has finished no transfer for 15 minutes, its peers have`,
+      description: 'The process may hang, or get no work: see its log, and nixl.agent.idle.',
+    },
+    {
+      comment: `Leaves out state corrupt: the directory may hold other files. A serve that waits in an upgrade has busy rings for less
+than five minutes.`,
+      alert: 'NixlRingUnreadable',
+      expr: problems('incompatible|denied|busy'),
+      for: '5m',
+      severity: 'warning',
+      meaning: '`serve` cannot read a ring: unknown version, no permission, or another consumer',
+      summary: `Unreadable rings on ${HOST}: {{ $value }}`,
+      description: '/readyz of that nixl-otel lists the rings and the reasons.',
+    },
+    {
+      comment:
+        'After a reboot with rings on a disk, or a change of histogram bounds, it fires until the next restart of nixl-otel.',
+      alert: 'NixlStateNotKept',
+      expr: problems('no_state'),
+      for: '5m',
+      severity: 'warning',
+      meaning:
+        'agents are drained without their state files, or began at 0: [when a state file cannot be used](durability.md#when-a-state-file-cannot-be-used)',
+      summary: `Agents on ${HOST} without their state files: {{ $value }}`,
+      description:
+        'Their counts began at 0, or will at the next restart of that nixl-otel. /readyz lists the files and the reasons.',
+    },
+    {
+      alert: 'NixlExportFailing',
+      expr: `${by([...TARGET, 'exporter'], queries.increase('nixl.exporter.failures', '5m'))} > 0`,
+      for: '5m',
+      severity: 'warning',
+      meaning: 'exports fail: a receiver does not answer or refuses them, or an exporter throws',
+      summary: `Exports of {{ $labels.exporter }} on ${HOST} fail`,
+      description: 'The log of that nixl-otel has the receiver and the reason.',
+    },
+    {
+      alert: 'NixlCollectorLate',
+      expr: `${by(TARGET, queries.rate('nixl.collector.late_ticks', '5m'))} / ${by(TARGET, queries.rate('nixl.collector.ticks', '5m'))} > 0.05`,
+      for: '5m',
+      severity: 'warning',
+      meaning: 'the collector gets too little processor time',
+      summary: `nixl-otel on ${HOST} is late for {{ $value | humanizePercentage }} of its drains`,
+      description: 'The collector gets too little processor time, so rings may fill up.',
+    },
+  ];
+}
+
+/** Returns the rules of the file. */
+export function alertGroup(queries) {
+  const rules = alerts(queries).map(({ comment, alert, expr, for: after, severity, summary, description }) => ({
+    comment,
+    alert,
+    expr,
+    ...(after === undefined ? {} : { for: after }),
+    labels: { severity },
+    annotations: { summary, description, runbook_url: runbookOf(alert) },
+  }));
+  return { name: 'nixl-otel-alerts', rules };
+}
+
+export function runbookOf(alert) {
+  return `${RUNBOOKS}#${alert.toLowerCase()}`;
+}
+
+/** Returns the table of docs/dashboards.md. */
+export function alertTable(queries) {
+  const rows = alerts(queries).map(
+    ({ alert, meaning, severity, for: after = 'at once' }) =>
+      `| [\`${alert}\`](runbooks.md#${alert.toLowerCase()}) | ${meaning} | ${severity} | ${after} |`,
+  );
+  return ['| Alert | Meaning | Severity | After |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}

@@ -1,0 +1,199 @@
+/** Parts of Grafana dashboards: panels, rows of panels, variables and annotations. */
+
+const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
+const WIDTH = 24;
+
+/** Colours of a verdict: red from `bad` on, orange from `warn` on. `down`: low values are the bad ones. */
+function stepsOf({ warn, bad, down = false }) {
+  const steps = [
+    ...(warn === undefined ? [] : [{ color: 'orange', value: warn }]),
+    ...(bad === undefined ? [] : [{ color: 'red', value: bad }]),
+  ];
+  if (!down) return [{ color: steps.length === 0 ? 'text' : 'green', value: null }, ...steps];
+  return [
+    { color: 'red', value: null },
+    { color: 'green', value: bad },
+  ];
+}
+
+/** A query and the legend of its series. */
+export function line(expr, legendFormat) {
+  return { expr, legendFormat };
+}
+
+function panel(type, title, lines, { description = '', ...rest }, more = {}) {
+  const targets = lines.map((one, i) => ({
+    datasource: DATASOURCE,
+    ...one,
+    ...more,
+    refId: String.fromCharCode(65 + i),
+  }));
+  return { type, title, description, datasource: DATASOURCE, targets, ...rest };
+}
+
+/** Lines over time. `stacked`: the values add up. `max`: of the axis. */
+export function graph(title, lines, { unit, stacked = false, max, fill = 8, description }) {
+  const custom = { lineWidth: 1, fillOpacity: fill, showPoints: 'never', spanNulls: false };
+  if (stacked) custom.stacking = { mode: 'normal', group: 'A' };
+  const defaults = { unit, custom, min: 0, ...(max === undefined ? {} : { max }) };
+  return panel('timeseries', title, lines, {
+    description,
+    fieldConfig: { defaults, overrides: [] },
+    options: {
+      legend: { displayMode: 'table', placement: 'bottom', calcs: ['lastNotNull', 'max'], showLegend: true },
+      tooltip: { mode: 'multi', sort: 'desc' },
+    },
+  });
+}
+
+/** A number; with a limit it has the colour of a verdict. */
+export function stat(title, lines, { unit = 'short', description, ...limits }) {
+  const isVerdict = Object.keys(limits).length > 0;
+  const thresholds = { mode: 'absolute', steps: stepsOf(limits) };
+  return panel('stat', title, lines, {
+    description,
+    fieldConfig: { defaults: { unit, thresholds }, overrides: [] },
+    options: {
+      reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+      colorMode: isVerdict ? 'background' : 'value',
+      graphMode: 'none',
+    },
+  });
+}
+
+/** Counts by bucket over time. `unit`: of the bounds; absent if namings differ in it. */
+export function heatmap(title, expr, { unit, description }) {
+  const more = { format: 'heatmap' };
+  return panel(
+    'heatmap',
+    title,
+    [line(expr, '{{le}}')],
+    {
+      description,
+      fieldConfig: { defaults: {}, overrides: [] },
+      options: {
+        calculate: false,
+        yAxis: unit === undefined ? {} : { unit },
+        color: { mode: 'scheme', scheme: 'Blues', steps: 64 },
+        cellGap: 1,
+        tooltip: { mode: 'single' },
+        legend: { show: true },
+      },
+    },
+    more,
+  );
+}
+
+/** The present values of a query, the largest at the top, as bars. */
+export function ranking(title, lines, { unit, description, ...limits }) {
+  const thresholds = { mode: 'absolute', steps: stepsOf(limits) };
+  return panel(
+    'bargauge',
+    title,
+    lines,
+    {
+      description,
+      fieldConfig: { defaults: { unit, min: 0, thresholds }, overrides: [] },
+      options: {
+        reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
+        displayMode: 'basic',
+        orientation: 'horizontal',
+        sizing: 'auto',
+      },
+    },
+    { instant: true },
+  );
+}
+
+/** A row: its title, its panels, how many stand side by side, and their height. */
+export function row(title, panels, { columns = 3, height = 8 } = {}) {
+  return { title, panels, columns, height };
+}
+
+/** Returns the panels of all rows with their places. */
+export function laidOut(rows) {
+  const placed = [];
+  let y = 0;
+  const add = (one, gridPos) => placed.push({ id: placed.length + 1, ...one, gridPos });
+  for (const { title, panels, columns, height } of rows) {
+    add({ type: 'row', title, collapsed: false, panels: [] }, { h: 1, w: WIDTH, x: 0, y });
+    y += 1;
+    for (let first = 0; first < panels.length; first += columns, y += height) {
+      const side = panels.slice(first, first + columns);
+      const w = WIDTH / side.length;
+      side.forEach((one, i) => add(one, { h: height, w, x: i * w, y }));
+    }
+  }
+  return placed;
+}
+
+/** A choice among the values of a label. All values are chosen at first, and a series without the label is among them. */
+export function labelVariable(name, series, { label = name, text = name } = {}) {
+  return choice(name, text, `label_values(${series}, ${label})`);
+}
+
+/** A choice among the values that a query's series have for the label. */
+export function queryVariable(name, expr) {
+  return { ...choice(name, name, `query_result(${expr})`), regex: `/${name}="([^"]*)"/` };
+}
+
+function choice(name, label, query) {
+  return {
+    name,
+    label,
+    type: 'query',
+    datasource: DATASOURCE,
+    query: { query, refId: name },
+    definition: query,
+    refresh: 2,
+    sort: 3,
+    multi: true,
+    includeAll: true,
+    allValue: '.*',
+    current: { selected: true, text: ['All'], value: ['$__all'] },
+  };
+}
+
+/** Marks on all graphs, where the query has a value. */
+export function annotation(name, color, expr, textFormat) {
+  return {
+    name,
+    datasource: DATASOURCE,
+    enable: true,
+    iconColor: color,
+    expr,
+    step: '60s',
+    titleFormat: name,
+    textFormat,
+  };
+}
+
+export function dashboard({ uid, title, description, variables, annotations, rows, links }) {
+  return {
+    uid,
+    title,
+    description,
+    tags: ['nixl'],
+    schemaVersion: 39,
+    version: 1,
+    editable: true,
+    graphTooltip: 1,
+    refresh: '30s',
+    time: { from: 'now-1h', to: 'now' },
+    timezone: 'browser',
+    annotations: { list: annotations },
+    links,
+    templating: {
+      list: [
+        { name: 'datasource', label: 'data source', type: 'datasource', query: 'prometheus', current: {} },
+        ...variables,
+      ],
+    },
+    panels: laidOut(rows),
+  };
+}
+
+/** A link to another dashboard of this folder, with the same time and variables. */
+export function dashboardLink(title, uid) {
+  return { title, type: 'link', url: `/d/${uid}`, keepTime: true, includeVars: true, icon: 'dashboard' };
+}

@@ -1,0 +1,154 @@
+/** Dashboard of many hosts. Its queries read recorded series only. */
+import { runbookOf } from './alerts.mjs';
+import { AGENTS_UID } from './agents-dashboard.mjs';
+import { dashboard, dashboardLink, graph, labelVariable, line, ranking, row, stat } from './dashboard.mjs';
+
+const CHOSEN = 'cluster=~"$cluster", namespace=~"$namespace"';
+const CHOSEN_HOST = `${CHOSEN}, node=~"$node", instance=~"$host"`;
+const SERVICE_LEGEND = '{{cluster}} {{namespace}} {{job}}';
+const HOST_LEGEND = '{{node}} {{instance}}';
+const TOP = 10;
+
+export function fleetDashboard() {
+  return dashboard({
+    uid: 'nixl-otel-fleet',
+    title: 'NIXL fleet',
+    description: 'All hosts with NIXL agents. It needs recording-rules.yml and alerts.yml of nixl-otel.',
+    variables: variables(),
+    annotations: [],
+    links: [dashboardLink('NIXL agents', AGENTS_UID)],
+    rows: [
+      row('Overview', overview(), { columns: 6, height: 4 }),
+      row('Hosts that lose events', losses()),
+      row('Top agents', topAgents()),
+      row('Throughput', throughput(), { columns: 2 }),
+      row('Latency and errors', latency(), { columns: 2 }),
+    ],
+  });
+}
+
+function variables() {
+  const chosen = [];
+  return [['cluster'], ['namespace'], ['node'], ['host', 'instance']].map(([name, label = name]) => {
+    const variable = labelVariable(name, `nixl_host:agents{${chosen.join(', ')}}`, { label });
+    chosen.push(`${label}=~"$${name}"`);
+    return variable;
+  });
+}
+
+/** Count of hosts for which the comparison holds. */
+function hosts(series, comparison) {
+  return `sum(sum by (cluster, namespace, node, instance) (${series}{${CHOSEN_HOST}}) ${comparison})`;
+}
+
+function overview() {
+  const verdict = (title, expr, options) => stat(title, [line(expr, title)], options);
+  const none = `0 * count(nixl_host:agents{${CHOSEN_HOST}})`;
+  return [
+    verdict(
+      'Alerts firing',
+      `count(ALERTS{alertname=~"Nixl.+", alertstate="firing", severity!="info", ${CHOSEN_HOST}}) or ${none}`,
+      { bad: 1, description: 'Alerts of nixl-otel, without those of severity info. Runbooks: docs/runbooks.md' },
+    ),
+    verdict('Hosts that lose events', hosts('nixl_host:ring_full:increase5m', '> bool 0'), {
+      bad: 1,
+      description: `Hosts on which a drain found a ring full in the last five minutes.\n\nRunbook: ${runbookOf('NixlRingFoundFull')}`,
+    }),
+    verdict('Hosts with failing agents', hosts('nixl_host:error_ratio:rate5m', '> bool 0.01'), {
+      bad: 1,
+      description: `Hosts on which more than 1 % of the operations fail.\n\nRunbook: ${runbookOf('NixlErrorRatioHigh')}`,
+    }),
+    verdict('Hosts', `count(sum by (cluster, namespace, node, instance) (nixl_host:agents{${CHOSEN_HOST}}))`, {
+      bad: 1,
+      down: true,
+      description: `Hosts with agents.\n\nRunbook: ${runbookOf('NixlNoAgents')}`,
+    }),
+    verdict('Agents', `sum(nixl_host:agents{${CHOSEN_HOST}})`, { description: 'Agents that are exported.' }),
+    verdict('Bytes per second', `sum(nixl_host:transfer_bytes:rate5m{${CHOSEN_HOST}})`, {
+      unit: 'Bps',
+      description: 'Both directions, over five minutes.',
+    }),
+  ];
+}
+
+function losses() {
+  const top = (title, series, description, alert) =>
+    ranking(title, [line(`topk(${TOP}, ${series}{${CHOSEN_HOST}})`, HOST_LEGEND)], {
+      unit: 'short',
+      bad: 0.5,
+      description: `${description}\n\nRunbook: ${runbookOf(alert)}`,
+    });
+  return [
+    top(
+      'Drains that found a ring full',
+      'nixl_host:ring_full:increase5m',
+      'In the last five minutes. Events may be missing.',
+      'NixlRingFoundFull',
+    ),
+    top(
+      'Events dropped by agents',
+      'nixl_host:events_dropped:increase5m',
+      'In the last five minutes, as far as the agents could report it.',
+      'NixlEventsDropped',
+    ),
+    top(
+      'Moves by other consumers',
+      'nixl_host:ring_foreign_moves:increase5m',
+      'Moves of read positions in the last five minutes.',
+      'NixlForeignConsumer',
+    ),
+  ];
+}
+
+function topAgents() {
+  const top = (title, expr, unit, limits = {}) =>
+    ranking(title, [line(`topk(${TOP}, ${expr})`, '{{agent}} {{instance}}')], { unit, ...limits });
+  const ofAgent = 'sum without (direction)';
+  return [
+    top('Bytes per second', `${ofAgent} (nixl:transfer_bytes:rate5m{${CHOSEN_HOST}})`, 'Bps'),
+    top('p99 of transfer time', `nixl:transfer_duration_seconds:p99_rate5m{${CHOSEN_HOST}}`, 's', {
+      warn: 0.5,
+      bad: 1,
+    }),
+    top('Share of operations that failed', `nixl:error_ratio:rate5m{${CHOSEN_HOST}}`, 'percentunit', {
+      warn: 0.0001,
+      bad: 0.01,
+    }),
+  ];
+}
+
+function throughput() {
+  const ofService = (series, word) => [line(`${series}{${CHOSEN}}`, `${SERVICE_LEGEND} {{${word}}}`)];
+  return [
+    graph('Bytes per second', ofService('nixl_service:transfer_bytes:rate5m', 'direction'), { unit: 'Bps' }),
+    graph('Requests per second', ofService('nixl_service:requests:rate5m', 'direction'), { unit: 'reqps' }),
+    graph(
+      'Bytes per second of the busiest hosts',
+      [line(`topk(${TOP}, nixl_host:transfer_bytes:rate5m{${CHOSEN_HOST}})`, HOST_LEGEND)],
+      { unit: 'Bps' },
+    ),
+    graph('Memory registered', [line(`nixl_service:memory_bytes{${CHOSEN}}`, SERVICE_LEGEND)], { unit: 'bytes' }),
+  ];
+}
+
+function latency() {
+  const percentiles = ['p50', 'p90', 'p99'].map((word) =>
+    line(`nixl_service:transfer_duration_seconds:${word}_rate5m{${CHOSEN}}`, `${word} ${SERVICE_LEGEND}`),
+  );
+  return [
+    graph('Transfer time over all agents', percentiles, {
+      unit: 's',
+      fill: 0,
+      description:
+        'From native histograms where Prometheus has them. From buckets otherwise: then percentiles are estimates between their bounds, and below 10 us they are not right.',
+    }),
+    graph(
+      'Errors per second by status',
+      [line(`nixl_service:errors:rate5m{${CHOSEN}}`, `${SERVICE_LEGEND} {{status}}`)],
+      {
+        unit: 'cps',
+        stacked: true,
+      },
+    ),
+  ];
+}

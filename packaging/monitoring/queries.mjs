@@ -1,0 +1,128 @@
+/** PromQL that finds a metric in each spelling, and gives its labels one name. */
+import { formsOf, LABELS } from './spellings.mjs';
+
+/** Labels of a target. Those that a Prometheus does not set are empty and do no harm. */
+export const TARGET = ['cluster', 'namespace', 'node', 'job', 'instance'];
+
+/**
+ * Labels by which a series is known again. All others may change while its counter goes on: `hostname` with the pod of nixl-otel, and
+ * attributes with the process of the agent.
+ */
+const IDENTITY = [...TARGET, ...Object.values(LABELS).flat()].join(', ');
+
+/**
+ * Has series if Prometheus ran six to ten minutes ago. A minute more than that of a first sample: the targets of a Prometheus
+ * that has just started have their first samples one after the other.
+ */
+const RAN_BEFORE = 'last_over_time({__name__=~"up|nixl_collector_ticks_total"}[4m] offset 6m)';
+
+/** Returns the aggregate of an expression by these labels, in their one name. */
+export function by(labels, expression, aggregate = 'sum') {
+  const named = labels
+    .filter((label) => label in LABELS)
+    .reduce((inner, label) => {
+      const sources = LABELS[label].map((source) => `"${source}"`).join(', ');
+      return `label_join(${inner}, "${label}", "", ${sources})`;
+    }, expression);
+  return labels.length === 0 ? `${aggregate}(${named})` : `${aggregate} by (${labels.join(', ')}) (${named})`;
+}
+
+export class Queries {
+  #metrics;
+  #matchers;
+
+  /** `matchers`: of every series, and of those that belong to an agent. */
+  constructor({ metrics }, matchers = { target: '', agent: '' }) {
+    this.#metrics = new Map(metrics.map((metric) => [metric.name, metric]));
+    this.#matchers = matchers;
+  }
+
+  values(name) {
+    return this.#over(name, (series) => series);
+  }
+
+  /** Value at the end of the range, also of a series that has ended since. */
+  last(name, range) {
+    return this.#over(name, (series) => `last_over_time(${series}[${range}])`);
+  }
+
+  rate(name, range, direction) {
+    return this.#over(name, (series) => `rate(${series}[${range}])`, direction);
+  }
+
+  increase(name, range) {
+    return this.#over(name, (series) => `increase(${series}[${range}])`);
+  }
+
+  /** Increase in five minutes. Of a series that is younger, the value itself. */
+  increaseWithFirst(name) {
+    const first = (series) =>
+      `${series} unless on (${IDENTITY}) present_over_time(${series}[5m] offset 5m) and on () ${RAN_BEFORE}`;
+    return this.#over(name, (series) => `(${first(series)} or increase(${series}[5m]))`);
+  }
+
+  /** From native histograms where Prometheus has them, otherwise from buckets. */
+  quantile(quantile, name, labels, range) {
+    return this.#histograms(name, (series) => [
+      `histogram_quantile(${quantile}, ${by(labels, `rate(${series()}[${range}])`)})`,
+      `histogram_quantile(${quantile}, ${by([...labels, 'le'], `rate(${series('_bucket')}[${range}])`)})`,
+    ]);
+  }
+
+  mean(name, labels, range) {
+    const rate = (selected) => by(labels, `rate(${selected}[${range}])`);
+    return this.#histograms(name, (series) => [
+      `histogram_avg(${rate(series())})`,
+      `${rate(series('_sum'))} / ${rate(series('_count'))}`,
+    ]);
+  }
+
+  /** Counts by bucket, in the unit of the naming. */
+  buckets(name, range) {
+    const forms = formsOf(this.#metric(name)).flatMap((form) => [
+      `sum(increase(${this.#selector(name, form, '')}[${range}]))`,
+      `sum by (le) (increase(${this.#selector(name, form, '_bucket')}[${range}]))`,
+    ]);
+    return forms.join('\nor ');
+  }
+
+  #metric(name) {
+    const metric = this.#metrics.get(name);
+    if (metric === undefined) throw new Error(`there is no metric ${name}`);
+    return metric;
+  }
+
+  #over(name, expressionOf, direction) {
+    const forms = formsOf(this.#metric(name)).filter(
+      ({ adds }) => direction === undefined || adds.direction === undefined || adds.direction === direction,
+    );
+    const expressions = forms.map((form) => {
+      const isOwnLabel = direction !== undefined && form.adds.direction === undefined;
+      const more = isOwnLabel ? [`${LABELS.direction[1]}="${direction}"`] : [];
+      const expression = expressionOf(this.#selector(name, form, '', more));
+      const scaled = form.divisor === 1 ? expression : `${expression} / ${form.divisor}`;
+      return Object.entries(form.adds).reduce(
+        (inner, [label, value]) => `label_replace(${inner}, "${label}", "${value}", "", "")`,
+        scaled,
+      );
+    });
+    return expressions.join('\nor ');
+  }
+
+  #histograms(name, expressionsOf) {
+    const expressions = formsOf(this.#metric(name)).flatMap((form) =>
+      expressionsOf((suffix = '') => this.#selector(name, form, suffix)).map((expression) =>
+        form.divisor === 1 ? expression : `${expression} / ${form.divisor}`,
+      ),
+    );
+    return expressions.join('\nor ');
+  }
+
+  #selector(name, { names }, suffix, more = []) {
+    const spelled = names.map((one) => `${one}${suffix}`);
+    const { target, agent } = this.#matchers;
+    const matchers = [target, this.#metric(name).ofAgent ? agent : '', ...more].filter((matcher) => matcher !== '');
+    if (spelled.length > 1) return `{${[`__name__=~"${spelled.join('|')}"`, ...matchers].join(', ')}}`;
+    return matchers.length === 0 ? spelled[0] : `${spelled[0]}{${matchers.join(', ')}}`;
+  }
+}

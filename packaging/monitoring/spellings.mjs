@@ -1,0 +1,31 @@
+/**
+ * Names of series in a Prometheus: scraped in naming `nixl` or `otel`, or by OTLP with the translation of Prometheus 3 and of
+ * the specification. Made of the model of all metrics.
+ */
+import { translatedName } from '../reference/prometheus-names.mjs';
+
+/** Labels that differ between the namings, by the one name that the rules and the dashboards give them. */
+export const LABELS = {
+  agent: ['agent_name', 'nixl_agent_name'],
+  direction: ['direction', 'nixl_transfer_direction'],
+  status: ['status', 'error_type'],
+  life: ['life', 'nixl_agent_life'],
+  state: ['state', 'nixl_ring_state'],
+  outcome: ['outcome', 'nixl_duration_outcome'],
+  exporter: ['exporter', 'nixl_exporter_name'],
+};
+
+/**
+ * Returns the forms of a metric. Those in `names` differ in nothing but the name. `adds`: labels that only other forms have.
+ * `divisor`: of values in microseconds, for seconds.
+ */
+export function formsOf({ name, kind, unit, nixl = [], labels }) {
+  const scraped = `${name.replaceAll('.', '_')}${kind === 'counter' ? '_total' : ''}`;
+  const ofNixl = nixl.map((own) => ({
+    names: [own.name],
+    adds: 'direction' in labels ? { direction: own.name.startsWith('agent_tx_') ? 'transmit' : 'receive' } : {},
+    divisor: own.unit === 'us' && unit === 's' ? 1e6 : 1,
+  }));
+  const names = [...new Set([scraped, translatedName({ name, kind, unit })])];
+  return [...ofNixl, { names, adds: {}, divisor: 1 }];
+}

@@ -1,0 +1,82 @@
+/** The shipped rules in less time, and a Prometheus with them. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect } from 'vitest';
+import { Backend, PATIENTLY } from '../backends.js';
+import { RULE_FILES } from '../rules/rule-test.js';
+import { Server } from '../server.js';
+
+/** All durations of the rules and of the shipped configuration are divided by this: a minute is four seconds. */
+export const FACTOR = 15;
+const SCRAPE_MS = 15_000 / FACTOR;
+/** Time after which a Prometheus takes a series without a new sample as ended. */
+const LOOKBACK_MS = 300_000 / FACTOR;
+
+/** Limit of waits, longer than in other tests: an agent is idle after 15 minutes. */
+export const LIMIT = { ...PATIENTLY, timeout: 600_000 };
+
+const MINUTES = { m: 1, h: 60 };
+
+/** Returns the text with each duration such as 5m, but not those in names such as rate5m. */
+export function scaled(text: string): string {
+  return text.replace(
+    /\b(\d+)([mh])\b/g,
+    (_, count: string, unit: 'm' | 'h') => `${(Number(count) * MINUTES[unit] * 60_000) / FACTOR}ms`,
+  );
+}
+
+/** Scrape jobs, by which Prometheus finds its targets. */
+export async function startScaled(jobs: readonly object[]): Promise<AlertingBackend> {
+  const server = await Server.start({
+    program: 'prometheus',
+    ready: '/-/ready',
+    args: (directory, address) => {
+      const rule_files = RULE_FILES.map((file) => {
+        const copy = path.join(directory, path.basename(file));
+        writeFileSync(copy, scaled(readFileSync(file, 'utf8')));
+        return copy;
+      });
+      const interval = `${SCRAPE_MS}ms`;
+      const global = { scrape_interval: interval, scrape_timeout: interval, evaluation_interval: interval };
+      const config = path.join(directory, 'prometheus.yml');
+      writeFileSync(config, JSON.stringify({ global, rule_files, scrape_configs: jobs })); // JSON is YAML
+      return [
+        `--config.file=${config}`,
+        `--storage.tsdb.path=${path.join(directory, 'data')}`,
+        `--query.lookback-delta=${LOOKBACK_MS}ms`,
+        `--web.listen-address=${address}`,
+      ];
+    },
+  });
+  return new AlertingBackend(server);
+}
+
+export class AlertingBackend extends Backend {
+  /** Returns what has ever fired, as `alert host agent`. */
+  async fired(): Promise<string[]> {
+    const series = await this.query(
+      'group by (alertname, instance, agent) (last_over_time(ALERTS{alertstate="firing"}[1h]))',
+    );
+    return series
+      .map(({ metric: { alertname, instance = '', agent = '' } }) => `${alertname} ${instance} ${agent}`.trim())
+      .sort();
+  }
+
+  /** Waits until these alerts have fired; other ones may have, too. */
+  async hasFired(...alerts: string[]): Promise<void> {
+    await expect
+      .poll(async () => {
+        const fired = await this.fired();
+        return alerts.filter((alert) => !fired.includes(alert));
+      }, LIMIT)
+      .toEqual([]);
+  }
+
+  /** Returns the present alerts with their texts. */
+  async texts(): Promise<{ labels: Record<string, string>; annotations: Record<string, string> }[]> {
+    interface Answer {
+      data: { alerts: { labels: Record<string, string>; annotations: Record<string, string> }[] };
+    }
+    return (await this.server.get<Answer>('/api/v1/alerts')).data.alerts;
+  }
+}

@@ -1,0 +1,61 @@
+/** Unit tests of rules for promtool, written once for all spellings of the series. */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT, temporaryDirectory } from '../../cli/command.js';
+import { program } from '../server.js';
+import { type Concept, type Labels, seriesText, spelled, type Spelling } from './spelled.js';
+
+const exec = promisify(execFile);
+const RULES = path.join(ROOT, 'deploy/prometheus');
+export const RULE_FILES = ['recording-rules.yml', 'alerts.yml'].map((file) => path.join(RULES, file));
+
+type Input = readonly [concept: Concept | 'serve', labels: Labels, values: string];
+
+/** Expected result of an expression: labels with the name, and values. */
+type Sample = readonly [labels: string, value: number];
+
+export interface RuleCase {
+  readonly name: string;
+  /**
+   * Samples, one a minute from 0 on. `serve`: 1 where it answers, 0 where it does not, `_` where Prometheus does not run.
+   * It is `up` of a scrape; by OTLP there are ticks of the collector while it answers.
+   */
+  readonly input: readonly Input[];
+  /** Native histograms: their values differ between the namings. */
+  readonly inputOf?: (spelling: Spelling) => readonly Input[];
+  readonly checks: readonly (readonly [expression: string, minute: number, samples: readonly Sample[]])[];
+  /** Returns whether a spelling has the series of this case: by default each has them. */
+  readonly isFor?: (spelling: Spelling) => boolean;
+}
+
+function inputText([concept, labels, values]: Input, spelling: Spelling): object {
+  const all = { job: 'nixl-otel', ...labels };
+  if (concept !== 'serve') return { series: spelled(concept, all, spelling), values };
+  if (!spelling.isOtlp) return { series: seriesText('up', all), values };
+  const pushed = values.replace(/(^| )0/g, '$1_');
+  return { series: spelled('ticks', all, spelling), values: pushed };
+}
+
+/** Runs the cases. @throws with promtool's answer if one fails. */
+export async function testRules(cases: readonly RuleCase[], spelling: Spelling): Promise<void> {
+  const file = path.join(temporaryDirectory(), 'rules.test.yml');
+  const tests = cases
+    .filter(({ isFor = () => true }) => isFor(spelling))
+    .map(({ name, input, inputOf = () => [], checks }) => ({
+      name,
+      interval: '1m',
+      input_series: [...input, ...inputOf(spelling)].map((one) => inputText(one, spelling)),
+      promql_expr_test: checks.map(([expr, minute, samples]) => ({
+        expr,
+        eval_time: `${minute}m`,
+        exp_samples: samples.map(([labels, value]) => ({ labels, value })),
+      })),
+    }));
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify({ rule_files: RULE_FILES, evaluation_interval: '1m', tests }));
+  const promtool = program('promtool');
+  await exec(promtool, ['check', 'rules', ...RULE_FILES]);
+  await exec(promtool, ['test', 'rules', file]);
+}
