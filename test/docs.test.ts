@@ -5,6 +5,7 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { DURATION_METRICS, SELF_METRICS } from '../src/instrumentation/self-metrics.js';
+import { SERVE_METRICS } from '../src/instrumentation/serve-metrics.js';
 import * as api from '../src/index.js';
 import { metricsOf, PRESETS, RELEASES } from '../src/mapping/index.js';
 import * as rings from '../src/rings.js';
@@ -25,6 +26,7 @@ const METRICS = [
   ...metricsOf('nixl', { builders: PRESETS.full.builders }),
   ...metricsOf('otel', { builders: PRESETS.full.builders }),
   ...SELF_METRICS,
+  ...Object.values(SERVE_METRICS).flat(),
   ...DURATION_METRICS,
 ];
 
@@ -116,6 +118,17 @@ describe('generated from tables of the code', async () => {
 
   it.each(Object.keys(texts))('is up to date in %s (npm run schema)', (name) => {
     expect(read(name)).toBe(texts[name]);
+  });
+});
+
+describe('docs/runbooks.md', () => {
+  it('has a section for each alert, and each alert names it', () => {
+    const alerts = read('deploy/prometheus/alerts.yml');
+    const names = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name]) => name!);
+    const urls = [...alerts.matchAll(/runbook_url: (\S+)/g)].map(([, url]) => url);
+    expect(urls).toEqual(names.map((name) => `docs/runbooks.md#${name.toLowerCase()}`));
+    const sections = [...read('docs/runbooks.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+    expect(sections).toEqual(names);
   });
 });
 
@@ -254,10 +267,11 @@ describe('the package', () => {
   });
 });
 
-/** Flags of Node, Docker, Prometheus, systemctl and esbuild. */
+/** Flags of curl, Node, Docker, Prometheus, systemctl, esbuild, npm and packaging/dry-run.mjs. */
 const FOREIGN_FLAGS = new Set([
-  ...['--import', '--test', '--pid', '--enable-feature', '--now'],
+  ...['--unix-socket', '--import', '--test', '--pid', '--enable-feature', '--now'],
   ...['--external', '--bundle', '--platform', '--outfile', '--banner'],
+  ...['--dry-run', '--list'],
 ]);
 
 /** Anchors that GitHub derives from headings. */

@@ -28,6 +28,7 @@ const ROOMS = {
   'cli/figures': ['ground', 'mapping', 'string-width'],
   'cli/process': ['ground', 'settings', 'node:', '@opentelemetry/'],
   'cli/http': [...LIBRARY, 'cli/process', 'node:', '@opentelemetry/'],
+  'cli/access': ['ground', 'settings', 'instrumentation', 'cli/process', 'cli/http', 'node:', 'bcryptjs'],
   'cli/verdict': ['ground', 'cli/figures'], // the browser loads it
   'cli/history': ['ground', 'mapping', 'shm-bridge', 'cli/figures', 'cli/verdict'],
   'cli/api': [...LIBRARY, 'cli/figures', 'cli/http', 'cli/process', 'cli/verdict', 'cli/history', 'node:'],
@@ -35,14 +36,14 @@ const ROOMS = {
   'cli/page/browser': ['ground', 'cli/figures', 'cli/verdict', 'cli/api', 'uplot'],
   // The commands.
   'cli/completion': COMMAND,
-  'cli/config': [...COMMAND, 'yaml'],
+  'cli/config': [...COMMAND, 'cli/access', 'yaml'],
   'cli/demo': [...COMMAND, 'cli/serve'], // is serve with agents
-  'cli/doctor': [...COMMAND, 'cli/serve'], // pushes as serve does
+  'cli/doctor': [...COMMAND, 'cli/access', 'cli/serve'], // pushes as serve does
   'cli/list': COMMAND,
   'cli/read': COMMAND,
   'cli/simulate': COMMAND,
-  'cli/serve': [...COMMAND, 'cli/api', 'cli/page'],
-  'cli/top': [...COMMAND, 'cli/api', 'cli/verdict'],
+  'cli/serve': [...COMMAND, 'cli/access', 'cli/api', 'cli/page'],
+  'cli/top': [...COMMAND, 'cli/api', 'cli/verdict', 'cli/doctor'], // shows the findings of doctor
   // src/cli/*.ts: the program and what several commands share.
   cli: [
     ...COMMAND,

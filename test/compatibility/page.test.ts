@@ -1,5 +1,5 @@
 /** docs/compatibility.md: each row has a proof that exists. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { PLATFORMS } from '../../packaging/platforms.mjs';
@@ -11,6 +11,8 @@ import { SECTIONS } from './prove.js';
 const ELSEWHERE = {
   'Node.js and OpenTelemetry': 'test/matrix/cells.ts',
   Platforms: 'test/package/platforms.test.ts',
+  NIXL: 'test/real/nixl.test.ts',
+  'Prometheus and OpenTelemetry Collector': 'test/real/collector.test.ts',
 };
 
 const BY_HAND = /^by hand, \d{4}-\d{2}-\d{2}$/;
@@ -30,6 +32,18 @@ test.each([...found].flatMap(([section, rows]) => rows.map((row) => [section, ro
     if (section in SECTIONS) expect(proof).not.toMatch(/`, /);
   },
 );
+
+test('Prometheus and the collector are those that the tests build', () => {
+  const modules = (folder: string) => readFileSync(path.join(ROOT, 'test/real', folder, 'go.mod'), 'utf8');
+  const versionOf = (module: string, text: string) => new RegExp(`^\\s*${module} v([\\d.]+)`, 'm').exec(text)?.[1];
+  const prometheus = versionOf('github.com/prometheus/prometheus', modules('prometheus'))!.replace(/^0\.3/, '3.');
+  const collector = versionOf('go.opentelemetry.io/collector/otelcol', modules('collector'))!;
+  const rows = found.get('Prometheus and OpenTelemetry Collector')!;
+  expect(rows.map(({ Program }) => Program)).toEqual([
+    `Prometheus ${prometheus}`,
+    `OpenTelemetry Collector ${collector}`,
+  ]);
+});
 
 test('the platforms are those of the binaries', () => {
   const names = found.get('Platforms')!.map((row) => row['Platform']!);

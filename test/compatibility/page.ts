@@ -7,7 +7,7 @@ import path from 'node:path';
 import { ROOT } from '../support/package.js';
 
 /** Commands in the column Proof. */
-export const PROOFS = ['npm test', 'npm run test:package', 'npm run test:matrix'] as const;
+export const PROOFS = ['npm test', 'npm run test:package', 'npm run test:matrix', 'npm run test:real'] as const;
 export type Proof = (typeof PROOFS)[number];
 
 /** Cells by the heading of their column. */

@@ -130,7 +130,7 @@ describe('a live run', () => {
       await runTransferSource(['--dir', dir, '--agents', '20', '--seconds', '0.8', '--name', `fresh-${i}`]);
     }
     await expect.poll(() => source.snapshot().agents.length).toBe(0);
-    expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 2);
+    await expect.poll(() => readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before + 2);
   });
 });
 

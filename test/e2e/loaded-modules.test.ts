@@ -2,11 +2,12 @@
  * Modules that each entry point and command loads: nothing of OpenTelemetry's SDK without need, no unused exporter, and no more
  * files than a start may take time for.
  */
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { RingWriter } from '../../src/rings.js';
+import { Authority } from '../support/certificates.js';
 import { MAIN, ROOT, RunningCommand, temporaryDirectory } from '../cli/command.js';
 
 const HOOKS = fileURLToPath(new URL('../support/loaded-modules.mjs', import.meta.url));
@@ -33,7 +34,7 @@ async function loadedBy(args: readonly string[], until?: RegExp): Promise<{ pack
 
 it.each([
   ['rings.js', 9],
-  ['testing.js', 41],
+  ['testing.js', 42],
 ])('%s loads no package at all, and at most %d files', async (entry, most) => {
   const { packages, files } = await loadedBy([path.join(ROOT, 'dist', entry)]);
   expect(packages).toEqual([]);
@@ -53,11 +54,11 @@ describe('a command loads what it needs:', () => {
     [8, [], ['--version']],
     [9, commander, ['--help']],
     [24, commander, ['list', '--dir', 'RINGS']],
-    [29, commander, ['read', 'RINGS/agent']],
-    [53, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
+    [30, commander, ['read', 'RINGS/agent']],
+    [56, commander, ['top', '--once', '--interval', '100', '--dir', 'RINGS']],
     [21, commander, ['doctor', '--help']],
-    [56, withApi, ['config', 'schema']],
-    [66, withApi, ['serve', '--help']],
+    [58, withApi, ['config', 'schema']],
+    [68, withApi, ['serve', '--help']],
   ])('at most %d files and %j for %j', async (most, expected, args) => {
     const writer = new RingWriter(path.join(temporaryDirectory(), 'agent'));
     const given = args.map((one) => one.replace('RINGS', path.dirname(writer.path)));
@@ -85,10 +86,22 @@ describe('serve loads the exporters that it is asked for:', () => {
     const asked = exporters.filter((name) => name !== http || exporter !== 'otlp' || expected.includes(http));
     expect(asked).toEqual(expected);
     expect(files).not.toContain('cli/serve/console-file.js');
+    expect(files.filter((file) => file.startsWith('cli/access/'))).toEqual([]);
     expect(files).not.toContain('cli/http/protobuf-exposition.js'); // loaded with the first scrape of protobuf
     if (exporter === 'prometheus') expect(packages).toEqual(['@opentelemetry/api', 'commander']);
     if (exporter !== 'otlp') expect(packages.filter((one) => one.startsWith('@opentelemetry/otlp-'))).toEqual([]);
   });
+});
+
+it('serve loads a web configuration, and no package for passwords without users', async () => {
+  const authority = new Authority();
+  const { cert, key } = authority.issue('server');
+  const config = path.join(temporaryDirectory(), 'web.json');
+  writeFileSync(config, JSON.stringify({ tls_server_config: { cert_file: cert, key_file: key } }));
+  const args = ['serve', '--dir', temporaryDirectory(), '--listen', '127.0.0.1:0', '--web-config', config];
+  const { packages, files } = await loadedBy([MAIN, ...args], /drained every/);
+  expect(files).toContain('cli/access/gate.js');
+  expect(packages).toEqual(['@opentelemetry/api', 'commander']);
 });
 
 describe('inside a bundle', () => {

@@ -6,9 +6,11 @@ import { copyFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { TextExposition } from '../../src/cli/http/exposition.js';
+import { ownProcess } from '../../src/cli/serve/own-process.js';
 import { BuilderMetrics } from '../../src/instrumentation/builders/builder-metrics.js';
 import { LateFeed, SourceFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
 import { COLLECT, sharedProducer } from '../../src/instrumentation/producer/metric-producer.js';
+import type { ServeState } from '../../src/instrumentation/serve-state.js';
 import { NAMINGS, NIXL_RELEASES, SERIES_PRESETS } from '../../src/mapping/index.js';
 import { producerSettings } from '../../src/settings/settings.js';
 import type { NixlMetricProducerOptions } from '../../src/settings/options.js';
@@ -19,12 +21,24 @@ import { eventsFor, fullRing, WIRE_VERSIONS } from '../support/rings.js';
 
 const resource = resourceFromAttributes({ 'service.name': 'a "service"\n', 'service.ranks': ['0', '1'] });
 
+/** Grows with each collect. */
+let collects = 0;
+function serveState(): ServeState {
+  const results = { success: ++collects, failed: 2 ** 53 - 1, seconds: 0.1 * collects };
+  const exporters = [
+    { exporter: 'a "reader" é', failures: 0 },
+    { exporter: 'otlp', failures: collects, results },
+  ];
+  const access = { refusals: new Map([['busy', 2 ** 53 - 1]]), isStale: false };
+  return { exporters, process: ownProcess(), access };
+}
+
 /** Reads a directory as serve does. Returns a function that compares a page with that of the serialiser. */
 function pagesOf(directory: string, options: NixlMetricProducerOptions) {
   const { source: sourceOptions, ...profile } = producerSettings({ ...options, directories: directory });
   const builderMetrics = BuilderMetrics.of(profile, diag);
   const source = openSource({ ...sourceOptions, ...builderMetrics.wants, deadTtlMs: 600_000 });
-  const sourceFeed = new SourceFeed(source, diag);
+  const sourceFeed = new SourceFeed(source, diag, profile.hasOwnMetrics ? serveState : undefined);
   const feed = new LateFeed();
   const producer = sharedProducer({}, { ...profile, feed, builderMetrics, bothBuckets: true });
   builderMetrics.attach(source);
@@ -78,7 +92,7 @@ async function comparePages(options: NixlMetricProducerOptions): Promise<void> {
 
 /** Leaves out what moves without events. */
 function withoutClock(page: string): string {
-  return page.replaceAll(/^nixl_(agent_idle|collector|time)\w*(\{.*\})? .*$/gm, '');
+  return page.replaceAll(/^(nixl_(agent_idle|collector|time|exporter)|process_)\w*(\{.*\})? .*$/gm, '');
 }
 
 describe('a page of all wire versions has the bytes of the serialiser', () => {

@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { NixlInstrumentation, NixlMetricProducer } from '../../src/index.js';
 import { BUILDER_NAMES } from '../../src/settings/metric-builder.js';
 import { SELF_METRICS } from '../../src/instrumentation/self-metrics.js';
+import { SERVE_METRICS } from '../../src/instrumentation/serve-metrics.js';
 import { EVENTS, metricsOf, NAMINGS, PRESETS, withLabels } from '../../src/mapping/index.js';
 import * as semconv from '../../src/mapping/semconv.js';
 import { RingWriter } from '../../src/rings.js';
@@ -58,13 +59,17 @@ async function exported(): Promise<MetricData[]> {
 
 it('every exported name has a constant, and every constant is exported', async () => {
   const metrics = await exported();
-  // Only serve counts failures of exporters. Names of the builder comprehensive_names begin with its constant.
-  const names = [...metrics.map(({ descriptor }) => descriptor.name), ...SELF_METRICS.map(({ name }) => name)];
+  const ofServe = SERVE_METRICS.otel.filter(({ name }) => !name.startsWith('process.'));
+  // Those of the process are OpenTelemetry's. Names of the builder comprehensive_names begin with its constant.
+  const names = [
+    ...metrics.map(({ descriptor }) => descriptor.name),
+    ...[...SELF_METRICS, ...ofServe].map(({ name }) => name),
+  ];
   const fixed = names.filter((name) => !name.startsWith(`${semconv.METRIC_NIXL_COMPREHENSIVE_EVENTS}.`));
   expect([...new Set(fixed)].sort()).toEqual(constants('METRIC_'));
   const attributes = [
     ...metrics.flatMap(({ dataPoints }) => dataPoints.flatMap((point) => Object.keys(point.attributes))),
-    ...Object.keys(withLabels('otel', {}, { exporter: 'otlp' })),
+    ...Object.keys(withLabels('otel', {}, { exporter: 'otlp', result: 'success', reason: 'busy' })),
   ];
   const own = attributes.filter((name) => name.startsWith('nixl.'));
   expect([...new Set(own)].sort()).toEqual(constants('ATTR_'));

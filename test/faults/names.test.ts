@@ -1,9 +1,9 @@
 /** Names of agents are file names, which may hold any bytes: expositions keep them unchanged, and terminals are safe. */
-import { readdirSync, renameSync } from 'node:fs';
+import { copyFileSync, readdirSync, renameSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { RingWriter } from '../../src/shm-bridge/index.js';
-import { scrape, start, temporaryDirectory, until, valueOf } from '../cli/command.js';
+import { run, scrape, start, temporaryDirectory, until, valueOf } from '../cli/command.js';
 import { startOtlpReceiver } from '../support/otlp-receiver.js';
 import { samplesOf } from '../support/page.js';
 
@@ -92,4 +92,26 @@ test('prints names without control characters at a terminal and in a log', async
     }
   }
   await holder.stop();
+});
+
+test('list, top and read name a file whose name is not UTF-8, and read the others', async () => {
+  const directory = temporaryDirectory();
+  for (const name of ['plain', 'b\ufffd']) {
+    const writer = new RingWriter(path.join(directory, name), { wireVersion: 4, capacity: 64 });
+    writer.push({ type: 0, value: 7n });
+    writer.close();
+  }
+  const [plain, other] = ['plain', 'b\ufffd'].map((name) => path.join(directory, name)) as [string, string];
+  copyFileSync(plain, Buffer.concat([Buffer.from(`${directory}/a`), Buffer.from([0xff])]));
+  const reason = `${directory}/a\ufffd cannot be opened: its name is not UTF-8`;
+  const list = await run(['list', '--dir', directory]);
+  expect(list.stdout.match(/ready$/gm)).toHaveLength(2);
+  expect(list.stderr).toContain(reason);
+  const top = await run(['top', '--dir', directory, '--once', '--json', '--all', '--interval', '100']);
+  const line = JSON.parse(top.stdout) as { notes: string[]; agents: { agent: string }[] };
+  expect(line.agents.map(({ agent }) => agent).sort()).toEqual(['b\ufffd', 'plain']);
+  expect(line.notes).toEqual([expect.stringContaining(reason)]);
+  const read = await run(['read', '--format', 'line', plain, `${directory}/a\ufffd`, other]);
+  expect(read.stdout.trim().split('\n')).toHaveLength(2);
+  expect(read.stderr).toContain(reason);
 });

@@ -21,7 +21,7 @@ const TEST_TOOLS = [
 /** Files of the checkout that tests read. */
 const COPIED = ['test', 'bench/support', 'README.md'];
 /** Files that tests read, and that the package must contain. */
-const OF_THE_PACKAGE = ['docs', 'examples', 'native', 'config.schema.json'];
+const OF_THE_PACKAGE = ['docs', 'examples', 'man', 'native', 'config.schema.json'];
 
 async function installedCell(cell: Cell): Promise<Project> {
   const { node, npm } = await programsOf(cell);

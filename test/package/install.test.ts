@@ -64,7 +64,7 @@ test('exceptions in the binaries reach their handlers', async () => {
 });
 
 /** Upper bounds on the sizes that docs/install.md states. */
-const MOST_PACKED_BYTES = 2e6;
+const MOST_PACKED_BYTES = 2.3e6;
 const MOST_INSTALLED_BYTES = 6e6;
 
 test('the tarball holds what users need, and stays small', async () => {

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { stepsOf } from '../../packaging/dry-run.mjs';
 import { PLATFORMS } from '../../packaging/platforms.mjs';
 import { ROOT, tool } from '../support/package.js';
 
@@ -42,4 +43,15 @@ test.each(WORKFLOWS)('%s runs scripts of package.json, and builds every platform
   expect(used).toContain('test:package');
   for (const name of used) expect(scripts).toHaveProperty(name);
   expect(jobs['binaries']!.strategy!.matrix['platform']).toEqual(PLATFORMS);
+});
+
+test('a dry run makes the package, publishes nothing, and needs no engine', () => {
+  const steps = stepsOf(parse(readFileSync(path.join(FOLDER, 'release.yml'), 'utf8')));
+  const commands = steps.flatMap(({ command = [] }) => command);
+  expect(commands).toEqual(
+    expect.arrayContaining(['npm run prebuild -- linux-x64-glibc', 'npm run setup', 'npm pack']),
+  );
+  expect(commands.filter((command) => command.startsWith('npm publish'))).toHaveLength(1);
+  for (const command of commands) expect(command).not.toMatch(/npm publish (?!.*--dry-run)|docker|apt-get/);
+  for (const { command, leftOut } of steps) expect([command, leftOut]).toContain(undefined);
 });

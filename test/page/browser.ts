@@ -98,7 +98,7 @@ export async function countsIn(table: Locator): Promise<Record<string, number>> 
 
 /** Returns the names in the rows of the table, from the top. */
 export function namesIn(page: Page): Promise<string[]> {
-  return page.locator('#agents-body tr:not([aria-hidden]) bdi').allInnerTexts();
+  return page.locator('#agents-body tr:not([aria-hidden]) bdi').allTextContents();
 }
 
 /** Waits until the table has a row for each of the names, in any order. */
@@ -114,8 +114,30 @@ export function cell(page: Page, agent: string, key: string): Promise<string> {
   return page.locator('#agents-body tr', { hasText: agent }).locator(`[data-key="${key}"]`).innerText();
 }
 
+/** Returns the number of pixels that have nearly this colour: red, green, blue. */
+export function pixelsOf(canvas: Locator, colour: readonly [number, number, number]): Promise<number> {
+  return canvas.evaluate(
+    (drawn, wanted) => {
+      const { width, height } = drawn as Canvas;
+      const { data } = (drawn as Canvas).getContext('2d').getImageData(0, 0, width, height);
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        if (wanted.every((part, j) => Math.abs(data[i + j]! - part) < 8)) count++;
+      }
+      return count;
+    },
+    [...colour],
+  );
+}
+
 /** Members of an element that functions in the browser use: these files have no types of the DOM. */
 interface Pair {
   querySelector(selector: 'data'): { value: string; textContent: string } | null;
   querySelector(selector: 'dt' | 'th'): { textContent: string } | null;
+}
+
+interface Canvas {
+  width: number;
+  height: number;
+  getContext(kind: '2d'): { getImageData(x: number, y: number, w: number, h: number): { data: Uint8ClampedArray } };
 }

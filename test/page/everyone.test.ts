@@ -150,6 +150,21 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     await until(async () => (await name()) === 'agent-2');
   });
 
+  it('says the row of the keyboard cursor to screen readers, and a verdict once', async () => {
+    const { page } = await openPage(url, {}, '#sort=name');
+    await rowsOf(page, 3);
+    const said = () => page.locator('#announced').innerText();
+    await until(async () => (await said()).startsWith('Transfers fail: 3\u00a0agents'));
+    const verdict = await said();
+    const sentence = () => page.locator('#sentence').innerText();
+    const before = await sentence();
+    await until(async () => (await sentence()) !== before);
+    expect(await said()).toBe(verdict);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await until(async () => /^agent-1, 2 of 3: failing, tx [\d.]+\s[kM]?B\/s, rx .*, p99 /.test(await said()));
+  });
+
   it('sorts by a column and filters by state, and keeps rows in their places under the focus', async () => {
     const { page } = await openPage(url);
     await rowsOf(page, 3);

@@ -1,4 +1,4 @@
-/** What holds on any screen: nothing overlaps, wraps, scrolls sideways, or moves under the pointer. */
+/** Layout on any screen: nothing overlaps, wraps, scrolls sideways, or moves under the pointer. */
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { startTransferSource, temporaryDirectory, until } from '../cli/command.js';
@@ -69,6 +69,21 @@ describe.skipIf(chromiumPath() === undefined)('the layout of the page', () => {
       expect(lines.filter(({ height, isCut: _, ...line }) => line.width > 0 && height > 1.6 * rem)).toEqual([]);
     },
   );
+
+  it('shows on a phone the parts in which names differ', async () => {
+    const dir = temporaryDirectory();
+    const name = 'prefill-llama-405b-instruct-fp8-tp';
+    startTransferSource(['--dir', dir, '--agents', '3', '--seconds', '0', '--rate', '20', '--name', name]);
+    const { page } = await openPage((await startServe(dir)).url, { viewport: PHONE });
+    await until(async () => (await page.locator('#agents-body bdi b').allTextContents()).join() === '0,1,2');
+    expect((await boxesOf(page, '#agents-body bdi b')).map(({ isCut, width }) => [isCut, width > 4])).toEqual(
+      Array(3).fill([false, true]),
+    );
+    const links = await boxesOf(page, '#agents-body th a');
+    (await boxesOf(page, '#agents-body bdi b')).forEach(({ x, width }, i) => {
+      expect(x + width).toBeLessThanOrEqual(links[i]!.x + links[i]!.width + 1);
+    });
+  });
 
   it('fills the first screen of a phone with the verdict, throughput and p99', async () => {
     const page = await openBusy(PHONE);

@@ -157,5 +157,12 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     await until(async () => /^1\d\.\d\sMB\/s$/.test(await page.locator('#big-throughput .value').innerText()));
     await until(async () => /tx\s*1\d\.\d\sMB\/s/.test(await page.locator('#throughput .legend').innerText()));
     await expect.poll(() => page.locator('#transfer-time .legend').innerText()).toMatch(/p50\s*[\d.]+\s[µm]?s/);
+    // Read in one turn: an update changes all of them.
+    const [parts, legend, times, timeLegend] = await page.evaluate<string[]>(
+      `['#big-throughput .parts', '#throughput .legend', '#big-time .parts', '#transfer-time .legend']
+        .map((place) => document.querySelector(place).innerText.replace(/\\s+/g, ''))`,
+    );
+    expect(legend).toBe(/^tx.*B\/srx(0|.*B\/s)(?=usual|$)/.exec(parts!)?.[0]);
+    expect(timeLegend).toContain(/^p50.*sp90[\d.]+[µm]?s/.exec(times!)![0]);
   });
 });

@@ -6,7 +6,7 @@ import { oneLine } from '../../src/one-line.js';
 import { EVENTS } from '../../src/mapping/index.js';
 import { RingWriter } from '../../src/shm-bridge/index.js';
 import { startTransferSource, temporaryDirectory, until } from '../cli/command.js';
-import { chromiumPath, DESKTOP, namesIn, numbersIn, openPage, PHONE, rowsOf, startServe } from './browser.js';
+import { chromiumPath, DESKTOP, namesIn, numbersIn, openPage, PHONE, pixelsOf, rowsOf, startServe } from './browser.js';
 
 function writeAgent(dir: string, name: string, txBytes: bigint): void {
   mkdirSync(path.dirname(path.join(dir, name)), { recursive: true });
@@ -96,22 +96,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--seconds', '0']);
     const { page } = await openPage((await startServe(dir)).url);
-    const canvas = page.locator('#throughput canvas');
-    const [red, green, blue] = [0x24, 0x63, 0xd6]; // --tx in light
-    await until(() =>
-      canvas.evaluate(
-        (drawn, colour) => {
-          const { width, height } = drawn as Canvas;
-          const { data } = (drawn as Canvas).getContext('2d').getImageData(0, 0, width, height);
-          let count = 0;
-          for (let i = 0; i < data.length; i += 4) {
-            if (colour.every((part, j) => Math.abs(data[i + j]! - part) < 8)) count++;
-          }
-          return count > 20;
-        },
-        [red, green, blue] as number[],
-      ),
-    );
+    await until(async () => (await pixelsOf(page.locator('#throughput canvas'), [0x24, 0x63, 0xd6])) > 20); // --tx in light
   });
 
   it.each([
@@ -128,6 +113,12 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     await page.locator('html[data-state=stale]').waitFor();
     expect(await page.locator('#word').innerText()).toContain('Stale');
     await until(async () => /\d\ss old/.test(await page.locator('#big-throughput .tag').innerText()));
+    // The time without an answer is no time without errors.
+    const quiet = () => page.locator('#errors .quiet').innerText();
+    const age = async () => Number(/\d+/.exec(await page.locator('#big-throughput .tag').innerText())![0]);
+    const [known, since] = [await quiet(), await age()];
+    await until(async () => (await age()) >= since + 3);
+    expect(await quiet()).toBe(known);
     expect(await bytes()).toBe(7);
     complaints.length = 0; // refused connections are expected here
     writeAgent(dir, 'agent', 5n);
@@ -193,10 +184,4 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
 
 function widthOf(page: { evaluate(script: string): Promise<unknown> }): Promise<unknown> {
   return page.evaluate('document.documentElement.scrollWidth');
-}
-
-interface Canvas {
-  width: number;
-  height: number;
-  getContext(kind: '2d'): { getImageData(x: number, y: number, w: number, h: number): { data: Uint8ClampedArray } };
 }

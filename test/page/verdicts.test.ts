@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { startTransferSource, temporaryDirectory, until } from '../cli/command.js';
-import { chromiumPath, openPage, startServe } from './browser.js';
+import { chromiumPath, openPage, pixelsOf, startServe } from './browser.js';
 
 interface Said {
   readonly tone: string | null;
@@ -65,6 +65,18 @@ describe.skipIf(chromiumPath() === undefined)('the page says', () => {
     const { tone, sentence } = await said(page);
     expect(tone).toBe('bad');
     expect(sentence).toMatch(/dying-0 ended at \d\d:\d\d:\d\d while it was transferring/);
+  });
+
+  it('when an agent restarted, and what its percentiles were', async () => {
+    const dir = temporaryDirectory();
+    startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '50', '--restart-every', '8000']);
+    const { page } = await openPage((await startServe(dir)).url, {}, '#agent=agent-0&span=60');
+    const mark = [0x68, 0x73, 0x84] as const; // --idle in light
+    await until(async () => (await pixelsOf(page.locator('#throughput canvas'), mark)) > 20);
+    await until(async () => (await pixelsOf(page.locator('#panel-throughput canvas'), mark)) > 20);
+    expect(await page.locator('#panel-since').innerText()).toMatch(/[1-9]\d*\srestart/);
+    const time = /p50\s*[\d.]+\s[µm]?s\s*p90\s*[\d.]+\s[µm]?s\s*p99\s*[\d.]+\s[µm]?s/;
+    await until(async () => time.test(await page.locator('#panel-time .legend').innerText()));
   });
 
   it('that the receiver is down', async () => {
