@@ -36,7 +36,7 @@ const PAGE = here('../docs/performance.md');
 
 for (const name of positionals.length > 0 ? positionals : benches) {
   const bench = await import(new URL(`${name}.bench.mjs`, import.meta.url));
-  const rows = await bench.run({ quick: values.quick });
+  const rows = await bench.run({ quick: values.quick }); // none if a program that it needs is missing
   const table = new Map(rows.map((row) => [bench.caseOf(row), checked(bench.columnsOf(row))]));
   if (values.json) {
     console.log(JSON.stringify({ bench: name, rows }));
@@ -50,7 +50,8 @@ for (const name of positionals.length > 0 ? positionals : benches) {
     console.error(`${name}: ${text}`);
     process.exitCode = 1;
   }
-  if (values.update) writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), name, markdownTable(table)));
+  if (values.update && rows.length > 0)
+    writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), name, markdownTable(table)));
 }
 
 /** Throws for a cell without a number: the bench is broken. */

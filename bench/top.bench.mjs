@@ -32,7 +32,7 @@ function measure({ agents, columns, rows }, frames) {
     const begin = process.cpuUsage();
     gathering.add(tracker.add(sample));
     const draw = () => {
-      const scene = sceneOf(gathering.picture, { ...INITIAL, sort: 'tx' }, order, false, undefined);
+      const scene = sceneOf(gathering.picture, { ...INITIAL, sort: 'tx' }, order, false);
       return terminalText(frame(scene, INITIAL, around).lines, columns, true);
     };
     const text = draw();

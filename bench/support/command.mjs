@@ -25,6 +25,10 @@ export class Command {
     process.once('exit', this.#kill);
   }
 
+  get pid() {
+    return this.#child.pid;
+  }
+
   /** Asks until the answer is neither undefined nor false. @throws if the program ended. */
   async until(ask) {
     for (;;) {

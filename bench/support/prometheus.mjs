@@ -1,9 +1,9 @@
 /** Percentiles by PromQL: of native histograms in a real Prometheus, and of the explicit buckets of an exposition. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Command } from './command.mjs';
+import { freePort } from './free-port.mjs';
 import { ROOT } from './measure.mjs';
 
 const SHARES = { p50: 0.5, p90: 0.9, p99: 0.99, max: 1 };
@@ -92,12 +92,4 @@ function quantileOf(buckets, share) {
   const [lower, below] = buckets[i - 1] ?? [0, 0];
   const [upper, reached] = buckets[i];
   return upper === Infinity ? lower : lower + ((upper - lower) * (rank - below)) / (reached - below);
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
