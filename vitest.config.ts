@@ -1,10 +1,13 @@
+import { existsSync, readdirSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+
+/** Suites with a configuration of their own: they need registries, a browser, or programs from Debian. */
+const suites = readdirSync('test').filter((folder) => existsSync(`test/${folder}/vitest.config.ts`));
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // They need registries, a browser, or programs from Debian: see the scripts `test:...` of package.json.
-    exclude: ['package', 'page', 'servers', 'real', 'matrix', 'deploy'].map((folder) => `test/${folder}/**`),
+    exclude: suites.map((folder) => `test/${folder}/**`),
     // Real rings, threads and processes: a test waits for a condition, on a machine that may have much else to do. The
     // limits only end a test that waits for what never comes.
     testTimeout: 180_000,

@@ -1,10 +1,15 @@
 // Configuration of vitest for tests of the installed package: imports from src resolve to the package's dist.
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 const PACKAGE = 'opentelemetry-instrumentation-nixl';
 const root = import.meta.dirname;
 const dist = path.join(root, 'node_modules', PACKAGE, 'dist');
+
+const suites = readdirSync(path.join(root, 'test')).filter((folder) =>
+  existsSync(path.join(root, 'test', folder, 'vitest.config.ts')),
+);
 
 const installed = {
   name: 'installed',
@@ -21,7 +26,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     exclude: [
-      'test/{deploy,matrix,package,page,servers}/**', // have separate configurations
+      ...suites.map((folder) => `test/${folder}/**`),
       'test/{api-report,architecture,cli/setup,compatibility/page,docs,instrumentation/version,mapping/prometheus-names,registry,shm-bridge/native-files}.test.ts', // are about a checkout
     ],
     server: { deps: { inline: [new RegExp(PACKAGE)] } }, // mocks of tests must reach into it
