@@ -25,6 +25,8 @@ async function openServed(dir: string, ...flags: string[]): Promise<Page> {
 
 const tags = (page: Page) => page.locator('#big-throughput .tag');
 
+const small = (page: Page, label: string) => page.locator('#small-figures > div', { hasText: label });
+
 describe.skipIf(chromiumPath() === undefined)('the page says', () => {
   it('that all is well', async () => {
     const dir = temporaryDirectory();
@@ -47,6 +49,9 @@ describe.skipIf(chromiumPath() === undefined)('the page says', () => {
     expect(tone).toBe('warn');
     expect(sentence).toMatch(/full-0.*found full.*too low.*NIXL_TELEMETRY_BUFFER_SIZE/s);
     await until(async () => (await tags(page).innerText()) === 'too low: 1\u00a0ring full');
+    expect(await page.locator('#big-time .tag').innerText()).toBe('incomplete');
+    expect(await small(page, 'Requests').locator('.warn').isVisible()).toBe(true);
+    expect(await page.locator('#errors .quiet').getAttribute('data-tone')).toBe('idle');
     expect(await page.locator('#agents-body tr', { hasText: 'full-0' }).locator('.state').innerText()).toBe(
       'incomplete',
     );
@@ -64,6 +69,7 @@ describe.skipIf(chromiumPath() === undefined)('the page says', () => {
     await until(async () => (await said(page)).word === 'Agent ended');
     const { tone, sentence } = await said(page);
     expect(tone).toBe('bad');
+    expect(await small(page, 'Memory registered').innerText()).toContain('2\u00a0agents (1 ended)');
     expect(sentence).toMatch(/dying-0 ended at \d\d:\d\d:\d\d while it was transferring/);
   });
 

@@ -189,7 +189,8 @@ export function makeFigures(): (input: FiguresInput) => void {
     const full = answer.agents.filter(({ troubles }) => troubles.full !== undefined).length;
     if (age !== undefined) throughput.tag(age, 'clock');
     else throughput.tag(full === 0 ? undefined : `too low: ${counted(full, 'ring')} full`, 'triangle');
-    time.tag(age, 'clock');
+    if (age !== undefined) time.tag(age, 'clock');
+    else time.tag(full === 0 ? undefined : 'incomplete', 'triangle');
     smallNumbers(input, full).forEach((one, i) => small[i]!.show(one));
   };
 }
@@ -204,10 +205,16 @@ function smallNumbers({ answer, history, nowMs }: FiguresInput, full: number): S
     undefined,
   );
   const post = answer.recentPostTimeUs;
+  const ended = agents.filter(({ life }) => life === 'dead').length;
   const isApproximate = agents.some(({ memoryApproximate }) => memoryApproximate);
   const warning = { tone: 'warn', shape: 'triangle' } as const;
   return [
-    { ...perSecond(newest(history.fleet.requests)), total: sum(requestsOf), note: begin },
+    {
+      ...perSecond(newest(history.fleet.requests)),
+      total: sum(requestsOf),
+      note: begin,
+      ...(full > 0 ? { problem: warning } : {}),
+    },
     {
       ...perSecond(errorRate(history)),
       total: sum(errorsOf),
@@ -217,7 +224,7 @@ function smallNumbers({ answer, history, nowMs }: FiguresInput, full: number): S
     { value: timeFigure(post?.p99), note: `p50 ${figureText(timeFigure(post?.p50))}` },
     {
       value: bytesFigure(sum(({ memoryBytes }) => memoryBytes)),
-      note: `${counted(agents.length, 'agent')}, ${isApproximate ? 'approximate' : 'exact'}`,
+      note: `${counted(agents.length, 'agent')}${ended === 0 ? '' : ` (${ended} ended)`}, ${isApproximate ? 'approximate' : 'exact'}`,
     },
     {
       value: fullest === undefined ? { value: '–', unit: '' } : { value: percent(fullest.fill), unit: '' },

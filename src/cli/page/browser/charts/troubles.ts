@@ -75,10 +75,13 @@ export function errors(
       return sum === 0 ? '' : perSecond(sum);
     },
     layers: [bars(stacked.filter(({ low, high }) => high > low)), ...markLayers(window)],
-    ...(isQuiet
-      ? { note: words.note, quiet: { text: `No errors in ${words.span}`, isGood: window.unknownFrom === undefined } }
-      : {}),
+    ...(isQuiet ? { note: words.note, quiet: { text: `No errors in ${words.span}`, isGood: isComplete(window) } } : {}),
   };
+}
+
+/** Events that are missing may be errors. */
+function isComplete({ unknownFrom, tooLowFrom }: Window): boolean {
+  return unknownFrom === undefined && tooLowFrom === undefined;
 }
 
 function sumAt(columns: readonly Column[], i: number): number | null {
