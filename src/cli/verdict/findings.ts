@@ -125,7 +125,7 @@ export function receiverFindings({ failingExporters = [], takenMs }: VerdictInpu
 
 export function endedFindings({ ended = [], takenMs }: VerdictInput): Finding[] {
   const finding = { kind: 'ended', tone: 'bad', shape: 'cross', word: 'Agent ended' } as const;
-  const how = 'while it was transferring: its memory was still registered';
+  const how = 'while it was transferring, and left its memory registered';
   if (ended.length <= MAX_SEPARATE) {
     return ended.map(({ id, name, endedMs }) => ({
       ...finding,

@@ -207,7 +207,7 @@ describe('findings', () => {
     const dead = agent('a', { life: 'dead', troubles: { full: trouble(1), ...errors(1) } });
     expect(verdictOf(input([dead])).first.kind).toBe('well');
     expect(texts(input([dead], { ended: ended.slice(0, 1) }))).toEqual([
-      `Agent ended: a ended at ${SINCE} while it was transferring: its memory was still registered. ` +
+      `Agent ended: a ended at ${SINCE} while it was transferring, and left its memory registered. ` +
         'Its log and the log of its host say why.',
     ]);
     expect(texts(input([dead], { ended }))[0]).toContain(
