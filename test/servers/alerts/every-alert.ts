@@ -103,7 +103,7 @@ export async function expectEveryAlert(fleet: AlertingFleet): Promise<void> {
   await prometheus.has(
     'sum(nixl_collector_agents{instance="agents", life=~"|unknown", nixl_agent_life=~"|unknown"}) == 0',
   );
-  rings.stuck.child.kill('SIGSTOP');
+  await rings.stuck.pause();
   onTestFinished(() => void rings.stuck.child.kill('SIGCONT'));
   await rings.killed.stop('SIGKILL');
   expect(await rings.ended.stop('SIGTERM')).toMatchObject({ code: 0 });
