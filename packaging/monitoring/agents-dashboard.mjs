@@ -1,4 +1,7 @@
-/** Dashboard of agents: verdicts first, then loss and health, then what the agents do. It needs no recording rules. */
+/**
+ * Dashboard of agents: verdicts first, then loss and health, then what the agents do, and serve itself at the end. It needs no
+ * recording rules.
+ */
 import { runbookOf } from './alerts.mjs';
 import {
   annotation,
@@ -46,6 +49,9 @@ export function agentsDashboard(model) {
       row('Latency', latency(queries)),
       row('Sizes', sizes(queries)),
       row('Memory', memory(queries)),
+      row('nixl-otel serve', serve(new Queries(model, { target: `job="nixl-otel", ${CHOSEN_TARGET}`, agent: '' })), {
+        collapsed: true,
+      }),
     ],
   });
 }
@@ -407,6 +413,60 @@ function memory(queries) {
     ),
     stat('Agents with approximate memory figures', [line(by([], values('nixl.memory.approximate')), 'agents')], {
       description: 'The collector missed memory events of these agents.',
+    }),
+  ];
+}
+
+/** `queries`: of the job, because other programs have metrics of their processes under the same names. */
+function serve(queries) {
+  const { values, rate } = bound(queries);
+  const ofExporter = ['instance', 'exporter'];
+  const perHost = (expression) => [line(by(['instance'], expression), '{{instance}}')];
+  return [
+    graph(
+      'Exports per second',
+      [
+        line(
+          by([...ofExporter, 'result'], rate('nixl.exporter.exports', RATE)),
+          '{{exporter}} {{result}} {{instance}}',
+        ),
+      ],
+      {
+        unit: 'cps',
+        description: withRunbook(
+          'By exporter and result. A page of /metrics is an export of the exporter prometheus.',
+          'NixlExportFailing',
+        ),
+      },
+    ),
+    graph(
+      'Time of an export',
+      [
+        line(
+          `${by(ofExporter, rate('nixl.exporter.time', RATE))} / ${by(ofExporter, rate('nixl.exporter.exports', RATE))}`,
+          '{{exporter}} {{instance}}',
+        ),
+      ],
+      {
+        unit: 's',
+        fill: 0,
+        description: 'Mean time to make a page, or to send what was collected, by exporter.',
+      },
+    ),
+    graph('Resident memory', perHost(values('process.memory.usage')), {
+      unit: 'bytes',
+      fill: 0,
+      description: 'Memory of the process.',
+    }),
+    graph('Processor time', perHost(rate('process.cpu.time', RATE)), {
+      unit: 'percentunit',
+      fill: 0,
+      description: 'Of all threads of serve, in user and in kernel mode. 100 % is one core.',
+    }),
+    graph('Open descriptors', perHost(values('process.unix.file_descriptor.count')), {
+      unit: 'short',
+      fill: 0,
+      description: 'Of files, rings and connections.',
     }),
   ];
 }

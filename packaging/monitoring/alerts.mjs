@@ -9,6 +9,9 @@ const ON_TARGET = `on (${TARGET.join(', ')})`;
 /** An agent in a text. */
 const WHERE = '{{ $labels.agent }} on {{ $labels.instance }}';
 const HOST = '{{ $labels.instance }}';
+const WEEK_SECONDS = 7 * 86_400;
+/** `nixl.http.certificate.expiry`, in seconds since the epoch: scraped, and by OTLP. */
+const CERTIFICATE_EXPIRY = '{__name__=~"nixl_http_certificate_expiry|nixl_http_certificate_expiry_seconds"}';
 
 /** Returns the alerts. `queries`: without matchers. `meaning`: for docs/dashboards.md. */
 export function alerts(queries) {
@@ -200,6 +203,26 @@ than five minutes.`,
       meaning: 'exports fail: a receiver does not answer or refuses them, or an exporter throws',
       summary: `Exports of {{ $labels.exporter }} on ${HOST} fail`,
       description: 'The log of that nixl-otel has the receiver and the reason.',
+    },
+    {
+      alert: 'NixlWebConfigStale',
+      expr: `${by(TARGET, queries.values('nixl.http.config.stale'), 'max')} > 0`,
+      for: '5m',
+      severity: 'warning',
+      meaning: '`serve` cannot use the changed files of `--web-config`, and continues with the former contents',
+      summary: `nixl-otel on ${HOST} cannot use its changed web configuration`,
+      description:
+        'It continues with the former certificates and users. With these files it would not start. Its log has the file and the reason.',
+    },
+    {
+      comment: `Renewals begin earlier: those of cert-manager when a third of the time is left. Certificates that are valid for less than
+a month need a lower limit.`,
+      alert: 'NixlCertificateExpires',
+      expr: `${by(TARGET, CERTIFICATE_EXPIRY, 'min')} - time() < ${WEEK_SECONDS}`,
+      severity: 'warning',
+      meaning: 'the certificate of `serve` ends within seven days, or has ended',
+      summary: `Time until the certificate of nixl-otel on ${HOST} ends: {{ $value | humanizeDuration }}`,
+      description: 'After its end, clients that verify certificates refuse this nixl-otel, Prometheus included.',
     },
     {
       alert: 'NixlCollectorLate',

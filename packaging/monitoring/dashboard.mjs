@@ -105,26 +105,30 @@ export function ranking(title, lines, { unit, description, ...limits }) {
   );
 }
 
-/** A row: its title, its panels, how many stand side by side, and their height. */
-export function row(title, panels, { columns = 3, height = 8 } = {}) {
-  return { title, panels, columns, height };
+/**
+ * A row: its title, its panels, how many stand side by side, and their height. Grafana asks for the panels of a collapsed row
+ * when a user opens it.
+ */
+export function row(title, panels, { columns = 3, height = 8, collapsed = false } = {}) {
+  return { title, panels, columns, height, collapsed };
 }
 
-/** Returns the panels of all rows with their places. */
+/** Returns the panels of all rows with their places. A collapsed row holds its panels; others stand before theirs. */
 export function laidOut(rows) {
-  const placed = [];
+  let count = 0;
   let y = 0;
-  const add = (one, gridPos) => placed.push({ id: placed.length + 1, ...one, gridPos });
-  for (const { title, panels, columns, height } of rows) {
-    add({ type: 'row', title, collapsed: false, panels: [] }, { h: 1, w: WIDTH, x: 0, y });
+  const placed = (one, gridPos) => ({ id: ++count, ...one, gridPos });
+  return rows.flatMap(({ title, panels, columns, height, collapsed }) => {
+    const head = placed({ type: 'row', title, collapsed, panels: [] }, { h: 1, w: WIDTH, x: 0, y });
     y += 1;
+    const inside = [];
     for (let first = 0; first < panels.length; first += columns, y += height) {
       const side = panels.slice(first, first + columns);
       const w = WIDTH / side.length;
-      side.forEach((one, i) => add(one, { h: height, w, x: i * w, y }));
+      inside.push(...side.map((one, i) => placed(one, { h: height, w, x: i * w, y })));
     }
-  }
-  return placed;
+    return collapsed ? [{ ...head, panels: inside }] : [head, ...inside];
+  });
 }
 
 /** A choice among the values of a label. All values are chosen at first, and a series without the label is among them. */

@@ -1,7 +1,7 @@
 /** Dashboard of many hosts. Its queries read recorded series only. */
 import { runbookOf } from './alerts.mjs';
 import { AGENTS_UID } from './agents-dashboard.mjs';
-import { dashboard, dashboardLink, graph, labelVariable, line, ranking, row, stat } from './dashboard.mjs';
+import { dashboard, dashboardLink, graph, heatmap, labelVariable, line, ranking, row, stat } from './dashboard.mjs';
 
 const CHOSEN = 'cluster=~"$cluster", namespace=~"$namespace"';
 const CHOSEN_HOST = `${CHOSEN}, node=~"$node", instance=~"$host"`;
@@ -22,7 +22,7 @@ export function fleetDashboard() {
       row('Hosts that lose events', losses()),
       row('Top agents', topAgents()),
       row('Throughput', throughput(), { columns: 2 }),
-      row('Latency and errors', latency(), { columns: 2 }),
+      row('Latency and errors', latency()),
     ],
   });
 }
@@ -142,6 +142,10 @@ function latency() {
       description:
         'From native histograms where Prometheus has them. From buckets otherwise: then percentiles are estimates between their bounds, and below 10 us they are not right.',
     }),
+    heatmap('Transfer time over all agents', histograms(), {
+      description:
+        'Transfers per second by their time, from native histograms where Prometheus has them. Bounds are microseconds in naming nixl, and seconds in naming otel. If services of both are in view, those of naming nixl count.',
+    }),
     graph(
       'Errors per second by status',
       [line(`nixl_service:errors:rate5m{${CHOSEN}}`, `${SERVICE_LEGEND} {{status}}`)],
@@ -151,4 +155,9 @@ function latency() {
       },
     ),
   ];
+}
+
+function histograms() {
+  const recorded = (unit) => `nixl_service:transfer_duration_${unit}:rate5m{${CHOSEN}}`;
+  return `sum by (le) (${recorded('us')}) or sum by (le) (${recorded('seconds')}) unless on () ${recorded('us')}`;
 }

@@ -5,10 +5,11 @@ import { formsOf, LABELS } from './spellings.mjs';
 export const TARGET = ['cluster', 'namespace', 'node', 'job', 'instance'];
 
 /**
- * Labels by which a series is known again. All others may change while its counter goes on: `hostname` with the pod of nixl-otel, and
- * attributes with the process of the agent.
+ * Labels by which a series of a recorded increase is known again. All others may change while its counter goes on: `hostname` with
+ * the pod of nixl-otel, and attributes with the process of the agent.
  */
-const IDENTITY = [...TARGET, ...Object.values(LABELS).flat()].join(', ');
+const OF_INCREASES = ['agent', 'direction', 'status', 'outcome'];
+const IDENTITY = [...TARGET, ...OF_INCREASES.flatMap((label) => LABELS[label])].join(', ');
 
 /**
  * Has series if Prometheus ran six to ten minutes ago. A minute more than that of a first sample: the targets of a Prometheus
@@ -75,6 +76,17 @@ export class Queries {
       `histogram_avg(${rate(series())})`,
       `${rate(series('_sum'))} / ${rate(series('_count'))}`,
     ]);
+  }
+
+  /** Returns the rates of histograms by the unit of their bounds: native ones where these labels have any, otherwise classic ones. */
+  histograms(name, labels, range) {
+    return formsOf(this.#metric(name)).map((form) => {
+      const rate = (suffix, more = []) =>
+        by([...labels, ...more], `rate(${this.#selector(name, form, suffix)}[${range}])`);
+      const native = rate('');
+      const expr = `${native} or ${rate('_bucket', ['le'])} unless on (${labels.join(', ')}) ${native}`;
+      return { unit: form.divisor === 1 ? 's' : 'us', expr };
+    });
   }
 
   /** Counts by bucket, in the unit of the naming. */

@@ -28,6 +28,8 @@ The rates in the next group have no first samples. In a graph, such a past would
 first sample lacks in a rate only what an agent did before its first scrape.`;
 
 const ABOUT_FLEET = `Sums over hosts and services, so that a dashboard of a fleet reads few series.`;
+const ABOUT_HISTOGRAMS = `Histograms of transfer time: native ones if the service has any, otherwise classic ones, with le. PromQL cannot change
+bounds, so each unit has a record of its own: microseconds are those of naming nixl, seconds those of naming otel.`;
 
 function increases(queries) {
   const increase = (record, name, more = []) => ({
@@ -122,6 +124,11 @@ function fleet(queries) {
     ...Object.entries(PERCENTILES).map(([word, quantile]) => ({
       record: `nixl_service:transfer_duration_seconds:${word}_rate5m`,
       expr: queries.quantile(quantile, DURATION, SERVICE, '5m'),
+    })),
+    ...queries.histograms(DURATION, SERVICE, '5m').map(({ unit, expr }, i) => ({
+      comment: i === 0 ? ABOUT_HISTOGRAMS : undefined,
+      record: `nixl_service:transfer_duration_${unit === 'us' ? 'us' : 'seconds'}:rate5m`,
+      expr,
     })),
   ];
 }

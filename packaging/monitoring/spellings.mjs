@@ -13,19 +13,20 @@ export const LABELS = {
   state: ['state', 'nixl_ring_state'],
   outcome: ['outcome', 'nixl_duration_outcome'],
   exporter: ['exporter', 'nixl_exporter_name'],
+  result: ['result', 'nixl_export_result'],
 };
 
 /**
- * Returns the forms of a metric. Those in `names` differ in nothing but the name. `adds`: labels that only other forms have.
- * `divisor`: of values in microseconds, for seconds.
+ * Returns the forms of a metric of modelOf(). Those in `names` differ in nothing but the name. `adds`: labels that only other
+ * forms have. `divisor`: of values in microseconds, for seconds.
  */
-export function formsOf({ name, kind, unit, nixl = [], labels }) {
+export function formsOf({ name, kind, unit, nixl = [], names: byNaming, labels }) {
   const scraped = `${name.replaceAll('.', '_')}${kind === 'counter' ? '_total' : ''}`;
   const ofNixl = nixl.map((own) => ({
     names: [own.name],
     adds: 'direction' in labels ? { direction: own.name.startsWith('agent_tx_') ? 'transmit' : 'receive' } : {},
     divisor: own.unit === 'us' && unit === 's' ? 1e6 : 1,
   }));
-  const names = [...new Set([scraped, translatedName({ name, kind, unit })])];
+  const names = [...new Set([byNaming?.nixl ?? scraped, scraped, translatedName({ name, kind, unit })])];
   return [...ofNixl, { names, adds: {}, divisor: 1 }];
 }

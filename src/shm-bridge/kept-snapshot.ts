@@ -13,8 +13,8 @@ import { Words } from './words.js';
 const SPARE = 1.25;
 
 /**
- * For one user that is done with a snapshot before it takes the next: that one changes all tallies, and the one after it the
- * exponential counts.
+ * Snapshots in the same objects and memory. The tallies of a snapshot are valid until the next decode(). Its exponential counts, which
+ * lie in the words, are valid until the decode() after that. Therefore it has one user, which keeps no snapshot.
  */
 export class KeptSnapshot {
   /** Undefined before the first snapshot. */

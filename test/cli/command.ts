@@ -1,12 +1,13 @@
 /** Real processes for tests: started, watched line by line, and ended with the test. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach } from 'vitest';
+import { until } from '../support/until.js';
 
-export { until } from '../support/until.js';
+export { until };
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const MAIN = path.join(ROOT, 'dist/cli/main.js');
@@ -75,6 +76,12 @@ export class RunningCommand {
         this.#onChange = resolve;
       });
     }
+  }
+
+  /** Stops the process, and waits until it stands still. SIGCONT continues it. */
+  async pause(): Promise<void> {
+    this.child.kill('SIGSTOP');
+    await until(() => /^State:\tT/m.test(readFileSync(`/proc/${this.child.pid}/status`, 'utf8')));
   }
 
   /** Sends the signal and waits for the end. */

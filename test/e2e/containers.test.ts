@@ -43,7 +43,7 @@ function podIn({ root }: Hierarchy) {
     const id = randomBytes(32).toString('hex');
     const cgroup = join(directory, `crio-${id}.scope`);
     mkdirSync(cgroup);
-    onTestFinished(() => expect.poll(() => isRemoved(cgroup), { timeout: 30_000 }).toBe(true));
+    onTestFinished(() => expect.poll(() => isRemoved(cgroup)).toBe(true));
     return { id, cgroup };
   };
   return { uid, container };
@@ -117,7 +117,7 @@ if (found.length === 0) {
   it.skip('agents in containers: this user can change no cgroup hierarchy', () => {});
 }
 
-describe.each(found)('an agent in a container of a pod, in $type', { timeout: 60_000 }, (hierarchy) => {
+describe.each(found)('an agent in a container of a pod, in $type', (hierarchy) => {
   it('has container, pod and its own variables, with the node of the reader', async () => {
     const pod = podIn(hierarchy);
     const { id, cgroup } = pod.container();

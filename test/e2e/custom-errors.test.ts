@@ -6,7 +6,7 @@ import { RingWriter, type WriteEvent } from '../../src/rings.js';
 import { scrape, start, temporaryDirectory } from '../cli/command.js';
 import { samplesOf } from '../support/page.js';
 
-const PATIENTLY = { timeout: 60_000, interval: 50 };
+const PATIENTLY = { interval: 50 };
 
 it.each([
   ['a type number', '77', 4, { type: 77 }],

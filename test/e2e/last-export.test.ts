@@ -51,7 +51,8 @@ it('has every event that serve took, and follows the release of the rings', asyn
   let released: Promise<Ring> | undefined;
   const receiver = await startSlowReceiver(async () => void (await (released = openOnceReleased(file))));
   const flags = ['--exporter', 'otlp', '--otlp-protocol', 'http/json', '--temporality', 'delta'];
-  const serve = start(['serve', '--dir', directory, '--state', 'off', '--export-interval', '3600000', ...flags], {
+  const times = ['--export-interval', '3600000', '--shutdown-timeout', '120000'];
+  const serve = start(['serve', '--dir', directory, '--state', 'off', ...times, ...flags], {
     OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: receiver.url,
   });
   await serve.says(/exports/);

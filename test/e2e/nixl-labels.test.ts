@@ -8,7 +8,7 @@ import { temporaryDirectory, untilYoungerThan } from '../support/live.js';
 import { samplesOf } from '../support/page.js';
 import { RingProcess } from '../support/ring-process.js';
 
-const PATIENTLY = { timeout: 60_000, interval: 50 };
+const PATIENTLY = { interval: 50 };
 const BYTES = [{ type: 0, value: 100 }];
 
 interface Labels {

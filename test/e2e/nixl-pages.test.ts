@@ -13,7 +13,7 @@ import { HOST, NIXL_PAGES, type NixlPage, nixlLines, orderOf, RANK } from '../su
 import { samplesOf } from '../support/page.js';
 import { RingProcess } from '../support/ring-process.js';
 
-const PATIENTLY = { timeout: 60_000, interval: 50 };
+const PATIENTLY = { interval: 50 };
 
 /** Starts an agent that has done the page's work. `expected`: the lines that NIXL printed. */
 async function agentOf(page: NixlPage): Promise<{ directory: string; expected: string[] }> {

@@ -92,7 +92,10 @@ async function comparePages(options: NixlMetricProducerOptions): Promise<void> {
 
 /** Leaves out what moves without events. */
 function withoutClock(page: string): string {
-  return page.replaceAll(/^(nixl_(agent_idle|collector|time|exporter)|process_)\w*(\{.*\})? .*$/gm, '');
+  return page.replaceAll(
+    /^(nixl_(agent_idle|collector|ring_utilization|time|exporter)|process_)\w*(\{.*\})? .*$/gm,
+    '',
+  );
 }
 
 describe('a page of all wire versions has the bytes of the serialiser', () => {

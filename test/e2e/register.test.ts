@@ -140,7 +140,14 @@ test("OpenTelemetry's variable makes the histograms of OTLP exponential", async 
     const reader = new PeriodicExportingMetricReader({ exporter: new OTLPMetricExporter() });
     metrics.setGlobalMeterProvider((globalThis.provider = new MeterProvider({ readers: [reader] })));`,
   );
-  writeFileSync(app, 'await globalThis.provider.shutdown();');
+  // On a busy machine a drain for the last export may end before it has found the ring.
+  writeFileSync(
+    app,
+    `import { inspectRing } from ${JSON.stringify(dist('rings.js'))};
+    const ring = process.env.NIXL_TELEMETRY_DIR + '/agent';
+    while (inspectRing(ring).pending > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await globalThis.provider.shutdown();`,
+  );
   const directory = temporaryDirectory();
   const writer = new RingWriter(path.join(directory, 'agent'), { wireVersion: 4 });
   for (const value of [3n, 3n, 4n]) writer.push({ type: 6, value });

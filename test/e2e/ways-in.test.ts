@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { RunningCommand, until } from '../cli/command.js';
 import { dist } from '../support/child.js';
-import { runTransferSource, temporaryDirectory } from '../support/live.js';
+import { allDrained, runTransferSource, temporaryDirectory } from '../support/live.js';
 import { type Sample, samplesOf } from '../support/page.js';
 
 const SERVICE = new URL('../support/way-in.mjs', import.meta.url).pathname;
@@ -14,8 +14,9 @@ const REGISTER = new URL(dist('register.js')).pathname;
 const WAYS = ['NixlMetricProducer', 'metricProducer()', 'NixlInstrumentation', '/register'];
 const AGENTS = 4;
 const TRANSFERS = 4500;
-/** Flags for a load of three seconds. */
-const LOAD = ['--agents', AGENTS, '--rate', 1500, '--transfers', TRANSFERS, '--copy-free', '--buffer-size', 65536];
+/** Flags for a load of three seconds. No queue is too small, even if a busy machine delays a flush or a drain. */
+const QUEUES = ['--staging', 0, '--buffer-size', 65536];
+const LOAD = ['--agents', AGENTS, '--rate', 1500, '--transfers', TRANSFERS, '--copy-free', ...QUEUES];
 
 interface Seen {
   samples: Sample[];
@@ -41,7 +42,7 @@ async function service(way: string, blockedMs: number): Promise<Seen> {
   const { totals } = await runTransferSource(['--dir', directory, ...LOAD.map(String)]);
   expect(totals).toMatchObject({ refused: 0, wiped: 0 });
   const transfers = totals.transfersTx + totals.transfersRx;
-  // The agents flush before they end, and a scrape drains.
+  await allDrained(directory); // the agents flush before they end
   const samples = await scrape();
   running.child.kill('SIGTERM');
   await running.ended;

@@ -10,6 +10,7 @@ import { type Backend, PATIENTLY } from '../servers/backends.js';
 import { TEMPORALITIES } from '../servers/otlp-sums.js';
 import { Agents, storedIn, TRANSFERS } from '../servers/transfers.js';
 import { startCollector, startShippedCollector } from './collector.js';
+import { allDrained } from '../support/live.js';
 import { startOtlpPrometheus } from './prometheus.js';
 import { provideCollector, providePrometheus } from './tools.js';
 
@@ -79,10 +80,10 @@ describe.skipIf(!isThere)('serve, collector, gateway, Prometheus', () => {
     working = await agents.start(...AT_WORK);
     const first = await transfersStored();
     await expect.poll(transfersStored, PATIENTLY).toBeGreaterThan(first + 50);
-    if (isDelta) await pause(working, counted, transfersStored);
+    if (isDelta) await pause(working, directory, counted, transfersStored);
     await serve.stop('SIGKILL');
     ({ serve, counted } = await startServe(directory, agent.endpoint, temporality));
-    if (isDelta) await pause(working, counted, transfersStored);
+    if (isDelta) await pause(working, directory, counted, transfersStored);
     await agent.server.stop('SIGKILL');
     await serve.says(/exporter otlp failed/);
     await agent.server.startAgain();
@@ -124,9 +125,11 @@ async function expectPods(backend: Backend, count: number): Promise<void> {
 /** Stops the agents, and waits until all that they did has arrived. */
 async function pause(
   agents: RunningCommand,
+  directory: string,
   counted: () => Promise<number>,
   stored: () => Promise<number>,
 ): Promise<void> {
-  agents.child.kill('SIGSTOP');
+  await agents.pause();
+  await allDrained(directory);
   await expect.poll(async () => (await stored()) - (await counted()), PATIENTLY).toBe(0);
 }

@@ -9,7 +9,6 @@ const SUITES = {
   'native histograms': () => import('../servers/native-histograms.test.js'),
   'start times': () => import('../servers/start-times.test.js'),
   'killed serves': () => import('../servers/killed-serve.test.js'),
-  'dashboard and rules': () => import('../servers/dashboards.test.js'),
 };
 
 const isThere = await providePrometheus();

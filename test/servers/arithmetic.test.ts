@@ -40,10 +40,13 @@ async function unanswered(prometheus: Backend, expressions: readonly string[]): 
 it('divides one series of NIXL by another', async () => {
   const prometheus = await serveAndScrape();
   await expect.poll(() => unanswered(prometheus, [...EXPRESSIONS, ...JOINS]), PATIENTLY).toEqual([]);
-  const statuses = await prometheus.query(
-    'count by (agent_name) (agent_errors_total / ignoring (status) group_left agent_tx_requests_num_total)',
-  );
-  expect(statuses.map(({ values }) => values)).toEqual([[12], [12]]);
+  const statuses = async () => {
+    const series = await prometheus.query(
+      'count by (agent_name) (agent_errors_total / ignoring (status) group_left agent_tx_requests_num_total)',
+    );
+    return series.map(({ values }) => values);
+  };
+  await expect.poll(statuses, PATIENTLY).toEqual([[12], [12]]);
 });
 
 it('does so with the labels of prometheus_mp, and joins them with the series of this package', async () => {

@@ -1,6 +1,7 @@
 /** A real serve pushes to a backend, and the sums that arrive equal the totals of the agents. */
 import { expect } from 'vitest';
 import { scrape, start, temporaryDirectory, valueOf } from '../cli/command.js';
+import { allDrained } from '../support/live.js';
 import { type OtlpBackend, PATIENTLY } from './backends.js';
 import { Agents, ofCumulative, ofDeltas, storedIn, type Total, TRANSFERS } from './transfers.js';
 
@@ -33,7 +34,8 @@ export async function expectExactSums(backend: OtlpBackend, temporality: string,
   // serve pushes its last values when it ends. The agent pauses: the first delta of the next serve begins at the recovered
   // sums, which have the events that the first one drained after its last push.
   await expect.poll(() => counted('steady'), PATIENTLY).toBeGreaterThan(100);
-  steady.child.kill('SIGSTOP');
+  await steady.pause();
+  await allDrained(directory);
   expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
   await agents.run('--name', 'meanwhile', '--exact-name');
   ({ serve, counted } = await startServe(directory, backend.pushTo, temporality));

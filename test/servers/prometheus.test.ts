@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { type RunningCommand, scrape, start, temporaryDirectory, valueOf } from '../cli/command.js';
 import { freePort } from '../support/free-port.js';
+import { allDrained } from '../support/live.js';
 import { PATIENTLY, startPrometheus } from './backends.js';
 import { Agents, ofCumulative, storedIn, TRANSFERS } from './transfers.js';
 
@@ -26,7 +27,8 @@ it('answers to the unit, through restarts of serve, of Prometheus and of agents'
   await prometheus.answers(stored('early'), agents.transfersOf('early'));
 
   // serve is killed, and would lose all counts since the last scrape: the agent pauses.
-  steady.child.kill('SIGSTOP');
+  await steady.pause();
+  await allDrained(directory);
   const last = await counted('steady');
   expect(last).toBeGreaterThan(0);
   await prometheus.answers(stored('steady'), last);

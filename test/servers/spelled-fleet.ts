@@ -1,81 +1,127 @@
-/** Agents at work, serves of both namings over them, and a Prometheus with the shipped rules that has their series. */
-import { writeFileSync } from 'node:fs';
+/** Agents at work, serves and services of both namings over them, and a Prometheus with the shipped rules that has their series. */
 import path from 'node:path';
-import { start, startTransferSource, temporaryDirectory } from '../cli/command.js';
-import { Backend, NATIVE_HISTOGRAMS, nativeHistograms, START_TIMES, startVictoriaMetrics } from './backends.js';
+import { ROOT, RunningCommand, start, startTransferSource, temporaryDirectory } from '../cli/command.js';
+import {
+  type Backend,
+  NATIVE_HISTOGRAMS,
+  nativeHistograms,
+  OTLP_RECEIVER,
+  START_TIMES,
+  startConfigured,
+  startVictoriaMetrics,
+} from './backends.js';
 import { RULE_FILES } from './rules/rule-test.js';
-import { Server } from './server.js';
 
 /**
- * `otlp`: pushed to a VictoriaMetrics that translates names as Prometheus 3 does, from which Prometheus takes them. Debian's
- * Prometheus is built without its OTLP receiver.
+ * Ways to the Prometheus: scraped as text, or as protobuf with native histograms; pushed by OTLP, with buckets or with exponential
+ * histograms; or pushed to a VictoriaMetrics that translates names as Prometheus 3 does, for a Prometheus without the receiver
+ * of OTLP.
  */
-export type Way = 'text' | 'native' | 'otlp';
+export type Way = 'text' | 'protobuf' | 'OTLP' | 'OTLP, exponential' | 'OTLP and VictoriaMetrics';
 export const NAMINGS = ['nixl', 'otel'] as const;
 /** Values of the labels of a target, which a Prometheus may set or not. */
 export const PLACE = { cluster: 'c-1', namespace: 'n-1', node: 'o-1' };
 
+/** Values of `instance` by naming. */
+type Instances = Record<string, string>;
+
 export interface SpelledFleet {
   readonly prometheus: Backend;
-  /** Value of `instance` by naming. */
-  readonly instances: Record<string, string>;
+  readonly serves: Instances;
+  /** Of services with NixlInstrumentation and a custom builder. */
+  readonly services: Instances;
 }
 
 /** Those of compose.yaml. Without protobuf they have no effect. */
-const FEATURES = [NATIVE_HISTOGRAMS, START_TIMES].join(',');
-const PROTOCOLS = { text: 'PrometheusText0.0.4', native: 'PrometheusProto' };
+const FEATURES = [NATIVE_HISTOGRAMS, START_TIMES];
+const INTERVAL = '500ms';
 
-/** Three agents per naming, with errors and restarts. */
+/** True if the way gives native histograms. */
+export function isNative(way: Way): boolean {
+  return way === 'protobuf' || way === 'OTLP, exponential';
+}
+
+/** By naming three agents of a serve, with errors and restarts, and one of a service. */
 export async function startFleet(preset: string, way: Way): Promise<SpelledFleet> {
-  const receiver = way === 'otlp' ? await startVictoriaMetrics(['-opentelemetry.usePrometheusNaming']) : undefined;
-  const instances: Record<string, string> = {};
-  for (const naming of NAMINGS) {
-    const directory = temporaryDirectory();
-    instances[naming] = await startServe(directory, ['--naming', naming, '--series', preset], naming, receiver?.pushTo);
-    const work = ['--seconds', '0', '--rate', '200', '--errors', '20'];
-    startTransferSource(['--dir', directory, ...work, '--agents', '2']);
-    startTransferSource(['--dir', directory, ...work, '--name', 'again', '--restart-every', '3000']);
+  if (way === 'text' || way === 'protobuf') {
+    const fleet = await startHosts(['--series', preset]);
+    const targets = [fleet.serves, fleet.services].flatMap((instances) => Object.values(instances));
+    return { ...fleet, prometheus: await startRuled([scrapeJob(targets, way)]) };
   }
-  const server = await Server.start({
-    program: 'prometheus',
-    ready: '/-/ready',
-    args: (directory, address) => {
-      const config = path.join(directory, 'prometheus.yml');
-      const global = { scrape_interval: '500ms', scrape_timeout: '500ms', evaluation_interval: '500ms' };
-      const job =
-        receiver === undefined
-          ? scrapeJob(Object.values(instances), PROTOCOLS[way as keyof typeof PROTOCOLS])
-          : federateJob(new URL(receiver.server.url).host);
-      // JSON is YAML.
-      writeFileSync(config, JSON.stringify({ global, rule_files: RULE_FILES, scrape_configs: [job] }));
-      return [
-        `--enable-feature=${FEATURES}`,
-        `--config.file=${config}`,
-        `--storage.tsdb.path=${path.join(directory, 'data')}`,
-        `--web.listen-address=${address}`,
-      ];
-    },
-  });
-  return { prometheus: new Backend(server), instances };
+  if (way === 'OTLP and VictoriaMetrics') {
+    const receiver = await startVictoriaMetrics(['-opentelemetry.usePrometheusNaming']);
+    const fleet = await startHosts(['--series', preset], receiver.pushTo);
+    return { ...fleet, prometheus: await startRuled([federateJob(new URL(receiver.server.url).host)]) };
+  }
+  const prometheus = await startRuled([]);
+  const histograms = way === 'OTLP' ? [] : ['--histograms', 'exponential'];
+  const fleet = await startHosts(['--series', preset, ...histograms], OTLP_RECEIVER.urlAt(prometheus));
+  return { ...fleet, prometheus };
+}
+
+/** Starts a Prometheus with the shipped rules. It takes labels of targets from resources, as docs/dashboards.md says. */
+function startRuled(jobs: readonly object[]): Promise<Backend> {
+  const global = { scrape_interval: INTERVAL, scrape_timeout: INTERVAL, evaluation_interval: INTERVAL };
+  const otlp = { promote_resource_attributes: Object.keys(PLACE) };
+  return startConfigured({ global, rule_files: RULE_FILES, scrape_configs: jobs, otlp }, [
+    `--enable-feature=${FEATURES.join(',')}`,
+    ...(jobs.length === 0 ? OTLP_RECEIVER.flags : []),
+  ]);
+}
+
+async function startHosts(flags: string[], pushTo?: string): Promise<Omit<SpelledFleet, 'prometheus'>> {
+  const [serves, services]: [Instances, Instances] = [{}, {}];
+  for (const naming of NAMINGS) {
+    const [directory, ofService] = [temporaryDirectory(), temporaryDirectory()];
+    const work = ['--seconds', '0', '--rate', '200'];
+    const withErrors = ['--dir', directory, ...work, '--errors', '20'];
+    serves[naming] = await startServe(directory, ['--naming', naming, ...flags], naming, pushTo);
+    services[naming] = await startService(ofService, naming, pushTo);
+    startTransferSource([...withErrors, '--agents', '2']);
+    startTransferSource([...withErrors, '--name', 'again', '--restart-every', '3000']);
+    startTransferSource(['--dir', ofService, ...work]);
+  }
+  return { serves, services };
 }
 
 /** Returns the value that `instance` will have. */
 async function startServe(directory: string, flags: string[], naming: string, pushTo?: string): Promise<string> {
   if (pushTo === undefined) {
-    const serve = start(['serve', '--dir', directory, '--port', '0', ...flags]);
-    const [, url] = await serve.says(/serves (http:\S+)/);
-    return new URL(url!).host;
+    return addressOf(start(['serve', '--dir', directory, '--port', '0', ...flags]));
   }
   const instance = `host-${naming}`;
   start(['serve', '--dir', directory, '--exporter', 'otlp', '--export-interval', '500', ...flags], {
     OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: pushTo,
-    OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,
+    OTEL_RESOURCE_ATTRIBUTES: resourceOf(instance),
   });
   return instance;
 }
 
-function scrapeJob(targets: string[], protocol: string): object {
-  const settings = { scrape_protocols: [protocol], ...nativeHistograms() };
+async function startService(directory: string, naming: string, pushTo?: string): Promise<string> {
+  const args = [path.join(import.meta.dirname, 'service.mjs'), path.join(ROOT, 'dist/index.js'), directory, naming];
+  const instance = `service-${naming}`;
+  const service = new RunningCommand(process.execPath, [...args, ...(pushTo === undefined ? [] : [pushTo])], {
+    OTEL_SERVICE_NAME: 'nixl-otel',
+    OTEL_RESOURCE_ATTRIBUTES: resourceOf(instance),
+  });
+  return pushTo === undefined ? addressOf(service) : instance;
+}
+
+function resourceOf(instance: string): string {
+  const attributes = { 'service.instance.id': instance, ...PLACE };
+  return Object.entries(attributes)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',');
+}
+
+async function addressOf(command: RunningCommand): Promise<string> {
+  const [, url] = await command.says(/serves (http:\S+)/);
+  return new URL(url!).host;
+}
+
+function scrapeJob(targets: string[], way: 'text' | 'protobuf'): object {
+  const protocols = { text: 'PrometheusText0.0.4', protobuf: 'PrometheusProto' };
+  const settings = { scrape_protocols: [protocols[way]], ...nativeHistograms() };
   return { job_name: 'nixl-otel', ...settings, static_configs: [{ targets, labels: PLACE }] };
 }
 

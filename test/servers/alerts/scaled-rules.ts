@@ -2,13 +2,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { Backend, PATIENTLY } from '../backends.js';
+import { temporaryDirectory } from '../../cli/command.js';
+import { Backend, OTLP_RECEIVER, type OtlpBackend, PATIENTLY, startConfigured } from '../backends.js';
 import { RULE_FILES } from '../rules/rule-test.js';
-import { Server } from '../server.js';
 
 /** All durations of the rules and of the shipped configuration are divided by this: a minute is four seconds. */
 export const FACTOR = 15;
-const SCRAPE_MS = 15_000 / FACTOR;
+/** Interval of scrapes and pushes. */
+export const SCRAPE_MS = 15_000 / FACTOR;
 /** Time after which a Prometheus takes a series without a new sample as ended. */
 const LOOKBACK_MS = 300_000 / FACTOR;
 
@@ -25,30 +26,25 @@ export function scaled(text: string): string {
   );
 }
 
-/** Scrape jobs, by which Prometheus finds its targets. */
-export async function startScaled(jobs: readonly object[]): Promise<AlertingBackend> {
-  const server = await Server.start({
-    program: 'prometheus',
-    ready: '/-/ready',
-    args: (directory, address) => {
-      const rule_files = RULE_FILES.map((file) => {
-        const copy = path.join(directory, path.basename(file));
-        writeFileSync(copy, scaled(readFileSync(file, 'utf8')));
-        return copy;
-      });
-      const interval = `${SCRAPE_MS}ms`;
-      const global = { scrape_interval: interval, scrape_timeout: interval, evaluation_interval: interval };
-      const config = path.join(directory, 'prometheus.yml');
-      writeFileSync(config, JSON.stringify({ global, rule_files, scrape_configs: jobs })); // JSON is YAML
-      return [
-        `--config.file=${config}`,
-        `--storage.tsdb.path=${path.join(directory, 'data')}`,
-        `--query.lookback-delta=${LOOKBACK_MS}ms`,
-        `--web.listen-address=${address}`,
-      ];
-    },
+/** Starts a Prometheus with the shipped rules. `configuration`: the rest of its configuration. */
+export async function startScaled(configuration: object, flags: readonly string[] = []): Promise<AlertingBackend> {
+  const directory = temporaryDirectory();
+  const rule_files = RULE_FILES.map((file) => {
+    const copy = path.join(directory, path.basename(file));
+    writeFileSync(copy, scaled(readFileSync(file, 'utf8')));
+    return copy;
   });
+  const interval = `${SCRAPE_MS}ms`;
+  const global = { scrape_interval: interval, scrape_timeout: interval, evaluation_interval: interval };
+  const lookback = `--query.lookback-delta=${LOOKBACK_MS}ms`;
+  const { server } = await startConfigured({ global, rule_files, ...configuration }, [lookback, ...flags]);
   return new AlertingBackend(server);
+}
+
+/** Starts one that gets OTLP. */
+export async function startReceiving(): Promise<AlertingBackend & OtlpBackend> {
+  const backend = await startScaled({}, OTLP_RECEIVER.flags);
+  return Object.assign(backend, { pushTo: OTLP_RECEIVER.urlAt(backend) });
 }
 
 export class AlertingBackend extends Backend {
@@ -70,6 +66,12 @@ export class AlertingBackend extends Backend {
         return alerts.filter((alert) => !fired.includes(alert));
       }, LIMIT)
       .toEqual([]);
+  }
+
+  /** Waits until the expression has any series. */
+  async has(expression: string): Promise<void> {
+    const found = async () => (await this.query(expression)).length;
+    await expect.poll(found, { ...LIMIT, message: expression }).toBeGreaterThan(0);
   }
 
   /** Returns the present alerts with their texts. */

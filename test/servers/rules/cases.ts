@@ -12,6 +12,13 @@ const EVER_FIRED = 'count by (alertname) (max_over_time(ALERTS{alertstate="firin
 const EVER_INCREASED =
   'max_over_time(label_replace({__name__=~"nixl:.*:increase5m"}, "rule", "$1", "__name__", "(.+)")[40m:1m]) > 0';
 
+/** A quantile of the recorded histograms, in microseconds. */
+const recordedQuantile = (quantile: number): string => {
+  const of = (unit: string) =>
+    `histogram_quantile(${quantile}, sum by (job, le) (nixl_service:transfer_duration_${unit}:rate5m))`;
+  return `round(${of('us')} or 1e6 * ${of('seconds')}, 0.1)`;
+};
+
 /** All counters that the increases record, with the same samples. */
 const COUNTERS = [
   'ring full',
@@ -169,6 +176,7 @@ const RECORDED: RuleCase[] = [
       ['nixl_service:errors:rate5m', 10, [[labels('nixl_service:errors:rate5m', 'status="backend"'), 1]]],
       ['nixl_service:memory_bytes', 10, [['nixl_service:memory_bytes{job="nixl-otel"}', 12288]]],
       ['round(1e6 * nixl_service:transfer_duration_seconds:p90_rate5m)', 10, [['{job="nixl-otel"}', 900]]],
+      [recordedQuantile(0.9), 10, [['{job="nixl-otel"}', 900]]],
     ],
   },
   {
@@ -203,11 +211,26 @@ const RECORDED: RuleCase[] = [
         ],
       ],
       ['round(1e6 * nixl_service:transfer_duration_seconds:p99_rate5m, 0.1)', 10, [['{job="nixl-otel"}', 3.1]]],
+      [recordedQuantile(0.99), 10, [['{job="nixl-otel"}', 3.1]]],
+      ['count({__name__=~"nixl_service:transfer_duration_(us|seconds):rate5m"})', 10, [['{}', 1]]],
     ],
   },
 ];
 
 const firing = (alert: string, where: string) => [`{alertname="${alert}", ${where}}`, 1] as const;
+
+const FIRING_EARLY = [
+  firing('NixlRingNearlyFull', 'instance="b", agent="y"'),
+  firing('NixlCertificateExpires', 'instance="b"'),
+];
+const AFTER_FIVE_MINUTES = [
+  firing('NixlErrorRatioHigh', 'instance="b", agent="y"'),
+  firing('NixlRingUnreadable', 'instance="b"'),
+  firing('NixlStateNotKept', 'instance="b"'),
+  firing('NixlExportFailing', 'instance="b"'),
+  firing('NixlWebConfigStale', 'instance="b"'),
+  firing('NixlCollectorLate', 'instance="c"'),
+];
 
 const ALERTS: RuleCase[] = [
   {
@@ -230,6 +253,8 @@ const ALERTS: RuleCase[] = [
       ['problems', { instance: 'a', state: 'corrupt' }, '5x40'],
       ['problems', { instance: 'a', state: 'denied' }, '0x40'],
       ['exporter failures', { instance: 'a', exporter: 'otlp' }, '7x40'],
+      ['config stale', { instance: 'a' }, '0x9 1x4 0x26'],
+      ['certificate expiry', { instance: 'a' }, '691200x40'], // the eighth day
       ['late ticks', { instance: 'c' }, '0+10x40'],
       ['ticks', { instance: 'c' }, '0+3000x40'],
       ['builders events', { instance: 'a', outcome: 'delivered' }, '0+10x40'],
@@ -284,6 +309,8 @@ const ALERTS: RuleCase[] = [
       ['problems', { instance: 'b', state: 'no_state' }, '0x9 1x30'],
       ['exporter failures', { instance: 'b', exporter: 'otlp' }, '0x9 1+1x30'],
       ['exporter failures', { instance: 'b', exporter: 'prometheus' }, '0x40'],
+      ['config stale', { instance: 'b' }, '0x9 1x30'],
+      ['certificate expiry', { instance: 'b' }, '605400x40'], // in minute 10 it has seven days left
       ['ticks', { instance: 'c' }, '0+100x40'],
       ['late ticks', { instance: 'c' }, '0x9 10+10x30'],
       ['agents', { instance: 'b', life: 'alive' }, '1x9 0x30'],
@@ -291,31 +318,16 @@ const ALERTS: RuleCase[] = [
     ],
     checks: [
       [FIRING, 10, []],
-      [FIRING, 12, [firing('NixlRingNearlyFull', 'instance="b", agent="y"')]],
-      [FIRING, 14, [firing('NixlRingNearlyFull', 'instance="b", agent="y"')]],
-      [
-        FIRING,
-        17,
-        [
-          firing('NixlRingNearlyFull', 'instance="b", agent="y"'),
-          firing('NixlErrorRatioHigh', 'instance="b", agent="y"'),
-          firing('NixlRingUnreadable', 'instance="b"'),
-          firing('NixlStateNotKept', 'instance="b"'),
-          firing('NixlExportFailing', 'instance="b"'),
-          firing('NixlCollectorLate', 'instance="c"'),
-        ],
-      ],
+      [FIRING, 12, FIRING_EARLY],
+      [FIRING, 14, FIRING_EARLY],
+      [FIRING, 17, [...FIRING_EARLY, ...AFTER_FIVE_MINUTES]],
       [
         FIRING,
         27,
         [
-          firing('NixlRingNearlyFull', 'instance="b", agent="y"'),
-          firing('NixlErrorRatioHigh', 'instance="b", agent="y"'),
+          ...FIRING_EARLY,
+          ...AFTER_FIVE_MINUTES,
           firing('NixlTransfersSlow', 'instance="b", agent="y"'),
-          firing('NixlRingUnreadable', 'instance="b"'),
-          firing('NixlStateNotKept', 'instance="b"'),
-          firing('NixlExportFailing', 'instance="b"'),
-          firing('NixlCollectorLate', 'instance="c"'),
           firing('NixlNoAgents', 'instance="b"'),
         ],
       ],

@@ -47,6 +47,8 @@ const OWN = {
   problems: ['nixl_collector_problems'],
   agents: ['nixl_collector_agents'],
   'exporter failures': ['nixl_exporter_failures_total'],
+  'config stale': ['nixl_http_config_stale'],
+  'certificate expiry': ['nixl_http_certificate_expiry', 'nixl_http_certificate_expiry_seconds'],
   ticks: ['nixl_collector_ticks_total'],
   'late ticks': ['nixl_collector_late_ticks_total'],
   'builders events': ['nixl_builders_events_total'],

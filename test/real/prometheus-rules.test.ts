@@ -1,0 +1,32 @@
+/** The shipped rules and dashboards on a real Prometheus 3: scraped, and with its receiver of OTLP. */
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../cli/command.js';
+import { PushedFleet } from '../servers/alerts/alerting-fleet.js';
+import { expectEveryAlert } from '../servers/alerts/every-alert.js';
+import { LIMIT } from '../servers/alerts/scaled-rules.js';
+import { expectAnswers } from '../servers/dashboards.js';
+import type { Way } from '../servers/spelled-fleet.js';
+import { providePrometheus } from './tools.js';
+
+const WAYS: Way[] = ['text', 'protobuf', 'OTLP', 'OTLP, exponential'];
+
+describe.skipIf(!(await providePrometheus()))('a Prometheus 3', () => {
+  it.each(WAYS)('has data for every expression of dashboards and rules, by %s', async (way) =>
+    expectAnswers('standard', way),
+  );
+
+  it('fires each alert for its cause, and for nothing else, by OTLP', { timeout: LIMIT.timeout }, async () =>
+    expectEveryAlert(await PushedFleet.start('otel')),
+  );
+
+  it('fires if nothing is pushed any more, and not before', { timeout: LIMIT.timeout }, async () => {
+    const fleet = await PushedFleet.start('nixl');
+    const { prometheus } = fleet;
+    const serve = await fleet.add('host', temporaryDirectory());
+    // Longer than the alert needs.
+    await prometheus.has('count_over_time(nixl_collector_ticks_total[1h]) > 40');
+    expect(await prometheus.fired()).not.toContain('NixlOtelAbsent');
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
+    await prometheus.hasFired('NixlOtelAbsent', 'NixlOtelSilent host');
+  });
+});

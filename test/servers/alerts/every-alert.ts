@@ -1,0 +1,150 @@
+/** Every alert fires for its cause, and none for what is healthy: real serves over real rings, with the shipped rules. */
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import * as semconv from '../../../src/mapping/semconv.js';
+import { temporaryDirectory, until } from '../../cli/command.js';
+import { Authority } from '../../support/certificates.js';
+import type { AlertingFleet } from './alerting-fleet.js';
+import { CALM, startAgents, starve, withBuilder, withCertificate } from './hosts.js';
+import { damage, fill, makeUnknown, openRing, takeEvent, writeTransfers } from './ring-faults.js';
+import { LIMIT } from './scaled-rules.js';
+
+const DROPPED = 20;
+const SLOW_US = 3_000_000;
+
+/** Repeats until the end of the test. */
+function repeatedly(intervalMs: number, work: () => void): void {
+  const timer = setInterval(work, intervalMs);
+  onTestFinished(() => clearInterval(timer));
+}
+
+/** Rings that were there before serve, and agents that work when it comes. */
+async function prepareRings(directory: string) {
+  const late = openRing(directory, 'late');
+  fill(late, 1);
+  const nearly = openRing(directory, 'nearly');
+  fill(nearly, 0.85);
+  const dropped = openRing(directory, 'dropped');
+  dropped.push({ type: DROPPED, value: 7 });
+  const foreign = openRing(directory, 'foreign');
+  foreign.push({ type: 0, value: 1 });
+  const damaged = openRing(directory, 'damaged');
+  damaged.push({ type: 0, value: 1 });
+  const slow = openRing(directory, 'slow', 65_536);
+  await startAgents(directory, 'healthy', '--agents', '2');
+  await startAgents(directory, 'failing', '--errors', '20');
+  const stuck = await startAgents(directory, 'stuck');
+  const killed = await startAgents(directory, 'killed');
+  const ended = await startAgents(directory, 'ended');
+  // All writers stay open: an agent without one is of unknown life.
+  return { late, nearly, dropped, foreign, damaged, slow, stuck, killed, ended };
+}
+
+/** Hosts with one fault each. */
+async function addFaultyHosts(fleet: AlertingFleet): Promise<void> {
+  const unread = temporaryDirectory();
+  makeUnknown(openRing(unread, 'unknown'));
+  writeFileSync(path.join(unread, 'notes.txt'), 'not a ring\n'.repeat(20)); // harmless
+  writeFileSync(path.join(unread, '.nixl-otel'), ''); // in place of the folder of state files
+  await startAgents(unread, 'stateless');
+  await fleet.add('unread', unread);
+
+  const flooded = temporaryDirectory();
+  const flood = openRing(flooded, 'flood', 2 ** 18);
+  for (let i = 0; i < 150_000; i++) flood.push({ type: 0, value: 1 });
+  await fleet.add('builder', flooded, [...CALM, ...withBuilder()]);
+
+  await fleet.add('export', await withAgents('pushing'), [...CALM, ...(await fleet.failing())]);
+  starve(await fleet.add('starved', await withAgents('starved'), ['--drain-interval', '1']));
+}
+
+async function withAgents(name: string): Promise<string> {
+  const directory = temporaryDirectory();
+  await startAgents(directory, name);
+  return directory;
+}
+
+/** Two hosts with TLS: the certificate of the first ends tomorrow, and then its web configuration cannot be read. */
+async function addGuardedHosts(fleet: AlertingFleet): Promise<void> {
+  const authority = new Authority();
+  const short = withCertificate(authority.issue('short'));
+  await fleet.add('guarded', await withAgents('guarded'), [...CALM, ...short.flags]);
+  const long = withCertificate(authority.issue('long', undefined, 30));
+  await fleet.add('trusted', await withAgents('trusted'), [...CALM, ...long.flags]);
+  await fleet.prometheus.has('nixl_http_config_stale{instance="guarded"} == 0');
+  short.breakFile();
+}
+
+const CERTIFICATE = 'METRIC_NIXL_HTTP_CERTIFICATE_EXPIRY' in semconv ? ['NixlCertificateExpires guarded'] : [];
+
+export async function expectEveryAlert(fleet: AlertingFleet): Promise<void> {
+  const { prometheus } = fleet;
+  await fleet.add('empty', temporaryDirectory());
+  // Prometheus has run before the other hosts come, so that what they lost before their first scrape is news.
+  await prometheus.has('count_over_time(nixl_collector_ticks_total{instance="empty"}[1h]) > 30');
+
+  const directory = temporaryDirectory();
+  const rings = await prepareRings(directory);
+  await fleet.add('agents', directory);
+  await addFaultyHosts(fleet);
+  await addGuardedHosts(fleet);
+  const down = await fleet.add('down', await withAgents('drained'));
+  let isSuspect = false;
+  await fleet.addSuspect('suspect', await withAgents('doubtful'), () => isSuspect);
+  repeatedly(100, () => writeTransfers(rings.slow, 10, SLOW_US));
+
+  // All work is seen before something happens to the agents.
+  for (const agent of ['stuck-0', 'killed-0', 'ended-0', 'failing-0']) {
+    await prometheus.has(`nixl:requests:rate5m{agent="${agent}"} > 0`);
+  }
+  await prometheus.has('nixl_ring_suspect{instance="suspect"} == 0');
+  await prometheus.has('nixl_collector_ticks_total{instance="down"}');
+  await prometheus.has(
+    'sum(nixl_collector_agents{instance="agents", life=~"|unknown", nixl_agent_life=~"|unknown"}) == 0',
+  );
+  await rings.stuck.pause();
+  onTestFinished(() => void rings.stuck.child.kill('SIGCONT'));
+  await rings.killed.stop('SIGKILL');
+  expect(await rings.ended.stop('SIGTERM')).toMatchObject({ code: 0 });
+  const repair = damage(rings.damaged);
+  const corrupt = 'state=~"|corrupt", nixl_ring_state=~"|corrupt"';
+  await prometheus.has(`sum(nixl_collector_problems{instance="agents", ${corrupt}}) > 0`);
+  repair();
+  rings.damaged.push({ type: 0, value: 1 });
+  isSuspect = true;
+  await down.stop('SIGKILL');
+  await until(async () => {
+    takeEvent(rings.foreign);
+    return (await prometheus.fired()).includes('NixlForeignConsumer agents foreign');
+  });
+
+  const expected = [
+    'NixlAgentEnded agents killed-0',
+    'NixlAgentIdle agents stuck-0',
+    ...CERTIFICATE,
+    'NixlCollectorLate starved',
+    'NixlErrorRatioHigh agents failing-0',
+    'NixlEventsDropped agents dropped',
+    'NixlEventsPassedBy builder',
+    'NixlExportFailing export',
+    'NixlForeignConsumer agents foreign',
+    'NixlNoAgents empty',
+    'NixlNumbersSuspect suspect doubtful-0',
+    `${fleet.ended} down`,
+    'NixlRingFoundFull agents late',
+    'NixlRingNearlyFull agents late',
+    'NixlRingNearlyFull agents nearly',
+    'NixlRingResynced agents damaged',
+    'NixlRingUnreadable unread',
+    'NixlStateNotKept unread',
+    'NixlTransfersSlow agents slow',
+    'NixlWebConfigStale guarded',
+  ];
+  await expect.poll(() => prometheus.fired(), LIMIT).toEqual(expected);
+
+  for (const { labels, annotations } of await prometheus.texts()) {
+    expect(annotations['summary'], labels['alertname']).not.toContain('<no value>');
+    expect(annotations['summary'], labels['alertname']).toContain(labels['agent'] ?? labels['instance']);
+  }
+}
