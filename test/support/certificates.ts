@@ -19,7 +19,7 @@ export interface Pair {
   readonly key: string;
 }
 
-/** Authority. Its certificates are valid for two days. */
+/** Authority. It is valid for two days. */
 export class Authority {
   readonly folder = mkdtempSync(`${FOLDER}/`);
   readonly ca: string;
@@ -31,13 +31,13 @@ export class Authority {
     openssl(['req', '-x509', ...KEY, '-keyout', this.#key, '-out', this.ca, '-subj', `/CN=${name}`, '-days', '2']);
   }
 
-  /** `names`: as in the configuration of openssl. */
-  issue(name: string, names = 'DNS:localhost,IP:127.0.0.1'): Pair {
+  /** `names`: as in the configuration of openssl. `days`: validity; below 0 for a certificate that has expired. */
+  issue(name: string, names = 'DNS:localhost,IP:127.0.0.1', days = 2): Pair {
     const file = (end: string): string => path.join(this.folder, `${name}.${end}`);
     openssl(['req', ...KEY, '-keyout', file('key'), '-out', file('csr'), '-subj', `/CN=${name}`]);
     writeFileSync(file('ext'), `subjectAltName=${names}`);
-    const signing = ['-CA', this.ca, '-CAkey', this.#key, '-CAcreateserial', '-days', '2', '-extfile', file('ext')];
-    openssl(['x509', '-req', '-in', file('csr'), ...signing, '-out', file('pem')]);
+    const signing = ['-CA', this.ca, '-CAkey', this.#key, '-CAcreateserial', '-extfile', file('ext')];
+    openssl(['x509', '-req', '-in', file('csr'), ...signing, '-days', String(days), '-out', file('pem')]);
     return { cert: file('pem'), key: file('key') };
   }
 }
