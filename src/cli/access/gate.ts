@@ -8,6 +8,7 @@ import type { RefusalReason } from '../../instrumentation/serve-state.js';
 import type { Gate, Headers, Refusal } from '../http/gate.js';
 import { note } from '../process/output.js';
 import { certificateRefusal } from './client-certificate.js';
+import { networkOf } from './client-network.js';
 import { Passwords } from './passwords.js';
 import { ReadFiles } from './read-files.js';
 import { tlsOptions } from './tls-options.js';
@@ -105,7 +106,7 @@ export class WebGate implements Gate {
     if (refused !== undefined || users.size === 0) return refused;
     const credentials = credentialsIn(headers.authorization);
     if (credentials === undefined) return NO_CREDENTIALS;
-    const verdict = this.#passwords.check(...credentials, socket.remoteAddress ?? '');
+    const verdict = this.#passwords.check(...credentials, networkOf(socket.remoteAddress ?? ''));
     if (verdict === 'right') return undefined;
     if (verdict === 'busy') return BUSY;
     return verdict.then((one) => (one === 'right' ? undefined : WRONG_CREDENTIALS));
