@@ -1,7 +1,7 @@
 /** Addresses of serve: several, Unix sockets, and their place beside host and port. */
 import { existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { unusedSettings } from '../../src/cli/exporter-settings.js';
@@ -188,6 +188,25 @@ it('leaves a socket that took the place of its own', async () => {
   expect(await scrapeSocket(socket, '/livez')).toBe('alive\n');
   expect((await second.stop('SIGTERM')).code).toBe(0);
   expect(existsSync(socket)).toBe(false);
+});
+
+it('stands by while the process at its socket is too slow to accept connections', async () => {
+  const socket = socketPath();
+  const first = serving('--listen', `unix:${socket}`);
+  await first.says(/serves unix:/);
+  first.child.kill('SIGSTOP');
+  let isFull = false;
+  while (!isFull) {
+    const client = connect(socket);
+    onTestFinished(() => void client.destroy());
+    isFull = await new Promise((resolve) => {
+      client.once('connect', () => resolve(false)).once('error', () => resolve(true)); // EAGAIN
+    });
+  }
+  const standby = serving('--listen', `unix:${socket}`, '--standby', 'on');
+  await standby.says(/stands by until unix:/);
+  await first.stop('SIGKILL');
+  await standby.says(/serves unix:/);
 });
 
 it('keeps no address while another one is taken', async () => {

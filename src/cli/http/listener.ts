@@ -8,6 +8,7 @@ import { reasonOf } from '../../errors.js';
 import { addressText, type ListenAddress } from '../../settings/listen-address.js';
 import { Failure } from '../process/failure.js';
 import { warnOnce } from '../process/output.js';
+import { networkOf } from './client-network.js';
 import type { Gate } from './gate.js';
 
 export interface Listener {
@@ -32,6 +33,8 @@ const LIMITS = {
 };
 const MAX_HEADERS = 64;
 const MAX_CONNECTIONS = 256;
+/** Of one client with all of its addresses: it must not keep the others out. */
+const MAX_CONNECTIONS_PER_CLIENT = MAX_CONNECTIONS / 2;
 const CLOSE_DEADLINE_MS = 2_000;
 
 /** Resolves to false if the address is taken. */
@@ -49,6 +52,7 @@ export async function makeListener(
   const server = secured?.tls === undefined ? createServer(LIMITS, respond) : await secureServer(secured, respond);
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
+  if (unix === undefined) limitClients(server);
   server.setTimeout(stalledMs);
   const bind: Bind = 'socketPath' in address ? (one) => unix!.bind(one) : listening(address);
   // While no file descriptor is free, some versions of Node report each connection that they cannot accept.
@@ -75,6 +79,22 @@ export async function makeListener(
       await close(server);
     },
   };
+}
+
+/** Closes connections of a client that has too many. */
+function limitClients(server: Server): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const client = networkOf(socket.remoteAddress ?? '');
+    const count = (open.get(client) ?? 0) + 1;
+    open.set(client, count);
+    socket.once('close', () => {
+      const left = open.get(client)! - 1;
+      if (left === 0) open.delete(client);
+      else open.set(client, left);
+    });
+    if (count > MAX_CONNECTIONS_PER_CLIENT) socket.destroy();
+  });
 }
 
 export function taken(address: ListenAddress): Failure {

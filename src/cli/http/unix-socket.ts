@@ -88,6 +88,7 @@ async function isAnswered(socketPath: string): Promise<boolean> {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ECONNREFUSED' || code === 'ENOENT') return false;
+    if (code === 'EAGAIN') return true; // its process is slow to accept connections, of which too many wait
     throw error;
   } finally {
     socket.destroy();

@@ -109,7 +109,7 @@ describe('TLS', () => {
     expect(await subject()).toBe('next');
     expect(await serve.isStale()).toBe(true);
     await serve.command.says(
-      /error: the web configuration has changed and cannot be used; .*tls_server_config cannot be/,
+      /error: the web configuration has changed and cannot be used; .*key_file: the key does not belong to the certificate/,
     );
     serve.write({ basic_auth_users: {} });
     expect(await subject()).toBe('next');

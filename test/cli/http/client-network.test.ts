@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { networkOf } from '../../../src/cli/access/client-network.js';
+import { networkOf } from '../../../src/cli/http/client-network.js';
 import { dist } from '../../support/child.js';
 import { temporaryDirectory } from '../command.js';
-import { hashOf } from './guarded-serve.js';
+import { hashOf } from '../access/guarded-serve.js';
 
 it.each([
   ['10.1.2.3', '10.1.2.3'],
