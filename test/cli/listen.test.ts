@@ -177,7 +177,7 @@ it('takes the place of a socket that no process uses, and of no other file', asy
   expect(nowhere.stderr).toContain('cannot serve on unix:/no/such/folder/a.sock: its folder does not exist, or this');
 });
 
-it('leaves a socket that took the place of its own', async () => {
+it('leaves the socket of a successor', async () => {
   const socket = socketPath();
   const first = serving('--listen', `unix:${socket}`);
   await first.says(/serves unix:/);

@@ -33,7 +33,7 @@ const LIMITS = {
 };
 const MAX_HEADERS = 64;
 const MAX_CONNECTIONS = 256;
-/** Of one client with all of its addresses: it must not keep the others out. */
+/** Limit of one client, with all of its addresses: it must not keep others out. */
 const MAX_CONNECTIONS_PER_CLIENT = MAX_CONNECTIONS / 2;
 const CLOSE_DEADLINE_MS = 2_000;
 
