@@ -5,7 +5,7 @@ import { reasonOf } from '../errors.js';
 import { filePath, pattern } from '../settings/shape.js';
 import { parserOf } from './flag-parser.js';
 import type { ClientAccess } from './http/client.js';
-import type { ServerAddress } from './http/server-address.js';
+import { isReadableOnNetwork, type ServerAddress } from './http/server-address.js';
 import { note } from './process/output.js';
 
 export interface ClientOptions {
@@ -61,6 +61,14 @@ export function clientAccess(
   const password = read('--password-file', passwordFile)?.replace(/\r?\n$/, '') ?? process.env[PASSWORD_VARIABLE];
   if (user !== undefined && password === undefined) {
     refuse(`--user needs a password: give --password-file <file> or set ${PASSWORD_VARIABLE}`);
+  }
+  const clear = addresses.filter((one) => (user !== undefined || one.url.password !== '') && isReadableOnNetwork(one));
+  if (clear.length > 0) {
+    const to = [...new Set(clear.map(({ name }) => name))].join(', ');
+    note(
+      `the password goes to ${to} over http://, so the network can read it: use https:// or a Unix socket`,
+      'warning',
+    );
   }
   const contents = { ca: read('--ca', ca), cert: read('--cert', cert), key: read('--key', key) };
   const given = Object.entries(contents).filter(([, text]) => text !== undefined);

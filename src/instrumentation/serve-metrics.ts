@@ -60,6 +60,12 @@ export const EXPORT_METRICS: readonly ServeMetric[] = [
     '1 if files of the web configuration have changed and cannot be used.',
     ({ access }) => (access === undefined ? [] : single(access.isStale ? 1 : 0)),
   ),
+  own(
+    semconv.METRIC_NIXL_HTTP_CERTIFICATE_EXPIRY,
+    's',
+    'End of the validity of the certificate that serve shows, in seconds since the epoch.',
+    ({ access }) => (access?.certificateExpirySeconds === undefined ? [] : single(access.certificateExpirySeconds)),
+  ),
 ];
 
 interface ProcessMetric {

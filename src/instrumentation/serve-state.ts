@@ -44,6 +44,8 @@ export interface AccessCounts {
   readonly refusals: ReadonlyMap<string, number>;
   /** True if changed files cannot be used, so that their earlier contents count. */
   readonly isStale: boolean;
+  /** End of the validity of the server's certificate, in seconds since the epoch. Undefined without TLS. */
+  readonly certificateExpirySeconds: number | undefined;
 }
 
 /** Lists the same exporters at each collect, in the same order. */

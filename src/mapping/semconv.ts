@@ -113,6 +113,8 @@ export const METRIC_NIXL_EXPORTER_FAILURES = 'nixl.exporter.failures' as const;
 export const METRIC_NIXL_HTTP_REFUSALS = 'nixl.http.refusals' as const;
 /** Gauge, {file}. 1 if files of the web configuration have changed and cannot be used. */
 export const METRIC_NIXL_HTTP_CONFIG_STALE = 'nixl.http.config.stale' as const;
+/** Gauge, s. End of the validity of the certificate that serve shows, in seconds since the epoch. */
+export const METRIC_NIXL_HTTP_CERTIFICATE_EXPIRY = 'nixl.http.certificate.expiry' as const;
 
 /** Counter, {event}. Events for custom builders, by outcome: delivered or lost. Other metrics lose no events. */
 export const METRIC_NIXL_BUILDERS_EVENTS = 'nixl.builders.events' as const;

@@ -5,6 +5,7 @@ import { filePath, oneOrMore, texts } from './shape.js';
 
 export const DIRECTORIES = {
   shape: oneOrMore(filePath, texts.allowed),
+  isPath: () => true,
   passedTo: 'source',
   isList: true,
   flag: { name: 'dir', takes: '<dir>', repeats: true },

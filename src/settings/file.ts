@@ -6,11 +6,11 @@ import { checkedText, orInvalid } from './checked-text.js';
 import { BUILDERS_IN_FILE } from './event-shapes.js';
 import type { BuilderName, MetricBuilder } from './metric-builder.js';
 import { OPTION_ROWS } from './option-rows.js';
-import { described, fileFields } from './row.js';
+import { described, fileFields, withAbsolutePaths } from './row.js';
 import { anyObject, object, type Path, type Shape, text } from './shape.js';
 import { builderFromModule, isModulePath } from './user-module.js';
 
-/** Contents of a file, with absolute paths of modules. */
+/** Contents of a file. */
 export interface WrittenSettings {
   readonly path: string;
   readonly written: Readonly<Record<string, unknown>>;
@@ -42,8 +42,13 @@ export function configSchema(serve: Shape): Record<string, unknown> {
  * Loads a builder from each module that the file names.
  * @throws NixlTelemetryError CONFIG_INVALID, with the place in the file, if one cannot be loaded.
  */
-export function buildersOf({ written, where }: WrittenSettings): (BuilderName | MetricBuilder)[] | undefined {
-  const { builders } = written as { builders?: BuilderName[] };
+export function buildersOf({
+  path: file,
+  written,
+  where,
+}: WrittenSettings): (BuilderName | MetricBuilder)[] | undefined {
+  const builders = withAbsolutePaths(OPTION_ROWS.builders, written['builders'], path.dirname(file)) as
+    BuilderName[] | undefined;
   return builders?.map((one, i) => {
     if (!isModulePath(one)) return one;
     try {
@@ -70,9 +75,5 @@ export function readSettings(file: string, serve?: Shape, onText?: (text: string
   const { value, where } = checkedText(file, text, fileShape(serve));
   const { serve: section = {}, ...written } = value as Record<string, unknown>;
   delete written['$schema'];
-  const { builders } = written as { builders?: string[] };
-  if (builders !== undefined) {
-    written['builders'] = builders.map((one) => (isModulePath(one) ? path.resolve(path.dirname(file), one) : one));
-  }
   return { path: file, written, serve: section as Record<string, unknown>, where };
 }

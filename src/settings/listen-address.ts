@@ -1,5 +1,7 @@
 /** Addresses that serve listens on, as `--listen` takes them. */
-import { hostName, oneOrMore, pattern, refuse, type Shape } from './shape.js';
+import { isIP, SocketAddress } from 'node:net';
+import path from 'node:path';
+import { also, hostName, oneOrMore, pattern, type Problem, refuse, type Shape } from './shape.js';
 import { PORT } from './nixl-variables.js';
 
 export type ListenAddress = TcpAddress | UnixAddress;
@@ -38,7 +40,16 @@ const listenText: Shape<string> = {
   },
 };
 
-export const listenTexts = oneOrMore(listenText, `${ALLOWED}; or a non-empty array of these`);
+const oneOrMoreTexts = oneOrMore(listenText, `${ALLOWED}; or a non-empty array of these`);
+
+export const listenTexts: Shape<string[]> = {
+  ...also(oneOrMoreTexts, (given: string | string[]) => overlapProblems([given].flat())),
+  parse(text, before) {
+    const texts = oneOrMoreTexts.parse!(text, before);
+    const [one] = overlapIn(addressesIn(texts)) ?? [];
+    return one === undefined ? texts : refuse(`an address that does not overlap with ${texts[one]!}`);
+  },
+};
 
 export const socketMode = pattern('an octal number of three digits, in quotes, as "0660"', /^0?[0-7]{3}$/);
 
@@ -56,6 +67,44 @@ export function listenAddressIn(text: string, mode: number): ListenAddress {
   if (port === undefined || PORT.problems(Number(port)).length > 0) return refuse(ALLOWED);
   if (host === '') return { host: undefined, port: Number(port) };
   return hostName.problems(host).length > 0 ? refuse(ALLOWED) : { host: hostName.parse!(host!), port: Number(port) };
+}
+
+function addressesIn(texts: readonly string[]): ListenAddress[] {
+  return texts.map((text) => listenAddressIn(text, 0));
+}
+
+function overlapProblems(texts: readonly string[]): Problem[] {
+  const found = overlapIn(addressesIn(texts));
+  if (found === undefined) return [];
+  const [one, other] = found.map((i) => JSON.stringify(texts[i]));
+  return [{ path: [found[1]], text: `is ${other}; allowed: an address that does not overlap with ${one}` }];
+}
+
+/**
+ * Returns the places of the first two addresses of which a process can have only one. A host name overlaps only with itself
+ * and with all addresses of the machine.
+ */
+export function overlapIn(addresses: readonly ListenAddress[]): readonly [number, number] | undefined {
+  for (const [i, other] of addresses.entries()) {
+    const one = addresses.slice(0, i).findIndex((before) => areOverlapping(before, other));
+    if (one >= 0) return [one, i];
+  }
+  return undefined;
+}
+
+function areOverlapping(one: ListenAddress, other: ListenAddress): boolean {
+  if ('socketPath' in one)
+    return 'socketPath' in other && path.normalize(one.socketPath) === path.normalize(other.socketPath);
+  if ('socketPath' in other || one.port !== other.port || one.port === 0) return false; // 0: any free port
+  const hosts = [one, other].map(({ host = '::' }) => plainHost(host));
+  if (hosts.includes('::') || hosts[0] === hosts[1]) return true;
+  return hosts.includes('0.0.0.0') && hosts.every((host) => isIP(host) === 4);
+}
+
+/** Returns an address in its shortest form, IPv4 without its prefix for IPv6, and a name in lower case. */
+function plainHost(host: string): string {
+  if (isIP(host) !== 6 || host.includes('%')) return host.toLowerCase();
+  return new SocketAddress({ address: host, family: 'ipv6' }).address.replace(/^::ffff:(?=[\d.]+$)/, '');
 }
 
 /** Returns the address as the user writes it. */

@@ -34,6 +34,7 @@ import {
   wholeNumber,
   word,
 } from './shape.js';
+import { isModulePath } from './user-module.js';
 
 /** Limit of the native part; 34 years. */
 const LONGEST_MS = 2 ** 40;
@@ -80,10 +81,12 @@ export const OPTION_ROWS = {
     group: 'Configuration and log',
     variables: [{ name: 'NIXL_OTEL_CONFIG' }],
     description: 'configuration file, YAML or JSON, with any of these options',
+    details: 'Relative paths in it are relative to its folder.',
   },
   directories: DIRECTORIES,
   globs: {
     shape: oneOrMore(glob, `${glob.allowed}, or a non-empty array of them`),
+    isPath: () => true,
     passedTo: 'source',
     isList: true,
     description: 'paths of rings with `*` and `?` in their last part',
@@ -227,6 +230,7 @@ export const OPTION_ROWS = {
   },
   builders: {
     shape: BUILDERS,
+    isPath: isModulePath,
     type: 'readonly (BuilderName | MetricBuilder)[]',
     defaultText: 'those of `series`',
     description: 'builders that make the metrics, in this order: names of built-in builders, and custom builders',

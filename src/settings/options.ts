@@ -16,7 +16,10 @@ import type { HistogramKind } from './histograms.js';
 import type { BuilderName, MetricBuilder } from './metric-builder.js';
 
 export interface NixlOptions {
-  /** Configuration file, YAML or JSON, with any of these options. Default: the environment's NIXL_OTEL_CONFIG. */
+  /**
+   * Configuration file, YAML or JSON, with any of these options. Relative paths in it are relative to its folder.
+   * Default: the environment's NIXL_OTEL_CONFIG.
+   */
   configFile?: string;
   /** Directory of rings, searched to depth 3. Default: the environment's NIXL_TELEMETRY_DIR. */
   directories?: string | readonly string[];

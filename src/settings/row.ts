@@ -1,4 +1,5 @@
 /** The row of an option, and what is derived from rows: value types, texts, and the shape of a file's section. */
+import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { BuilderName } from './metric-builder.js';
 import { type Path, type Problem, Refusal, type Shape, wrong } from './shape.js';
@@ -55,6 +56,8 @@ export interface OptionRow<T = unknown> {
   readonly defaultText?: string;
   /** A single value counts as a list of it. */
   readonly isList?: true;
+  /** Tells which texts of the value are paths. In a file they are relative to its folder. */
+  readonly isPath?: (text: string) => boolean;
   /** Part of the library that gets the value as it is. */
   readonly passedTo?: Part;
   /** Without one of these builders the option has no effect. */
@@ -147,6 +150,15 @@ export function sectionValue(shape: Shape, given: unknown): unknown {
   if (!Array.isArray(given) || shape.problems(given).length > 0) return given;
   const texts: readonly string[] = given.length > 0 ? given : [''];
   return texts.reduce((before: unknown, text) => parse(text, before), undefined);
+}
+
+/** Returns a value of a file with absolute paths. `folder`: that of the file. */
+export function withAbsolutePaths({ isPath }: OptionRow, given: unknown, folder: string): unknown {
+  const absolute = (one: unknown): unknown =>
+    isPath === undefined || typeof one !== 'string' || !isPath(one) || path.isAbsolute(one)
+      ? one
+      : path.resolve(folder, one);
+  return Array.isArray(given) ? given.map(absolute) : absolute(given);
 }
 
 /** Returns the shape of an option in the section `serve`. */

@@ -13,6 +13,7 @@ import {
 import { type ListenAddress, listenAddressIn, listenTexts, socketMode } from './listen-address.js';
 import { OPTION_ROWS } from './option-rows.js';
 import { fileFields, type FlagValues, type OptionRow, type OptionRows, sectionShape, type Resolution } from './row.js';
+import { isModulePath } from './user-module.js';
 import { filePath, hostName, httpUrl, milliseconds, object, refuse, type Shape, value, word } from './shape.js';
 
 /** A timer with more than a signed 32-bit number of milliseconds fires at once. */
@@ -37,6 +38,7 @@ const EXPORTERS: Shape<readonly string[]> = {
 export const SERVE_ROWS = {
   exporter: {
     shape: EXPORTERS,
+    isPath: isModulePath,
     flag: { name: 'exporter', takes: '<names>', repeats: true },
     group: 'Exporters',
     words: ['prometheus', 'otlp', 'console', 'none'],
@@ -47,6 +49,7 @@ export const SERVE_ROWS = {
   },
   exporterDir: {
     shape: filePath,
+    isPath: () => true,
     needs: 'search',
     flag: { name: 'exporterDir', takes: '<dir>' },
     group: 'Exporters',
@@ -102,6 +105,7 @@ export const SERVE_ROWS = {
   },
   webConfig: {
     shape: filePath,
+    isPath: () => true,
     needs: 'server',
     flag: { name: 'webConfig', takes: '<file>' },
     group: 'HTTP server',
@@ -153,6 +157,7 @@ export const SERVE_ROWS = {
   },
   consoleFile: {
     shape: filePath,
+    isPath: () => true,
     needs: 'console',
     flag: { name: 'consoleFile', takes: '<file>' },
     group: 'Exporters',

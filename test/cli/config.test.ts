@@ -347,13 +347,53 @@ describe('a configuration file', () => {
       ['serve', '--config', exporters],
     ]) {
       const { code, stderr } = await run(args);
-      expect(stderr).toContain(`${exporters}:5:7: serve.exporter[1]: there is no exporter ./gone-too.mjs`);
+      expect(stderr).toContain(
+        `${exporters}:5:7: serve.exporter[1]: there is no exporter ${path.dirname(exporters)}/gone-too.mjs;`,
+      );
       expect(code).toBe(1);
     }
   });
 
   it('that does not exist is refused by its name', () => {
     expect(() => readSettings('/no/such.yaml')).toThrow("ENOENT: no such file or directory, open '/no/such.yaml'");
+  });
+
+  it('has paths relative to its folder; those of flags and variables are relative to the working directory', () => {
+    const file = fileWith(`
+directories: [rings, /dev/shm/../nixl]
+globs: other/*
+builders: [nixl, ./own.mjs]
+serve: { exporter: 'console,./mine.mjs,package', exporterDir: ., consoleFile: ../out.json, webConfig: web.yml }`);
+    const folder = path.dirname(file);
+    writeFileSync(path.join(folder, 'own.mjs'), 'export default { name: "own", create() {} }');
+    const inFolder = (name: string): string => path.join(folder, name);
+    const { serve, ...others } = parse(effectiveConfig(file, {})) as Record<string, unknown>;
+    expect(others).toMatchObject({
+      directories: [inFolder('rings'), '/dev/shm/../nixl'],
+      globs: [inFolder('other/*')],
+      builders: ['nixl', inFolder('own.mjs')],
+    });
+    expect(serve).toMatchObject({
+      exporter: ['console', inFolder('mine.mjs'), 'package'],
+      exporterDir: folder,
+      consoleFile: path.join(path.dirname(folder), 'out.json'),
+      webConfig: inFolder('web.yml'),
+    });
+    const { webConfig } = settingsOf({ config: file, webConfig: 'web.yml' }, {});
+    expect(webConfig).toBe('web.yml');
+    expect(settingsOf({ config: file }, { NIXL_TELEMETRY_DIR: 'rings' }).dir).toEqual(['rings']);
+  });
+
+  it('has its web configuration beside it, in config check and in serve', async () => {
+    const file = fileWith("directories: /none\nserve: { listen: '127.0.0.1:0', webConfig: web.yml }");
+    const web = path.join(path.dirname(file), 'web.yml');
+    writeFileSync(web, 'basic_auth_users: {}');
+    for (const args of [
+      ['config', 'check', file],
+      ['serve', '--config', file],
+    ]) {
+      expect((await run(args)).stderr).toContain(`${web}:1:1: basic_auth_users is no object with users`);
+    }
   });
 
   it('may name builders by their modules, beside it', () => {

@@ -1,11 +1,11 @@
 /** Addresses of serve: several, Unix sockets, and their place beside host and port. */
-import { existsSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { unusedSettings } from '../../src/cli/exporter-settings.js';
-import { listenAddressIn } from '../../src/settings/listen-address.js';
+import { listenAddressIn, listenTexts } from '../../src/settings/listen-address.js';
 import { listenAddresses } from '../../src/settings/serve-rows.js';
 import { freePort } from '../support/free-port.js';
 import { run, scrape, start, temporaryDirectory } from './command.js';
@@ -60,6 +60,80 @@ describe('an address', () => {
   });
 });
 
+describe('addresses that overlap are refused, because a standby would wait for itself:', () => {
+  it.each([
+    ['127.0.0.1:80', '127.0.0.1:80'],
+    ['0.0.0.0:80', '127.0.0.1:80'],
+    ['10.0.0.7:80', ':80'],
+    ['[::]:80', '0.0.0.0:80'],
+    ['[::ffff:10.0.0.7]:80', '10.0.0.7:80'],
+    ['[0:0:0:0:0:0:0:1]:80', '[::1]:80'],
+    ['Gpu-7:80', 'gpu-7:80'],
+    ['gpu-7:80', ':80'],
+    ['unix:/run/a.sock', 'unix:/run/b/..//a.sock'],
+  ])('%s and %s', (one, other) => {
+    expect(() => listenTexts.parse!(other, ['127.0.0.1:81', one])).toThrow(
+      `an address that does not overlap with ${one}`,
+    );
+    expect(listenTexts.problems(['127.0.0.1:81', one, other])).toEqual([
+      { path: [2], text: `is "${other}"; allowed: an address that does not overlap with "${one}"` },
+    ]);
+  });
+
+  it.each([
+    ['127.0.0.1:80', '127.0.0.1:81'],
+    ['127.0.0.1:80', '127.0.0.2:80'],
+    ['0.0.0.0:80', '[::1]:80'],
+    [':0', '0.0.0.0:0'],
+    ['gpu-7:80', '0.0.0.0:80'], // the name may be that of an IPv6 address
+    ['unix:/run/a.sock', 'unix:/run/b.sock'],
+    ['[fe80::1%eth0]:80', '[fe80::1%eth1]:80'],
+  ])('not %s and %s', (one, other) => {
+    expect(listenTexts.parse!(other, [one])).toEqual([one, other]);
+    expect(listenTexts.problems([one, other])).toEqual([]);
+  });
+
+  it('in flags and in a file, with both addresses', async () => {
+    const [one, other] = ['0.0.0.0:9464', '127.0.0.1:9464'];
+    const flags = ['serve', '--dir', '/rings', '--standby', 'on', '--listen', one, '--listen', other];
+    const byFlags = await run(flags);
+    expect([byFlags.code, byFlags.stderr]).toEqual([
+      2,
+      expect.stringContaining(`argument '${other}' is invalid. Allowed: an address that does not overlap with ${one}.`),
+    ]);
+    const file = path.join(temporaryDirectory(), 'c.yaml');
+    writeFileSync(file, `directories: /rings\nserve:\n  listen:\n    - ${one}\n    - ${other}\n`);
+    for (const args of [
+      ['config', 'check', file],
+      ['serve', '--config', file],
+    ]) {
+      const { code, stderr } = await run(args);
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining(
+          `${file}:5:7: serve.listen[1] is "${other}"; allowed: an address that does not overlap with "${one}"`,
+        ),
+      ]);
+    }
+  });
+
+  it('also under two names of one address or of one folder', async () => {
+    const port = await freePort();
+    const folder = temporaryDirectory();
+    symlinkSync(folder, path.join(folder, 'link'));
+    for (const [one, other] of [
+      [`127.0.0.1:${port}`, `0x7f.1:${port}`], // a name for Node; the resolver reads it as 127.0.0.1
+      [`unix:${folder}/a.sock`, `unix:${folder}/link/a.sock`],
+    ]) {
+      const { code, stderr } = await serving('--listen', one!, '--listen', other!, '--standby', 'on').ended;
+      expect([code, stderr]).toEqual([
+        2,
+        expect.stringContaining(`cannot serve on ${one} and on ${other}: they overlap`),
+      ]);
+    }
+  });
+});
+
 it('serves the same on all addresses, and removes its socket at the end', async () => {
   const socket = socketPath();
   const serve = serving('--listen', '127.0.0.1:0', '--listen', `unix:${socket}`, '--listen', '127.0.0.1:0');
@@ -101,6 +175,38 @@ it('takes the place of a socket that no process uses, and of no other file', asy
   }
   const nowhere = await serving('--listen', 'unix:/no/such/folder/a.sock').ended;
   expect(nowhere.stderr).toContain('cannot serve on unix:/no/such/folder/a.sock: its folder does not exist, or this');
+});
+
+it('leaves the socket of a successor', async () => {
+  const socket = socketPath();
+  const first = serving('--listen', `unix:${socket}`);
+  await first.says(/serves unix:/);
+  rmSync(socket);
+  const second = serving('--listen', `unix:${socket}`);
+  await second.says(/serves unix:/);
+  expect((await first.stop('SIGTERM')).code).toBe(0);
+  expect(await scrapeSocket(socket, '/livez')).toBe('alive\n');
+  expect((await second.stop('SIGTERM')).code).toBe(0);
+  expect(existsSync(socket)).toBe(false);
+});
+
+it('stands by while the process at its socket is too slow to accept connections', async () => {
+  const socket = socketPath();
+  const first = serving('--listen', `unix:${socket}`);
+  await first.says(/serves unix:/);
+  first.child.kill('SIGSTOP');
+  let isFull = false;
+  while (!isFull) {
+    const client = connect(socket);
+    onTestFinished(() => void client.destroy());
+    isFull = await new Promise((resolve) => {
+      client.once('connect', () => resolve(false)).once('error', () => resolve(true)); // EAGAIN
+    });
+  }
+  const standby = serving('--listen', `unix:${socket}`, '--standby', 'on');
+  await standby.says(/stands by until unix:/);
+  await first.stop('SIGKILL');
+  await standby.says(/serves unix:/);
 });
 
 it('keeps no address while another one is taken', async () => {

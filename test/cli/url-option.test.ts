@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { isReadableOnNetwork } from '../../src/cli/http/server-address.js';
 import { addressesIn } from '../../src/cli/url-option.js';
 
 describe('an address', () => {
@@ -19,6 +20,25 @@ describe('an address', () => {
 
   it.each(['', 'a b', 'ftp://host', 'http://', 'file:///etc/passwd', 'unix:a'])('%j is refused', (text) => {
     expect(() => addressesIn([text])).toThrow('Allowed: host, host:port, unix:/path, or an address');
+  });
+
+  it.each([
+    ['http://127.1:80', false],
+    ['http://127.8.9.1', false],
+    ['localhost', false],
+    ['a.localhost', false],
+    ['[::1]', false],
+    ['[::ffff:127.0.0.1]', false],
+    ['unix:/run/a', false],
+    ['https://gpu-7', false],
+    ['gpu-7', true],
+    ['localhost.example.com', true],
+    ['127.0.0.1.example.com', true],
+    ['[::2]', true],
+    ['[::ffff:10.0.0.7]', true],
+    ['10.127.0.0', true],
+  ])('%s: the network can read what is sent: %s', (text, isReadable) => {
+    expect(addressesIn([text]).map(isReadableOnNetwork)).toEqual([isReadable]);
   });
 
   it('that is given twice counts once', () => {

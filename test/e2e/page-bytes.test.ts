@@ -29,7 +29,7 @@ function serveState(): ServeState {
     { exporter: 'a "reader" é', failures: 0 },
     { exporter: 'otlp', failures: collects, results },
   ];
-  const access = { refusals: new Map([['busy', 2 ** 53 - 1]]), isStale: false };
+  const access = { refusals: new Map([['busy', 2 ** 53 - 1]]), isStale: false, certificateExpirySeconds: 1.9e9 };
   return { exporters, process: ownProcess(), access };
 }
 

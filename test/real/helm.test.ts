@@ -116,6 +116,9 @@ describe.runIf(tools !== undefined)('the chart', () => {
     [{ image, dynamo: true }, /dynamo: true needs mode: sidecar/],
     [{ image, sidecar: { demo: true } }, /sidecar\.demo: true needs mode: sidecar/],
     [{ ...sidecar, agents: { severalUsers: true } }, /agents\.severalUsers: true needs mode: daemonset/],
+    [{ image, env: [{ name: 'NODE_NAME', value: 'a' }] }, /env has NODE_NAME, which the chart sets: leave it out/],
+    [{ ...sidecar, env: [{ name: 'POD_NAME', value: 'a' }] }, /env has POD_NAME, which the chart sets/],
+    [{ image, env: ['a', 'b'].map((value) => ({ name: 'X', value })) }, /env has X twice/],
     [{ ...sidecar, networkPolicy: { enabled: true } }, /networkPolicy\.enabled: true needs mode: daemonset/],
   ])('refuses %j with the value and what is allowed', (values, message) => {
     expect(() => tools.render(values)).toThrow(message);
@@ -124,6 +127,22 @@ describe.runIf(tools !== undefined)('the chart', () => {
   test.each(['docs/kubernetes.md', 'docs/vllm.md', 'docs/dynamo.md'])('accepts the values of %s', (page) => {
     const values = parse(yamlOf(page, '# values.yaml')) as Values;
     expect(tools.manifests(values).map(({ kind }) => kind)).toContain('PodMonitor');
+  });
+
+  test('a variable of the values takes the place of that of the chart', () => {
+    const env = [
+      { name: 'OTEL_RESOURCE_ATTRIBUTES', value: 'team=inference,host.name=$(NODE_NAME)' },
+      { name: 'NIXL_OTEL_HOSTNAME', value: 'mine' },
+      { name: 'POD_NAME', value: 'of a DaemonSet' },
+    ];
+    const [spec] = podSpecs(tools.manifests({ image, env }));
+    const { env: rendered = [] } = spec!.containers[0]!;
+    expect(rendered.map(({ name }) => name)).toEqual([
+      'NIXL_TELEMETRY_DIR',
+      'NODE_NAME',
+      ...env.map(({ name }) => name),
+    ]);
+    expect(rendered.slice(2)).toEqual(env);
   });
 
   test('refuses a native sidecar on a Kubernetes that has none', () => {

@@ -9,9 +9,12 @@ async function serving(): Promise<URL> {
   return new URL(url);
 }
 
-/** Opens a connection. Returns it with its answer so far and a promise of its close. */
-async function dial({ hostname, port }: URL): Promise<{ socket: Socket; answer: () => string; closed: Promise<void> }> {
-  const socket = connect(Number(port), hostname);
+/** Opens a connection from an address of this machine. Returns it with its answer so far and a promise of its close. */
+async function dial(
+  { hostname: host, port }: URL,
+  localAddress = '127.0.0.1',
+): Promise<{ socket: Socket; answer: () => string; closed: Promise<void> }> {
+  const socket = connect({ host, port: Number(port), localAddress });
   onTestFinished(() => void socket.destroy());
   let answer = '';
   socket.on('data', (text: Buffer) => (answer += text.toString()));
@@ -46,14 +49,31 @@ test('closes a connection whose request does not end, in its headers or its body
 
 test('closes connections above the limit, and serves the earlier ones', async () => {
   const url = await serving();
-  const first = await dial(url);
-  const held = await Promise.all(Array.from({ length: 255 }, () => dial(url)));
-  const over = await Promise.all(Array.from({ length: 10 }, () => dial(url)));
+  const dialMany = (count: number, address: string) =>
+    Promise.all(Array.from({ length: count }, () => dial(url, address)));
+  const [first] = await dialMany(128, '127.0.0.1');
+  await dialMany(128, '127.0.0.2');
+  const over = await dialMany(10, '127.0.0.3');
   await Promise.all(over.map(({ closed }) => closed));
-  first.socket.write('GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
-  await first.closed;
-  expect(first.answer()).toMatch(/^HTTP\/1.1 200 /);
-  held.forEach(({ socket }) => socket.destroy());
+  first!.socket.write('GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  await first!.closed;
+  expect(first!.answer()).toMatch(/^HTTP\/1.1 200 /);
+});
+
+test('closes connections above the limit of one client, and serves others', async () => {
+  const url = await serving();
+  const dialAndAsk = async () => {
+    const { socket, answer, closed } = await dial(url);
+    socket.write('GET /livez HTTP/1.1\r\nhost: x\r\n\r\n');
+    await Promise.race([closed, new Promise((resolve) => socket.once('data', resolve))]);
+    return answer().startsWith('HTTP/1.1 200 ');
+  };
+  const areAnswered = await Promise.all(Array.from({ length: 300 }, dialAndAsk));
+  expect(areAnswered.filter(Boolean)).toHaveLength(128);
+  const { socket, answer, closed } = await dial(url, '127.0.0.2');
+  socket.write('GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
+  await closed;
+  expect(answer()).toMatch(/^HTTP\/1.1 200 /);
 });
 
 test.each([

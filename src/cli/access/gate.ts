@@ -1,16 +1,18 @@
 /** Gate of the HTTP server by a web configuration, whose files are read anew when they have changed. */
+import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket, type TlsOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { NixlTelemetryError, reasonOf } from '../../errors.js';
 import type { RefusalReason } from '../../instrumentation/serve-state.js';
+import { networkOf } from '../http/client-network.js';
 import type { Gate, Headers, Refusal } from '../http/gate.js';
 import { note } from '../process/output.js';
 import { certificateRefusal } from './client-certificate.js';
 import { Passwords } from './passwords.js';
 import { ReadFiles } from './read-files.js';
 import { tlsOptions } from './tls-options.js';
-import { readWebConfig, type WebConfig } from './web-config.js';
+import { readWebConfig, type TlsConfig, type WebConfig } from './web-config.js';
 
 /** Time between two log lines about refusals for the same reason. */
 const LOG_INTERVAL_MS = 60_000;
@@ -26,7 +28,10 @@ const BUSY = refusal('busy', 503, 'Too many passwords are being compared. Try ag
 
 interface Loaded {
   readonly config: WebConfig;
+  /** Undefined without TLS, as the next one. */
   readonly tls: TlsOptions | undefined;
+  /** Seconds since the epoch. */
+  readonly certificateExpirySeconds: number | undefined;
 }
 
 export class WebGate implements Gate {
@@ -63,6 +68,10 @@ export class WebGate implements Gate {
     return this.#isStale;
   }
 
+  get certificateExpirySeconds(): number | undefined {
+    return this.#loaded.certificateExpirySeconds;
+  }
+
   refresh(): void {
     if (!this.#files.haveChanged) return;
     try {
@@ -97,7 +106,7 @@ export class WebGate implements Gate {
     if (refused !== undefined || users.size === 0) return refused;
     const credentials = credentialsIn(headers.authorization);
     if (credentials === undefined) return NO_CREDENTIALS;
-    const verdict = this.#passwords.check(...credentials, socket.remoteAddress ?? '');
+    const verdict = this.#passwords.check(...credentials, networkOf(socket.remoteAddress ?? ''));
     if (verdict === 'right') return undefined;
     if (verdict === 'busy') return BUSY;
     return verdict.then((one) => (one === 'right' ? undefined : WRONG_CREDENTIALS));
@@ -121,12 +130,30 @@ export class WebGate implements Gate {
     this.#files = new ReadFiles();
     const config = readWebConfig(this.#file, (file) => this.#files.read(file));
     try {
-      return { config, tls: config.tls && tlsOptions(config.tls) };
+      if (config.tls === undefined) return { config, tls: undefined, certificateExpirySeconds: undefined };
+      const tls = tlsOptions(config.tls);
+      return { config, tls, certificateExpirySeconds: checkedExpiry(config.tls, this.#file) };
     } catch (cause) {
       const message = `${this.#file}: tls_server_config cannot be used: ${reasonOf(cause)}`;
       throw new NixlTelemetryError('CONFIG_INVALID', message, { path: this.#file, cause });
     }
   }
+}
+
+/** Returns the end of the certificate's validity, in seconds since the epoch. Warns of a certificate that clients refuse today. */
+function checkedExpiry({ cert }: TlsConfig, file: string): number {
+  const { validFrom, validTo } = new X509Certificate(cert); // the first one: authorities may follow
+  const now = Date.now();
+  const expiry = Date.parse(validTo);
+  if (expiry <= now) note(`the certificate of ${file} expired at ${iso(expiry)}: clients refuse it`, 'warning');
+  const begin = Date.parse(validFrom);
+  if (begin > now)
+    note(`the certificate of ${file} is valid from ${iso(begin)} on: clients refuse it before`, 'warning');
+  return expiry / 1000;
+}
+
+function iso(timeMs: number): string {
+  return new Date(timeMs).toISOString();
 }
 
 /**

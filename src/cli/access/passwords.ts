@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import type { Comparison } from './password-worker.js';
 
 const MAX_WAITING = 16;
-/** Others get a turn while one client tries passwords. */
+/** Others get a turn while one client, with all of its addresses, tries passwords. */
 const MAX_WAITING_PER_CLIENT = 4;
 const MAX_KNOWN = 128;
 /** The thread has some megabytes, and right passwords are known after their first comparison. */
@@ -27,7 +27,7 @@ export class Passwords {
   }
 
   /**
-   * An unknown user costs the same time as a wrong password. `client`: its address. Returns `busy` if too many comparisons
+   * An unknown user costs the same time as a wrong password. `client`: its network, see networkOf(). Returns `busy` if too many comparisons
    * wait. Rejects if the thread ends.
    */
   check(user: string, password: string, client: string): 'right' | 'busy' | Promise<'right' | 'wrong'> {

@@ -1,5 +1,5 @@
 /** A web configuration: a file in the format of the Prometheus exporter toolkit. */
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { validateHeaderValue } from 'node:http';
 import path from 'node:path';
 import { isObject } from '../../arguments.js';
@@ -135,6 +135,11 @@ const TLS = also(
   tlsProblems,
 );
 
+/** Only the suites of TLS 1.3 have one name in Go and in OpenSSL. */
+function isOf13(name: CipherSuiteName): boolean {
+  return CIPHER_SUITES[name] === name;
+}
+
 /** Keys that need, or exclude, each other. */
 function tlsProblems(given: NonNullable<Written['tls_server_config']>): Problem[] {
   const problems: Problem[] = [];
@@ -158,6 +163,12 @@ function tlsProblems(given: NonNullable<Written['tls_server_config']>): Problem[
       ['client_allowed_sans'],
       'needs client_auth_type RequireAndVerifyClientCert: every client can make another certificate',
     );
+  }
+  const suites = given.cipher_suites ?? [];
+  const hasOf13 = suites.some(isOf13);
+  const hasOf12 = suites.some((name) => !isOf13(name));
+  if (suites.length > 0 && ((least === 'TLS13' && !hasOf13) || (most === 'TLS12' && !hasOf12))) {
+    refuse(['cipher_suites'], `has no suite of the versions from ${least} to ${most}`);
   }
   if (least > most) refuse(['min_version'], `is ${least}, above max_version, which is ${most}`);
   return problems;
@@ -199,15 +210,18 @@ export function readWebConfig(file: string, read: (file: string) => string): Web
     const place = where(['tls_server_config', `${key}_file`]);
     return orInvalid(file, place, () => read(path.resolve(path.dirname(file), named)));
   };
-  const clientCa = fromFile('client_ca');
-  if (clientCa !== undefined) {
-    const key = tls?.client_ca === undefined ? 'client_ca_file' : 'client_ca';
-    orInvalid(file, where(['tls_server_config', key]), () => checkCertificates(clientCa));
+  const check = <T>(key: 'cert' | 'key' | 'client_ca', work: () => T): T =>
+    orInvalid(file, where(['tls_server_config', tls?.[key] === undefined ? `${key}_file` : key]), work);
+  const [cert, key, clientCa] = [fromFile('cert'), fromFile('key'), fromFile('client_ca')];
+  if (clientCa !== undefined) check('client_ca', () => certificatesIn(clientCa));
+  if (cert !== undefined && key !== undefined) {
+    const [own] = check('cert', () => certificatesIn(cert));
+    check('key', () => checkKey(keyIn(key), own));
   }
   return {
     tls: tls && {
-      cert: fromFile('cert')!,
-      key: fromFile('key')!,
+      cert: cert!,
+      key: key!,
       clientCa,
       clientAuth: tls.client_auth_type ?? 'NoClientCert',
       allowedSans: tls.client_allowed_sans,
@@ -221,9 +235,28 @@ export function readWebConfig(file: string, read: (file: string) => string): Web
   };
 }
 
-/** OpenSSL takes any text for authorities, and then trusts none. */
-function checkCertificates(pems: string): void {
+/** OpenSSL takes any text for authorities, and then trusts none. @throws Error without certificates */
+function certificatesIn(pems: string): [X509Certificate, ...X509Certificate[]] {
   const blocks = pems.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  if (blocks.length === 0) throw new Error('there is no certificate in it');
-  for (const block of blocks) new X509Certificate(block);
+  const [first, ...others] = blocks.map((block) => new X509Certificate(block));
+  if (first === undefined) throw new Error('there is no certificate in it');
+  return [first, ...others];
+}
+
+/** OpenSSL's reasons name its routines. @throws Error */
+function keyIn(pem: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (cause) {
+    const isEncrypted = /ENCRYPTED/.test(pem);
+    throw new Error(
+      isEncrypted ? 'the key has a passphrase; give one without' : 'there is no usable private key in it',
+      { cause },
+    );
+  }
+}
+
+/** @throws Error */
+function checkKey(key: KeyObject, certificate: X509Certificate): void {
+  if (!certificate.checkPrivateKey(key)) throw new Error('the key does not belong to the certificate');
 }

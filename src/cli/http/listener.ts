@@ -1,13 +1,14 @@
 /** One address of the HTTP server, with limits against clients that stall or flood. */
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Server as SecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { reasonOf } from '../../errors.js';
 import { addressText, type ListenAddress } from '../../settings/listen-address.js';
 import { Failure } from '../process/failure.js';
 import { warnOnce } from '../process/output.js';
+import { networkOf } from './client-network.js';
 import type { Gate } from './gate.js';
 
 export interface Listener {
@@ -32,6 +33,8 @@ const LIMITS = {
 };
 const MAX_HEADERS = 64;
 const MAX_CONNECTIONS = 256;
+/** Limit of one client, with all of its addresses: it must not keep others out. */
+const MAX_CONNECTIONS_PER_CLIENT = MAX_CONNECTIONS / 2;
 const CLOSE_DEADLINE_MS = 2_000;
 
 /** Resolves to false if the address is taken. */
@@ -44,13 +47,14 @@ export async function makeListener(
   stalledMs: number,
   gate: Gate | undefined,
 ): Promise<Listener> {
-  const isUnix = 'socketPath' in address;
-  const secured = isUnix ? undefined : gate; // the kernel keeps a Unix socket to this machine
+  const unix = 'socketPath' in address ? new (await import('./unix-socket.js')).UnixSocket(address) : undefined;
+  const secured = unix === undefined ? gate : undefined; // the kernel keeps a Unix socket to this machine
   const server = secured?.tls === undefined ? createServer(LIMITS, respond) : await secureServer(secured, respond);
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = MAX_CONNECTIONS;
+  if (unix === undefined) limitClients(server);
   server.setTimeout(stalledMs);
-  const bind: Bind = isUnix ? (await import('./unix-socket.js')).bindTo(address) : listening(address);
+  const bind: Bind = 'socketPath' in address ? (one) => unix!.bind(one) : listening(address);
   // While no file descriptor is free, some versions of Node report each connection that they cannot accept.
   const warn = warnOnce();
   const onError = (error: Error): void => warn(`a connection could not be accepted: ${reasonOf(error)}`);
@@ -67,13 +71,30 @@ export async function makeListener(
       return true;
     },
     get url() {
-      return isUnix ? addressText(address) : urlOf(server, 'setSecureContext' in server ? 'https' : 'http');
+      return unix !== undefined ? addressText(address) : urlOf(server, 'setSecureContext' in server ? 'https' : 'http');
     },
     async close() {
       server.off('error', onError);
+      unix?.release();
       await close(server);
     },
   };
+}
+
+/** Closes connections of a client that has too many. */
+function limitClients(server: Server): void {
+  const open = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const client = networkOf(socket.remoteAddress ?? '');
+    const count = (open.get(client) ?? 0) + 1;
+    open.set(client, count);
+    socket.once('close', () => {
+      const left = open.get(client)! - 1;
+      if (left === 0) open.delete(client);
+      else open.set(client, left);
+    });
+    if (count > MAX_CONNECTIONS_PER_CLIENT) socket.destroy();
+  });
 }
 
 export function taken(address: ListenAddress): Failure {
@@ -82,26 +103,45 @@ export function taken(address: ListenAddress): Failure {
 
 async function secureServer(gate: Gate, respond: RequestListener): Promise<SecureServer> {
   const { createServer: createSecureServer } = await import('node:https');
-  const server = createSecureServer({ ...LIMITS, handshakeTimeout: LIMITS.headersTimeout, ...gate.tls }, respond);
-  followFiles(server, gate);
+  const server = createSecureServer({ ...LIMITS, handshakeTimeout: LIMITS.headersTimeout, ...gate.tls });
+  followFiles(server, gate, respond);
   reportHandshakes(server, gate);
   return server;
 }
 
-/** Begins each connection with the present certificate, and ends those that were checked against former authorities. */
-function followFiles(server: SecureServer, gate: Gate): void {
-  const begunWith = new WeakMap<object, TlsOptions | undefined>();
+/**
+ * Begins each connection with the present files. After a change of the authorities, earlier connections get no answer: their
+ * certificates were checked against the former ones. After another change, they end with their next answer.
+ */
+function followFiles(server: SecureServer, gate: Gate, respond: RequestListener): void {
+  /** Options with which each handshake began, first by the ends of the connection, then by its socket. */
+  const begunAt = new Map<string, TlsOptions | undefined>();
+  const begunWith = new WeakMap<Socket, TlsOptions | undefined>();
   // Before Node's own listener, which begins the handshake.
-  server.prependListener('connection', () => gate.refresh());
-  server.on('secureConnection', (socket) => begunWith.set(socket, gate.tls));
-  server.prependListener('request', ({ socket }, response) => {
+  server.prependListener('connection', (socket: Socket) => {
     gate.refresh();
-    if (begunWith.get(socket) !== gate.tls) response.setHeader('connection', 'close');
+    const ends = endsOf(socket);
+    begunAt.set(ends, gate.tls);
+    socket.once('close', () => begunAt.delete(ends));
+  });
+  server.on('secureConnection', (socket) => begunWith.set(socket, begunAt.get(endsOf(socket))));
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    gate.refresh();
+    const begun = begunWith.get(request.socket);
+    // Without a word: a client that kept its connection asks again with a new one, and is answered there, or refused.
+    if (begun?.ca !== gate.tls?.ca) return void request.socket.destroy();
+    if (begun !== gate.tls) response.setHeader('connection', 'close');
+    respond(request, response);
   });
   gate.onTlsChange((tls) => {
     server.setSecureContext(tls);
     server.closeIdleConnections();
   });
+}
+
+/** Node has no public path from the socket of TLS to that of the connection below it. Both have the same ends. */
+function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
+  return [localAddress, localPort, remoteAddress, remotePort].join(' ');
 }
 
 function reportHandshakes(server: SecureServer, gate: Gate): void {
@@ -138,13 +178,16 @@ function cannotServe(address: ListenAddress, reason: string): Failure {
 
 const TAKEN = 'EADDRINUSE';
 
+const NO_FOLDER = 'its folder does not exist, or this user may not write there; choose another path with --listen';
+
 /** Returns the reasons and remedies of errors by their codes. */
 function problemsOf(address: ListenAddress): Readonly<Record<string, string>> {
   if ('socketPath' in address) {
     return {
       [TAKEN]: 'another process answers there; choose another path with --listen',
-      // libuv reports it in place of ENOENT, too.
-      EACCES: 'its folder does not exist, or this user may not write there; choose another path with --listen',
+      EACCES: NO_FOLDER,
+      ENOENT: NO_FOLDER,
+      ENOTDIR: NO_FOLDER,
     };
   }
   const name = 'the host name is not known; choose another with --host or --listen';

@@ -7,6 +7,7 @@ import type { ListenAddress } from '../../settings/listen-address.js';
 import { note } from '../process/output.js';
 import type { Gate, Headers, Refusal } from './gate.js';
 import { type Listener, makeListener, taken } from './listener.js';
+import { refuseOverlaps } from './overlaps.js';
 
 /** Answers a request once, now or later. */
 export type Handler = (request: IncomingMessage, answer: Answer) => void;
@@ -67,11 +68,12 @@ export async function listenOnceFree(server: MetricsServer): Promise<void> {
   while ((await server.listenIfFree()) !== undefined) await pause(TAKEN_PAUSE_MS);
 }
 
-/** Makes a server that does not listen yet. */
+/** Makes a server that does not listen yet. @throws Failure if two addresses overlap */
 export async function makeServer(
   addresses: readonly ListenAddress[],
   { stalledMs = STALLED_MS, gate }: ServerOptions = {},
 ): Promise<MetricsServer> {
+  await refuseOverlaps(addresses);
   const handlers = new Map<string, Handler>([
     ['/', (_, answer) => answer(200, INDEX)],
     ['/livez', (_, answer) => answer(200, 'alive')],

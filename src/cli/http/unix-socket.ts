@@ -1,46 +1,82 @@
-/** Unix sockets: created with their permissions, and only where no process answers. */
+/** Unix sockets: created with their permissions, only where no process answers, and removed only by their own process. */
 import { once } from 'node:events';
-import { type Stats, lstatSync, unlinkSync } from 'node:fs';
+import { type BigIntStats, closeSync, lstatSync, openSync, unlinkSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
+import path from 'node:path';
 import { addressText, type UnixAddress } from '../../settings/listen-address.js';
 import { Failure } from '../process/failure.js';
 
-/**
- * Returns a function that listens on the path. It removes a socket that its process has left behind, and resolves to false if
- * a process answers. Closing the server removes the socket.
- * @throws Failure if the path is that of another kind of file; errors of listen()
- */
-export function bindTo(address: UnixAddress): (server: Server) => Promise<boolean> {
-  const { socketPath, mode } = address;
-  return async (server) => {
-    const found = socketAt(address);
+/** Linux: needs no permission to read the folder. Node has no constant for it. */
+const O_PATH = 0o10000000;
+
+export class UnixSocket {
+  readonly #address: UnixAddress;
+  /** Descriptor of the socket's folder. Undefined while the server does not listen, as is the next one. */
+  #folder: number | undefined;
+  #own: BigIntStats | undefined;
+
+  constructor(address: UnixAddress) {
+    this.#address = address;
+  }
+
+  /**
+   * Listens on the path. Removes a socket that its process has left behind. Resolves to false if a process answers.
+   * @throws Failure if the path is that of another kind of file; errors of listen()
+   */
+  async bind(server: Server): Promise<boolean> {
+    const { socketPath, mode } = this.#address;
+    const found = this.#find();
     if (found !== undefined) {
       if (await isAnswered(socketPath)) return false;
-      const now = socketAt(address); // another serve may have come first
-      if (now?.ino === found.ino) unlinkSync(socketPath);
+      if (isSame(this.#find(), found)) unlinkSync(socketPath); // otherwise another serve came first
     }
+    // At its end libuv removes the path that it listened on, even if another process has the name by then. A path through a
+    // descriptor ends before that: see release().
+    this.#folder = openSync(path.dirname(socketPath), O_PATH);
     // The kernel makes the socket with all permissions but these, before listen() returns.
     const before = process.umask(0o777 & ~mode);
     try {
-      server.listen(socketPath);
+      server.listen(`/proc/self/fd/${this.#folder}/${path.basename(socketPath)}`);
     } finally {
       process.umask(before);
     }
     try {
       await once(server, 'listening');
+      this.#own = this.#find();
       return true;
     } catch (error) {
+      this.release();
       if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
       throw error;
     }
-  };
+  }
+
+  /** Removes the socket, unless another file has its name by now. Call it before the server closes. */
+  release(): void {
+    if (this.#folder === undefined) return;
+    closeSync(this.#folder);
+    this.#folder = undefined;
+    const own = this.#own;
+    this.#own = undefined;
+    try {
+      if (own !== undefined && isSame(this.#find(), own)) unlinkSync(this.#address.socketPath);
+    } catch {
+      // The next serve replaces a socket that no process answers at.
+    }
+  }
+
+  /** @throws Failure if there is another kind of file */
+  #find(): BigIntStats | undefined {
+    const found = lstatSync(this.#address.socketPath, { bigint: true, throwIfNoEntry: false });
+    if (found === undefined || found.isSocket()) return found;
+    throw new Failure(`cannot serve on ${addressText(this.#address)}: there is a file that is no socket`);
+  }
 }
 
-function socketAt(address: UnixAddress): Stats | undefined {
-  const found = lstatSync(address.socketPath, { throwIfNoEntry: false });
-  if (found === undefined || found.isSocket()) return found;
-  throw new Failure(`cannot serve on ${addressText(address)}: there is a file that is no socket`);
+/** A file system may give the number of a removed file to the next one. */
+function isSame(one: BigIntStats | undefined, other: BigIntStats): boolean {
+  return one?.dev === other.dev && one.ino === other.ino && one.ctimeNs === other.ctimeNs;
 }
 
 /** @throws if the socket belongs to others */
@@ -52,6 +88,7 @@ async function isAnswered(socketPath: string): Promise<boolean> {
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'ECONNREFUSED' || code === 'ENOENT') return false;
+    if (code === 'EAGAIN') return true; // its process is slow to accept connections, of which too many wait
     throw error;
   } finally {
     socket.destroy();

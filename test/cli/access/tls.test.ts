@@ -1,11 +1,12 @@
 /** TLS and client certificates of a real serve. */
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
-import { connect as connectPlain } from 'node:net';
+import { type AddressInfo, connect as connectPlain, createServer } from 'node:net';
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Authority, type Pair, type Shown } from '../../support/certificates.js';
-import { until } from '../command.js';
+import { until, valueOf } from '../command.js';
 import { GuardedServe, hashOf } from './guarded-serve.js';
 
 let authority: Authority;
@@ -29,6 +30,9 @@ function handshake(url: string, options: ConnectionOptions = {}): Promise<TLSSoc
     socket.on('error', resolve);
   });
 }
+
+/** Seconds since the epoch. */
+const expiryOf = ({ cert }: Pair): number => Date.parse(new X509Certificate(readFileSync(cert)).validTo) / 1000;
 
 describe('TLS', () => {
   it('has the page, its figures and the metrics, and refuses plain HTTP and TLS 1.1, which it counts', async () => {
@@ -91,17 +95,21 @@ describe('TLS', () => {
   it('takes a new certificate at the next connection, and keeps the old one while the new one cannot be used', async () => {
     const serve = await new GuardedServe(tlsOf(server), { ca: authority.ca }).started();
     const subject = async () => ((await handshake(serve.url)) as TLSSocket).getPeerCertificate().subject.CN;
+    const expiry = async () => valueOf(await serve.page(), 'nixl_http_certificate_expiry');
     expect(await subject()).toBe('server');
-    const next = authority.issue('next');
+    expect(await expiry()).toBe(expiryOf(server));
+    const next = authority.issue('next', undefined, 30);
     serve.write(tlsOf(next));
     expect(await subject()).toBe('next');
+    expect(await expiry()).toBe(expiryOf(next));
+    expect(expiryOf(next)).toBeGreaterThan(expiryOf(server));
     expect(await serve.isStale()).toBe(false);
 
     serve.write(tlsOf({ cert: server.cert, key: next.key }));
     expect(await subject()).toBe('next');
     expect(await serve.isStale()).toBe(true);
     await serve.command.says(
-      /error: the web configuration has changed and cannot be used; .*tls_server_config cannot be/,
+      /error: the web configuration has changed and cannot be used; .*key_file: the key does not belong to the certificate/,
     );
     serve.write({ basic_auth_users: {} });
     expect(await subject()).toBe('next');
@@ -112,6 +120,13 @@ describe('TLS', () => {
     serve.write(tlsOf(server));
     expect(await subject()).toBe('server');
     expect(await serve.isStale()).toBe(false);
+  });
+
+  it('warns of a certificate that has expired', async () => {
+    const expired = authority.issue('expired', undefined, -1);
+    const serve = await new GuardedServe(tlsOf(expired), {}).started();
+    await serve.command.says(/warning: the certificate of \S+web\.yml expired at 20\S+Z: clients refuse it/);
+    await expect(serve.ask('/livez', { ca: authority.ca })).rejects.toThrow('certificate has expired');
   });
 });
 
@@ -210,18 +225,74 @@ describe('client certificates', () => {
     expect(statuses.map(({ status }) => status)).toEqual([without, stranger]);
   });
 
+  const shown = (pair: Pair): Shown => ({ ca: authority.ca, ...pair });
+
   it('of an authority that was replaced are refused, on open connections as well', async () => {
     const [former, present] = [new Authority('former'), new Authority('present')];
     const [old, young] = [former.issue('old'), present.issue('young')];
-    const shown = (pair: Pair): Shown => ({ ca: authority.ca, ...pair });
     const serve = await new GuardedServe(tlsOf(server, wants(former.ca)), shown(young)).started();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     onTestFinished(() => agent.destroy());
-    expect((await serve.ask('/metrics', { ...shown(old), agent })).status).toBe(200);
+    const ask = () => serve.ask('/metrics', { ...shown(old), agent });
+    expect((await ask()).status).toBe(200);
+    serve.write(tlsOf(server, wants(present.ca)));
+    // Its request is the first that serve gets after the change.
+    await expect(ask()).rejects.toThrow(/socket hang up|ECONNRESET/);
+    expect((await ask()).status).toBe(403);
+    expect((await serve.ask('/metrics')).status).toBe(200);
+  });
+
+  it('keep their connection for one more answer if only the certificate of the server changes', async () => {
+    const client = authority.issue('client');
+    const serve = await new GuardedServe(tlsOf(server, wants(authority.ca)), shown(client)).started();
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    onTestFinished(() => agent.destroy());
+    const connection = async () => (await serve.ask('/livez', { ...shown(client), agent })).headers.connection;
+    expect(await connection()).toBe('keep-alive');
+    serve.write(tlsOf(authority.issue('renewed'), wants(authority.ca)));
+    expect(await connection()).toBe('close');
+    expect(await connection()).toBe('keep-alive');
+  });
+
+  it('count for the authority with which their handshake began', async () => {
+    const [former, present] = [new Authority('former'), new Authority('present')];
+    const [old, young] = [former.issue('old'), present.issue('young')];
+    const serve = await new GuardedServe(tlsOf(server, wants(former.ca)), shown(young)).started();
+    const { port, answered, release } = await holdBack(serve.url);
+    const asked = serve.ask(`https://127.0.0.1:${port}/metrics`, shown(old)).catch((error: Error) => error);
+    await answered;
     serve.write(tlsOf(server, wants(present.ca)));
     expect((await serve.ask('/metrics')).status).toBe(200);
-    // The idle connection is closed, so the agent may see its end or a new handshake.
-    const after = await serve.ask('/metrics', { ...shown(old), agent }).catch(() => serve.ask('/metrics', shown(old)));
-    expect(after.status).toBe(403);
+    release();
+    expect(await asked).toBeInstanceOf(Error);
+    expect((await serve.ask('/metrics', shown(old))).status).toBe(403);
   });
 });
+
+/**
+ * Starts a proxy that sends the first bytes of its client, which begin a handshake, and all others after release(). `answered`:
+ * resolves when the server has answered the first ones.
+ */
+async function holdBack(url: string): Promise<{ port: number; answered: Promise<unknown>; release: () => void }> {
+  const { hostname, port } = new URL(url);
+  let release!: () => void;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let answered!: () => void;
+  const answer = new Promise<void>((resolve) => (answered = resolve));
+  const proxy = createServer((client) => {
+    const upstream = connectPlain(Number(port), hostname);
+    onTestFinished(() => void upstream.destroy());
+    upstream.once('data', () => answered()).on('error', () => {});
+    client
+      .on('error', () => {})
+      .once('data', (first) => {
+        client.pause();
+        upstream.write(first);
+        upstream.pipe(client);
+        void released.then(() => client.pipe(upstream));
+      });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void proxy.close());
+  return { port: (proxy.address() as AddressInfo).port, answered: answer, release };
+}

@@ -31,6 +31,7 @@ it('are needed for the page, its figures and the metrics, and wrong ones are ref
     const { status, text } = await serve.ask('/metrics', { auth });
     expect([status, text], auth).toEqual([401, 'The user or the password is wrong.\n']);
   }
+  expect(await serve.page()).not.toContain('certificate_expiry'); // without TLS
   expect(await serve.refusals('no_credentials')).toBe(6);
   expect(await serve.refusals('wrong_credentials')).toBe(5);
   await serve.command.says(/refused \(wrong_credentials\)/);

@@ -1,4 +1,5 @@
 /** Web configurations: what they may say, and the words for what they may not. */
+import { createPrivateKey } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { hashSync } from 'bcryptjs';
@@ -50,6 +51,13 @@ describe('a web configuration', () => {
       clientAuth: 'RequireAndVerifyClientCert',
       allowedSans: ['a'],
     });
+  });
+
+  it('may have certificate and key in one file', () => {
+    const { cert, key } = inlined();
+    writeFileSync(path.join(authority.folder, 'both.pem'), `Bag Attributes\n${cert}\n${key}`);
+    const both = { cert_file: 'both.pem', key_file: 'both.pem' };
+    expect(read({ tls_server_config: both }).tls?.key).toContain(key);
   });
 
   it('may have users and headers alone', () => {
@@ -115,6 +123,16 @@ describe('a web configuration', () => {
       'min_version is TLS13, above max_version, which is',
     ],
     ['a suite', tls({ cipher_suites: ['TLS_RSA_WITH_RC4_128_SHA'] }), 'cipher_suites[0] is "TLS_RSA_WITH_RC4_128_SHA"'],
+    [
+      'no suite of TLS 1.3',
+      tls({ min_version: 'TLS13', cipher_suites: ['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'] }),
+      'cipher_suites has no suite of the versions from TLS13 to TLS13',
+    ],
+    [
+      'no suite of TLS 1.2',
+      tls({ max_version: 'TLS12', cipher_suites: ['TLS_AES_128_GCM_SHA256'] }),
+      'cipher_suites has no suite of the versions from TLS12 to TLS12',
+    ],
     ['a curve', tls({ curve_preferences: ['P224'] }), 'curve_preferences[0] is "P224"; allowed: one of "X25519"'],
     ['a type', tls({ client_auth_type: 'Always' }), 'client_auth_type is "Always"; allowed: one of "NoClientCert"'],
     ['no authority', tls({ client_auth_type: 'RequireAndVerifyClientCert' }), 'needs client_ca_file or client_ca'],
@@ -157,16 +175,33 @@ it('finds names in the text of a certificate, of which none can look like severa
 });
 
 describe('serve and config check refuse', () => {
+  function locked(): string {
+    const file = path.join(authority.folder, 'locked.key');
+    const format = { type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'word' } as const;
+    writeFileSync(file, createPrivateKey(readFileSync(pair.key)).export(format));
+    return file;
+  }
+
   it.each([
     [
       'a key of another certificate',
       () => ({ tls_server_config: { ...files, key_file: 'ca.key' } }),
-      'key values mismatch',
+      'web.yml:3:3: tls_server_config.key_file: the key does not belong to the certificate',
     ],
     [
-      'a wrong key',
+      'a key in place of a certificate',
       () => ({ tls_server_config: { ...files, cert_file: 'ca.key' } }),
-      'tls_server_config cannot be used',
+      'web.yml:2:3: tls_server_config.cert_file: there is no certificate in it',
+    ],
+    [
+      'a certificate in place of a key',
+      () => ({ tls_server_config: { ...files, key_file: 'ca.pem' } }),
+      'tls_server_config.key_file: there is no usable private key in it',
+    ],
+    [
+      'a key with a passphrase',
+      () => ({ tls_server_config: { ...files, key_file: locked() } }),
+      'tls_server_config.key_file: the key has a passphrase; give one without',
     ],
   ])('%s', async (_, config, message) => {
     const web = written(config());

@@ -136,3 +136,17 @@ it('warns of a password that other users can see', async () => {
   expect(stderr).toContain('warning: other users of this machine can see the password in --url: give --user');
   expect(stderr).not.toContain('hidden');
 });
+
+it('warns once of a password that the network can read', async () => {
+  const nowhere = ['255.255.255.255:1', '255.255.255.255:2']; // the kernel refuses to connect there
+  const flags = ['--user', 'reader', '--password-file', fileWith('hidden')];
+  const top = await run(['top', ...ONCE, ...nowhere.flatMap((one) => ['--url', one]), ...flags]);
+  expect(top.stderr.match(/warning: the password .*/g)).toEqual([
+    `warning: the password goes to ${nowhere.join(', ')} over http://, so the network can read it: use https:// or a Unix socket`,
+  ]);
+  const doctor = await run(['doctor', '--url', nowhere[0]!, ...flags]);
+  expect(doctor.stderr).toContain(`warning: the password goes to ${nowhere[0]} over http://`);
+  const local = await run(['doctor', '--url', '127.0.0.1:1', ...flags]);
+  expect(local.stderr + doctor.stderr + top.stderr).not.toContain('hidden');
+  expect(local.stderr).not.toContain('over http://');
+});

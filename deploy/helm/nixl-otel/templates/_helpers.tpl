@@ -34,6 +34,12 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{ ternary 19090 9464 .Values.dynamo }}
 {{- end }}
 
+{{/* Not empty if the `env` of the values has the variable. The arguments are the context, and its name. */}}
+{{- define "nixl-otel.gives" -}}
+{{- $name := index . 1 }}
+{{- range (index . 0).Values.env }}{{ if eq .name $name }}yes{{ end }}{{ end }}
+{{- end }}
+
 {{/* Refuses values that contradict each other; values.schema.json refuses the others. */}}
 {{- define "nixl-otel.check" -}}
 {{- $sidecar := eq .Values.mode "sidecar" }}
@@ -48,6 +54,17 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- end }}
 {{- if and .Values.agents.severalUsers $sidecar }}
 {{- fail "agents.severalUsers: true needs mode: daemonset; a sidecar reads the rings of one user" }}
+{{- end }}
+{{- $own := concat (list "NIXL_TELEMETRY_DIR" "NODE_NAME") (ternary (list "POD_NAME" "POD_NAMESPACE") list $sidecar) }}
+{{- $seen := list }}
+{{- range .Values.env }}
+{{- if has .name $own }}
+{{- fail (printf "env has %s, which the chart sets: leave it out" .name) }}
+{{- end }}
+{{- if has .name $seen }}
+{{- fail (printf "env has %s twice" .name) }}
+{{- end }}
+{{- $seen = append $seen .name }}
 {{- end }}
 {{- if and .Values.networkPolicy.enabled $sidecar }}
 {{- fail "networkPolicy.enabled: true needs mode: daemonset; with a sidecar it would restrict the transfers of the agents" }}
