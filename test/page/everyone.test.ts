@@ -74,7 +74,8 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
   });
 
   it('can be used with a keyboard alone: every control gets the focus, and shows it', async () => {
-    const { page } = await openPage(url);
+    // In the usual order a row moves when its agent fails for the first time.
+    const { page } = await openPage(url, {}, '#sort=name');
     await rowsOf(page, 3);
     const stops: string[] = [];
     for (let i = 0; i < 60; i++) {
@@ -89,7 +90,7 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
       expect({ name, outline }).toEqual({ name, outline: expect.not.stringMatching('none') as string });
     }
     expect(stops.join('\n')).toMatch(
-      /^1 min\n5 min\n10 min|10 min[^]*Pause[^]*Top 5[^]*search[^]*All[^]*problems-first[^]*agent-0\nagent-1\nagent-2\nmetrics\nkeys|help-link$/,
+      /^1 min\n5 min\n10 min\nPause[^]*Top 5\nsearch\nAll[^]*problems-first[^]*agent-0\nagent-1\nagent-2\nmetrics\nhelp-link$/,
     );
   });
 
@@ -161,8 +162,13 @@ describe.skipIf(chromiumPath() === undefined)('the page', () => {
     await until(async () => (await sentence()) !== before);
     expect(await said()).toBe(verdict);
     await page.keyboard.press('j');
-    await page.keyboard.press('j');
-    await until(async () => /^agent-1, 2 of 3: failing, tx [\d.]+\s[kM]?B\/s, rx .*, p99 /.test(await said()));
+    // On a slow machine an agent may have moved nothing in the last seconds.
+    await until(async () => {
+      await page.keyboard.press('j');
+      if (/^agent-1, 2 of 3: failing, tx [\d.]+\s[kM]?B\/s, rx .*, p99 /.test(await said())) return true;
+      await page.keyboard.press('k');
+      return false;
+    });
   });
 
   it('sorts by a column and filters by state, and keeps rows in their places under the focus', async () => {

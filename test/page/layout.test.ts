@@ -49,10 +49,11 @@ describe.skipIf(chromiumPath() === undefined)('the layout of the page', () => {
     async (width, columns) => {
       const page = await openBusy({ width, height: width === 390 ? 844 : 1200 });
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      const charts = await boxesOf(page, '#charts > figure');
+      // Read in one turn: a list of findings that opens moves all of them.
+      const cards = await boxesOf(page, '#figures, #charts > figure, #agents');
+      const charts = cards.slice(1, -1);
       expect(new Set(charts.map(({ y }) => y)).size).toBe(Math.ceil((8 + (columns === 3 ? 1 : 0)) / columns));
       expect(new Set(charts.map(({ x }) => x)).size).toBe(columns);
-      const cards = [...charts, ...(await boxesOf(page, '#figures, #agents'))];
       for (const a of cards) expect(cards.filter((b) => b !== a && overlap(a, b))).toEqual([]);
       // Plots of one row begin and end at the same heights, and stay inside their cards.
       const plots = await boxesOf(page, '#charts .u-over');
@@ -107,6 +108,26 @@ describe.skipIf(chromiumPath() === undefined)('the layout of the page', () => {
     },
   );
 
+  it('says a finding and its advice in full at 1366 px, in a strip that keeps its height', async () => {
+    const dir = temporaryDirectory();
+    const { page } = await openPage((await startServe(dir)).url, { viewport: { width: 1366, height: 900 } });
+    const before = await boxesOf(page, '#strip');
+    const name = 'prefill-llama-405b-instruct-fp8-tensor-parallel-7f3a9c1e-5b2d-4c8e-9a60-d41f2b7e8c35';
+    const dying = startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '50', '--name', name]);
+    await until(async () => /finished\s*[1-9]/.test(await page.locator('#requests .legend').innerText()));
+    await dying.stop('SIGKILL');
+    const sentence = page.locator('#sentence');
+    await until(async () => (await sentence.innerText()).endsWith('say why.'));
+    const cutPx = (one: Measured): number =>
+      Math.max(one.scrollWidth - one.clientWidth, one.scrollHeight - one.clientHeight);
+    expect(await sentence.evaluate(cutPx)).toBeLessThanOrEqual(1);
+    expect((await boxesOf(page, '#strip')).map(({ height }) => height)).toEqual(before.map(({ height }) => height));
+    // One finding, said in full, needs no list.
+    await page.locator('#findings-button').waitFor({ state: 'hidden' });
+    await page.setViewportSize(PHONE);
+    await page.locator('#findings-button').waitFor({ state: 'visible' });
+  });
+
   it('moves nothing under the pointer while numbers change and findings come', async () => {
     const dir = temporaryDirectory();
     startTransferSource(['--dir', dir, '--agents', '2', '--seconds', '0', '--rate', '50', '--name', 'well']);
@@ -143,5 +164,7 @@ interface Measured {
   className: string;
   scrollWidth: number;
   clientWidth: number;
+  scrollHeight: number;
+  clientHeight: number;
   getBoundingClientRect(): { x: number; y: number; width: number; height: number };
 }

@@ -18,15 +18,17 @@ async function openFleet(agents: number): Promise<Page> {
   return page;
 }
 
-/** Returns the number of changes in each of some updates. */
+/** Returns the number of changes in each of some updates. An update begins with the clock; plots follow in later tasks. */
 function changesOf(page: Page): Promise<number[]> {
   return page.evaluate<number[]>(`new Promise((resolve) => {
     const counts = [];
+    const clock = document.getElementById('clock');
     const observer = new MutationObserver((changes) => {
-      counts.push(changes.length);
-      if (counts.length < ${UPDATES}) return;
+      if (changes.some(({ target }) => clock.contains(target))) counts.push(0);
+      if (counts.length > 0) counts[counts.length - 1] += changes.length;
+      if (counts.length <= ${UPDATES}) return;
       observer.disconnect();
-      resolve(counts);
+      resolve(counts.slice(0, -1));
     });
     const all = { subtree: true, childList: true, attributes: true, characterData: true };
     observer.observe(document.body, all);

@@ -1,4 +1,5 @@
 /** The answer of /api/v1/history: the last ten minutes, from serve. docs/json.md describes it for others. */
+import type { ExponentialTally } from '../../exponential.js';
 import type { API } from './answer.js';
 
 /** Path below the address of the page, as AGENTS_PATH. */
@@ -73,6 +74,14 @@ export interface CountColumns {
   readonly timesMs: readonly number[];
   readonly offsets: readonly number[];
   readonly counts: readonly (readonly number[] | null)[];
+}
+
+/** Returns the counts of column i; undefined for a gap. */
+export function tallyAt({ scale, offsets, counts }: CountColumns, i: number): ExponentialTally | undefined {
+  const found = counts[i];
+  return found === null || found === undefined
+    ? undefined
+    : { scale, zeroCount: 0, offset: offsets[i]!, counts: found };
 }
 
 export interface HistoryEvent {

@@ -8,7 +8,7 @@ import { addClientOptions, clientAccess, clientFlags } from '../client-options.j
 import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../directory-option.js';
 import { StopRequest } from '../process/stop.js';
 import { SORT_KEYS } from './columns.js';
-import type { TopOptions } from './options.js';
+import { DEFAULT_INTERVAL_MS, INTERVAL_MS, type TopOptions } from './options.js';
 import type { Output } from './outputs.js';
 import { Pace } from './pace.js';
 import { KEYS } from './screen/help.js';
@@ -29,6 +29,9 @@ of the machine can see flags.
 On a terminal top has a screen; h shows the keys. Elsewhere, and with --once or --json, top prints a line per agent and
 interval.
 
+The screen remembers what keys choose: order, interval, totals, old files, graphs, distributions and mouse, but no filter. When
+it ends, it writes them to ~/.config/nixl-otel/top.json, or to nixl-otel/top.json in XDG_CONFIG_HOME. Flags come before them.
+
 Keys:
 ${KEYS.join('\n')}
 
@@ -45,14 +48,18 @@ export function defineTop(command: Command): void {
       'address of a running serve or of an exporter of NIXL, as gpu-node-17:9464 or unix:/path; may be repeated; instead of --dir',
       (text: string, before: readonly string[] = []) => [...before, text],
     )
-    .option('--interval <ms>', 'time between two frames', parserOf(wholeNumber(100, 3_600_000)), 1_000)
+    .option(
+      '--interval <ms>',
+      'time between two frames; default: 1000, on a terminal the remembered one',
+      parserOf(INTERVAL_MS),
+    )
     .option('--count <n>', 'end after this many frames', parserOf(wholeNumber(1)))
     .option('--once', 'the same as --count 1, without a screen')
     .option('--json', 'one JSON object per interval')
     .addOption(
       new Option(
         '--sort <column>',
-        'column to sort by; default: on a terminal agent with problems first, else rate',
+        'column to sort by; default: on a terminal the remembered one or agent with problems first, else rate',
       ).choices(SORT_KEYS),
     )
     .option(
@@ -62,6 +69,7 @@ export function defineTop(command: Command): void {
     )
     .option('--all', 'include rings without a writer')
     .option('--no-mouse', 'leave the mouse to the terminal; key m switches it, too')
+    .option('--no-remember', 'neither use nor keep what keys choose')
     .addHelpText('after', HELP)
     .action((options: TopOptions) => top(options, command));
 }
@@ -86,7 +94,7 @@ async function top(options: TopOptions, command: Command): Promise<void> {
     const most = options.once === true ? 1 : (options.count ?? Infinity);
     const nextView = async (): Promise<View | undefined> =>
       stop.isRequested ? undefined : ((await Promise.race([source.view(), stop.requested])) ?? undefined);
-    const pace = new Pace(options.interval, stop);
+    const pace = new Pace(options.interval ?? DEFAULT_INTERVAL_MS, stop);
     let view = await nextView();
     if (view === undefined) return;
     // Loaded while the first interval runs.

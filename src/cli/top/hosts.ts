@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { reasonOf } from '../../errors.js';
 import { ExitCode, Failure } from '../process/failure.js';
-import type { Past, Point } from './points.js';
+import type { Past } from './points.js';
 import type { AgentDetails } from './sampler.js';
 import type { Part, Row, Source, View } from './tracker.js';
 
@@ -83,12 +83,17 @@ export class Hosts implements Source {
 
 async function pastsOf({ name, source }: Host): Promise<Past[]> {
   const pasts = await source.pasts();
-  return pasts.map(({ takenMs, fleet, agents }) => {
+  return pasts.map(({ takenMs, fleet, transferTimes, agents }) => {
     const laterMs = Date.now() - takenMs;
-    const moved = (points: readonly Point[]): Point[] =>
-      points.map((point) => ({ ...point, fromMs: point.fromMs + laterMs, toMs: point.toMs + laterMs }));
+    const moved = <Span extends { readonly fromMs: number; readonly toMs: number }>(spans: readonly Span[]): Span[] =>
+      spans.map((span) => ({ ...span, fromMs: span.fromMs + laterMs, toMs: span.toMs + laterMs }));
     const ofAgents = [...agents].map(([id, points]) => [`${name} ${id}`, moved(points)] as const);
-    return { takenMs: takenMs + laterMs, fleet: moved(fleet), agents: new Map(ofAgents) };
+    return {
+      takenMs: takenMs + laterMs,
+      fleet: moved(fleet),
+      transferTimes: moved(transferTimes),
+      agents: new Map(ofAgents),
+    };
   });
 }
 

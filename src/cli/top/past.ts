@@ -1,9 +1,9 @@
 /** The history of serve as points, of one host or of several. Pure. */
 import { API } from '../api/answer.js';
-import type { Column, HistoryAnswer } from '../api/history-answer.js';
+import { type Column, type CountColumns, type HistoryAnswer, tallyAt } from '../api/history-answer.js';
 import { PRESENT_MS } from '../verdict/trouble-watch.js';
 import { idOf } from './answer.js';
-import type { Past, Point, Values } from './points.js';
+import type { Past, Point, TimedCounts, Values } from './points.js';
 
 export function isHistoryAnswer(json: unknown): json is HistoryAnswer {
   return typeof json === 'object' && json !== null && 'api' in json && json.api === API && 'agentTimesMs' in json;
@@ -15,6 +15,7 @@ export function pastOf(answer: HistoryAnswer): Past {
   return {
     takenMs,
     fleet: pointsOf(timesMs, { ...fleet, errors }, [fleet.full, fleet.dropped]),
+    transferTimes: timedCounts(answer.transferTimesUs),
     agents: new Map(agents.map((agent) => [idOf(answer, agent.id), pointsOf(agentTimesMs, agent, [agent.full])])),
   };
 }
@@ -34,6 +35,14 @@ function pointsOf(timesMs: readonly number[], columns: Columns, losses: readonly
     // As in a verdict, where a trouble is present for a minute.
     const tooLow = toMs - lostMs < PRESENT_MS ? 1 : 0;
     return [{ fromMs, toMs, values: { tx, rx, requests, errors, p50, p90, p99, tooLow } }];
+  });
+}
+
+/** Each column covers the time since the one before. */
+function timedCounts(columns: CountColumns): TimedCounts[] {
+  return columns.timesMs.flatMap((toMs, i): TimedCounts[] => {
+    const [fromMs, counts] = [columns.timesMs[i - 1], tallyAt(columns, i)];
+    return fromMs === undefined || counts === undefined ? [] : [{ fromMs, toMs, counts }];
   });
 }
 

@@ -1,4 +1,5 @@
 /** Points over time, for graphs: rates and percentiles between two times. */
+import type { ExponentialTally } from '../../exponential.js';
 
 /** Bytes, transfers and failed operations per second; microseconds; 1 while numbers are too low. */
 export const FIELDS = ['tx', 'rx', 'requests', 'errors', 'p50', 'p90', 'p99', 'tooLow'] as const;
@@ -13,11 +14,20 @@ export interface Point {
   readonly values: Values;
 }
 
-/** Points that serve has recorded, oldest first. */
+/** Counts of the transfers that ended between two times, by transfer time in microseconds. */
+export interface TimedCounts {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly counts: ExponentialTally;
+}
+
+/** What serve has recorded, oldest first. */
 export interface Past {
   /** Time of the newest ones, by the clock of all of them. */
   readonly takenMs: number;
   readonly fleet: readonly Point[];
+  /** Transfer times of all agents: unlike percentiles, those of several hosts can be added. */
+  readonly transferTimes: readonly TimedCounts[];
   /** By id. */
   readonly agents: ReadonlyMap<string, readonly Point[]>;
 }

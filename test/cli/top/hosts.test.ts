@@ -76,8 +76,11 @@ describe('several hosts', () => {
   it('give what each has recorded, by the clock of this machine', async () => {
     const values = { tx: 1, rx: 1, requests: 1, errors: 0, p50: 1, p90: 1, p99: 1, tooLow: 0 };
     const points = [{ fromMs: 500, toMs: 900, values }];
+    const counts = { scale: 2, zeroCount: 0, offset: 0, counts: [1] };
+    const times = [{ fromMs: 200, toMs: 700, counts }];
     const late = source(views('a')[0]!);
-    late.pasts = () => Promise.resolve([{ takenMs: 1_000, fleet: points, agents: new Map([['a', points]]) }]);
+    const past = { takenMs: 1_000, fleet: points, transferTimes: times, agents: new Map([['a', points]]) };
+    late.pasts = () => Promise.resolve([past]);
     const broken = source(views('b')[0]!);
     broken.pasts = () => Promise.reject(new Error('broken'));
     const before = Date.now();
@@ -88,7 +91,8 @@ describe('several hosts', () => {
     const { takenMs } = pasts[0]!;
     expect(takenMs).toBeGreaterThanOrEqual(before);
     const moved = [{ fromMs: takenMs - 500, toMs: takenMs - 100, values }];
-    expect(pasts).toEqual([{ takenMs, fleet: moved, agents: new Map([['late a', moved]]) }]);
+    const transferTimes = [{ fromMs: takenMs - 800, toMs: takenMs - 300, counts }];
+    expect(pasts).toEqual([{ takenMs, fleet: moved, transferTimes, agents: new Map([['late a', moved]]) }]);
   });
 
   it('fail if none answers', async () => {

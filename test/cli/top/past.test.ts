@@ -60,6 +60,19 @@ describe('the past of a host', () => {
     expect(fleet[2]!.values).toMatchObject({ tx: 5, p99: undefined });
   });
 
+  it('has the counts of transfer times between two times', () => {
+    const transferTimesUs = {
+      scale: 2,
+      lowest: -1,
+      timesMs: [5, 10, 15].map((second) => second * MS),
+      offsets: [1, 0, 4],
+      counts: [[1], null, [2, 3]],
+    };
+    expect(pastOf({ ...answer, transferTimesUs }).transferTimes).toEqual([
+      { fromMs: 10 * MS, toMs: 15 * MS, counts: { scale: 2, zeroCount: 0, offset: 4, counts: [2, 3] } },
+    ]);
+  });
+
   it('marks rates as too low for a minute after a ring was found full', () => {
     expect(pastOf(answer).fleet.map(({ values }) => values.tooLow)).toEqual([0, 1, 1, 0]);
   });

@@ -21,6 +21,7 @@ import { listenToKeys } from './keys.js';
 import { Panel } from './panel/panel.js';
 import { Poll } from './poll.js';
 import { highest } from './series.js';
+import type { Spark } from './spark-paths.js';
 import { Strip } from './strip.js';
 import { ThemeSwitch } from './theme.js';
 import { hashOf, type View, viewOf } from './view.js';
@@ -203,7 +204,7 @@ function showFull(answer: Answer, verdict: Verdict, nowMs: number, staleMs: numb
     rows,
     counts: verdict.counts,
     view,
-    spark: { times: history.agentTimesMs, from: window.from * 1000, to: window.to * 1000, top: most },
+    spark: { times: history.agentTimesMs, ...sparkWindow(window, staleMs), top: most },
     span: length(spanMs),
     nowMs,
   });
@@ -240,6 +241,13 @@ function windowOf({ agents }: Answer, nowMs: number, staleMs: number | undefined
     ends: eventTimes(({ kind, transferring }) => kind === 'ended' && transferring === true),
     restarts: eventTimes(({ kind }) => kind === 'restarted'),
   };
+}
+
+/** Lines of rows end with the newest point, so that they change only with a new one. Milliseconds. */
+function sparkWindow({ from, to }: Window, staleMs: number | undefined): Pick<Spark, 'from' | 'to'> {
+  const isLive = view.zoom === undefined && staleMs === undefined;
+  const newestMs = (isLive ? source.history!.agentTimesMs.at(-1) : undefined) ?? to * 1000;
+  return { from: newestMs - (to - from) * 1000, to: newestMs };
 }
 
 /** The charts of one agent mark only its own events and troubles. */

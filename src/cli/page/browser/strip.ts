@@ -14,11 +14,13 @@ const MOST_LISTED = 12;
 export class Strip {
   readonly #strip = byId('strip');
   readonly #icon = icon('tick');
+  readonly #sentence = byId('sentence');
   readonly #list = byId('findings');
   readonly #button = byId('findings-button');
   readonly #arrow = icon('down');
   readonly #buttonText = element('span');
   #isOpen = false;
+  #isCut = false;
   /** Findings of the last verdict: an increase may open the list. */
   #count = 0;
   /** Fills the list with the findings of the last verdict. */
@@ -34,6 +36,7 @@ export class Strip {
       this.#fillNow();
       this.#showList();
     });
+    new ResizeObserver(this.#measure).observe(this.#sentence);
   }
 
   show({ first, findings }: Verdict, linkOf: LinkOf, nowMs: number): void {
@@ -43,10 +46,6 @@ export class Strip {
     this.#showSentence(first, linkOf);
     this.#announce(first);
     const listed = findings.filter(({ kind }) => kind !== 'none');
-    const sentence = byId('sentence');
-    const isCut = sentence.scrollWidth > sentence.clientWidth || sentence.scrollHeight > sentence.clientHeight;
-    // The strip says a single finding in full, if there is room.
-    this.#button.hidden = listed.length === 0 || (listed.length === 1 && !isCut && !this.#isOpen);
     setText(this.#buttonText, counted(listed.length, 'finding'));
     if (listed.length !== this.#count && mayMove()) {
       this.#isOpen = listed.length >= OPENS_FROM && listed.length > this.#count ? true : this.#isOpen;
@@ -54,9 +53,25 @@ export class Strip {
     this.#count = listed.length;
     this.#fillNow = () => this.#fill(listed, linkOf, nowMs);
     // Rows that come or go move what is below them.
-    if (mayMove() || listed.length === this.#list.children.length) this.#fillNow();
+    if (listed.length === this.#list.children.length || mayMove()) this.#fillNow();
     this.#showList();
+    this.#showButton();
   }
+
+  /** The strip says a single finding in full, if there is room. */
+  #showButton(): void {
+    this.#button.hidden = this.#count === 0 || (this.#count === 1 && !this.#isCut && !this.#isOpen);
+  }
+
+  /** Runs after the next frame, whose layout it reads: an update that read it would lay out the page twice. */
+  readonly #measure = (): void => {
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        this.#isCut = this.#sentence.scrollHeight > this.#sentence.clientHeight + 1;
+        this.#showButton();
+      }),
+    );
+  };
 
   /**
    * Announces a finding only if its kind or the set of its agents changed: in the sentence a count may grow each second, and
@@ -75,8 +90,9 @@ export class Strip {
     const key = `${text}${link?.address}`;
     if (key === this.#key) return;
     this.#key = key;
-    byId('sentence').title = text;
-    byId('sentence').replaceChildren(...sentenceParts(text, link, kind === 'well'));
+    this.#sentence.title = text;
+    this.#sentence.replaceChildren(...sentenceParts(text, link, kind === 'well'));
+    this.#measure();
   }
 
   #fill(findings: readonly Finding[], linkOf: LinkOf, nowMs: number): void {

@@ -1,6 +1,7 @@
 /** Keys of the screen, and the state that they change. Pure. */
 import type { Key } from 'node:readline';
 import { SORT_KEYS, type SortKey } from '../columns.js';
+import { DEFAULT_INTERVAL_MS } from '../options.js';
 import type { Selection } from '../selection.js';
 
 export interface UiState extends Selection {
@@ -54,7 +55,7 @@ export const INITIAL: UiState = {
   offset: 0,
   detailOffset: 0,
   finding: 0,
-  intervalMs: 1_000,
+  intervalMs: DEFAULT_INTERVAL_MS,
   mouse: true,
   said: '',
 };

@@ -97,8 +97,7 @@ export class Gathering {
   fill(pasts: readonly Past[]): void {
     const endMs = this.#picture?.view.takenMs;
     if (endMs === undefined || pasts.length === 0) return;
-    const fleets = pasts.map(({ fleet }) => fleet);
-    this.#fleet.fill(fleets.length === 1 ? fleets[0]! : sumOfFleets(fleets, endMs), endMs);
+    this.#fleet.fill(pasts.length === 1 ? pasts[0]!.fleet : sumOfFleets(pasts, endMs), endMs);
     for (const [id, points] of pasts.flatMap(({ agents }) => [...agents])) this.#agents.get(id)?.fill(points, endMs);
   }
 }

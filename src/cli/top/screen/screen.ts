@@ -2,6 +2,8 @@
 import { writeSync } from 'node:fs';
 import { emitKeypressEvents, type Key } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { oneLine } from '../../../one-line.js';
+import { note } from '../../process/output.js';
 import type { TopOptions } from '../options.js';
 import type { Pace } from '../pace.js';
 import type { Past } from '../points.js';
@@ -14,6 +16,7 @@ import { frame } from './frame.js';
 import { copies, INITIAL, pressed, type Shown, type UiState } from './keys.js';
 import { MOUSE_OFF, MOUSE_ON, pointed, separated } from './mouse.js';
 import { Gathering, type Picture, sceneOf, still } from './scene.js';
+import { changedChoices, type Choices, ChoicesFile } from './choices-file.js';
 import { SteadyOrder } from './steady-order.js';
 import { terminalText } from './terminal-text.js';
 
@@ -36,6 +39,8 @@ export class Screen {
   readonly #gathering = new Gathering();
   readonly #order = new SteadyOrder();
   readonly #doctor = new Doctor();
+  /** Undefined with --no-remember. */
+  readonly #choices: ChoicesFile | undefined;
   /** Input of the terminal, without the reports of its mouse. */
   readonly #keys = new PassThrough();
   #unread = '';
@@ -50,8 +55,12 @@ export class Screen {
   /** `end`: the action of key q, and of a terminal that is closed. */
   constructor(source: Source, options: TopOptions, pace: Pace, end: () => void) {
     this.#source = source;
-    this.#state = stateOf(options);
+    this.#choices = options.remember ? new ChoicesFile() : undefined;
+    const problem = this.#choices?.problem;
+    const said = problem === undefined ? '' : `Defaults are used: ${oneLine(problem)}`;
+    this.#state = { ...stateOf(options, this.#choices?.choices), said };
     this.#pace = pace;
+    this.#pace.setInterval(this.#state.intervalMs);
     this.#end = end;
     process.on('exit', this.#leave);
     process.on('uncaughtExceptionMonitor', this.#leave); // before the error is printed
@@ -74,6 +83,8 @@ export class Screen {
 
   close(): void {
     this.#leave();
+    const problem = this.#choices?.save();
+    if (problem !== undefined) note(`what keys chose is not remembered: ${problem}`, 'warning');
     this.#doctor.stop();
     process.off('exit', this.#leave).off('uncaughtExceptionMonitor', this.#leave);
     process.off('SIGTSTP', this.#suspend).off('SIGCONT', this.#resume);
@@ -181,6 +192,7 @@ export class Screen {
   #setState(state: UiState): void {
     const before = this.#state;
     this.#state = state;
+    this.#choices?.change(changedChoices(before, state));
     if (state.cursor !== before.cursor || state.offset !== before.offset) this.#movedMs = performance.now();
     if (state.intervalMs !== before.intervalMs) this.#pace.setInterval(state.intervalMs);
     if (state.paused !== before.paused) this.#pause(state.paused);
@@ -218,8 +230,17 @@ export class Screen {
   }
 }
 
-function stateOf({ sort = INITIAL.sort, filter = '', all = false, interval, mouse }: TopOptions): UiState {
-  return { ...INITIAL, sort, problemsFirst: sort === INITIAL.sort, filter, all, intervalMs: interval, mouse };
+/** Returns the state at the start. Options come before what is remembered. */
+function stateOf({ sort, filter = '', all, interval, mouse }: TopOptions, remembered: Choices = {}): UiState {
+  const order = sort === undefined ? {} : { sort, reverse: false, problemsFirst: sort === INITIAL.sort };
+  const before = { ...INITIAL, ...remembered, ...order };
+  return {
+    ...before,
+    filter,
+    all: all ?? before.all,
+    intervalMs: interval ?? before.intervalMs,
+    mouse: mouse && before.mouse,
+  };
 }
 
 /** Returns false if the locale has no Unicode, which has bars of eight heights. */

@@ -129,17 +129,26 @@ describe('a filled history', () => {
     expect([...history.parts(['tx'], 4_000, 4_000, 4)]).toEqual([7, 7, 7, 1]);
   });
 
-  it('has the sum of the rates of several fleets, and no percentiles of them', () => {
-    const fleets = [
-      [point(590_000, 595_000, { tx: 1, p99: 5 }), point(595_000, 600_000, { tx: 2, errors: 1 })],
-      [point(592_500, 597_500, { tx: 10, p99: 9, tooLow: 1 })],
+  it('has the sum of the rates of several fleets, and the percentiles of all their transfers', () => {
+    // Four buckets for each power of two: the first ones of 1 us and of 1,024 us.
+    const counts = (offset: number, ...counts: number[]) => ({ scale: 2, zeroCount: 0, offset, counts });
+    const pasts = [
+      {
+        fleet: [point(590_000, 595_000, { tx: 1, p99: 5 }), point(595_000, 600_000, { tx: 2, errors: 1 })],
+        transferTimes: [{ fromMs: 590_000, toMs: 595_000, counts: counts(-1, 100) }],
+      },
+      {
+        fleet: [point(592_500, 597_500, { tx: 10, p99: 9, tooLow: 1 })],
+        transferTimes: [{ fromMs: 592_500, toMs: 597_500, counts: counts(39, 24) }],
+      },
     ];
-    const sums = sumOfFleets(fleets, 600_000).map(({ fromMs, toMs, values: { tx, errors, p99, tooLow } }) => {
-      return [fromMs, toMs, tx, errors, p99, tooLow];
+    const sums = sumOfFleets(pasts, 600_000).map(({ fromMs, toMs, values: { tx, errors, p50, p90, p99, tooLow } }) => {
+      return [fromMs, toMs, tx, errors, p50, p90, p99, tooLow];
     });
+    // A tenth of 112 transfers and all of the 12 others are slow.
     expect(sums).toEqual([
-      [590_000, 595_000, 11, undefined, undefined, 1],
-      [595_000, 600_000, 12, 1, undefined, 1],
+      [590_000, 595_000, 11, undefined, 1, 943, 943, 1],
+      [595_000, 600_000, 12, 1, 943, 943, 943, 1],
     ]);
   });
 });

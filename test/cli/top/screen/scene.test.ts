@@ -9,7 +9,7 @@ const STALE = { ...SERVE, stale: { forMs: 2_000 } };
 function past(fromMs: number, toMs: number, tx: number): Past {
   const values = { tx, rx: 0, requests: 0, errors: 0, p50: 7, p90: 8, p99: 9, tooLow: 0 };
   const points = [{ fromMs, toMs, values }];
-  return { takenMs: toMs, fleet: points, agents: new Map([['a', points]]) };
+  return { takenMs: toMs, fleet: points, transferTimes: [], agents: new Map([['a', points]]) };
 }
 
 describe('the graphs of a picture', () => {

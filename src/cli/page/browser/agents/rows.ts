@@ -22,6 +22,14 @@ export const errorsOf = ({ errors }: AgentSummary): number => errors.reduce((sum
 export const requestsOf = ({ txRequests, rxRequests }: AgentSummary): number => txRequests + rxRequests;
 
 const NONE: Column = [];
+/** Most answers have no new points of agents: the columns of the former ones stay. */
+const sums = new WeakMap<AgentColumns, Column>();
+
+function movedIn(columns: AgentColumns): Column {
+  const known = sums.get(columns) ?? added(columns.tx, columns.rx);
+  sums.set(columns, known);
+  return known;
+}
 
 export function rowsOf(
   agents: readonly AgentSummary[],
@@ -41,7 +49,7 @@ export function rowsOf(
       rx: rate(({ rxBytes }) => rxBytes),
       requests: rate(requestsOf),
       errors: rate(errorsOf),
-      moved: columns === undefined ? NONE : added(columns.tx, columns.rx),
+      moved: columns === undefined ? NONE : movedIn(columns),
     };
   });
 }

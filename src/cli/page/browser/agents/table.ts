@@ -21,6 +21,10 @@ export interface TableInput {
 
 /** States in the order of the chips. */
 const CHIPS: readonly AgentState[] = ['live', 'idle', 'incomplete', 'failing', 'ended'];
+/** Out of view, rows change less often: for a search of the browser and for screen readers. */
+const UNSEEN_MS = 5000;
+/** Rows change at once before they come into view. */
+const SIGHT = { rootMargin: '25%' };
 export const PROBLEMS: readonly AgentState[] = ['incomplete', 'failing', 'ended'];
 
 export class AgentsTable {
@@ -35,6 +39,8 @@ export class AgentsTable {
   #input: TableInput | undefined;
   #shown: readonly Row[] = [];
   #order: readonly number[] = [];
+  #isSeen = false;
+  #shownMs = -Infinity;
   /** Chosen by j and k. */
   #current: number | undefined;
 
@@ -51,11 +57,21 @@ export class AgentsTable {
     this.#makeChips();
     byId('problems-first').addEventListener('click', () => onView({ sort: USUAL_SORT }));
     this.#search.addEventListener('input', () => onView({ query: this.#search.value }));
-    this.#scroller.addEventListener('scroll', () => this.#showRows());
-    new ResizeObserver(() => this.#showRows()).observe(this.#scroller);
+    const follow = (): void => {
+      this.#rows.measure();
+      this.#showRows();
+    };
+    this.#scroller.addEventListener('scroll', follow);
+    new ResizeObserver(follow).observe(this.#scroller);
+    const onSight = (changes: readonly IntersectionObserverEntry[]): void => {
+      this.#isSeen = changes.at(-1)!.isIntersecting;
+      if (this.#isSeen) this.#showRows();
+    };
+    new IntersectionObserver(onSight, SIGHT).observe(this.#scroller);
   }
 
   show(input: TableInput): void {
+    const isAsked = input.view !== this.#input?.view;
     this.#input = input;
     const { rows, view } = input;
     if (this.#search.value !== view.query) this.#search.value = view.query;
@@ -65,7 +81,7 @@ export class AgentsTable {
     this.#showHeadings(view.sort);
     this.#shown = this.#inOrder(filtered(rows, view), view.sort);
     this.#order = this.#shown.map(({ agent }) => agent.id);
-    this.#showRows();
+    if (isAsked || this.#isSeen || performance.now() - this.#shownMs >= UNSEEN_MS) this.#showRows();
     const isNone = this.#shown.length === 0 && rows.length > 0;
     byId('no-match').hidden = !isNone;
     if (isNone) setText(byId('no-match'), `None of ${counted(rows.length, 'agent')} matches. Esc clears the search.`);
@@ -118,6 +134,7 @@ export class AgentsTable {
   #showRows(): void {
     if (this.#input === undefined) return;
     const { view, spark, nowMs } = this.#input;
+    this.#shownMs = performance.now();
     setAttribute(byId('agents-table'), 'aria-rowcount', String(this.#shown.length + 1));
     this.#rows.show(this.#order, (element_, i) => {
       const row = this.#shown[i]!;

@@ -12,6 +12,10 @@ export class VirtualRows<Key, Element_ extends { readonly node: HTMLElement }> {
   readonly #below = element('tr', { 'aria-hidden': 'true' }, element('td'));
   readonly #elements = new Map<Key, Element_>();
   #count = 0;
+  /** Measured outside of updates: reading them there would lay out the page twice. */
+  #rowPx = 0;
+  #top = 0;
+  #heightPx = 0;
 
   constructor(scroller: HTMLElement, body: HTMLElement, make: () => Element_) {
     this.#scroller = scroller;
@@ -20,12 +24,21 @@ export class VirtualRows<Key, Element_ extends { readonly node: HTMLElement }> {
     body.append(this.#above, this.#below);
   }
 
+  /** Reads the sizes: after each scroll and each change of size. */
+  measure(): void {
+    const style = getComputedStyle(document.documentElement);
+    this.#rowPx = parseFloat(style.getPropertyValue('--row-height')) * parseFloat(style.fontSize);
+    this.#top = this.#scroller.scrollTop;
+    this.#heightPx = this.#scroller.clientHeight;
+  }
+
   /** Shows the rows in view. `fill` gets each of them with its place. */
   show(keys: readonly Key[], fill: (row: Element_, index: number) => void): void {
+    if (this.#rowPx === 0) this.measure();
     this.#count = keys.length;
-    const height = this.#rowPx();
-    const first = Math.max(0, Math.floor(this.#scroller.scrollTop / height) - SPARE_ROWS);
-    const end = Math.min(keys.length, first + Math.ceil(this.#scroller.clientHeight / height) + 2 * SPARE_ROWS);
+    const height = this.#rowPx;
+    const first = Math.max(0, Math.floor(this.#top / height) - SPARE_ROWS);
+    const end = Math.min(keys.length, first + Math.ceil(this.#heightPx / height) + 2 * SPARE_ROWS);
     const begin = Math.min(first, end);
     this.#drop(new Set(keys.slice(begin, end)));
     this.#spacer(this.#above, begin * height);
@@ -43,12 +56,13 @@ export class VirtualRows<Key, Element_ extends { readonly node: HTMLElement }> {
 
   /** Scrolls the row into view, below the heading. */
   reveal(index: number, headPx: number): void {
-    const height = this.#rowPx();
     const { scrollTop, clientHeight } = this.#scroller;
+    const height = this.#rowPx;
     const top = index * height;
     if (top < scrollTop) this.#scroller.scrollTop = top;
     const bottom = top + height + headPx;
     if (bottom > scrollTop + clientHeight) this.#scroller.scrollTop = bottom - clientHeight;
+    this.measure();
   }
 
   /** True while a change of order would move a row away from a pointer or the focus. */
@@ -67,10 +81,5 @@ export class VirtualRows<Key, Element_ extends { readonly node: HTMLElement }> {
   #spacer(row: HTMLElement, height: number): void {
     row.hidden = height === 0;
     (row.firstElementChild as HTMLElement).style.height = `${height}px`;
-  }
-
-  #rowPx(): number {
-    const style = getComputedStyle(document.documentElement);
-    return parseFloat(style.getPropertyValue('--row-height')) * parseFloat(style.fontSize);
   }
 }

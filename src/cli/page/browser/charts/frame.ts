@@ -44,6 +44,7 @@ export class Frame {
   #rem = 0;
   /** A plot that is out of view is not drawn. */
   #isSeen = false;
+  #isWaiting = false;
   #picture: Picture | undefined;
   /** Place of the pointer in the plot. */
   #pointerPx: number | undefined;
@@ -93,7 +94,17 @@ export class Frame {
     if (this.#picture !== undefined) this.#draw();
   }
 
+  /** Draws soon. Each plot has its own task, so that keys and clicks need not wait for all of them. */
   #draw(): void {
+    if (this.#isWaiting || !this.#isSeen) return;
+    this.#isWaiting = true;
+    setTimeout(() => {
+      this.#isWaiting = false;
+      this.#drawNow();
+    });
+  }
+
+  #drawNow(): void {
     const { times, lines } = this.#picture!;
     if (this.#plot === undefined || !this.#isSeen) return;
     const unused = Array.from({ length: this.#options.lines - lines.length }, () => times.map(() => null));

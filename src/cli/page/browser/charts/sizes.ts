@@ -1,12 +1,11 @@
 /** Picture of the transfers by size and direction. Pure. */
 import { atScale } from '../../../../exponential.js';
-import type { CountColumns, HistoryAnswer } from '../../../api/history-answer.js';
+import { type CountColumns, type HistoryAnswer, tallyAt } from '../../../api/history-answer.js';
 import { figureText, rateFigure } from '../../../figures/figure.js';
 import { short } from '../../../figures/formats.js';
 import { type Bar, bars } from './layers.js';
 import type { Picture } from './picture.js';
 import { countScale, type SteadyTop } from './scales.js';
-import { tallyAt } from './times.js';
 import type { Window } from './window.js';
 
 const MOST_COLUMNS = 16;

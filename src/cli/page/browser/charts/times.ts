@@ -1,6 +1,12 @@
 /** Pictures of transfer times: percentiles, and how they spread. Pure. */
-import { atScale, bucketMiddle, type ExponentialTally } from '../../../../exponential.js';
-import type { AgentColumns, Column, CountColumns, HistoryAnswer } from '../../../api/history-answer.js';
+import { atScale, bucketMiddle } from '../../../../exponential.js';
+import {
+  type AgentColumns,
+  type Column,
+  type CountColumns,
+  type HistoryAnswer,
+  tallyAt,
+} from '../../../api/history-answer.js';
 import type { Percentiles } from '../../../figures/percentiles.js';
 import { figureText, timeFigure } from '../../../figures/figure.js';
 import { type Cell, cells } from './layers.js';
@@ -115,14 +121,6 @@ function cellsOf(columns: CountColumns, { from, to }: Window): Cell[] {
 
 function usualStepMs(timesMs: readonly number[]): number {
   return timesMs.length < 2 ? 5000 : timesMs[1]! - timesMs[0]!;
-}
-
-/** Returns a column's counts; undefined for a gap. */
-export function tallyAt({ scale, offsets, counts }: CountColumns, i: number): ExponentialTally | undefined {
-  const found = counts[i];
-  return found === null || found === undefined
-    ? undefined
-    : { scale, zeroCount: 0, offset: offsets[i]!, counts: found };
 }
 
 const LOWEST_SHARE = 0.001;
