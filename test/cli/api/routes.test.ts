@@ -53,7 +53,7 @@ async function publish(agents: number) {
   };
   const end = publishAgents(
     server,
-    { peek, peekInSlices: async () => peek() },
+    { peek, peekInSlices: () => Promise.resolve(peek()) },
     {
       directories: ['/dir\n'],
       customErrors: [],

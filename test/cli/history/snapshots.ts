@@ -28,11 +28,12 @@ export function agent(id: number, values: Values = {}, about: Partial<AgentSnaps
 /** Returns a recorder, and a function that takes a sample. The snapshot is ready at once. */
 export function recording() {
   let snapshot = snapshotAt(-1, []);
-  let turn: (() => Promise<void> | undefined) | undefined;
+  let turn: (() => void) | undefined;
   const recorder = new Recorder({
     peek: () => snapshot,
     peekInSlices: async (slices, { kept }) => {
-      await turn?.();
+      await Promise.resolve();
+      turn?.();
       return (kept.last = snapshot);
     },
     customErrors: [],
@@ -50,7 +51,7 @@ export function recording() {
     /** Takes a sample without a request. `meanwhile` runs between two slices of its snapshot. */
     take(seconds: number, agents: AgentSnapshot[], meanwhile?: () => void) {
       const own = (snapshot = snapshotAt(seconds, agents));
-      turn = async () => {
+      turn = () => {
         meanwhile?.();
         snapshot = own;
       };
