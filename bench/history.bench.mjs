@@ -1,11 +1,11 @@
 /** Samples of the history that serve keeps for its live page, and the answer with all of it. */
 import { diag } from '@opentelemetry/api';
+import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { agentColumns, fleetAnswer } from '../dist/cli/api/history.js';
 import { Recorder, SAMPLE_MS } from '../dist/cli/history/recorder.js';
 import { SourceFeed } from '../dist/instrumentation/feed/snapshot-feed.js';
 import { openSource } from '../dist/shm-bridge/index.js';
-import { KeptSnapshot } from '../dist/shm-bridge/kept-snapshot.js';
 import { producerSettings } from '../dist/settings/settings.js';
 import { inDirectory, quantile, round, sleep } from './support/measure.mjs';
 import { pushTransfers, writersIn } from './support/transfers.mjs';
@@ -31,17 +31,16 @@ async function measure(directory, agents, quick) {
   const source = openSource(sourceOptions);
   const feed = new SourceFeed(source, diag);
   const parts = [];
-  const kept = new KeptSnapshot();
   let sampleCount = 0;
   // As if the samples were five seconds apart.
-  const peek = (wants) => {
-    const snapshot = feed.peek(wants);
-    return { ...snapshot, takenMs: snapshot.takenMs + sampleCount * SAMPLE_MS };
-  };
+  const atItsTime = (snapshot) => ({ ...snapshot, takenMs: snapshot.takenMs + sampleCount * SAMPLE_MS });
+  const peek = (wants) => atItsTime(feed.peek(wants));
+  const peekInSlices = async (slices, wants) => atItsTime(await feed.peekInSlices(slices, wants));
   const onFailure = (reason) => {
     throw new Error(reason);
   };
-  const recorder = new Recorder({ peek, customErrors: [], beganMs: 0, onFailure, later: (work) => parts.push(work) });
+  const later = (work) => parts.push(work);
+  const recorder = new Recorder({ peek, peekInSlices, customErrors: [], beganMs: 0, onFailure, later });
   recorder.close();
   try {
     while (source.snapshot().agents.filter(({ exported }) => exported).length < agents) await sleep(20);
@@ -50,7 +49,7 @@ async function measure(directory, agents, quick) {
     for (; sampleCount < (quick ? 5 : SAMPLES); sampleCount++) {
       writers.forEach((writer, i) => pushTransfers(writer, EVENTS, sampleCount * agents + i + 1));
       source.drainNow();
-      const turns = [timed(() => recorder.sample(-1, { kept }))];
+      const turns = await timedTurns(() => recorder.take());
       while (parts.length > 0) turns.push(timed(parts.shift()));
       times.push(turns.reduce((sum, ms) => sum + ms, 0));
       longest.push(Math.max(...turns));
@@ -61,6 +60,22 @@ async function measure(directory, agents, quick) {
     feed.close();
     for (const writer of writers) writer.close();
   }
+}
+
+/** Milliseconds of CPU of the work in each turn of the event loop. */
+async function timedTurns(work) {
+  const turns = [];
+  let isDone = false;
+  let begun = process.cpuUsage();
+  const done = work().then(() => (isDone = true));
+  while (!isDone) {
+    await setImmediate();
+    const { user, system } = process.cpuUsage(begun);
+    turns.push((user + system) / 1000);
+    begun = process.cpuUsage();
+  }
+  await done;
+  return turns;
 }
 
 /** Milliseconds of CPU of the process. The collector has no events to drain meanwhile. */

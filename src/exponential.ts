@@ -98,8 +98,10 @@ export function exponentialSum(tallies: readonly ExponentialTally[]): Exponentia
 
 /** Returns a tally without the empty buckets at both ends of `counts`, which begins with the bucket `offset`. */
 export function trimmed(scale: number, zeroCount: number, offset: number, counts: Float64Array): ExponentialTally {
-  const first = counts.findIndex((count) => count > 0);
-  if (first === -1) return { scale, zeroCount, offset: 0, counts: NO_COUNTS };
-  const end = counts.findLastIndex((count) => count > 0) + 1;
+  let first = 0;
+  let end = counts.length;
+  while (first < end && !(counts[first]! > 0)) first++;
+  if (first === end) return { scale, zeroCount, offset: 0, counts: NO_COUNTS };
+  while (!(counts[end - 1]! > 0)) end--;
   return { scale, zeroCount, offset: offset + first, counts: counts.subarray(first, end) };
 }

@@ -6,7 +6,7 @@ import type { CustomError } from '../../mapping/custom-events.js';
 import { oneLine } from '../../one-line.js';
 import { PACKAGE_VERSION } from '../../package.js';
 import type { AgentSnapshot } from '../../tally.js';
-import { type Peek, Recorder, type Sample } from '../history/recorder.js';
+import { type Peeks, Recorder, type Sample } from '../history/recorder.js';
 import type { Handler, MetricsServer } from '../http/metrics-server.js';
 import { TimeSlices } from '../../time-slices.js';
 import { note, warnOnce } from '../process/output.js';
@@ -33,11 +33,11 @@ export interface ServeContext {
 }
 
 /** Begins to record the history. Returns a function that ends it. */
-export function publishAgents(server: MetricsServer, peek: Peek, context: ServeContext): () => void {
+export function publishAgents(server: MetricsServer, peeks: Peeks, context: ServeContext): () => void {
   const warn = warnOnce();
   const startedMs = performance.timeOrigin;
   const recorder = new Recorder({
-    peek,
+    ...peeks,
     customErrors: context.customErrors,
     beganMs: startedMs,
     onFailure: (reason) => warn(`the history lacks a sample: ${reason}`),

@@ -118,7 +118,8 @@ function columnsOf({ places }: BucketRange): Points {
 
 function addHeat(heat: Float64Array, times: Float64Array): void {
   const shift = TIMES.scale - HEAT.scale;
-  for (const [place, count] of times.entries()) {
+  for (let place = 0; place < times.length; place++) {
+    const count = times[place]!;
     if (count > 0) heat[Math.min(((place + LOWEST_BUCKET) >> shift) - LOWEST_BUCKET, heat.length - 1)]! += count;
   }
 }

@@ -1,26 +1,37 @@
 /**
- * Growth of counts between two samples. An agent that began in between counts from 0. The counts of an agent that is new to the
+ * Growth of counts between two samples. The same array of readings again has the same counts: an idle fleet costs nothing. An agent that began in between counts from 0. The counts of an agent that is new to the
  * samples but began earlier are left out: only a part of them belongs to this time. Pure.
  */
 import type { ExponentialTally } from '../../exponential.js';
 import type { AgentReading } from './reading.js';
 
 export class CounterGrowth {
+  #readings: readonly AgentReading[] | undefined;
   #before = new Map<number, readonly number[]>();
   #beforeMs = Infinity;
 
   /** Returns for each reading how much its counters grew since the last call; undefined if that is unknown. */
   take(takenMs: number, readings: readonly AgentReading[]): (readonly number[] | undefined)[] {
+    const growth = readings === this.#readings ? noneOf(readings) : this.#since(readings);
+    this.#readings = readings;
+    this.#beforeMs = takenMs;
+    return growth;
+  }
+
+  #since(readings: readonly AgentReading[]): (readonly number[] | undefined)[] {
     const before = this.#before;
     this.#before = new Map(readings.map(({ agent, counters }) => [agent.id, counters]));
-    const growth = readings.map(({ agent, counters }) => {
+    return readings.map(({ agent, counters }) => {
       const earlier = before.get(agent.id);
       if (earlier !== undefined) return counters.map((count, i) => Math.max(0, count - earlier[i]!));
       return agent.startTimeMs >= this.#beforeMs ? counters : undefined;
     });
-    this.#beforeMs = takenMs;
-    return growth;
   }
+}
+
+function noneOf(readings: readonly AgentReading[]): (readonly number[])[] {
+  if (readings.length === 0) return [];
+  return new Array<readonly number[]>(readings.length).fill(readings[0]!.counters.map(() => 0));
 }
 
 /** Range of buckets with a count each: place 0 has zeros and the bucket -1, the last place all higher buckets. */
@@ -64,6 +75,7 @@ class Kept {
 export class BucketGrowth {
   readonly #range: BucketRange;
   readonly #select: (reading: AgentReading) => ExponentialTally | undefined;
+  #readings: readonly AgentReading[] | undefined;
   /** Counts of the last call. */
   #before = new Map<number, Kept>();
   #beforeMs = Infinity;
@@ -76,6 +88,13 @@ export class BucketGrowth {
   /** Returns how much the counts of all agents grew since the last call, by place. */
   take(takenMs: number, readings: readonly AgentReading[]): Float64Array {
     const growth = new Float64Array(this.#range.places);
+    if (readings !== this.#readings) this.#addSince(growth, readings);
+    this.#readings = readings;
+    this.#beforeMs = takenMs;
+    return growth;
+  }
+
+  #addSince(growth: Float64Array, readings: readonly AgentReading[]): void {
     const before = this.#before;
     this.#before = new Map();
     for (const reading of readings) {
@@ -90,8 +109,6 @@ export class BucketGrowth {
       kept.copy(now);
       if (earlier !== undefined || startTimeMs >= this.#beforeMs) this.#add(growth, kept, 1);
     }
-    this.#beforeMs = takenMs;
-    return growth;
   }
 
   #add(growth: Float64Array, { scale, zeroCount, offset, counts, length }: Kept, factor: 1 | -1): void {

@@ -23,16 +23,18 @@ interface Baseline {
 export class RecentTimes {
   #older: Baseline | undefined;
   #newer: Baseline | undefined;
+  /** Those of the newer baseline. */
+  #readings: readonly AgentReading[] | undefined;
 
   /** Takes a sample of all agents. */
   take(takenMs: number, readings: readonly AgentReading[]): void {
     if (this.#newer !== undefined && takenMs - this.#newer.takenMs < SPAN_MS) return;
-    const before = this.#newer?.agents;
-    const agents = new Map(
-      readings.map((reading) => [reading.agent.id, keptOf(reading, before?.get(reading.agent.id))]),
-    );
-    this.#older = this.#newer;
+    const before = this.#newer;
+    // The same array again has the same counts.
+    const agents = readings === this.#readings ? before!.agents : countsOfAll(readings, before?.agents);
+    this.#older = before;
     this.#newer = { takenMs, agents };
+    this.#readings = readings;
   }
 
   /** Returns undefined without a transfer. */
@@ -56,6 +58,10 @@ export class RecentTimes {
     if (earlier === undefined) return undefined;
     return exponentialCount(now) === earlier.total ? undefined : exponentialSince(earlier.tally, now);
   }
+}
+
+function countsOfAll(readings: readonly AgentReading[], before: Baseline['agents'] | undefined): Baseline['agents'] {
+  return new Map(readings.map((reading) => [reading.agent.id, keptOf(reading, before?.get(reading.agent.id))]));
 }
 
 function keptOf({ totals }: AgentReading, before: Kept | undefined): Kept {

@@ -7,6 +7,7 @@ import type { CustomError } from '../../mapping/custom-events.js';
 import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
 import type { Snapshot } from '../../shm-bridge/types.js';
 import type { AgentSnapshot } from '../../tally.js';
+import { TimeSlices } from '../../time-slices.js';
 import { EndWatch } from '../verdict/end-watch.js';
 import { TroubleWatch } from '../verdict/trouble-watch.js';
 import type { Troubles } from '../verdict/types.js';
@@ -22,7 +23,14 @@ const SAME_SAMPLE_MS = 500;
 export const SAMPLE_MS = 5000;
 
 /** Returns the totals so far, in the snapshot to update if there is one; undefined after the source is closed. */
-export type Peek = (wants?: { readonly kept: KeptSnapshot }) => Snapshot | undefined;
+type Peek = (wants?: Kept) => Snapshot | undefined;
+type Kept = { readonly kept: KeptSnapshot };
+
+export interface Peeks {
+  readonly peek: Peek;
+  /** The same with turns for other work. */
+  readonly peekInSlices: (slices: TimeSlices, wants: Kept) => Promise<Snapshot | undefined>;
+}
 
 /** Figures of all agents at one time. */
 export interface Sample {
@@ -46,8 +54,7 @@ class Recording {
   }
 }
 
-interface RecorderOptions {
-  readonly peek: Peek;
+interface RecorderOptions extends Peeks {
   readonly customErrors: readonly CustomError[];
   /** All that happened since then is recent. */
   readonly beganMs: number;
@@ -59,24 +66,24 @@ interface RecorderOptions {
 
 export class Recorder {
   readonly statuses: ErrorStatuses;
-  readonly #peek: Peek;
+  readonly #peeks: Peeks;
   readonly #beganMs: number;
   /** Does work in a later turn of the event loop: with hundreds of agents each part takes milliseconds. */
   readonly #later: (work: () => void) => void;
   readonly #timer: NodeJS.Timeout;
   /** Snapshot of samples without requests: a new one each time would cost more than all else that an idle serve does. */
   readonly #kept = new KeptSnapshot();
-  /** Agents of the last sample without a request: their array is the same until one of them changes. */
-  #keptAgents: readonly AgentSnapshot[] | undefined;
-  #keptReadings: readonly AgentReading[] = [];
+  /** Of the last sample without a request. */
+  #keptFigures: Figures | undefined;
   #record: Recording;
   #sample: Sample | undefined;
+  #isTaking = false;
   #sampledMs = -Infinity;
   #takenMs = -Infinity;
 
-  constructor({ peek, customErrors, beganMs, onFailure, later = setImmediate }: RecorderOptions) {
+  constructor({ peek, peekInSlices, customErrors, beganMs, onFailure, later = setImmediate }: RecorderOptions) {
     this.statuses = new ErrorStatuses(customErrors);
-    this.#peek = peek;
+    this.#peeks = { peek, peekInSlices };
     this.#beganMs = beganMs;
     this.#record = new Recording(this.statuses.names, beganMs);
     const guarded = (work: () => void): void => {
@@ -87,13 +94,9 @@ export class Recorder {
       }
     };
     this.#later = (work) => void later(() => guarded(work));
-    const tick = (): void =>
-      guarded(() => {
-        this.sample(SAMPLE_MS / 2, { kept: this.#kept });
-        this.#forget();
-      });
-    tick();
-    this.#timer = setInterval(tick, SAMPLE_MS).unref();
+    guarded(() => this.#add(peek({ kept: this.#kept })));
+    const take = (): void => void this.take().catch((error: unknown) => onFailure(reasonOf(error)));
+    this.#timer = setInterval(take, SAMPLE_MS).unref();
   }
 
   get record(): Readonly<Recording> {
@@ -101,12 +104,26 @@ export class Recorder {
   }
 
   /** Returns figures that are at most half a second old; undefined after the rings are closed. */
-  sample(sameForMs = SAME_SAMPLE_MS, wants?: Parameters<Peek>[0]): Sample | undefined {
+  sample(sameForMs = SAME_SAMPLE_MS): Sample | undefined {
     if (performance.now() - this.#sampledMs <= sameForMs) return this.#sample;
-    const snapshot = this.#peek(wants);
+    const snapshot = this.#peeks.peek();
     this.#sampledMs = performance.now();
-    this.#sample = snapshot && this.#sampleOf(snapshot);
+    this.#sample = this.#add(snapshot);
     return this.#sample;
+  }
+
+  /** Takes a sample without a request, unless one took it lately or does so meanwhile. */
+  async take(): Promise<void> {
+    const isRecent = performance.now() - this.#sampledMs <= SAMPLE_MS / 2;
+    this.#forget();
+    if (isRecent || this.#isTaking) return;
+    this.#isTaking = true;
+    try {
+      const snapshot = await this.#peeks.peekInSlices(new TimeSlices(), { kept: this.#kept });
+      if (this.#sample === undefined) this.#add(snapshot);
+    } finally {
+      this.#isTaking = false;
+    }
   }
 
   close(): void {
@@ -119,28 +136,38 @@ export class Recorder {
     this.#sampledMs = -Infinity;
   }
 
-  #sampleOf(snapshot: Snapshot): Sample {
+  #add(snapshot: Snapshot | undefined): Sample | undefined {
+    if (snapshot === undefined) return undefined;
     const takenMs = Math.floor(snapshot.takenMs); // of points, which a question names
     // The clock was set back.
     if (takenMs < this.#takenMs) this.#record = new Recording(this.statuses.names, this.#beganMs);
     this.#takenMs = takenMs;
-    const readings = this.#readingsOf(snapshot);
+    const { readings, mortals, watched } = this.#figuresOf(snapshot);
     const { fleet, agents, events, recent, ends, troubles } = this.#record;
     recent.take(takenMs, readings);
     this.#later(() => {
       fleet.add(takenMs, readings);
       this.#later(() => agents.add(takenMs, readings, (reading) => recent.of(reading, 'transferTimes')));
     });
-    events.add(takenMs, readings, ends.observe(takenMs, readings.map(mortal)));
-    return { snapshot, readings, troubles: troubles.observe(takenMs, readings.map(watched)) };
+    events.add(takenMs, readings, ends.observe(takenMs, mortals));
+    return { snapshot, readings, troubles: troubles.observe(takenMs, watched) };
   }
 
-  #readingsOf({ agents }: Snapshot): readonly AgentReading[] {
-    if (agents === this.#keptAgents) return this.#keptReadings;
+  #figuresOf({ agents }: Snapshot): Figures {
+    if (agents === this.#keptFigures?.agents) return this.#keptFigures;
     const readings = readingsOf(agents, this.statuses);
-    if (agents === this.#kept.last?.agents) [this.#keptAgents, this.#keptReadings] = [agents, readings];
-    return readings;
+    const figures = { agents, readings, mortals: readings.map(mortal), watched: readings.map(watched) };
+    if (agents === this.#kept.last?.agents) this.#keptFigures = figures;
+    return figures;
   }
+}
+
+/** What a sample has of its agents. The arrays of a kept snapshot are the same until one of the agents changes. */
+interface Figures {
+  readonly agents: readonly AgentSnapshot[];
+  readonly readings: readonly AgentReading[];
+  readonly mortals: readonly ReturnType<typeof mortal>[];
+  readonly watched: readonly ReturnType<typeof watched>[];
 }
 
 function mortal({ agent, name, totals }: AgentReading) {

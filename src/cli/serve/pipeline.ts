@@ -8,6 +8,7 @@ import { PACKAGE_NAME } from '../../package.js';
 import { addon } from '../../shm-bridge/addon.js';
 import { openSource, type SnapshotWants } from '../../shm-bridge/index.js';
 import type { AgentSnapshot } from '../../tally.js';
+import type { TimeSlices } from '../../time-slices.js';
 import { note } from '../process/output.js';
 import { ExportLog } from './export-log.js';
 import type { Output } from './output.js';
@@ -67,6 +68,8 @@ export async function openPipeline(
     read: () => sourceFeed.read(outputs),
     /** Returns the totals so far and drains nothing. */
     peek: (wants?: SnapshotWants) => sourceFeed.peek(wants),
+    /** peek() in slices. */
+    peekInSlices: (slices: TimeSlices, wants?: SnapshotWants) => sourceFeed.peekInSlices(slices, wants),
     /** Returns the configured attributes of an agent's series. */
     attributesOf: (agent: AgentSnapshot) => builderMetrics.agentAttributes.of(agent),
     /** Returns the exporters whose last export failed. */

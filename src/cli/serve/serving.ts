@@ -56,7 +56,7 @@ export async function whileServing(
     });
     if (server !== undefined && settings.page === 'on') {
       publishPage(server);
-      endHistory = publishAgents(server, peek, {
+      endHistory = publishAgents(server, pipeline, {
         directories: settings.dir ?? [],
         customErrors: rings.customEvents.filter(isCustomError),
         rankVariable: rings.rankVariable,

@@ -42,6 +42,9 @@ export class TroubleWatch {
   #beganMs: number | undefined;
   #lastMs = -Infinity;
   #agents = new Map<WatchedAgent['id'], Watched>();
+  /** Given to the last call, and its answer. */
+  #given: readonly WatchedAgent[] | undefined;
+  #troubles: ReadonlyMap<WatchedAgent['id'], Troubles> = new Map();
 
   /**
    * `statuses`: names of `TroubleCounts.errors`. `beganMs`: all counts since then are recent, also those of the first sample;
@@ -52,9 +55,26 @@ export class TroubleWatch {
     this.#beganMs = beganMs;
   }
 
-  /** Takes a sample of all agents, and returns the troubles of each. Agents that are missing in a sample are forgotten. */
+  /**
+   * Takes a sample of all agents, and returns the troubles of each. Agents that are missing in a sample are forgotten. The same
+   * array again has the same counts: an idle fleet costs nothing.
+   */
   observe(takenMs: number, agents: readonly WatchedAgent[]): ReadonlyMap<WatchedAgent['id'], Troubles> {
     this.#beganMs ??= takenMs;
+    const isSame = agents === this.#given && takenMs >= this.#lastMs && !this.#hasRuns();
+    if (!isSame) this.#troubles = this.#troublesOf(agents, takenMs);
+    this.#given = agents;
+    this.#lastMs = takenMs;
+    return this.#troubles;
+  }
+
+  /** Without a run, only a count that grows makes a trouble. */
+  #hasRuns(): boolean {
+    for (const { runs } of this.#agents.values()) if (runs !== undefined) return true;
+    return false;
+  }
+
+  #troublesOf(agents: readonly WatchedAgent[], takenMs: number): ReadonlyMap<WatchedAgent['id'], Troubles> {
     // The clock was set back: all times are wrong.
     if (takenMs < this.#lastMs) this.#agents = new Map();
     const before = this.#agents;
@@ -66,7 +86,6 @@ export class TroubleWatch {
       this.#agents.set(agent.id, watched);
       troubles.set(agent.id, troublesAt(watched, takenMs));
     }
-    this.#lastMs = takenMs;
     return troubles;
   }
 

@@ -71,10 +71,15 @@ export class SourceFeed implements SnapshotFeed {
   readonly #recoveryLog: RecoveryLog;
   readonly #serveState: (() => ServeState) | undefined;
   readonly #readers = new Map<object, SnapshotReader>();
+  #peeker: SnapshotReader | undefined;
   readonly #now: () => number;
   readonly #sinceMs: number;
-  /** Timer that logs problems even while no reader collects. */
+  /** Timer that logs problems even without a reader. */
   #check: NodeJS.Timeout;
+  /** Time of the last snapshot whose problems were logged. */
+  #loggedMs = -Infinity;
+  /** False before the first check: a snapshot may lack rings that the start still finds. */
+  #isSettled = false;
   /** Totals and recovered counts at end(). */
   #last: { readonly snapshot: FeedSnapshot; readonly recovered: ReadonlyMap<number, RecoveredCounts> } | undefined;
 
@@ -133,7 +138,15 @@ export class SourceFeed implements SnapshotFeed {
 
   /** Returns a snapshot and drains nothing. */
   peek(wants?: SnapshotWants): FeedSnapshot | undefined {
-    return this.source.closed ? this.#last?.snapshot : this.#logged(this.source.snapshot(wants));
+    return this.source.closed ? this.#last?.snapshot : this.#peeked(this.source.snapshot(wants));
+  }
+
+  /** peek() in slices. Undefined if the source is closed meanwhile. */
+  async peekInSlices(slices: TimeSlices, wants?: SnapshotWants): Promise<FeedSnapshot | undefined> {
+    if (this.source.closed) return this.#last?.snapshot;
+    this.#peeker ??= this.source.openReader();
+    const snapshot = await this.#peeker.snapshotInSlices(slices, wants);
+    return snapshot === undefined || this.source.closed ? undefined : this.#peeked(snapshot);
   }
 
   /**
@@ -164,6 +177,10 @@ export class SourceFeed implements SnapshotFeed {
     return this.#noted(this.#readers.get(reader)?.snapshot(wants) ?? this.source.snapshot());
   }
 
+  #peeked(snapshot: Snapshot): FeedSnapshot {
+    return this.#isSettled ? this.#noted(snapshot) : this.#logged(snapshot);
+  }
+
   #noted(snapshot: Snapshot): FeedSnapshot {
     const logged = this.#logged(snapshot);
     this.#recoveryLog.write(logged);
@@ -173,15 +190,16 @@ export class SourceFeed implements SnapshotFeed {
   /** Unref'd: telemetry must not keep an idle process alive. */
   #checkAfter(ms: number): NodeJS.Timeout {
     return setTimeout(() => {
-      this.#log.guard('source', 'checking the rings', () => {
-        const snapshot = this.peek();
-        if (snapshot !== undefined) this.#recoveryLog.write(snapshot);
-      });
+      this.#isSettled = true;
+      // A snapshot of the second half of this time had the same problems.
+      const isDue = this.#now() - this.#loggedMs >= ms / 2;
+      if (isDue) this.#log.guard('source', 'checking the rings', () => this.peek({ exponential: false }));
       this.#check = this.#checkAfter(Math.min(2 * ms, CHECK_INTERVAL_MS));
     }, ms).unref();
   }
 
   #logged(snapshot: Snapshot): FeedSnapshot {
+    this.#loggedMs = this.#now();
     const places = placeProblems(snapshot.places, this.#now() - this.#sinceMs);
     this.#logRings(snapshot);
     for (const problem of places) this.#log.warn(problem.path, `place ${problem.state}`, oneLine(placeLine(problem)));

@@ -51,13 +51,17 @@ async function publish(agents: number) {
     snapshots++;
     return closed ? undefined : snapshotAt(START_MS + snapshots * 1000, all);
   };
-  const end = publishAgents(server, peek, {
-    directories: ['/dir\n'],
-    customErrors: [],
-    rankVariable: 'LOCAL_RANK',
-    attributesOf: ({ agent }) => ({ pool: agent }),
-    failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
-  });
+  const end = publishAgents(
+    server,
+    { peek, peekInSlices: () => Promise.resolve(peek()) },
+    {
+      directories: ['/dir\n'],
+      customErrors: [],
+      rankVariable: 'LOCAL_RANK',
+      attributesOf: ({ agent }) => ({ pool: agent }),
+      failingExporters: () => [{ name: 'otlp', failingSinceMs: 5, reason: 'refused' }],
+    },
+  );
   onTestFinished(end);
   const ask = (query = '') => fetch(new URL(`/api/v1/agents${query}`, server.urls[0]));
   return { server, ask, snapshots: () => snapshots, close: () => (closed = true) };

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { agentColumns, fleetAnswer } from '../../../src/cli/api/history.js';
 import { AGENTS_WITH_ALL_POINTS, pointsFor } from '../../../src/cli/history/agent-history.js';
 import { Points, rounded } from '../../../src/cli/history/points.js';
@@ -216,6 +216,42 @@ it('makes an answer of at most a megabyte about as many busy agents as have all 
   const bytes = JSON.stringify({ ...fleetOf(history), agentTimesMs: timesMs, agents }).length;
   expect(bytes).toBeLessThanOrEqual(1_000_000);
   expect(bytes).toBeGreaterThan(500_000);
+});
+
+it('has the same history of an idle fleet, whose snapshot stays the same, as of one that is read anew', async () => {
+  const histories = [recording(), recording()];
+  const busy = { [TX_BYTES]: [5], [XFER_TIME]: [9], [ERR_BACKEND]: [1] };
+  const fleets = [
+    [agent(1), agent(2)],
+    [agent(1, busy, { foundFull: 1, peakFound: 9, memoryInUse: 7n }), agent(2)],
+  ];
+  for (let seconds = 0; seconds <= 90; seconds += 5) {
+    const agents = fleets[seconds < 10 ? 0 : 1]!;
+    await histories[0]!.take(seconds, agents);
+    await histories[1]!.take(seconds, [...agents]);
+  }
+  const [idle, anew] = histories.map((history) => ({
+    fleet: fleetOf(history),
+    agents: [1, 2].map((id) => columnsOf(history, id)),
+    present: history.sample(95, fleets[1]!).troubles,
+  }));
+  expect(idle!.fleet.fleet.tx.filter((tx) => tx! > 0)).toEqual([1]);
+  expect(idle).toEqual(anew);
+});
+
+it('drops a sample that a request overtook', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const history = recording();
+  history.sample(0, [agent(1)]);
+  vi.advanceTimersByTime(5000);
+  await history.take(5, [agent(1, { [TX_BYTES]: [50] })], () => {
+    history.sample(6, [agent(1, { [TX_BYTES]: [60] })]);
+  });
+  vi.advanceTimersByTime(5000);
+  await history.take(11, [agent(1, { [TX_BYTES]: [110] })]);
+  const { timesMs, fleet } = fleetOf(history);
+  expect([timesMs, fleet.tx]).toEqual([times([0, 6, 11]), [0, 10, 10]]);
 });
 
 it('lists restarts and ends of agents for ten minutes', () => {

@@ -28,8 +28,14 @@ export function agent(id: number, values: Values = {}, about: Partial<AgentSnaps
 /** Returns a recorder, and a function that takes a sample. The snapshot is ready at once. */
 export function recording() {
   let snapshot = snapshotAt(-1, []);
+  let turn: (() => void) | undefined;
   const recorder = new Recorder({
     peek: () => snapshot,
+    peekInSlices: async (slices, { kept }) => {
+      await Promise.resolve();
+      turn?.();
+      return (kept.last = snapshot);
+    },
     customErrors: [],
     beganMs: START_MS,
     onFailure: expect.unreachable,
@@ -41,6 +47,15 @@ export function recording() {
     sample(seconds: number, agents: AgentSnapshot[]) {
       snapshot = snapshotAt(seconds, agents);
       return recorder.sample(-1)!;
+    },
+    /** Takes a sample without a request. `meanwhile` runs between two slices of its snapshot. */
+    take(seconds: number, agents: AgentSnapshot[], meanwhile?: () => void) {
+      const own = (snapshot = snapshotAt(seconds, agents));
+      turn = () => {
+        meanwhile?.();
+        snapshot = own;
+      };
+      return recorder.take();
     },
   };
 }
