@@ -58,9 +58,10 @@ export class StopRequest {
     this.#controller.abort();
   }
 
-  /** Waits for this time, or until a stop is requested. */
+  /** Waits for this time, or until a stop is requested. A time that has passed (`ms` below 0) takes a turn of the event loop. */
   async pause(ms: number): Promise<void> {
-    await setTimeout(ms, undefined, { signal: this.#controller.signal }).catch(() => {});
+    // Node.js 21 and later warn on stderr of a negative delay.
+    await setTimeout(Math.max(0, ms), undefined, { signal: this.#controller.signal }).catch(() => {});
   }
 
   /** Restores the default effect of signals. */
