@@ -98,7 +98,7 @@ export class PushedFleet implements AlertingFleet {
 
   async add(instance: string, directory: string, flags: readonly string[] = CALM): Promise<RunningCommand> {
     const command = this.#serve(instance, directory, flags, this.#pushTo);
-    await command.says(/exports from/);
+    await command.says(/exports from|serves http/);
     return command;
   }
 
