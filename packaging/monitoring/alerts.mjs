@@ -21,7 +21,8 @@ export function alerts(queries) {
   };
   const ticks = queries.values('nixl.collector.ticks');
   const requestsBy = (labels, series = 'nixl:requests:rate5m') => `sum by (${labels.join(', ')}) (${series})`;
-  const idle = `${requestsBy(AGENT)} == 0 and ${requestsBy(AGENT, 'max_over_time(nixl:requests:rate5m[1h])')} > 0`;
+  const dead = `${by(AGENT, queries.values('nixl.agent.up'), 'max')} == 0`;
+  const idle = `${requestsBy(AGENT)} == 0 and ${requestsBy(AGENT, 'max_over_time(nixl:requests:rate5m[1h])')} > 0 unless ${dead}`;
   const lastOf = (name) => by(AGENT, queries.last(name, '5m'), 'max');
   return [
     {
@@ -160,8 +161,8 @@ and ${requestsBy(AGENT, 'nixl:requests:increase5m')} > 0`,
         'Its memory was still registered: it was killed, or it failed. Its log and the log of its host say why.',
     },
     {
-      comment: `Idle is an agent without a finished transfer that had some in the last hour: the peer of a transfer counts nothing.
-At least as many agents of its host are busy.`,
+      comment: `Idle is an agent without a finished transfer that had some in the last hour: the peer of a transfer counts nothing. A dead
+agent is not idle, however long it is exported. At least as many agents of its host are busy.`,
       alert: 'NixlAgentIdle',
       expr: `(${idle})
 and ${ON_TARGET} (count by (${TARGET.join(', ')}) (${requestsBy(AGENT)} > 0) >= count by (${TARGET.join(', ')}) (${idle}))`,

@@ -7,7 +7,7 @@ import { start, temporaryDirectory } from '../cli/command.js';
 import { ScrapedFleet } from './alerts/alerting-fleet.js';
 import { expectEveryAlert } from './alerts/every-alert.js';
 import { CALM, startAgents } from './alerts/hosts.js';
-import { LIMIT, scaled, startScaled } from './alerts/scaled-rules.js';
+import { scaled, startScaled, TEST_LIMIT } from './alerts/scaled-rules.js';
 import { startVictoriaMetrics } from './backends.js';
 import { federateJob, NAMINGS } from './spelled-fleet.js';
 
@@ -15,13 +15,11 @@ it('scales every duration of the rules, and no name', () => {
   expect(scaled('x:increase5m[5m] offset 5m [1h]')).toBe('x:increase5m[20000ms] offset 20000ms [240000ms]');
 });
 
-it.each(NAMINGS)(
-  'fires for each cause, and for nothing else, in naming %s',
-  { timeout: LIMIT.timeout },
-  async (naming) => expectEveryAlert(await ScrapedFleet.start(naming)),
+it.each(NAMINGS)('fires for each cause, and for nothing else, in naming %s', TEST_LIMIT, async (naming) =>
+  expectEveryAlert(await ScrapedFleet.start(naming)),
 );
 
-it('fires if Prometheus has no serve to scrape, and not while it has one', { timeout: LIMIT.timeout }, async () => {
+it('fires if Prometheus has no serve to scrape, and not while it has one', TEST_LIMIT, async () => {
   const fleet = await ScrapedFleet.start('nixl');
   await fleet.add('host', temporaryDirectory());
   // Longer than the alert needs.
@@ -31,28 +29,24 @@ it('fires if Prometheus has no serve to scrape, and not while it has one', { tim
   await fleet.prometheus.hasFired('NixlOtelAbsent');
 });
 
-it(
-  'fires for a serve that stops to push to VictoriaMetrics, and not for one that goes on',
-  { timeout: LIMIT.timeout },
-  async () => {
-    const receiver = await startVictoriaMetrics(['-opentelemetry.usePrometheusNaming']);
-    const startPushing = async (instance: string) => {
-      const directory = temporaryDirectory();
-      await startAgents(directory, 'agent');
-      const flags = [...CALM, '--exporter', 'otlp', '--export-interval', '1000'];
-      return start(['serve', '--dir', directory, ...flags], {
-        OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: receiver.pushTo,
-        OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,
-      });
-    };
-    const ended = await startPushing('ended');
-    await startPushing('other');
-    const prometheus = await startScaled({ scrape_configs: [federateJob(new URL(receiver.server.url).host)] });
-    for (const instance of ['ended', 'other']) {
-      await prometheus.has(`count_over_time(nixl_collector_ticks_total{instance="${instance}"}[1h]) > 5`);
-    }
-    await ended.stop('SIGKILL');
-    await prometheus.hasFired('NixlOtelSilent ended');
-    expect(await prometheus.fired()).toEqual(['NixlOtelSilent ended']);
-  },
-);
+it('fires for a serve that stops to push to VictoriaMetrics, and not for one that goes on', TEST_LIMIT, async () => {
+  const receiver = await startVictoriaMetrics(['-opentelemetry.usePrometheusNaming']);
+  const startPushing = async (instance: string) => {
+    const directory = temporaryDirectory();
+    await startAgents(directory, 'agent');
+    const flags = [...CALM, '--exporter', 'otlp', '--export-interval', '1000'];
+    return start(['serve', '--dir', directory, ...flags], {
+      OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: receiver.pushTo,
+      OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,
+    });
+  };
+  const ended = await startPushing('ended');
+  await startPushing('other');
+  const prometheus = await startScaled({ scrape_configs: [federateJob(new URL(receiver.server.url).host)] });
+  for (const instance of ['ended', 'other']) {
+    await prometheus.has(`count_over_time(nixl_collector_ticks_total{instance="${instance}"}[1h]) > 5`);
+  }
+  await ended.stop('SIGKILL');
+  await prometheus.hasFired('NixlOtelSilent ended');
+  expect(await prometheus.fired()).toEqual(['NixlOtelSilent ended']);
+});

@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { type RunningCommand, scrape, start } from '../../cli/command.js';
 import type { NAMINGS } from '../spelled-fleet.js';
 import { CALM, failingExporter, failingPushes } from './hosts.js';
-import { type AlertingBackend, FACTOR, SCRAPE_MS, startReceiving, startScaled } from './scaled-rules.js';
+import { type AlertingBackend, EXPORT_MS, FACTOR, startReceiving, startScaled } from './scaled-rules.js';
 import { Targets } from './targets.js';
 
 type Naming = (typeof NAMINGS)[number];
@@ -25,7 +25,7 @@ export interface AlertingFleet {
 const DEAD_TTL_MS = 30_000 / FACTOR;
 
 function serve(directory: string, flags: readonly string[], env: Record<string, string> = {}): RunningCommand {
-  return start(['serve', '--dir', directory, '--port', '0', '--dead-ttl', String(DEAD_TTL_MS), ...flags], env);
+  return start(['serve', '--dir', directory, '--dead-ttl', String(DEAD_TTL_MS), ...flags], env);
 }
 
 /** Returns the address of its page. */
@@ -53,13 +53,13 @@ export class ScrapedFleet implements AlertingFleet {
   }
 
   async add(instance: string, directory: string, flags: readonly string[] = CALM): Promise<RunningCommand> {
-    const command = serve(directory, ['--naming', this.#naming, ...flags]);
+    const command = serve(directory, ['--port', '0', '--naming', this.#naming, ...flags]);
     this.#targets.add(instance, await pageOf(command));
     return command;
   }
 
   async addSuspect(instance: string, directory: string, isSuspect: () => boolean): Promise<void> {
-    const url = await pageOf(serve(directory, ['--naming', this.#naming, ...CALM]));
+    const url = await pageOf(serve(directory, ['--port', '0', '--naming', this.#naming, ...CALM]));
     const changed = (page: string): string => page.replace(/^(nixl_ring_suspect\{.*\}) 0$/gm, '$1 1');
     const changing = await listen((_, response) => {
       scrape(url.href).then(
@@ -98,7 +98,7 @@ export class PushedFleet implements AlertingFleet {
 
   async add(instance: string, directory: string, flags: readonly string[] = CALM): Promise<RunningCommand> {
     const command = this.#serve(instance, directory, flags, this.#pushTo);
-    await command.says(/serves http/);
+    await command.says(/exports from|serves http/);
     return command;
   }
 
@@ -116,12 +116,11 @@ export class PushedFleet implements AlertingFleet {
       });
     });
     const protocol = { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' };
-    await this.#serve(instance, directory, CALM, changing.href, protocol).says(/serves http/);
+    await this.#serve(instance, directory, CALM, changing.href, protocol).says(/exports from/);
   }
 
   #serve(instance: string, directory: string, flags: readonly string[], pushTo: string, env = {}): RunningCommand {
-    // The pages are not scraped: a certificate is one of a page.
-    const usual = ['--exporter', 'otlp,prometheus', '--export-interval', String(SCRAPE_MS), '--naming', this.#naming];
+    const usual = ['--exporter', 'otlp', '--export-interval', String(EXPORT_MS), '--naming', this.#naming];
     return serve(directory, [...usual, ...flags], {
       OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: pushTo,
       OTEL_RESOURCE_ATTRIBUTES: `service.instance.id=${instance}`,

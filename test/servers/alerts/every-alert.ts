@@ -8,7 +8,7 @@ import { Authority } from '../../support/certificates.js';
 import type { AlertingFleet } from './alerting-fleet.js';
 import { CALM, startAgents, starve, withBuilder, withCertificate } from './hosts.js';
 import { damage, fill, makeUnknown, openRing, takeEvent, writeTransfers } from './ring-faults.js';
-import { LIMIT } from './scaled-rules.js';
+import { LIMIT, scaled } from './scaled-rules.js';
 
 const DROPPED = 20;
 const SLOW_US = 3_000_000;
@@ -76,13 +76,14 @@ async function addGuardedHosts(fleet: AlertingFleet): Promise<void> {
   short.breakFile();
 }
 
+/** Without the metric there is no alert. */
 const CERTIFICATE = 'METRIC_NIXL_HTTP_CERTIFICATE_EXPIRY' in semconv ? ['NixlCertificateExpires guarded'] : [];
 
 export async function expectEveryAlert(fleet: AlertingFleet): Promise<void> {
   const { prometheus } = fleet;
   await fleet.add('empty', temporaryDirectory());
   // Prometheus has run before the other hosts come, so that what they lost before their first scrape is news.
-  await prometheus.has('count_over_time(nixl_collector_ticks_total{instance="empty"}[1h]) > 30');
+  await prometheus.has(scaled('last_over_time(nixl_collector_ticks_total{instance="empty"}[4m] offset 6m)'));
 
   const directory = temporaryDirectory();
   const rings = await prepareRings(directory);

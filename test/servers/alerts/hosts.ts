@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import { type RunningCommand, startTransferSource, temporaryDirectory } from '../../cli/command.js';
 import type { Pair } from '../../support/certificates.js';
 import { freePort } from '../../support/free-port.js';
-import { FACTOR } from './scaled-rules.js';
+import { EXPORT_MS } from './scaled-rules.js';
 
 /** Flags of a serve that is not late, even if the machine has much else to do. */
 export const CALM = ['--drain-interval', '2000'];
@@ -22,8 +22,7 @@ export async function startAgents(directory: string, name: string, ...flags: str
 /** Flags of a serve that is scraped, and has no receiver for its pushes. */
 export async function failingPushes(): Promise<string[]> {
   const endpoint = `http://127.0.0.1:${await freePort()}`;
-  const interval = String(60_000 / FACTOR);
-  return ['--exporter', 'prometheus,otlp', '--otlp-endpoint', endpoint, '--export-interval', interval];
+  return ['--exporter', 'prometheus,otlp', '--otlp-endpoint', endpoint, '--export-interval', String(EXPORT_MS)];
 }
 
 /** Flags of a custom exporter that fails. */
@@ -56,7 +55,8 @@ export function withBuilder(): string[] {
 export function withCertificate({ cert, key }: Pair): { flags: string[]; breakFile: () => void } {
   const file = path.join(temporaryDirectory(), 'web.yml');
   writeFileSync(file, stringify({ tls_server_config: { cert_file: cert, key_file: key } }));
-  return { flags: ['--web-config', file], breakFile: () => writeFileSync(file, 'tls_server_config: {}\n') };
+  const flags = ['--exporter', 'prometheus', '--port', '0', '--web-config', file]; // only a page has a certificate
+  return { flags, breakFile: () => writeFileSync(file, 'tls_server_config: {}\n') };
 }
 
 /** Stops and continues the process again and again, until the end of the test: its collector gets too little time. */

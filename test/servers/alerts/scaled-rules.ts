@@ -8,13 +8,16 @@ import { RULE_FILES } from '../rules/rule-test.js';
 
 /** All durations of the rules and of the shipped configuration are divided by this: a minute is four seconds. */
 export const FACTOR = 15;
-/** Interval of scrapes and pushes. */
-export const SCRAPE_MS = 15_000 / FACTOR;
+const SCRAPE_MS = 15_000 / FACTOR;
+/** Interval of pushes: the default of OpenTelemetry. */
+export const EXPORT_MS = 60_000 / FACTOR;
 /** Time after which a Prometheus takes a series without a new sample as ended. */
 const LOOKBACK_MS = 300_000 / FACTOR;
 
 /** Limit of waits, longer than in other tests: an agent is idle after 15 minutes. */
 export const LIMIT = { ...PATIENTLY, timeout: 600_000 };
+/** Limit of a test. A wait ends before, and tells what it waited for. */
+export const TEST_LIMIT = { timeout: 2 * LIMIT.timeout };
 
 const MINUTES = { m: 1, h: 60 };
 

@@ -450,6 +450,9 @@ const ALERTS: RuleCase[] = [
       ['tx requests', { instance: 'a', agent_name: 'stuck' }, '0+90x19 1710x40'],
       ['tx requests', { instance: 'a', agent_name: 'busy' }, '0+90x60'],
       ['rx requests', { instance: 'a', agent_name: 'reads' }, '0+90x60'],
+      // Has ended, and is still exported.
+      ['tx requests', { instance: 'a', agent_name: 'ended' }, '0+90x19 1710x40'],
+      ['agent up', { instance: 'a', agent_name: 'ended' }, '1x19 0x40'],
       // A peer of transfers counts nothing.
       ['tx requests', { instance: 'a', agent_name: 'target' }, '0x60'],
       // No peer works: there is no work.
