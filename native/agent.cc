@@ -91,6 +91,8 @@ void Agent::recover() {
     current.writer = record.writer;
     current.writerSeen = true;
     current.elsewhere = record.pidNamespace != ownPidNamespace();
+    // Now, because a snapshot may come before checkLife(): a process that has got the writer's pid is not the agent's.
+    current.gone = !current.elsewhere && hasEnded(current.writer);
   }
 }
 

@@ -67,6 +67,11 @@ uint64_t processStartTime(pid_t pid) {
   return state == 'Z' || state == 'X' ? 0 : start;  // a zombie writes nothing
 }
 
+bool hasEnded(const ProcessId& process) {
+  const uint64_t startTime = processStartTime(process.pid);
+  return startTime != kStartUnknown && startTime != process.startTime;
+}
+
 void ProcessWatch::beginPass() {
   std::erase_if(watched_, [](const auto& entry) { return !entry.second.isChecked; });
   std::vector<pollfd> polled;

@@ -26,6 +26,8 @@ struct ProcessId {
 // because no descriptor is free.
 uint64_t processStartTime(pid_t pid);
 inline constexpr uint64_t kStartUnknown = UINT64_MAX;
+// True if the process does not exist, or if its pid is that of another one. False if that is not known.
+bool hasEnded(const ProcessId& process);
 
 class ProcessWatch {
  public:

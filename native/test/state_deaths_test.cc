@@ -96,6 +96,20 @@ bool runUntil(const std::string& path, int last) {
   return true;
 }
 
+// Makes the state file tell of this writer.
+void keepWriter(const std::string& path, const ProcessId& writer, uint64_t pidNamespace) {
+  std::string reason;
+  const auto file = StateFile::open(path, plan(), reason);
+  if (file == nullptr || !file->recovered()) std::abort();
+  AgentRecord record = *file->recovered();
+  record.writer = writer;
+  record.pidNamespace = pidNamespace;
+  Tally tally(plan());
+  file->restore(tally);
+  if (!file->commit(record, tally, reason)) std::abort();
+  tally.admitKeys(nullptr);
+}
+
 // Makes the ring anew, in the same file if there is one, and pushes the events of the second incarnation.
 void restart(RingWriter& ring, const std::string& path) {
   ring.close();
@@ -235,18 +249,7 @@ TEST(showsNoPidOfAnotherPidNamespace) {
   push(ring, 1, 1);
   runUntil(path, INT32_MAX);
   for (const uint64_t space : {ownPidNamespace(), ownPidNamespace() + 1}) {
-    {
-      std::string reason;
-      const auto file = StateFile::open(path, plan(), reason);
-      REQUIRE(file != nullptr && file->recovered());
-      AgentRecord record = *file->recovered();
-      record.writer = {::getpid(), processStartTime(::getpid())};
-      record.pidNamespace = space;
-      Tally tally(plan());
-      file->restore(tally);
-      REQUIRE(file->commit(record, tally, reason));
-      tally.admitKeys(nullptr);
-    }
+    keepWriter(path, {::getpid(), processStartTime(::getpid())}, space);
     for (int consumers = 0; consumers < 2; ++consumers) {
       Consumer next(path);
       REQUIRE(next.isOpen());
@@ -255,6 +258,21 @@ TEST(showsNoPidOfAnotherPidNamespace) {
       CHECK(next.status().life == Life::kAlive);
     }
   }
+}
+
+// Another process has got the pid of the writer that the last consumer saw.
+TEST(showsNoPidThatAnotherProcessHasGot) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "agent";
+  RingWriter ring;
+  REQUIRE_EQ(ring.create(path, 4, 64), std::string());
+  push(ring, 1, 1);
+  runUntil(path, INT32_MAX);
+  keepWriter(path, {::getpid(), processStartTime(::getpid()) - 1}, ownPidNamespace());
+  Consumer next(path);
+  REQUIRE(next.isOpen());
+  CHECK_EQ(next.status().pid, 0);
+  CHECK(next.status().life == Life::kDead);
 }
 
 int main() { return check::run("state_deaths_test"); }

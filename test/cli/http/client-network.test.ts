@@ -1,8 +1,9 @@
-/** Networks of clients, which have a limit of passwords each. */
+/** Networks of clients: each has one limit of waiting passwords. */
 import type { IncomingMessage } from 'node:http';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
+import type * as GateModule from '../../../src/cli/access/gate.js';
 import { networkOf } from '../../../src/cli/http/client-network.js';
 import { dist } from '../../support/child.js';
 import { temporaryDirectory } from '../command.js';
@@ -33,7 +34,7 @@ it('a client with many addresses has the limit of one', async () => {
   const file = path.join(temporaryDirectory(), 'web.yml');
   writeFileSync(file, JSON.stringify({ basic_auth_users: { scraper: hashOf('right') } }));
   // Of dist: its thread is a file of its own.
-  const { WebGate } = (await import(dist('cli/access/gate.js'))) as typeof import('../../../src/cli/access/gate.js');
+  const { WebGate } = (await import(dist('cli/access/gate.js'))) as typeof GateModule;
   const gate = new WebGate(file, true);
   onTestFinished(() => gate.close());
   let tries = 0;
