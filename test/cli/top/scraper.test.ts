@@ -160,6 +160,7 @@ describe('a scraper', () => {
     const text = JSON.stringify({
       ...history,
       fleet: { ...history.fleet, full: [0, 0], dropped: [0, 0] },
+      transferTimesUs: { scale: 2, lowest: -1, timesMs: [1, 2], offsets: [0, 4], counts: [[1], [9]] },
       agentTimesMs: [2],
       agents: [columns],
     });
@@ -167,7 +168,13 @@ describe('a scraper', () => {
     const scraper = scraperOf(url);
     expect(await scraper.pasts()).toEqual([]);
     await scraper.sample();
-    expect(await scraper.pasts()).toMatchObject([{ takenMs: 9, fleet: [{ fromMs: 1, toMs: 2, values: { tx: 5 } }] }]);
+    expect(await scraper.pasts()).toMatchObject([
+      {
+        takenMs: 9,
+        fleet: [{ fromMs: 1, toMs: 2, values: { tx: 5 } }],
+        transferTimes: [{ fromMs: 1, toMs: 2, counts: { offset: 4, counts: [9] } }],
+      },
+    ]);
     expect(asked).toEqual(['/api/v1/agents?agents=all', '/api/v1/history?agents=all']);
     const earlier = scraperOf((await serve({ '/api/v1/agents': () => json(agent) })).url);
     await earlier.sample();

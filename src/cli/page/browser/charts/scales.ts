@@ -1,5 +1,8 @@
 /** Scales of the vertical axes, with their ticks. Pure. */
+import { bucketMiddle } from '../../../../exponential.js';
+import { type HistoryAnswer, tallyAt } from '../../../api/history-answer.js';
 import { timeFigure } from '../../../figures/figure.js';
+import { highest } from '../series.js';
 
 export interface Tick {
   readonly at: number;
@@ -98,4 +101,28 @@ export function timeScale(lowest: number, highest: number): Scale {
     ticks.push({ at: 10 ** power, text: `${Number(value)}\u00a0${unit}` });
   }
   return { min: 10 ** first, max: 10 ** last, ticks, isLog: true };
+}
+
+const LOWEST_SHARE = 0.001;
+
+/** Returns the decades from p0.1 to p99.9 of the whole history, and up to its highest p99. They are the same in each span. */
+export function transferTimeScale({ transferTimesUs, fleet }: HistoryAnswer): Scale {
+  const sums = new Map<number, number>();
+  let total = 0;
+  for (let i = 0; i < transferTimesUs.timesMs.length; i++) {
+    const tally = tallyAt(transferTimesUs, i);
+    for (let k = 0; k < (tally?.counts.length ?? 0); k++) {
+      const index = tally!.offset + k;
+      sums.set(index, (sums.get(index) ?? 0) + tally!.counts[k]!);
+      total += tally!.counts[k]!;
+    }
+  }
+  if (total === 0) return timeScale(10, 1000);
+  const inOrder = [...sums].sort(([a], [b]) => a - b);
+  const at = (share: number): number => {
+    let reached = 0;
+    const [index] = inOrder.find(([, count]) => (reached += count) >= share * total) ?? inOrder.at(-1)!;
+    return bucketMiddle(transferTimesUs, index);
+  };
+  return timeScale(at(LOWEST_SHARE), Math.max(at(1 - LOWEST_SHARE), highest(fleet.p99)));
 }

@@ -1,5 +1,5 @@
 /** Pictures of transfer times: percentiles, and how they spread. Pure. */
-import { atScale, bucketMiddle } from '../../../../exponential.js';
+import { atScale } from '../../../../exponential.js';
 import {
   type AgentColumns,
   type Column,
@@ -11,7 +11,7 @@ import type { Percentiles } from '../../../figures/percentiles.js';
 import { figureText, timeFigure } from '../../../figures/figure.js';
 import { type Cell, cells } from './layers.js';
 import type { Line, Picture } from './picture.js';
-import { type Scale, timeScale } from './scales.js';
+import { timeScale, transferTimeScale } from './scales.js';
 import { markLayers, Points, tooLowNotes, type Window } from './window.js';
 
 const text = (value: number | null): string => figureText(timeFigure(value));
@@ -31,7 +31,7 @@ export function transferTime(history: HistoryAnswer, window: Window, recent: Per
     ...window,
     times: points.times,
     unit: 'log',
-    scale: scaleOf(history),
+    scale: transferTimeScale(history),
     lines: percentileLines(history.fleet, points, recent),
     layers: markLayers(window),
   };
@@ -89,7 +89,7 @@ export function spread(history: HistoryAnswer, window: Window, recent: Percentil
     ...window,
     times: points.times,
     unit: 'log',
-    scale: scaleOf(history),
+    scale: transferTimeScale(history),
     lines: [p99],
     hasShades: true,
     layers: [cells(cellsOf(transferTimesUs, window)), ...markLayers(window)],
@@ -121,28 +121,4 @@ function cellsOf(columns: CountColumns, { from, to }: Window): Cell[] {
 
 function usualStepMs(timesMs: readonly number[]): number {
   return timesMs.length < 2 ? 5000 : timesMs[1]! - timesMs[0]!;
-}
-
-const LOWEST_SHARE = 0.001;
-
-/** Returns the decades from p0.1 to p99.9 of the whole history: both charts have the same, in each span. */
-function scaleOf({ transferTimesUs }: HistoryAnswer): Scale {
-  const sums = new Map<number, number>();
-  let total = 0;
-  for (let i = 0; i < transferTimesUs.timesMs.length; i++) {
-    const tally = tallyAt(transferTimesUs, i);
-    for (let k = 0; k < (tally?.counts.length ?? 0); k++) {
-      const index = tally!.offset + k;
-      sums.set(index, (sums.get(index) ?? 0) + tally!.counts[k]!);
-      total += tally!.counts[k]!;
-    }
-  }
-  if (total === 0) return timeScale(10, 1000);
-  const inOrder = [...sums].sort(([a], [b]) => a - b);
-  const at = (share: number): number => {
-    let reached = 0;
-    const [index] = inOrder.find(([, count]) => (reached += count) >= share * total) ?? inOrder.at(-1)!;
-    return bucketMiddle(transferTimesUs, index);
-  };
-  return timeScale(at(LOWEST_SHARE), at(1 - LOWEST_SHARE));
 }
