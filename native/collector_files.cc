@@ -98,6 +98,7 @@ bool Collector::watchIfEmpty() {
   std::set<std::string> folders;
   bool isWatchable = agents_.empty() && candidates_.isEmpty();
   for (const auto& source : sources_) {
+    if (!isWatchable) break;  // before the paths are copied: with a ring, this is nearly every tick
     for (const DirectoryTree& tree : source->trees()) {
       isWatchable &= tree.state() == RingState::kReady && tree.problems().empty();
       for (const std::string& folder : tree.folders()) folders.insert(folder);
