@@ -39,7 +39,7 @@ function sourceOf(snapshots: readonly Snapshot[], customErrors: readonly CustomE
   const left = [snapshots[0], ...snapshots];
   const recorder = new Recorder({
     peek: () => left.shift(),
-    peekInSlices: expect.unreachable,
+    peekInSlices: () => expect.unreachable(),
     customErrors,
     beganMs: START_MS,
     onFailure: expect.unreachable,
