@@ -73,7 +73,7 @@ export class Recorder {
   readonly #timer: NodeJS.Timeout;
   /** Snapshot of samples without requests: a new one each time would cost more than all else that an idle serve does. */
   readonly #kept = new KeptSnapshot();
-  /** Of the last sample without a request. */
+  /** Figures of the last sample without a request. */
   #keptFigures: Figures | undefined;
   #record: Recording;
   #sample: Sample | undefined;
@@ -162,7 +162,7 @@ export class Recorder {
   }
 }
 
-/** What a sample has of its agents. The arrays of a kept snapshot are the same until one of the agents changes. */
+/** Figures of the agents in a sample. Those of a kept snapshot stay the same arrays until one of the agents changes. */
 interface Figures {
   readonly agents: readonly AgentSnapshot[];
   readonly readings: readonly AgentReading[];

@@ -31,7 +31,7 @@ export function recording() {
   let turn: (() => void) | undefined;
   const recorder = new Recorder({
     peek: () => snapshot,
-    peekInSlices: async (_slices, { kept }) => {
+    peekInSlices: async (_, { kept }) => {
       await Promise.resolve();
       turn?.();
       return (kept.last = snapshot);
