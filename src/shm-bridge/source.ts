@@ -68,6 +68,8 @@ export interface SnapshotReader {
 export interface RingSource {
   /** Returns the totals so far. @throws NixlTelemetryError SOURCE_CLOSED after close() */
   snapshot(wants?: SnapshotWants): Snapshot;
+  /** snapshot() in slices, see SnapshotReader.snapshotInSlices. */
+  snapshotInSlices(slices: TimeSlices, wants?: SnapshotWants): Promise<Snapshot | undefined>;
   /** Opens a reader. Dead agents are kept beyond their TTL until each open reader has read them, at most ten minutes. */
   openReader(): SnapshotReader;
   /** Finds new rings, drains all rings, and waits: usually below a millisecond, at most `limitMs` (default 2000). */
@@ -212,17 +214,23 @@ class NativeSource implements RingSource {
     return atOnce(this.#snapshotFor(NO_READER, wants ?? {}))!;
   }
 
+  snapshotInSlices(slices: TimeSlices, wants?: SnapshotWants): Promise<Snapshot | undefined> {
+    return this.#inSlices(NO_READER, slices, wants);
+  }
+
   openReader(): SnapshotReader {
     const source = this.#open();
     const reader = addon().addReader(source);
     return {
       snapshot: (wants) => atOnce(this.#snapshotFor(reader, wants ?? {}))!,
-      snapshotInSlices: (slices, wants) => {
-        check(slices instanceof TimeSlices, 'slices', slices, 'TimeSlices');
-        return inSlices(this.#snapshotFor(reader, wants ?? {}), slices);
-      },
+      snapshotInSlices: (slices, wants) => this.#inSlices(reader, slices, wants),
       close: () => addon().removeReader(source, reader),
     };
+  }
+
+  #inSlices(reader: number, slices: TimeSlices, wants: SnapshotWants = {}): Promise<Snapshot | undefined> {
+    check(slices instanceof TimeSlices, 'slices', slices, 'TimeSlices');
+    return inSlices(this.#snapshotFor(reader, wants), slices);
   }
 
   /**

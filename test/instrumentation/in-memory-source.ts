@@ -15,6 +15,7 @@ import type {
   TapStats,
   TransferTally,
 } from '../../src/shm-bridge/types.js';
+import type { TimeSlices } from '../../src/time-slices.js';
 import { exponentialTally } from '../support/exponential.js';
 
 const TABLE = tallyOptions();
@@ -194,13 +195,15 @@ export class InMemorySource implements RingSource {
     return this.recovered.get(agentId);
   }
 
+  async snapshotInSlices(_: TimeSlices, wants?: SnapshotWants): Promise<Snapshot | undefined> {
+    await this.duringSlices();
+    return this.closed ? undefined : this.snapshotFor(wants);
+  }
+
   openReader(): SnapshotReader {
     return {
       snapshot: (wants) => this.snapshotFor(wants),
-      snapshotInSlices: async (_, wants) => {
-        await this.duringSlices();
-        return this.closed ? undefined : this.snapshotFor(wants);
-      },
+      snapshotInSlices: (slices, wants) => this.snapshotInSlices(slices, wants),
       close: () => {},
     };
   }

@@ -79,7 +79,8 @@ export class Recorder {
   #sample: Sample | undefined;
   #isTaking = false;
   #sampledMs = -Infinity;
-  #takenMs = -Infinity;
+  /** The last one that was recorded. */
+  #added: Sample | undefined;
 
   constructor({ peek, peekInSlices, customErrors, beganMs, onFailure, later = setImmediate }: RecorderOptions) {
     this.statuses = new ErrorStatuses(customErrors);
@@ -114,9 +115,10 @@ export class Recorder {
 
   /** Takes a sample without a request, unless one took it lately or does so meanwhile. */
   async take(): Promise<void> {
+    if (this.#isTaking) return;
     const isRecent = performance.now() - this.#sampledMs <= SAMPLE_MS / 2;
     this.#forget();
-    if (isRecent || this.#isTaking) return;
+    if (isRecent) return;
     this.#isTaking = true;
     try {
       const snapshot = await this.#peeks.peekInSlices(new TimeSlices(), { kept: this.#kept });
@@ -138,10 +140,15 @@ export class Recorder {
 
   #add(snapshot: Snapshot | undefined): Sample | undefined {
     if (snapshot === undefined) return undefined;
+    const { collector } = snapshot;
+    const last = this.#added?.snapshot;
+    if (last !== undefined && snapshot.takenMs <= last.takenMs) {
+      // A blocked collector repeats a snapshot, which may be older than the last one recorded.
+      if (collector.ticks <= last.collector.ticks) return { ...this.#added!, snapshot: { ...last, collector } };
+      // The clock was set back.
+      if (snapshot.takenMs < last.takenMs) this.#record = new Recording(this.statuses.names, this.#beganMs);
+    }
     const takenMs = Math.floor(snapshot.takenMs); // of points, which a question names
-    // The clock was set back.
-    if (takenMs < this.#takenMs) this.#record = new Recording(this.statuses.names, this.#beganMs);
-    this.#takenMs = takenMs;
     const { readings, mortals, watched } = this.#figuresOf(snapshot);
     const { fleet, agents, events, recent, ends, troubles } = this.#record;
     recent.take(takenMs, readings);
@@ -150,7 +157,7 @@ export class Recorder {
       this.#later(() => agents.add(takenMs, readings, (reading) => recent.of(reading, 'transferTimes')));
     });
     events.add(takenMs, readings, ends.observe(takenMs, mortals));
-    return { snapshot, readings, troubles: troubles.observe(takenMs, watched) };
+    return (this.#added = { snapshot, readings, troubles: troubles.observe(takenMs, watched) });
   }
 
   #figuresOf({ agents }: Snapshot): Figures {

@@ -71,7 +71,6 @@ export class SourceFeed implements SnapshotFeed {
   readonly #recoveryLog: RecoveryLog;
   readonly #serveState: (() => ServeState) | undefined;
   readonly #readers = new Map<object, SnapshotReader>();
-  #peeker: SnapshotReader | undefined;
   readonly #now: () => number;
   readonly #sinceMs: number;
   /** Timer that logs problems even without a reader. */
@@ -144,8 +143,7 @@ export class SourceFeed implements SnapshotFeed {
   /** peek() in slices. Undefined if the source is closed meanwhile. */
   async peekInSlices(slices: TimeSlices, wants?: SnapshotWants): Promise<FeedSnapshot | undefined> {
     if (this.source.closed) return this.#last?.snapshot;
-    this.#peeker ??= this.source.openReader();
-    const snapshot = await this.#peeker.snapshotInSlices(slices, wants);
+    const snapshot = await this.source.snapshotInSlices(slices, wants);
     return snapshot === undefined || this.source.closed ? undefined : this.#peeked(snapshot);
   }
 

@@ -124,6 +124,16 @@ describe('the history of all agents', () => {
     for (const seconds of [2, 7]) history.sample(seconds, [agent(1)]);
     expect(fleetOf(history).timesMs).toEqual(times([7]));
   });
+
+  it('stays while a blocked collector repeats an old snapshot', () => {
+    const history = recording();
+    const old = history.sample(0, [agent(1)]).snapshot;
+    for (const seconds of [5, 10]) history.sample(seconds, [agent(1), agent(2)]);
+    const { snapshot, readings } = history.repeat(old, 7000);
+    expect(snapshot).toMatchObject({ takenMs: START_MS + 10_000, collector: { sinceTickMs: 7000 } });
+    expect(readings).toHaveLength(2);
+    expect(fleetOf(history).timesMs).toEqual(times([0, 5, 10]));
+  });
 });
 
 describe('the history of an agent', () => {

@@ -11,8 +11,11 @@ export const TX_REQUESTS = 2;
 export const XFER_TIME = 6;
 export const ERR_BACKEND = 10;
 
+let ticks = 0;
+
+/** Each one is of a later tick of the collector. */
 export function snapshotAt(seconds: number, agents: AgentSnapshot[]): Snapshot {
-  const collector = { drainIntervalMs: 20, ticks: 1, lateTicks: 0, maxLagMs: 0, sinceTickMs: 3 };
+  const collector = { drainIntervalMs: 20, ticks: ++ticks, lateTicks: 0, maxLagMs: 0, sinceTickMs: 3 };
   const none = { problems: [], problemCount: 0, stateProblems: [], openDirectories: [], places: [] };
   return { takenMs: START_MS + seconds * 1000, agents, ...none, collector };
 }
@@ -46,6 +49,11 @@ export function recording() {
     recorder,
     sample(seconds: number, agents: AgentSnapshot[]) {
       snapshot = snapshotAt(seconds, agents);
+      return recorder.sample(-1)!;
+    },
+    /** Takes a sample while the collector is blocked: the source repeats an earlier snapshot. */
+    repeat(earlier: Snapshot, sinceTickMs: number) {
+      snapshot = { ...earlier, collector: { ...earlier.collector, sinceTickMs } };
       return recorder.sample(-1)!;
     },
     /** Takes a sample without a request. `meanwhile` runs between two slices of its snapshot. */

@@ -1,0 +1,19 @@
+/** Peeks at the totals, which the history of serve takes: they are no metric reader. */
+import { diag } from '@opentelemetry/api';
+import { expect, it, onTestFinished } from 'vitest';
+import { SourceFeed } from '../../src/instrumentation/feed/snapshot-feed.js';
+import { TimeSlices } from '../../src/time-slices.js';
+import { startTransferSource } from '../cli/command.js';
+import { openTestSource, temporaryDirectory } from '../support/live.js';
+import { until } from '../support/until.js';
+
+it('a dead agent does not wait for the next peek in slices', async () => {
+  const directory = temporaryDirectory();
+  const feed = new SourceFeed(openTestSource([directory], { deadTtlMs: 0 }), diag);
+  onTestFinished(() => feed.close());
+  const agent = startTransferSource(['--dir', directory, '--agents', '1', '--seconds', '0']);
+  await until(() => feed.peek()!.agents[0]?.life === 'alive');
+  expect((await feed.peekInSlices(new TimeSlices()))!.agents).toHaveLength(1);
+  await agent.stop();
+  await until(() => feed.peek()!.agents.length === 0);
+});
