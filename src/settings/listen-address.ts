@@ -21,7 +21,10 @@ export interface UnixAddress {
 const UNIX = 'unix:';
 /** The kernel's limit, without the zero at the end. */
 const MOST_PATH_BYTES = 107;
-const ALLOWED = `host:port, [IPv6]:port, :port for all addresses, or unix: and an absolute path of at most ${MOST_PATH_BYTES} bytes`;
+/** Leaves room for `/proc/self/fd/N/`, with which serve replaces the folder. */
+const MOST_NAME_BYTES = 80;
+const PATHS = `an absolute path of at most ${MOST_PATH_BYTES} bytes with a name of at most ${MOST_NAME_BYTES} bytes in its folder`;
+const ALLOWED = `host:port, [IPv6]:port, :port for all addresses, or unix: and ${PATHS}`;
 
 const listenText: Shape<string> = {
   allowed: ALLOWED,
@@ -60,8 +63,10 @@ export const socketMode = pattern('an octal number of three digits, in quotes, a
 export function listenAddressIn(text: string, mode: number): ListenAddress {
   if (text.startsWith(UNIX)) {
     const socketPath = text.slice(UNIX.length);
-    const fits = /^\/[^\0]*[^/\0]$/.test(socketPath) && Buffer.byteLength(socketPath) <= MOST_PATH_BYTES;
-    return fits ? { socketPath, mode } : refuse(ALLOWED);
+    const isPath = /^\/[^\0]*[^/\0]$/.test(socketPath);
+    const nameBytes = Buffer.byteLength(path.basename(socketPath));
+    const fits = nameBytes <= MOST_NAME_BYTES && Buffer.byteLength(socketPath) <= MOST_PATH_BYTES;
+    return isPath && fits ? { socketPath, mode } : refuse(ALLOWED);
   }
   const [, host, port] = /^(\[.*\]|[^:]*):(\d+)$/.exec(text) ?? [];
   if (port === undefined || PORT.problems(Number(port)).length > 0) return refuse(ALLOWED);

@@ -1,5 +1,5 @@
 /** Addresses of serve: several, Unix sockets, and their place beside host and port. */
-import { existsSync, lstatSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, lstatSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { connect, createServer } from 'node:net';
 import path from 'node:path';
@@ -55,8 +55,26 @@ describe('an address', () => {
   });
 
   it('of a Unix socket has at most 107 bytes', () => {
-    expect(() => listenAddressIn(`unix:/${'é'.repeat(53)}`, 0)).not.toThrow();
-    expect(() => listenAddressIn(`unix:/${'é'.repeat(53)}a`, 0)).toThrow('at most 107 bytes');
+    const folder = `unix:/${'é'.repeat(15)}`;
+    expect(() => listenAddressIn(`${folder}/${'é'.repeat(37)}a`, 0)).not.toThrow();
+    expect(() => listenAddressIn(`${folder}/${'é'.repeat(38)}a`, 0)).toThrow('at most 107 bytes');
+  });
+});
+
+describe('the name of a Unix socket', () => {
+  it('has at most 80 bytes', () => {
+    const name = 'é'.repeat(40);
+    expect(() => listenAddressIn(`unix:/run/${name}`, 0)).not.toThrow();
+    expect(() => listenAddressIn(`unix:/run/${name}a`, 0)).toThrow('a name of at most 80 bytes in its folder');
+  });
+
+  it('can have so many', async () => {
+    const name = 'a'.repeat(80);
+    const folder = mkdtempSync('/tmp/nixl-'); // short
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const serve = serving('--listen', `unix:${folder}/${name}`);
+    await serve.says(/serves unix:/);
+    expect(await scrapeSocket(`${folder}/${name}`, '/livez')).toBe('alive\n');
   });
 });
 
@@ -175,6 +193,15 @@ it('takes the place of a socket that no process uses, and of no other file', asy
   }
   const nowhere = await serving('--listen', 'unix:/no/such/folder/a.sock').ended;
   expect(nowhere.stderr).toContain('cannot serve on unix:/no/such/folder/a.sock: its folder does not exist, or this');
+});
+
+it('removes its socket also after a change of its permissions', async () => {
+  const socket = socketPath();
+  const serve = serving('--listen', `unix:${socket}`);
+  await serve.says(/serves unix:/);
+  chmodSync(socket, 0o600);
+  expect((await serve.stop('SIGTERM')).code).toBe(0);
+  expect(existsSync(socket)).toBe(false);
 });
 
 it('leaves the socket of a successor', async () => {

@@ -15,11 +15,11 @@ export function percentilesOf(exponential: ExponentialTally): Percentiles | unde
   if (max === undefined) return undefined;
   const total = exponentialCount(exponential);
   // The nearest rank is that of a value that occurred: the p99 of ten values is the largest one.
-  const at = (percent: number): number => valueAt(exponential, Math.ceil((percent * total) / 100));
+  const at = (percent: number): number => valueAt(exponential, (percent * total) / 100);
   return { p50: at(50), p90: at(90), p99: at(99), max };
 }
 
-/** Returns the value with this rank, from 1 for the smallest one. */
+/** Returns the value with this rank, or the next higher one. Ranks begin above 0: a count may be a fraction. */
 function valueAt(exponential: ExponentialTally, rank: number): number {
   const { zeroCount, offset, counts } = exponential;
   let reached = zeroCount;

@@ -29,7 +29,7 @@ export class UnixSocket {
     const found = this.#find();
     if (found !== undefined) {
       if (await isAnswered(socketPath)) return false;
-      if (isSame(this.#find(), found)) unlinkSync(socketPath); // otherwise another serve came first
+      if (isUnchanged(this.#find(), found)) unlinkSync(socketPath); // otherwise another serve came first
     }
     // At its end libuv removes the path that it listened on, even if another process has the name by then. A path through a
     // descriptor ends before that: see release().
@@ -60,6 +60,7 @@ export class UnixSocket {
     const own = this.#own;
     this.#own = undefined;
     try {
+      // No other file can have its number, which it keeps until the server closes.
       if (own !== undefined && isSame(this.#find(), own)) unlinkSync(this.#address.socketPath);
     } catch {
       // The next serve replaces a socket that no process answers at.
@@ -74,9 +75,13 @@ export class UnixSocket {
   }
 }
 
-/** A file system may give the number of a removed file to the next one. */
-function isSame(one: BigIntStats | undefined, other: BigIntStats): boolean {
-  return one?.dev === other.dev && one.ino === other.ino && one.ctimeNs === other.ctimeNs;
+function isSame(one: BigIntStats | undefined, other: BigIntStats): one is BigIntStats {
+  return one?.dev === other.dev && one.ino === other.ino;
+}
+
+/** For sockets that their process has left behind: a file system may give the number of a removed file to the next one. */
+function isUnchanged(one: BigIntStats | undefined, other: BigIntStats): boolean {
+  return isSame(one, other) && one.ctimeNs === other.ctimeNs;
 }
 
 /** @throws if the socket belongs to others */

@@ -31,6 +31,13 @@ describe('percentiles', () => {
     expect(of(...repeated(2, 693), ...repeated(4, 7))).toMatchObject({ p99: 2, max: 4 });
   });
 
+  it('are those of shares, too, of which there may be less than one', () => {
+    const shares = { scale: 2, zeroCount: 0, offset: -1, counts: [0.375, 0.125, 0.25] };
+    const alike = { ...shares, counts: [3, 1, 2] };
+    expect(percentilesOf(shares)).toEqual(percentilesOf(alike));
+    expect(percentilesOf(shares)).toMatchObject({ p50: 1 });
+  });
+
   it('are absent without values', () => {
     expect(of()).toBeUndefined();
   });

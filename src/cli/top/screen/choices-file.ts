@@ -1,6 +1,16 @@
 /** File with what keys have chosen on the screen. The next start begins with it. */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { isObject } from '../../../arguments.js';
@@ -42,7 +52,7 @@ interface Content {
   readonly choices: Choices;
   /** All keys, also those of later versions. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Why the choices are not used. */
+  /** Why choices of the file are not used. */
   readonly problem?: string;
   /** True if the file must stay as it is. */
   readonly isLocked?: boolean;
@@ -65,7 +75,7 @@ export class ChoicesFile {
     return this.#content.choices;
   }
 
-  /** Why the defaults are used in place of the choices in the file. */
+  /** Why defaults are used in place of choices in the file. */
   get problem(): string | undefined {
     return this.#content.problem;
   }
@@ -124,11 +134,15 @@ function read(file: string): Content {
   }
   if (version !== VERSION) return damaged(file, `"version" ${wrong(version, String(VERSION))}`);
   const known = KEYS.filter((key) => fields[key] !== undefined);
+  const refused = new Map<Key, string>();
   for (const key of known) {
     const [problem] = SHAPES[key].problems(fields[key]);
-    if (problem !== undefined) return damaged(file, `"${key}" ${problem.text}`);
+    if (problem !== undefined) refused.set(key, `"${key}" ${problem.text}`);
   }
-  return { choices: Object.fromEntries(known.map((key) => [key, fields[key]])), fields };
+  // A direction belongs to its column.
+  const used = known.filter((key) => !refused.has(key) && !(key === 'reverse' && refused.has('sort')));
+  const problem = refused.size > 0 && { problem: `${file}: ${[...refused.values()].join(', ')}` };
+  return { choices: Object.fromEntries(used.map((key) => [key, fields[key]])), fields, ...problem };
 }
 
 function locked(problem: string): Content {
@@ -157,7 +171,10 @@ function replace(file: string, text: string): void {
 function targetOf(file: string): string {
   try {
     return realpathSync(file);
-  } catch {
-    return file; // there is none yet
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    // There is none yet, perhaps at the end of a link.
+    if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return file;
+    return targetOf(path.resolve(realpathSync(path.dirname(file)), readlinkSync(file)));
   }
 }

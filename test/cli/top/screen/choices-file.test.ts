@@ -1,5 +1,14 @@
 /** Choices that keys have chosen: the file that keeps them, and a top on a real terminal that begins with it. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { INITIAL } from '../../../../src/cli/top/screen/keys.js';
@@ -52,12 +61,23 @@ describe('the choices of top', () => {
     expect(statSync(real).ino).toBe(inode);
   });
 
+  it('are written through links to a file that does not exist yet', () => {
+    const elsewhere = temporaryDirectory();
+    symlinkSync('mine.json', path.join(elsewhere, 'link'));
+    const folder = temporaryDirectory();
+    mkdirSync(path.dirname(fileIn(folder)));
+    symlinkSync(path.relative(path.dirname(fileIn(folder)), path.join(elsewhere, 'link')), fileIn(folder));
+    const choices = new ChoicesFile(envOf(folder));
+    choices.change({ totals: true });
+    expect(choices.save()).toBeUndefined();
+    expect(lstatSync(fileIn(folder)).isSymbolicLink()).toBe(true);
+    expect(JSON.parse(readFileSync(path.join(elsewhere, 'mine.json'), 'utf8'))).toEqual({ version: 1, totals: true });
+  });
+
   it.each([
     ['no JSON', '{"version":1', /is damaged: .*JSON/],
     ['no object', '[1]', /is damaged: it has no JSON object$/],
     ['another version', '{"version":0}', /is damaged: "version" is 0; allowed: 1$/],
-    ['an unknown column', '{"version":1,"sort":"size"}', /"sort" is "size"; allowed: one of "agent", "tx"/],
-    ['a short interval', '{"version":1,"intervalMs":1}', /"intervalMs" is 1; allowed: .* from 100 to 3600000$/],
   ])('are the defaults if the file is damaged: %s. The next change replaces it', (_, text, reason) => {
     const folder = folderWith(text);
     const choices = new ChoicesFile(envOf(folder));
@@ -67,6 +87,22 @@ describe('the choices of top', () => {
     choices.change({ totals: true });
     expect(choices.save()).toBeUndefined();
     expect(contentOf(folder)).toEqual({ version: 1, totals: true });
+  });
+
+  it('are all but those with an unknown value, which the file keeps until a key replaces it', () => {
+    const written = { version: 1, sort: 'size', reverse: true, mouse: false, intervalMs: 1, later: [1] };
+    const folder = folderWith(JSON.stringify(written));
+    const choices = new ChoicesFile(envOf(folder));
+    expect(choices.choices).toEqual({ mouse: false });
+    expect(choices.problem).toMatch(
+      /top\.json: "sort" is "size"; allowed: one of "agent", "tx".*, "intervalMs" is 1; allowed: .* from 100 to 3600000$/,
+    );
+    choices.change({ totals: true });
+    expect(choices.save()).toBeUndefined();
+    expect(contentOf(folder)).toEqual({ ...written, totals: true });
+    choices.change({ sort: 'tx', reverse: false });
+    expect(choices.save()).toBeUndefined();
+    expect(contentOf(folder)).toEqual({ ...written, totals: true, sort: 'tx', reverse: false });
   });
 
   it('are the defaults if the file belongs to a newer version, which keeps it', () => {

@@ -151,4 +151,11 @@ describe('a filled history', () => {
       [595_000, 600_000, 12, 1, 943, 943, 943, 1],
     ]);
   });
+
+  it('has the percentiles of transfers that belong to two steps', () => {
+    const counts = { scale: 2, zeroCount: 0, offset: -1, counts: [1, 0, 0, 0, 0, 1] };
+    const fleet = [point(592_500, 597_500, { tx: 1 })];
+    const pasts = [{ fleet, transferTimes: [{ fromMs: 592_500, toMs: 597_500, counts }] }];
+    expect(sumOfFleets(pasts, 600_000).map(({ values: { p50 } }) => p50)).toEqual([1, 1]);
+  });
 });
