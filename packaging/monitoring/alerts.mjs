@@ -213,7 +213,7 @@ than five minutes.`,
       meaning: '`serve` cannot use the changed files of `--web-config`, and continues with the former contents',
       summary: `nixl-otel on ${HOST} cannot use its changed web configuration`,
       description:
-        'It continues with the former certificates and users. With these files it would not start. Its log has the file and the reason.',
+        'It continues with the former certificates and users. With a damaged or unsuitable file it would not start again. Its log has the file and the reason.',
     },
     {
       comment: `Renewals begin earlier: those of cert-manager when a third of the time is left. Certificates that are valid for less than

@@ -20,7 +20,8 @@ async function dial(
   socket.on('data', (text: Buffer) => (answer += text.toString()));
   socket.on('error', () => {}); // the server closes the connection, as it should
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  await new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+  const connected = new Promise<void>((resolve) => socket.once('connect', () => resolve()));
+  await Promise.race([connected, closed]);
   return { socket, answer: () => answer, closed };
 }
 

@@ -1,21 +1,35 @@
 /**
  * Ports for servers that cannot report a port that they choose, or that come back at their port.
  *
- * Ports that the kernel chooses, for port 0 and for each outgoing connection, begin at 32768. One of these could be taken before
- * the server has it, or while the server is away. Ports below are taken by name only.
+ * The kernel chooses ports for port 0 and for each outgoing connection, by default from 32768 on. One of these could be taken
+ * before the server has it, or while the server is away. Ports below are taken by name only.
  */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 
-const FIRST = 20_000;
-const COUNT = 12_000;
+const MOST = 12_000;
+const LEAST = 2_000;
+const FIRST_UNPRIVILEGED = 1024;
+
+/** Lowest port that the kernel chooses by itself. */
+export const LOWEST_OF_KERNEL = Number.parseInt(readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8'), 10);
+
+/** Returns the first port below `lowest` for tests, and the number of ports. Undefined where there is no room for them. */
+export function portsBelow(lowest: number): { first: number; count: number } | undefined {
+  const first = Math.max(FIRST_UNPRIVILEGED, lowest - MOST);
+  return lowest - first < LEAST ? undefined : { first, count: lowest - first };
+}
+
+const PORTS = portsBelow(LOWEST_OF_KERNEL);
 
 /** Finds a free port. Until this process ends, no other test process finds the same one. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = FIRST + Math.floor(Math.random() * COUNT);
-    if ((await isClaimed(port)) && (await isFree(port))) return port;
+    const wished = PORTS === undefined ? 0 : PORTS.first + Math.floor(Math.random() * PORTS.count);
+    const port = await freeOf(wished);
+    if (port !== undefined && (await isClaimed(port))) return port;
   }
 }
 
@@ -27,12 +41,14 @@ async function isClaimed(port: number): Promise<boolean> {
   return isBound;
 }
 
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer().listen(port, '127.0.0.1');
-  if (!(await reports(server, 'listening'))) return false;
+/** Returns the port if it is free; for 0 one that the kernel chooses. */
+async function freeOf(wished: number): Promise<number | undefined> {
+  const server = createServer().listen(wished, '127.0.0.1');
+  if (!(await reports(server, 'listening'))) return undefined;
+  const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  return true;
+  return port;
 }
 
 /** Returns false if the emitter reports an error first. */

@@ -29,8 +29,9 @@ of the machine can see flags.
 On a terminal top has a screen; h shows the keys. Elsewhere, and with --once or --json, top prints a line per agent and
 interval.
 
-The screen remembers what keys choose: order, interval, totals, old files, graphs, distributions and mouse, but no filter. When
-it ends, it writes them to ~/.config/nixl-otel/top.json, or to nixl-otel/top.json in XDG_CONFIG_HOME. Flags come before them.
+The screen remembers what keys choose: order, interval, totals, rings without a writer, graphs, distributions and mouse, but no
+filter. When it ends, it writes them to ~/.config/nixl-otel/top.json, or to nixl-otel/top.json in XDG_CONFIG_HOME. A flag
+overrides them.
 
 Keys:
 ${KEYS.join('\n')}
@@ -59,7 +60,7 @@ export function defineTop(command: Command): void {
     .addOption(
       new Option(
         '--sort <column>',
-        'column to sort by; default: on a terminal the remembered one or agent with problems first, else rate',
+        'column to sort by; default: on a terminal the remembered column, or agent with problems first if none is remembered; elsewhere rate',
       ).choices(SORT_KEYS),
     )
     .option(

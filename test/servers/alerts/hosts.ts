@@ -59,15 +59,18 @@ export function withCertificate({ cert, key }: Pair): { flags: string[]; breakFi
   return { flags, breakFile: () => writeFileSync(file, 'tls_server_config: {}\n') };
 }
 
-/** Stops and continues the process again and again, until the end of the test: its collector gets too little time. */
+/** Stops the process for 20 ms of each 25 ms, until the end of the test: its collector gets too little time. */
 export function starve({ child }: RunningCommand): void {
   let isStopped = false;
-  const timer = setInterval(() => {
+  let timer: NodeJS.Timeout | undefined;
+  const change = (): void => {
     isStopped = !isStopped;
     child.kill(isStopped ? 'SIGSTOP' : 'SIGCONT');
-  }, 15);
+    timer = setTimeout(change, isStopped ? 20 : 5);
+  };
+  change();
   onTestFinished(() => {
-    clearInterval(timer);
+    clearTimeout(timer);
     child.kill('SIGCONT');
   });
 }

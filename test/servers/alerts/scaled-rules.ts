@@ -16,7 +16,7 @@ const LOOKBACK_MS = 300_000 / FACTOR;
 
 /** Limit of waits, longer than in other tests: an agent is idle after 15 minutes. */
 export const LIMIT = { ...PATIENTLY, timeout: 600_000 };
-/** Limit of a test. A wait ends before, and tells what it waited for. */
+/** Limit of a test: time for one wait that fails, which names its condition, and as much for the others. */
 export const TEST_LIMIT = { timeout: 2 * LIMIT.timeout };
 
 const MINUTES = { m: 1, h: 60 };
@@ -69,6 +69,17 @@ export class AlertingBackend extends Backend {
         return alerts.filter((alert) => !fired.includes(alert));
       }, LIMIT)
       .toEqual([]);
+  }
+
+  /** Returns whether the alert is pending or fires at present. */
+  async isActive(alert: string): Promise<boolean> {
+    return (await this.query(`ALERTS{alertname="${alert}"}`)).length > 0;
+  }
+
+  /** Returns hosts of which a scrape took all the time that it had: the machine was busy. An ended serve refuses at once. */
+  async timedOut(): Promise<string[]> {
+    const series = await this.query(`max_over_time(scrape_duration_seconds[1h]) >= ${SCRAPE_MS / 1000}`);
+    return series.map(({ metric }) => metric['instance']!);
   }
 
   /** Waits until the expression has any series. */

@@ -130,7 +130,7 @@ describe('a filled history', () => {
   });
 
   it('has the sum of the rates of several fleets, and the percentiles of all their transfers', () => {
-    // Four buckets for each power of two: the first ones of 1 us and of 1,024 us.
+    // Four buckets for each power of two: those that end at 1 us and at 1,024 us.
     const counts = (offset: number, ...counts: number[]) => ({ scale: 2, zeroCount: 0, offset, counts });
     const pasts = [
       {
@@ -145,7 +145,7 @@ describe('a filled history', () => {
     const sums = sumOfFleets(pasts, 600_000).map(({ fromMs, toMs, values: { tx, errors, p50, p90, p99, tooLow } }) => {
       return [fromMs, toMs, tx, errors, p50, p90, p99, tooLow];
     });
-    // A tenth of 112 transfers and all of the 12 others are slow.
+    // In the first step 12 of 112 transfers are slow, in the second all 12.
     expect(sums).toEqual([
       [590_000, 595_000, 11, undefined, 1, 943, 943, 1],
       [595_000, 600_000, 12, 1, 943, 943, 943, 1],
