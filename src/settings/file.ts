@@ -1,5 +1,5 @@
 /** A configuration file, YAML or JSON: the options under their own names, and a section for `nixl-otel serve`. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { NixlTelemetryError } from '../errors.js';
 import { checkedText, orInvalid } from './checked-text.js';
@@ -13,6 +13,8 @@ import { builderFromModule, isModulePath } from './user-module.js';
 /** Contents of a file. */
 export interface WrittenSettings {
   readonly path: string;
+  /** Folder that relative paths begin at. */
+  readonly folder: string;
   readonly written: Readonly<Record<string, unknown>>;
   readonly serve: Readonly<Record<string, unknown>>;
   /** Returns `file:line:column: key` for a path in the file. */
@@ -42,13 +44,8 @@ export function configSchema(serve: Shape): Record<string, unknown> {
  * Loads a builder from each module that the file names.
  * @throws NixlTelemetryError CONFIG_INVALID, with the place in the file, if one cannot be loaded.
  */
-export function buildersOf({
-  path: file,
-  written,
-  where,
-}: WrittenSettings): (BuilderName | MetricBuilder)[] | undefined {
-  const builders = withAbsolutePaths(OPTION_ROWS.builders, written['builders'], path.dirname(file)) as
-    BuilderName[] | undefined;
+export function buildersOf({ folder, written, where }: WrittenSettings): (BuilderName | MetricBuilder)[] | undefined {
+  const builders = withAbsolutePaths(OPTION_ROWS.builders, written['builders'], folder) as BuilderName[] | undefined;
   return builders?.map((one, i) => {
     if (!isModulePath(one)) return one;
     try {
@@ -68,12 +65,19 @@ export function buildersOf({
  * value and allowed values.
  */
 export function readSettings(file: string, serve?: Shape, onText?: (text: string) => void): WrittenSettings {
-  const text = orInvalid(file, 'the configuration file cannot be read', () =>
-    readFileSync(file, 'utf8').replace(/^\uFEFF/, ''),
-  );
+  const { text, folder } = orInvalid(file, 'the configuration file cannot be read', () => ({
+    text: readFileSync(file, 'utf8').replace(/^\uFEFF/, ''),
+    folder: folderOf(file),
+  }));
   onText?.(text);
   const { value, where } = checkedText(file, text, fileShape(serve));
   const { serve: section = {}, ...written } = value as Record<string, unknown>;
   delete written['$schema'];
-  return { path: file, written, serve: section as Record<string, unknown>, where };
+  return { path: file, folder, written, serve: section as Record<string, unknown>, where };
+}
+
+/** A pipe and a descriptor, as `/dev/stdin`, have no folder: paths begin at the working directory. */
+function folderOf(file: string): string {
+  const isDescriptor = /^\/(dev\/(fd\/|stdin$)|proc\/)/.test(path.resolve(file));
+  return isDescriptor || !statSync(file).isFile() ? process.cwd() : path.dirname(file);
 }

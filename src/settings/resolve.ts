@@ -2,7 +2,6 @@
  * Resolves the value of each option, with its origin. The first of these origins with a value counts: flag or option of the
  * code, variables in the order of the row, configuration file, default. An empty variable counts as not set.
  */
-import path from 'node:path';
 import { readSettings, type WrittenSettings } from './file.js';
 import { type Given, givenValue, resolvedTo } from './given.js';
 import { OPTION_ROWS } from './option-rows.js';
@@ -38,7 +37,7 @@ export function resolveRow(rows: OptionRows, key: string, layers: Layers): Resol
   const { file } = layers;
   const isOfServe = row === (SERVE_ROWS as OptionRows)[key];
   const written = isOfServe ? sectionValue(row.shape, file?.serve[key]) : file?.written[key];
-  if (written !== undefined) return resolvedTo(row, withAbsolutePaths(row, written, path.dirname(file!.path)), 'file');
+  if (written !== undefined) return resolvedTo(row, withAbsolutePaths(row, written, file!.folder), 'file');
   return row.default === undefined ? undefined : resolvedTo(row, defaultOf(row), 'default');
 }
 

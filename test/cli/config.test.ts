@@ -688,6 +688,16 @@ attributes: [{ name: team, source: { constant: x } }]\nserve: { port: 0 }`,
     expect(code).toBe(2);
   });
 
+  it.each(['<(cat "$0")', '/dev/stdin < "$0"', '/proc/self/fd/7 7< "$0"'])(
+    'has its paths relative to the working directory: %s',
+    async (given) => {
+      const file = fileWith('directories: rings');
+      const shell = `'${process.execPath}' '${MAIN}' config print ${given}`;
+      const { stdout } = await new RunningCommand('bash', ['-c', shell, file]).ended;
+      expect(parse(stdout)).toMatchObject({ directories: [path.resolve('rings')] });
+    },
+  );
+
   it('is printed completely', async () => {
     expect(parse((await piped('idleTtlMs: 77', 'config', 'print').ended).stdout)).toMatchObject({ idleTtlMs: 77 });
   });
