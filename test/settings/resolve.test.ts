@@ -9,6 +9,7 @@ import { ALL_SERVE_ROWS } from '../../src/settings/serve-rows.js';
 
 const file = (written: object, serve: object = {}): NonNullable<Layers['file']> => ({
   path: '/c.yaml',
+  folder: '/',
   written: { ...written },
   serve: { ...serve },
   where: () => '',
