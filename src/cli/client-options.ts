@@ -5,7 +5,7 @@ import { reasonOf } from '../errors.js';
 import { filePath, pattern } from '../settings/shape.js';
 import { parserOf } from './flag-parser.js';
 import type { ClientAccess } from './http/client.js';
-import { isReadableOnNetwork, type ServerAddress } from './http/server-address.js';
+import type { ServerAddress } from './http/server-address.js';
 import { note } from './process/output.js';
 
 export interface ClientOptions {
@@ -80,4 +80,10 @@ export function clientFlags({ ca, cert, key, user, passwordFile }: ClientOptions
   const ofTls = url.protocol === 'https:' ? { '--ca': ca, '--cert': cert, '--key': key } : {};
   const all = { ...ofTls, '--user': user, '--password-file': passwordFile };
   return Object.entries(all).flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
+}
+
+/** Returns whether the network between this machine and the server can read what is sent. */
+export function isReadableOnNetwork({ url, socketPath }: ServerAddress): boolean {
+  if (url.protocol !== 'http:' || socketPath !== undefined) return false;
+  return !/^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost)$/.test(url.hostname);
 }

@@ -24,9 +24,3 @@ export function withoutSecrets(url: URL): URL {
   shown.password = '';
   return shown;
 }
-
-/** Returns whether the network between this machine and the server can read what is sent. */
-export function isReadableOnNetwork({ url, socketPath }: ServerAddress): boolean {
-  if (url.protocol !== 'http:' || socketPath !== undefined) return false;
-  return !/^(127(\.\d+){3}|\[::1\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\]|(.+\.)?localhost)$/.test(url.hostname);
-}

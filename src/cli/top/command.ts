@@ -8,9 +8,9 @@ import { addClientOptions, clientAccess, clientFlags } from '../client-options.j
 import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../directory-option.js';
 import { StopRequest } from '../process/stop.js';
 import { SORT_KEYS } from './columns.js';
-import { DEFAULT_INTERVAL_MS, INTERVAL_MS, type TopOptions } from './options.js';
+import type { TopOptions } from './options.js';
 import type { Output } from './outputs.js';
-import { Pace } from './pace.js';
+import { DEFAULT_INTERVAL_MS, INTERVAL_MS, Pace } from './pace.js';
 import { KEYS } from './screen/help.js';
 import { type Source, Tracked, type View } from './tracker.js';
 

@@ -1,5 +1,10 @@
 /** Schedule of frames, without drift. A frame that would be late by an interval is left out. */
+import { wholeNumber } from '../../settings/shape.js';
 import type { StopRequest } from '../process/stop.js';
+
+/** Time between two frames. */
+export const INTERVAL_MS = wholeNumber(100, 3_600_000);
+export const DEFAULT_INTERVAL_MS = 1_000;
 
 export class Pace {
   readonly #stop: StopRequest;

@@ -17,7 +17,7 @@ import { isObject } from '../../../arguments.js';
 import { reasonOf } from '../../../errors.js';
 import { boolean, type Shape, word, wrong } from '../../../settings/shape.js';
 import { SORT_KEYS } from '../columns.js';
-import { INTERVAL_MS } from '../options.js';
+import { INTERVAL_MS } from '../pace.js';
 import type { UiState } from './keys.js';
 
 /** Format of the file. A new choice needs no new version: others keep what they do not know. */

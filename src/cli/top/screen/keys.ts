@@ -1,7 +1,7 @@
 /** Keys of the screen, and the state that they change. Pure. */
 import type { Key } from 'node:readline';
 import { SORT_KEYS, type SortKey } from '../columns.js';
-import { DEFAULT_INTERVAL_MS } from '../options.js';
+import { DEFAULT_INTERVAL_MS } from '../pace.js';
 import type { Selection } from '../selection.js';
 
 export interface UiState extends Selection {
