@@ -1,4 +1,4 @@
-/** Made-up answers of serve for its live page: agents whose numbers change with each second, and ten minutes of history. */
+/** Generates answers of serve for its live page: agents with new numbers each second, and ten minutes of history. */
 import { pointsFor } from '../../dist/cli/history/agent-history.js';
 
 const POINTS = 600;

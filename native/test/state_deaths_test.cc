@@ -96,7 +96,7 @@ bool runUntil(const std::string& path, int last) {
   return true;
 }
 
-// Makes the state file tell of this writer.
+// Writes this writer into the state file.
 void keepWriter(const std::string& path, const ProcessId& writer, uint64_t pidNamespace) {
   std::string reason;
   const auto file = StateFile::open(path, plan(), reason);

@@ -461,12 +461,12 @@ function serve(queries) {
     graph('Processor time', perHost(rate('process.cpu.time', RATE)), {
       unit: 'percentunit',
       fill: 0,
-      description: 'Of all threads of serve, in user and in kernel mode. 100 % is one core.',
+      description: 'Time of all threads of serve, in user and in kernel mode. 100 % is one core.',
     }),
     graph('Open descriptors', perHost(values('process.unix.file_descriptor.count')), {
       unit: 'short',
       fill: 0,
-      description: 'Of files, rings and connections.',
+      description: 'Descriptors of files, rings and connections.',
     }),
   ];
 }

@@ -32,7 +32,7 @@ export function statOf(file: string, complain: Complain): Stats | undefined {
 /** Reason for a file that Node.js cannot open by its name, unlike serve, whose native part knows the bytes. */
 export const NOT_UTF8 = 'its name is not UTF-8. Only serve reads it; give its agent another name';
 
-/** Returns true for a path that stands for bytes that are not UTF-8: Node.js replaces them, and then finds no such file. */
+/** Returns whether the path was made from bytes that are not UTF-8: Node.js replaces them, and then finds no such file. */
 export function isUndecodable(file: string): boolean {
   return file.includes('\ufffd') && !existsSync(file);
 }

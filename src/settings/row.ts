@@ -56,7 +56,7 @@ export interface OptionRow<T = unknown> {
   readonly defaultText?: string;
   /** A single value counts as a list of it. */
   readonly isList?: true;
-  /** Tells which texts of the value are paths. In a file they are relative to its folder. */
+  /** Returns whether a text of the value is a path. In a file it is relative to the file's folder. */
   readonly isPath?: (text: string) => boolean;
   /** Part of the library that gets the value as it is. */
   readonly passedTo?: Part;

@@ -11,7 +11,7 @@ interface Panel {
   type: string;
   description: string;
   targets?: { expr: string; legendFormat: string }[];
-  /** Of a collapsed row. */
+  /** Panels of a collapsed row. */
   panels?: Panel[];
 }
 

@@ -28,7 +28,7 @@ type Instances = Record<string, string>;
 export interface SpelledFleet {
   readonly prometheus: Backend;
   readonly serves: Instances;
-  /** Of services with NixlInstrumentation and a custom builder. */
+  /** Services with NixlInstrumentation and a custom builder. */
   readonly services: Instances;
 }
 

@@ -21,7 +21,7 @@ export interface TimedCounts {
   readonly counts: ExponentialTally;
 }
 
-/** What serve has recorded, oldest first. */
+/** Points that serve has recorded, oldest first. */
 export interface Past {
   /** Time of the newest ones, by the clock of all of them. */
   readonly takenMs: number;

@@ -33,7 +33,7 @@ function requestFrom(remoteAddress: string, password: string): IncomingMessage {
 it('a client with many addresses has the limit of one', async () => {
   const file = path.join(temporaryDirectory(), 'web.yml');
   writeFileSync(file, JSON.stringify({ basic_auth_users: { scraper: hashOf('right') } }));
-  // Of dist: its thread is a file of its own.
+  // From dist: the thread that checks passwords is a file there.
   const { WebGate } = (await import(dist('cli/access/gate.js'))) as typeof GateModule;
   const gate = new WebGate(file, true);
   onTestFinished(() => gate.close());

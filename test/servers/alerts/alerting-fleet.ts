@@ -18,7 +18,7 @@ export interface AlertingFleet {
   readonly failing: () => Promise<string[]> | string[];
   /** Starts a serve whose series have this name as `instance`. */
   add(instance: string, directory: string, flags?: readonly string[]): Promise<RunningCommand>;
-  /** The same, and all its rings are reported as suspect while `isSuspect` says so. */
+  /** Starts a serve as `add` does. It reports all its rings as suspect while `isSuspect` returns true. */
   addSuspect(instance: string, directory: string, isSuspect: () => boolean): Promise<void>;
 }
 

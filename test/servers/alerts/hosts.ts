@@ -1,4 +1,4 @@
-/** What happens on hosts: agents, and settings of serve that let an alert fire. */
+/** Hosts on which alerts fire: their agents, and the settings of serve. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';

@@ -8,7 +8,7 @@ import type { Row } from '../tracker.js';
 /** The console of Linux draws what it does not know. */
 const WITHOUT_CLIPBOARD = new Set(['linux', 'dumb', 'vt100', 'vt220']);
 
-/** Returns whether terminals of this kind may have the sequence of `clipboardSequence()`. They do not say so. */
+/** Returns whether terminals of this kind may know the sequence of `clipboardSequence()`: a terminal cannot be asked. */
 export function mayHaveClipboard(term = ''): boolean {
   return !WITHOUT_CLIPBOARD.has(term);
 }

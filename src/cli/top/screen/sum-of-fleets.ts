@@ -40,7 +40,7 @@ function sumOfKnown(values: readonly number[]): number | undefined {
   return known.length === 0 ? undefined : known.reduce((sum, value) => sum + value, 0);
 }
 
-/** Of counts whose time lies partly outside, only the share inside is added, as if the transfers were spread evenly. */
+/** Returns percentiles of the transfers in a span. Counts that overlap an end of it are taken in proportion to the overlap. */
 function percentilesBetween(all: readonly TimedCounts[], fromMs: number, toMs: number) {
   const inside = all.flatMap((one): ExponentialTally[] => {
     const sharedMs = Math.min(toMs, one.toMs) - Math.max(fromMs, one.fromMs);
