@@ -69,8 +69,8 @@ struct SourceReport {
 
 // Place of a snapshot between two of its parts. It refers to no agent: one that ended may be released meanwhile.
 struct SnapshotPlace {
-  Clock::time_point begin{};  // of the first part
-  std::string last;           // path of the last agent that was visited
+  Clock::time_point begin = Clock::now();  // before the first part
+  std::string last;                        // path of the last agent that was visited
   bool isComplete = false;
 };
 

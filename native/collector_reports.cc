@@ -16,7 +16,6 @@ bool Collector::snapshot(Source& source, uint32_t reader, const Visit& visit, Wa
 
 bool Collector::snapshotPart(Source& source, SnapshotPlace& place, size_t most, const Visit& visit,
                              WaitBudget& budget) {
-  if (place.begin == Clock::time_point{}) place.begin = Clock::now();
   std::vector<SourceAgent> agents;
   {
     FairLock lock(collectorMutex, std::defer_lock);

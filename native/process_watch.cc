@@ -39,6 +39,11 @@ ssize_t readBegin(const std::string& path, char* text, size_t room) {
   return got;
 }
 
+// `startTime`: of the process that has the pid now.
+bool isOver(const ProcessId& process, uint64_t startTime) {
+  return startTime != kStartUnknown && startTime != process.startTime;
+}
+
 // Returns the pid that /proc has for the process of a pidfd; 0 if it has none. /proc may be that of another pid
 // namespace than the one in which pidfd_open() takes a pid.
 pid_t pidInProc(const FileDescriptor& pidfd) {
@@ -67,10 +72,7 @@ uint64_t processStartTime(pid_t pid) {
   return state == 'Z' || state == 'X' ? 0 : start;  // a zombie writes nothing
 }
 
-bool hasEnded(const ProcessId& process) {
-  const uint64_t startTime = processStartTime(process.pid);
-  return startTime != kStartUnknown && startTime != process.startTime;
-}
+bool hasEnded(const ProcessId& process) { return isOver(process, processStartTime(process.pid)); }
 
 void ProcessWatch::beginPass() {
   std::erase_if(watched_, [](const auto& entry) { return !entry.second.isChecked; });
@@ -97,12 +99,11 @@ void ProcessWatch::beginPass() {
 bool ProcessWatch::hasEnded(const ProcessId& process) {
   const auto [at, isNew] = watched_.try_emplace(process);
   Watched& watched = at->second;
-  if (std::exchange(watched.isChecked, true)) return watched.hasEnded;
-  if (watched.pidfd.valid()) return watched.hasEnded;
+  if (std::exchange(watched.isChecked, true) || watched.pidfd.valid()) return watched.hasEnded;
   // Before the start time is read: if that is right, the pidfd is of this process, and not of a later one with its pid.
   if (isNew) watched.pidfd = open(process);
   const uint64_t startTime = processStartTime(process.pid);
-  watched.hasEnded = startTime != kStartUnknown && startTime != process.startTime;
+  watched.hasEnded = isOver(process, startTime);
   if (startTime != process.startTime) watched.pidfd.reset();
   pidfds_ += watched.pidfd.valid();
   return watched.hasEnded;

@@ -37,8 +37,9 @@ const PROBLEM_STATES: readonly RingProblem['state'][] = [
   'no_rings',
 ];
 
-export function single(value: number): SelfPoint[] {
-  return [{ labels: NO_LABELS, value }];
+/** Returns no point for an unknown value. */
+export function single(value: number | undefined): SelfPoint[] {
+  return value === undefined ? [] : [{ labels: NO_LABELS, value }];
 }
 
 function countedBy<T extends string>(key: 'life' | 'state', values: readonly T[], found: readonly T[]): SelfPoint[] {

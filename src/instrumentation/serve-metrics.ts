@@ -6,7 +6,7 @@
 import type { Naming } from '../mapping/index.js';
 import * as semconv from '../mapping/semconv.js';
 import { PACKAGE_VERSION } from '../package.js';
-import { OWN_METRICS, type ProcessMetricName } from '../settings/reserved-names.js';
+import type { ProcessMetricName } from '../settings/reserved-names.js';
 import { own, type OwnMetric, single } from './self-metrics.js';
 import { type ProcessState, REFUSAL_REASONS, type ServeState } from './serve-state.js';
 
@@ -58,13 +58,13 @@ export const EXPORT_METRICS: readonly ServeMetric[] = [
     semconv.METRIC_NIXL_HTTP_CONFIG_STALE,
     '{file}',
     '1 if files of the web configuration have changed and cannot be used.',
-    ({ access }) => (access === undefined ? [] : single(access.isStale ? 1 : 0)),
+    ({ access }) => single(access && Number(access.isStale)),
   ),
   own(
     semconv.METRIC_NIXL_HTTP_CERTIFICATE_EXPIRY,
     's',
     'End of the validity of the certificate that serve shows, in seconds since the epoch.',
-    ({ access }) => (access?.certificateExpirySeconds === undefined ? [] : single(access.certificateExpirySeconds)),
+    ({ access }) => single(access?.certificateExpirySeconds),
   ),
 ];
 
@@ -73,7 +73,7 @@ interface ProcessMetric {
   readonly names: Readonly<Partial<Record<Naming, ProcessMetricName>>>;
   readonly unit: string;
   readonly description: string;
-  readonly read: (state: ProcessState) => number | undefined;
+  readonly field: keyof ProcessState;
 }
 
 export const PROCESS_METRICS: readonly ProcessMetric[] = [
@@ -81,48 +81,43 @@ export const PROCESS_METRICS: readonly ProcessMetric[] = [
     names: { nixl: 'process_cpu_seconds_total', otel: 'process.cpu.time' },
     unit: 's',
     description: 'CPU time of serve, of all threads, in user and in kernel mode.',
-    read: ({ cpuSeconds }) => cpuSeconds,
+    field: 'cpuSeconds',
   },
   {
     names: { nixl: 'process_resident_memory_bytes', otel: 'process.memory.usage' },
     unit: 'By',
     description: 'Resident memory of serve.',
-    read: ({ residentBytes }) => residentBytes,
+    field: 'residentBytes',
   },
   {
     names: { nixl: 'process_open_fds', otel: 'process.unix.file_descriptor.count' },
     unit: '{file_descriptor}',
     description: 'Open file descriptors of serve.',
-    read: ({ openDescriptors }) => openDescriptors,
+    field: 'openDescriptors',
   },
   {
     names: { nixl: 'process_max_fds' },
     unit: '{file_descriptor}',
     description: 'Most file descriptors that serve may open.',
-    read: ({ maxDescriptors }) => maxDescriptors,
+    field: 'maxDescriptors',
   },
   {
     names: { nixl: 'process_start_time_seconds' },
     unit: 's',
     description: 'Start of serve, in seconds since the epoch.',
-    read: ({ startSeconds }) => startSeconds,
+    field: 'startSeconds',
   },
   {
     names: { otel: 'process.uptime' },
     unit: 's',
     description: 'Time since the start of serve.',
-    read: ({ uptimeSeconds }) => uptimeSeconds,
+    field: 'uptimeSeconds',
   },
 ];
 
-function processMetric({ names, unit, description, read }: ProcessMetric, naming: Naming): ServeMetric[] {
+function processMetric({ names, unit, description, field }: ProcessMetric, naming: Naming): ServeMetric[] {
   const name = names[naming];
-  if (name === undefined) return [];
-  const points: ServeMetric['points'] = ({ process }) => {
-    const value = read(process);
-    return value === undefined ? [] : single(value);
-  };
-  return [{ name, kind: OWN_METRICS[name], unit, description, points }];
+  return name === undefined ? [] : [own(name, unit, description, ({ process }) => single(process[field]))];
 }
 
 function metricsIn(naming: Naming): readonly ServeMetric[] {

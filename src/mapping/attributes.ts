@@ -110,10 +110,10 @@ const PLAIN: Readonly<Record<PlainSource, Read>> = {
   pod_uid: ({ process }) => process?.podUid,
 };
 
-/** Values that would be wrong in another spelling. */
-const TEXT_SOURCES: readonly AttributeSource[] = ['gpu_identifier', 'process_name', 'container_id', 'pod_uid'];
 /** Sources that need the agent's container or pod, or the name of its process. */
 const IDENTITY_SOURCES: readonly AttributeSource[] = ['process_name', 'container_id', 'pod_uid'];
+/** Values that would be wrong in another spelling. */
+const TEXT_SOURCES: readonly AttributeSource[] = ['gpu_identifier', ...IDENTITY_SOURCES];
 
 const WITHOUT_PROCESS: readonly AttributeSource[] = ['agent', 'hostname'];
 

@@ -1,7 +1,7 @@
 /** Addresses that serve listens on, as `--listen` takes them. */
 import { isIP, SocketAddress } from 'node:net';
 import path from 'node:path';
-import { also, hostName, oneOrMore, pattern, type Problem, refuse, type Shape } from './shape.js';
+import { also, hostName, oneOrMore, pattern, type Problem, refuse, type Shape, textOf } from './shape.js';
 import { PORT } from './nixl-variables.js';
 
 export type ListenAddress = TcpAddress | UnixAddress;
@@ -26,22 +26,7 @@ const MOST_NAME_BYTES = 80;
 const PATHS = `an absolute path of at most ${MOST_PATH_BYTES} bytes with a name of at most ${MOST_NAME_BYTES} bytes in its folder`;
 const ALLOWED = `host:port, [IPv6]:port, :port for all addresses, or unix: and ${PATHS}`;
 
-const listenText: Shape<string> = {
-  allowed: ALLOWED,
-  schema: { type: 'string', minLength: 1 },
-  problems(given, path = []) {
-    try {
-      listenText.parse!(given as string);
-      return [];
-    } catch {
-      return [{ path, text: `is ${JSON.stringify(given)}; allowed: ${ALLOWED}` }];
-    }
-  },
-  parse(text) {
-    listenAddressIn(text, 0);
-    return text;
-  },
-};
+const listenText = textOf(ALLOWED, { minLength: 1 }, (text) => addressOf(text, 0) !== undefined);
 
 const oneOrMoreTexts = oneOrMore(listenText, `${ALLOWED}; or a non-empty array of these`);
 
@@ -61,17 +46,21 @@ export const socketMode = pattern('an octal number of three digits, in quotes, a
  * @throws Refusal
  */
 export function listenAddressIn(text: string, mode: number): ListenAddress {
+  return addressOf(text, mode) ?? refuse(ALLOWED);
+}
+
+function addressOf(text: string, mode: number): ListenAddress | undefined {
   if (text.startsWith(UNIX)) {
     const socketPath = text.slice(UNIX.length);
     const isPath = /^\/[^\0]*[^/\0]$/.test(socketPath);
     const nameBytes = Buffer.byteLength(path.basename(socketPath));
     const fits = nameBytes <= MOST_NAME_BYTES && Buffer.byteLength(socketPath) <= MOST_PATH_BYTES;
-    return isPath && fits ? { socketPath, mode } : refuse(ALLOWED);
+    return isPath && fits ? { socketPath, mode } : undefined;
   }
   const [, host, port] = /^(\[.*\]|[^:]*):(\d+)$/.exec(text) ?? [];
-  if (port === undefined || PORT.problems(Number(port)).length > 0) return refuse(ALLOWED);
+  if (port === undefined || PORT.problems(Number(port)).length > 0) return undefined;
   if (host === '') return { host: undefined, port: Number(port) };
-  return hostName.problems(host).length > 0 ? refuse(ALLOWED) : { host: hostName.parse!(host!), port: Number(port) };
+  return hostName.problems(host).length > 0 ? undefined : { host: hostName.parse!(host!), port: Number(port) };
 }
 
 function addressesIn(texts: readonly string[]): ListenAddress[] {

@@ -50,7 +50,8 @@ export function value<T>(
 
 export const boolean = value<boolean>('true or false', { type: 'boolean' }, (given) => typeof given === 'boolean');
 
-function textOf(allowed: string, schema: JsonSchema, check: (given: string) => boolean): Shape<string> {
+/** A text that is right or wrong as a whole. */
+export function textOf(allowed: string, schema: JsonSchema, check: (given: string) => boolean): Shape<string> {
   return value(
     allowed,
     { type: 'string', ...schema },

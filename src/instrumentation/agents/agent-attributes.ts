@@ -3,8 +3,8 @@ import { type AgentSnapshot, AttributeRegistry, type Attributes } from '../../ma
 import { oneLine } from '../../one-line.js';
 import { processStart } from '../../shm-bridge/agent-process.js';
 import { KeptSnapshot } from '../../shm-bridge/kept-snapshot.js';
-import { type ProcessIdentity, readProcessIdentity } from '../../shm-bridge/process-identity.js';
-import { type AgentProcess, MOST_ATTRIBUTE_BYTES, readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
+import { readProcessIdentity } from '../../shm-bridge/process-identity.js';
+import { MOST_ATTRIBUTE_BYTES, readAgentProcess, type RingSource } from '../../shm-bridge/index.js';
 import type { DiagOnce } from '../feed/diag-once.js';
 import { AgentInstances } from './agent-instances.js';
 import { factsIn, type KeptFacts, keptText } from './kept-facts.js';
@@ -28,7 +28,7 @@ interface AgentAttributesOptions {
 interface ReadProcess {
   readonly start?: string | undefined;
   /** Undefined if the process has ended or cannot be read. */
-  readonly seen?: (AgentProcess & Partial<Omit<ProcessIdentity, 'isHidden'>>) | undefined;
+  readonly seen?: Omit<KeptFacts, 'start' | 'instance'> | undefined;
 }
 
 interface Resolved {

@@ -154,8 +154,7 @@ export class SourceFeed implements SnapshotFeed {
   async end(use: (last: FeedSnapshot) => void): Promise<void> {
     if (this.source.closed) return;
     await this.source.hold();
-    const snapshot = this.#logged(this.source.snapshot());
-    this.#recoveryLog.write(snapshot);
+    const snapshot = this.#noted(this.source.snapshot());
     const recovered = new Map<number, RecoveredCounts>();
     for (const { id, recovered: isRecovered } of snapshot.agents) {
       const counts = isRecovered ? this.source.recoveredCounts(id) : undefined;
