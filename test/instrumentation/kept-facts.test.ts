@@ -106,6 +106,25 @@ it('continues the numbers of the agents of a process, whichever of them are left
   expect(agents.map((one) => attributes.of(one)['instance'])).toEqual([6, 5, 3, 7]);
 });
 
+it('keeps the number of an agent that a snapshot in slices lacks, because it was attached meanwhile', () => {
+  const processes = { [process.pid]: { environment: { RANK: '4' } } };
+  const attributes = attributesOver(new InMemorySource(), processes);
+  attributes.unwatch();
+  const [old, late] = [1, 2].map((id) => agentSnapshot({ id, agent: `a${id}`, pid: process.pid }));
+  attributes.number([old!, late!]);
+  const resolved = attributes.resolved(late!);
+  attributes.resolved(old!);
+  attributes.keep([old!]);
+  attributes.number([old!, late!]);
+  expect(attributes.resolved(late!)).toBe(resolved);
+  expect(resolved.attributes).toMatchObject({ instance: 1, rank: 4 });
+  attributes.keep([old!, late!]);
+  // Two snapshots in a row lack an agent that has gone.
+  for (let i = 0; i < 2; i++) attributes.keep([old!]);
+  expect(attributes.resolved(late!)).not.toBe(resolved);
+  attributes.keep([]);
+});
+
 it('keeps neither a text that is too long nor that of an earlier process, and logs this once, at level debug', () => {
   const source = new InMemorySource();
   const debug = vi.fn();

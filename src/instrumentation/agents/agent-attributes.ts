@@ -55,6 +55,8 @@ export class AgentAttributes {
   /** Pod of this process. */
   readonly #ownPod: string | undefined;
   #byId = new Map<number, Known>();
+  /** Agents that the last snapshot lacked. */
+  #missing: ReadonlySet<number> = new Set();
   /** Keeps the facts about processes for the next process of serve. */
   #source: RingSource | undefined;
   #watch: NodeJS.Timeout | undefined;
@@ -125,11 +127,19 @@ export class AgentAttributes {
     return !this.#needsProcess || this.#pidOf(agent) !== undefined || takenMs - agent.startTimeMs >= SETTLE_MS;
   }
 
-  /** Forgets all other agents. */
+  /**
+   * Forgets agents that this snapshot and the one before lack. One snapshot in slices may lack an agent that was attached
+   * meanwhile, and that watch() has already seen.
+   */
   keep(agents: readonly AgentSnapshot[]): void {
-    if (this.#byId.size <= agents.length) return;
+    if (this.#byId.size <= agents.length && this.#missing.size === 0) return;
     const ids = new Set(agents.map(({ id }) => id));
-    for (const id of this.#byId.keys()) if (!ids.has(id)) this.#byId.delete(id);
+    const missing = [...this.#byId.keys()].filter((id) => !ids.has(id));
+    for (const id of missing) {
+      if (this.#missing.has(id)) this.#byId.delete(id);
+      else ids.add(id);
+    }
+    this.#missing = new Set(missing);
     this.#instances?.keep(ids);
   }
 
