@@ -70,7 +70,7 @@ void Agent::recover() {
   const AgentRecord record = state_->record();
   retired_ = record.retired;
   replacements_ = record.replacements;
-  fullTime_ = std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double, std::milli>(record.fullMs));
+  fullTime_ = fromMs(record.fullMs);
   lastEventMs_ = record.lastEventMs;
   moved_ = record.lastEventMs != 0;
   continued_ = true;

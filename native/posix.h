@@ -18,6 +18,10 @@ inline double toMs(Clock::duration time) { return std::chrono::duration<double, 
 inline double toMs(const timespec& time) {
   return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
 }
+// The inverse of toMs(). Rounds, because a double can be a little less than the nanoseconds from which it was computed.
+inline Clock::duration fromMs(double ms) {
+  return std::chrono::round<Clock::duration>(std::chrono::duration<double, std::milli>(ms));
+}
 
 // Milliseconds since the Unix epoch.
 double wallClockMs();

@@ -174,6 +174,13 @@ TEST(continuesAfterAnEndAndAnotherOne) {
   CHECK(isStateMark(load<int32_t>(rings.path, 20)));
 }
 
+TEST(restoresEachNanosecond) {
+  for (int64_t ns = 0; ns < 100'000; ++ns) {
+    const Clock::duration time{ns * 7919};
+    REQUIRE_EQ(fromMs(toMs(time)).count(), time.count());
+  }
+}
+
 TEST(continuesTimesOfAnAgent) {
   const Rings rings;
   RingWriter ring;
