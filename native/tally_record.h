@@ -58,6 +58,10 @@ class TallySections {
   KeptTransfers transfers_[2];
 };
 
+// A state file with this count, or a larger one, is damaged: a machine counts for a thousand years to get there. So
+// sums cannot overflow after a restart.
+inline constexpr uint64_t kMostValues = uint64_t{1} << 60;
+
 // Restores a tally from the sections of a half.
 class TallyRestorer {
  public:

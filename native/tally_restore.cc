@@ -11,8 +11,6 @@ namespace {
 
 constexpr WideSum wide(const uint64_t (&halves)[2]) { return WideSum{halves[1]} << 64 | halves[0]; }
 
-constexpr uint64_t kMostValues = uint64_t{1} << 60;  // a machine counts for a thousand years to get there
-
 // True if so many u64 values can have been counted, with this sum.
 constexpr bool canSum(uint64_t values, WideSum sum) {
   return values != 0 && values < kMostValues && sum <= WideSum{values} * UINT64_MAX;

@@ -41,6 +41,14 @@ void countOn(Tally& tally) {
              tapped);
 }
 
+// True if countOn() may bring a count to kMostValues, which does not restore. Only forged counts are so large.
+bool nearLimits(const Tally& tally) {
+  constexpr uint64_t most = kMostValues - 1000;
+  bool near = tally.memoryInUse() > WideSum{most} * UINT64_MAX;
+  for (const EventTally& event : tally.events()) near |= event.count > most;
+  return near || tally.transmit().count > most || tally.receive().count > most;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -65,7 +73,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::vector<Section> sections;
     EXPECT(readSections(std::span(half).first(to.bytes()), sections));
     Tally again(fuzzPlan());
-    EXPECT(TallyRestorer(again).restore(sections, reason));
+    EXPECT(TallyRestorer(again).restore(sections, reason) || nearLimits(*image.tally));
     countOn(*image.tally);
   }
   return 0;
