@@ -1,7 +1,7 @@
 // `npm run bench [-- NAME ...] [--json | --markdown | --update] [--quick]`: builds the native programs and runs all
 // benches, or the named ones. Figures are medians of several runs after a warm-up, with references of the same run:
 // ratios of two machines can be compared, figures cannot. --update writes the tables into docs/performance.md. --quick
-// only checks that the benches work.
+// only checks that the benches work: a time above its limit is printed, and is no failure.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -48,7 +48,7 @@ for (const name of positionals.length > 0 ? positionals : benches) {
   }
   for (const text of bench.violations?.(rows) ?? []) {
     console.error(`${name}: ${text}`);
-    process.exitCode = 1;
+    if (!values.quick) process.exitCode = 1; // other work on the machine makes a frame slower
   }
   if (values.update && rows.length > 0)
     writeFileSync(PAGE, withTable(readFileSync(PAGE, 'utf8'), name, markdownTable(table)));

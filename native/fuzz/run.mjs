@@ -1,5 +1,6 @@
 // `npm run fuzz -- --seconds 60` builds the fuzz targets and runs each of them for that time. A run begins with the
 // corpus in this folder and the findings of earlier runs on this machine. It writes failing inputs to native/build/fuzz.
+// Inputs are random; with `--seed 1` they are the same in each run, as far as the time reaches.
 // To repeat one, pass its path: `npm run fuzz -- --target mutations native/build/fuzz/crash-...`.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
@@ -17,13 +18,15 @@ const targets = readdirSync(folder)
 const { values, positionals } = parseArgs({
   options: {
     seconds: { type: 'string', default: '60' },
+    seed: { type: 'string', default: '0' }, // libFuzzer's word for a random seed
     target: { type: 'string' },
     help: { type: 'boolean', short: 'h' },
   },
   allowPositionals: true,
 });
-if (values.help || !/^\d+$/.test(values.seconds) || (values.target && !targets.includes(values.target))) {
-  console.error(`usage: npm run fuzz -- [--seconds N] [--target ${targets.join('|')}] [FILE...]`);
+const numbers = [values.seconds, values.seed].every((text) => /^\d{1,9}$/.test(text));
+if (values.help || !numbers || (values.target && !targets.includes(values.target))) {
+  console.error(`usage: npm run fuzz -- [--seconds N] [--seed N] [--target ${targets.join('|')}] [FILE...]`);
   process.exit(values.help ? 0 : 2);
 }
 const compiler = process.env.CLANGXX ?? 'clang++';
@@ -39,7 +42,7 @@ for (const target of values.target ? [values.target] : targets) {
   const what =
     positionals.length > 0
       ? positionals
-      : [`-max_total_time=${values.seconds}`, found, path.join(folder, 'corpus', target)];
+      : [`-max_total_time=${values.seconds}`, `-seed=${values.seed}`, found, path.join(folder, 'corpus', target)];
   console.log(`${target}: ${positionals.length > 0 ? positionals.join(' ') : `${values.seconds} s`}`);
   // An input takes milliseconds. The largest files that a target reads are sparse files of 2^24 slots.
   const limits = ['-max_len=1024', '-timeout=20', '-rss_limit_mb=2048', `-artifact_prefix=${build}/`];
