@@ -1,11 +1,21 @@
 /** Addresses of `--url`: of a running serve, or of another exposition. */
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { credentialsIn, type ServerAddress } from './http/server-address.js';
 
 const HAS_SCHEME = /^[a-z][a-z\d+.-]*:\/\//i;
 const UNIX = 'unix:';
 /** Port of serve, for an address without a scheme. */
 const DEFAULT_PORT = 9464;
+
+/** Parses addresses as addressesIn() does. Ends the command if one is invalid. */
+export function serverAddresses(texts: readonly string[], command: Command): readonly ServerAddress[] {
+  try {
+    return addressesIn(texts);
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return command.error(`error: ${error.message}`);
+    throw error;
+  }
+}
 
 /**
  * Parses addresses; one that is given twice counts once. `gpu-node-17:9464` means `http://gpu-node-17:9464`.
@@ -17,7 +27,7 @@ export function addressesIn(texts: readonly string[]): readonly ServerAddress[] 
 }
 
 /** @throws InvalidArgumentError */
-export function addressIn(text: string): ServerAddress {
+function addressIn(text: string): ServerAddress {
   if (text.startsWith(`${UNIX}/`)) {
     return { name: text, url: new URL('http://localhost/'), socketPath: text.slice(UNIX.length) };
   }

@@ -1,5 +1,6 @@
 /** The line of rates that demo prints. Pure. */
 import type { AgentSnapshot, Snapshot } from '../../shm-bridge/types.js';
+import { plural } from '../../plural.js';
 import { amount } from '../figures/formats.js';
 import { Interval } from '../figures/rates.js';
 import { ratesOf, rateTexts, totalsOf } from '../figures/totals.js';
@@ -26,8 +27,7 @@ function withTotals({ takenMs, agents }: Snapshot) {
 }
 
 function agentCount({ agents }: Snapshot): string {
-  const present = agents.filter(({ exported, life }) => exported && life !== 'dead').length;
-  return present === 1 ? '1 agent' : `${present} agents`;
+  return plural(agents.filter(({ exported, life }) => exported && life !== 'dead').length, 'agent');
 }
 
 /** Number of all events of all agents. */

@@ -1,11 +1,11 @@
 /** `nixl-otel doctor`: why there are no metrics, or too few. Drains, locks and changes nothing. */
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { oneLine, printableJson } from '../../one-line.js';
+import { plural } from '../../plural.js';
 import { wholeNumber } from '../../settings/shape.js';
 import { addClientOptions, clientAccess, type ClientOptions } from '../client-options.js';
 import { addDirectoryOption } from '../directory-option.js';
 import { parserOf } from '../flag-parser.js';
-import type { ServerAddress } from '../http/server-address.js';
 import { ExitCode, Failure } from '../process/failure.js';
 import { print } from '../process/output.js';
 import type { Finding, Status } from './finding.js';
@@ -55,28 +55,14 @@ async function doctor(options: DoctorOptions, command: Command): Promise<void> {
   if (texts.length > 0) throw new Failure(texts.join(', '), ExitCode.FAILED);
 }
 
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
-}
-
 async function findingsOf(options: DoctorOptions, command: Command): Promise<Finding[]> {
   const { dir, pid, url } = options;
-  const address = url === undefined ? undefined : await addressOf(url, command);
-  const access = clientAccess(options, address === undefined ? [] : [address], command);
+  const addresses = url === undefined ? [] : (await import('../url-option.js')).serverAddresses([url], command);
+  const access = clientAccess(options, addresses, command);
   const { hostFindings, processAndItsRings, serveFindings } = await import('./checks.js');
-  if (address !== undefined) return serveFindings(address, access);
+  if (addresses.length > 0) return serveFindings(addresses[0]!, access);
   if (pid !== undefined) return processAndItsRings(pid);
   return hostFindings(dir);
-}
-
-async function addressOf(url: string, command: Command): Promise<ServerAddress> {
-  const { addressIn } = await import('../url-option.js');
-  try {
-    return addressIn(url);
-  } catch (error) {
-    if (error instanceof InvalidArgumentError) return command.error(`error: ${error.message}`);
-    throw error;
-  }
 }
 
 function asText({ status, finding, subject, what, why, mend }: Finding): string {

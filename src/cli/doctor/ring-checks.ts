@@ -4,6 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findWriters, inspectRing } from '../../shm-bridge/ring.js';
 import type { RingInspection } from '../../shm-bridge/types.js';
+import { plural } from '../../plural.js';
 import { amount } from '../figures/formats.js';
 import { filesBelow, statOf } from '../ring-files.js';
 import type { Place } from './directory-checks.js';
@@ -66,7 +67,7 @@ const OF_STATES: Readonly<Record<string, FindingName>> = {
 function headerFindings(subject: string, rings: readonly CheckedRing[]): Finding[] {
   const versions = new Set(rings.flatMap(({ wireVersion }) => wireVersion ?? []));
   const ready = rings.filter(({ state }) => state === 'ready').length;
-  const all = `${ringsText(ready)} with wire version ${[...versions].sort().join(', ')}`;
+  const all = `${plural(ready, 'ring')} with wire version ${[...versions].sort().join(', ')}`;
   // Rings on a network file system are incompatible, too: a finding of the directory.
   const unusable = rings.filter(({ state, reason }) => state !== 'ready' && !reason.startsWith('on '));
   const byState = Object.entries(OF_STATES).flatMap(([state, name]) => {
@@ -90,7 +91,7 @@ function writerFindings(subject: string, rings: readonly CheckedRing[]): Finding
   return [
     ...(written === 0
       ? []
-      : [ok('writers', subject, `${ringsText(written)} written by ${listed([...writers].map(titleOf))}`)]),
+      : [ok('writers', subject, `${plural(written, 'ring')} written by ${listed([...writers].map(titleOf))}`)]),
     ...inOneFinding(
       seesAllProcesses() ? 'writer-gone' : 'writer-unseen',
       subject,
@@ -114,7 +115,7 @@ async function drainFindings(subject: string, rings: readonly CheckedRing[], for
   return [
     ...(held === 0
       ? []
-      : [ok('consumers', subject, `${ringsText(held)} drained by ${listed([...holders].map(titleOf))}`)]),
+      : [ok('consumers', subject, `${plural(held, 'ring')} drained by ${listed([...holders].map(titleOf))}`)]),
     ...inOneFinding(
       'full-undrained',
       subject,
@@ -147,8 +148,6 @@ async function undrainedOf(rings: readonly CheckedRing[], force: boolean): Promi
 }
 
 const isFull = ({ pending, capacity }: RingInspection): boolean => pending !== undefined && pending === capacity! - 1;
-
-const ringsText = (count: number): string => (count === 1 ? '1 ring' : `${count} rings`);
 
 /** Returns no finding for no ring. The values of the command are those of the first one. */
 function inOneFinding(

@@ -82,7 +82,7 @@ function readiness(subject: string, { status, text }: HttpAnswer): Finding[] | u
   if ((status === 401 || status === 403) && REFUSED.test(first)) {
     return [finding('serve-refuses', { subject, what: first, values: { URL: subject } })];
   }
-  const [isReady, agents] = /^ready(?:, (\d+) agents)?$/.exec(first) ?? [];
+  const [isReady, agents] = /^ready(?:, ([\d,]+) agents?)?$/.exec(first) ?? [];
   if (status !== 200 || isReady === undefined) return undefined;
   if (agents === undefined) return [ok('serve', subject, 'ready; it shows its agents only with credentials')];
   return [

@@ -1,5 +1,6 @@
 /** Readiness of serve. Pure. */
 import { oneLine } from '../../one-line.js';
+import { plural } from '../../plural.js';
 import type { CollectorStats, Snapshot } from '../../shm-bridge/types.js';
 
 /** Without a tick for this long, the collector thread counts as blocked. */
@@ -16,7 +17,7 @@ export function readiness(snapshot: Snapshot | undefined): { ready: boolean; tex
   const { collector, agents, problems, problemCount, stateProblems } = snapshot;
   const lateMs = collectorLateMs(collector);
   if (lateMs !== undefined) return { ready: false, text: `the collector thread has had no turn for ${lateMs} ms` };
-  const lines = [`ready, ${agents.filter(({ exported }) => exported).length} agents`];
+  const lines = [`ready, ${plural(agents.filter(({ exported }) => exported).length, 'agent')}`];
   const found = [
     ...problems.map(({ path, state, reason }) => {
       return `${state === 'busy' ? 'waits' : 'warning'}: "${path}" is ${state}: ${reason}`;

@@ -1,5 +1,6 @@
 /** `list --watch`: repaints the table on a terminal, prints a block per interval elsewhere. */
 import { oneLine } from '../../one-line.js';
+import { plural } from '../../plural.js';
 import { dateAndTime } from '../figures/formats.js';
 import { cut } from '../figures/table.js';
 import { onStdoutClosed, printChunk, warnOnce } from '../process/output.js';
@@ -39,8 +40,8 @@ export async function watchRings<Row>(
       nextMs = Math.max(nextMs + intervalMs, performance.now());
       const complaints = new Set<string>();
       const rows = rowsNow(({ text }) => complaints.add(text));
-      const rings = rows.length === 1 ? '1 ring' : `${rows.length} rings`;
-      const heading = place === undefined ? undefined : `${dateAndTime(new Date())} · ${rings}${place}`;
+      const heading =
+        place === undefined ? undefined : `${dateAndTime(new Date())} · ${plural(rows.length, 'ring')}${place}`;
       if (onScreen) {
         redraw = () => repaint([heading!, ...complaints, ...(rows.length > 0 ? textOf(rows).split('\n') : [])]);
         redraw();

@@ -1,8 +1,7 @@
 /** `nixl-otel top`: live rates of agents, on a screen or line by line. Drains nothing. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { notEmpty, wholeNumber } from '../../settings/shape.js';
 import { parserOf } from '../flag-parser.js';
-import type { ServerAddress } from '../http/server-address.js';
 import { onStdoutClosed, print } from '../process/output.js';
 import { addClientOptions, clientAccess, clientFlags } from '../client-options.js';
 import { addDirectoryOption, DIRECTORY_VARIABLE, directoriesOf } from '../directory-option.js';
@@ -127,8 +126,8 @@ async function sourceOf(options: TopOptions, command: Command): Promise<Source> 
   if (url !== undefined) {
     if (dir !== undefined)
       command.error('error: --dir and --url exclude each other: with --url, serve has the directories');
-    const [{ Scraper }, { addressesIn }] = await Promise.all([import('./scraper.js'), import('../url-option.js')]);
-    const addresses = addressesOr(command, () => addressesIn(url));
+    const [{ Scraper }, { serverAddresses }] = await Promise.all([import('./scraper.js'), import('../url-option.js')]);
+    const addresses = serverAddresses(url, command);
     const access = clientAccess(options, addresses, command);
     const hosts = addresses.map((one) => ({
       name: one.name,
@@ -147,13 +146,4 @@ async function sourceOf(options: TopOptions, command: Command): Promise<Source> 
   return command.error(
     `error: no directory and no address: give --dir <dir> or --url <url>, or set ${DIRECTORY_VARIABLE}`,
   );
-}
-
-function addressesOr(command: Command, parse: () => readonly ServerAddress[]): readonly ServerAddress[] {
-  try {
-    return parse();
-  } catch (error) {
-    if (error instanceof InvalidArgumentError) return command.error(`error: ${error.message}`);
-    throw error;
-  }
 }

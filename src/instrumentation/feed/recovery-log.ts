@@ -1,5 +1,6 @@
 /** Log lines about counts that earlier processes left: one at the start, and one for agents that are taken over later. */
 import type { DiagLogger } from '@opentelemetry/api';
+import { plural } from '../../plural.js';
 import type { RecoveredCounts, Snapshot } from '../../shm-bridge/index.js';
 
 interface Recovered {
@@ -37,10 +38,6 @@ export class RecoveryLog {
 function lineOf(agents: readonly Recovered[], problems: number): string {
   const events = agents.reduce((sum, one) => sum + one.events.reduce((count, event) => count + event.count, 0), 0);
   const since = new Date(Math.min(...agents.map(({ startTimeMs }) => startTimeMs))).toISOString();
-  const what = `recovered ${numberOf(agents.length, 'agent')} with ${numberOf(events, 'event')}, counted since ${since}`;
-  return problems === 0 ? what : `${what}; ${numberOf(problems, 'state file')} could not be used: see the warnings`;
-}
-
-function numberOf(count: number, what: string): string {
-  return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`;
+  const what = `recovered ${plural(agents.length, 'agent')} with ${plural(events, 'event')}, counted since ${since}`;
+  return problems === 0 ? what : `${what}; ${plural(problems, 'state file')} could not be used: see the warnings`;
 }

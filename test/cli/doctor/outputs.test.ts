@@ -85,7 +85,7 @@ it('asks a serve whether it is ready and has agents, by its address or that of i
   const { findings } = await diagnose(['--dir', directory], env);
   expect(findings.slice(-2)).toMatchObject([
     { finding: 'port', what: `process ${serve.child.pid} (nixl-otel) serves there` },
-    { finding: 'serve', what: 'ready, 1 agents' },
+    { finding: 'serve', what: 'ready, 1 agent' },
   ]);
 });
 

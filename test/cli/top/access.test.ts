@@ -59,7 +59,7 @@ describe('a serve with TLS, client certificates and users', () => {
     expect([byVariable.stderr, agentsIn(byVariable.stdout)]).toEqual(['', ['agent']]);
     const doctor = ['doctor', '--url', url, ...certificates(), '--user', 'reader'];
     const diagnosed = await run(doctor, { NIXL_OTEL_PASSWORD: 'secret word' });
-    expect([diagnosed.code, diagnosed.stdout]).toEqual([0, expect.stringContaining('ready, 1 agents')]);
+    expect([diagnosed.code, diagnosed.stdout]).toEqual([0, expect.stringContaining('ready, 1 agent')]);
   });
 
   it('says what is missing', async () => {
@@ -102,8 +102,8 @@ describe('a Unix socket', () => {
     await serve.says(/serves unix:/);
     const { stdout, stderr } = await run(['top', ...ONCE, '--url', url]);
     expect([stderr, agentsIn(stdout)]).toEqual(['', ['agent']]);
-    expect((await run(['doctor', '--url', url])).stdout).toContain('ready, 1 agents');
-    expect(await diagnosed()).toMatch(/"subject":"unix:[^"]+","what":"ready, 1 agents"/);
+    expect((await run(['doctor', '--url', url])).stdout).toContain('ready, 1 agent');
+    expect(await diagnosed()).toMatch(/"subject":"unix:[^"]+","what":"ready, 1 agent"/);
     await serve.stop('SIGKILL');
     expect(await diagnosed()).toContain('a socket that no process uses');
     const gone = await run(['top', ...ONCE, '--url', url]);
