@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { unusedSettings } from '../../src/cli/exporter-settings.js';
 import { listenAddressIn, listenTexts } from '../../src/settings/listen-address.js';
 import { listenAddresses } from '../../src/settings/serve-rows.js';
+import { MAY_BE_NOBODY, startAsNobody } from '../support/as-nobody.js';
 import { freePort } from '../support/free-port.js';
 import { run, scrape, start, temporaryDirectory } from './command.js';
 import { resolved, settingsOf } from './serve-settings.js';
@@ -193,6 +194,15 @@ it('takes the place of a socket that no process uses, and of no other file', asy
   }
   const nowhere = await serving('--listen', 'unix:/no/such/folder/a.sock').ended;
   expect(nowhere.stderr).toContain('cannot serve on unix:/no/such/folder/a.sock: its folder does not exist, or this');
+});
+
+it.runIf(MAY_BE_NOBODY)('refuses the path of a socket to which its user may not connect', async () => {
+  const socket = socketPath();
+  chmodSync(path.dirname(socket), 0o755);
+  await serving('--listen', `unix:${socket}`).says(/serves unix:/);
+  const { code, stderr } = await startAsNobody(['serve', '--dir', '/no/rings', '--listen', `unix:${socket}`]).ended;
+  const reason = 'this user may not connect to the socket there; choose another path with --listen';
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`cannot serve on unix:${socket}: ${reason}`)]);
 });
 
 it('removes its socket also after a change of its permissions', async () => {

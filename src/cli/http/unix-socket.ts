@@ -22,13 +22,14 @@ export class UnixSocket {
 
   /**
    * Listens on the path. Removes a socket that its process has left behind. Resolves to false if a process answers.
-   * @throws Failure if the path is that of another kind of file; errors of listen()
+   * @throws Failure if the path is that of another kind of file, or of a socket to which this user may not connect; errors of
+   * listen()
    */
   async bind(server: Server): Promise<boolean> {
     const { socketPath, mode } = this.#address;
     const found = this.#find();
     if (found !== undefined) {
-      if (await isAnswered(socketPath)) return false;
+      if (await this.#isAnswered()) return false;
       if (isUnchanged(this.#find(), found)) unlinkSync(socketPath); // otherwise another serve came first
     }
     // At its end libuv removes the path that it listened on, even if another process has the name by then. A path through a
@@ -71,7 +72,28 @@ export class UnixSocket {
   #find(): BigIntStats | undefined {
     const found = lstatSync(this.#address.socketPath, { bigint: true, throwIfNoEntry: false });
     if (found === undefined || found.isSocket()) return found;
-    throw new Failure(`cannot serve on ${addressText(this.#address)}: there is a file that is no socket`);
+    throw this.#failure('there is a file that is no socket');
+  }
+
+  /** @throws Failure if this user may not connect to it */
+  async #isAnswered(): Promise<boolean> {
+    const socket = connect(this.#address.socketPath);
+    try {
+      await once(socket, 'connect');
+      return true;
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (code === 'ECONNREFUSED' || code === 'ENOENT') return false;
+      if (code === 'EAGAIN') return true; // its process is slow to accept connections, of which too many wait
+      if (code !== 'EACCES') throw error;
+      throw this.#failure('this user may not connect to the socket there; choose another path with --listen');
+    } finally {
+      socket.destroy();
+    }
+  }
+
+  #failure(reason: string): Failure {
+    return new Failure(`cannot serve on ${addressText(this.#address)}: ${reason}`);
   }
 }
 
@@ -82,20 +104,4 @@ function isSame(one: BigIntStats | undefined, other: BigIntStats): one is BigInt
 /** For sockets that their process has left behind: a file system may give the number of a removed file to the next one. */
 function isUnchanged(one: BigIntStats | undefined, other: BigIntStats): boolean {
   return isSame(one, other) && one.ctimeNs === other.ctimeNs;
-}
-
-/** @throws if the socket belongs to others */
-async function isAnswered(socketPath: string): Promise<boolean> {
-  const socket = connect(socketPath);
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'ECONNREFUSED' || code === 'ENOENT') return false;
-    if (code === 'EAGAIN') return true; // its process is slow to accept connections, of which too many wait
-    throw error;
-  } finally {
-    socket.destroy();
-  }
 }
