@@ -27,8 +27,8 @@ export class Passwords {
   }
 
   /**
-   * An unknown user costs the same time as a wrong password. `client`: its network, see networkOf(). Returns `busy` if too many comparisons
-   * wait. Rejects if the thread ends.
+   * An unknown user costs the same time as a wrong password. `client`: its network, see networkOf(). Returns `busy` if too
+   * many comparisons wait. Rejects if the thread ends.
    */
   check(user: string, password: string, client: string): 'right' | 'busy' | Promise<'right' | 'wrong'> {
     const own = this.#users.get(user);

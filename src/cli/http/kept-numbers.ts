@@ -2,6 +2,12 @@
 import type { Attributes, HrTime } from '@opentelemetry/api';
 import type { DataPoint } from '@opentelemetry/sdk-metrics';
 
+interface KeptFamily {
+  readonly bytes: Uint8Array;
+  readonly view: DataView;
+  readonly points: readonly KeptPoint[];
+}
+
 interface KeptPoint {
   readonly attributes: Attributes;
   readonly startTime: HrTime;
@@ -10,34 +16,33 @@ interface KeptPoint {
 }
 
 export class KeptNumbers {
-  #bytes = new Uint8Array(0);
-  #view = new DataView(this.#bytes.buffer);
-  /** Undefined if no family is kept. */
-  #points: readonly KeptPoint[] | undefined;
+  #kept: KeptFamily | undefined;
 
   /** Returns the family with the values of these points; undefined if it is not one of exactly these points. */
   filled(points: readonly DataPoint<number>[]): Uint8Array | undefined {
-    const kept = this.#points;
-    if (kept === undefined || points.length !== kept.length) return undefined;
+    if (points.length !== this.#kept?.points.length) return undefined;
+    const { bytes, view, points: kept } = this.#kept;
     for (let i = 0; i < points.length; i++) {
       const { attributes, startTime, value } = points[i]!;
       const point = kept[i]!;
       if (attributes !== point.attributes) return undefined;
       if (startTime[0] !== point.startTime[0] || startTime[1] !== point.startTime[1]) return undefined;
-      this.#view.setFloat64(point.valueAt, value, true);
+      view.setFloat64(point.valueAt, value, true);
     }
-    return this.#bytes;
+    return bytes;
   }
 
   /** Keeps a copy of a family. `valuesAt`: of each point. Requires: the attributes cannot change. */
   keep(family: Uint8Array, points: readonly DataPoint<number>[], valuesAt: readonly number[]): void {
-    this.#bytes = family.slice();
-    this.#view = new DataView(this.#bytes.buffer);
-    this.#points = points.map(({ attributes, startTime }, i) => ({ attributes, startTime, valueAt: valuesAt[i]! }));
+    const bytes = family.slice();
+    this.#kept = {
+      bytes,
+      view: new DataView(bytes.buffer),
+      points: points.map(({ attributes, startTime }, i) => ({ attributes, startTime, valueAt: valuesAt[i]! })),
+    };
   }
 
   forget(): void {
-    this.#bytes = new Uint8Array(0);
-    this.#points = undefined;
+    this.#kept = undefined;
   }
 }

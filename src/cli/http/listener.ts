@@ -166,8 +166,8 @@ function listening(address: Exclude<ListenAddress, { socketPath: string }>): Bin
 }
 
 function urlOf(server: Server, scheme: string): string {
-  const { address, port, family } = server.address() as AddressInfo;
-  return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+  const { address: host, port } = server.address() as AddressInfo;
+  return `${scheme}://${addressText({ host, port })}`;
 }
 
 function cannotServe(address: ListenAddress, reason: string): Failure {

@@ -38,7 +38,7 @@ export interface MetricsServer {
 }
 
 const METRICS = '/metrics';
-const PROBES: readonly (string | undefined)[] = ['/livez', '/readyz'];
+const PROBES: readonly string[] = ['/livez', '/readyz'];
 /** Text at `/` for clients that are no browser. */
 export const INDEX = `nixl-otel: metrics of NVIDIA NIXL agents. They are at ${METRICS}`;
 const TEXT = 'text/plain; charset=utf-8';
@@ -139,8 +139,8 @@ function statusIn(content: string | Uint8Array): string {
   return String(content).split(/[,\n]/, 1)[0]!;
 }
 
-function pathOf({ url }: IncomingMessage): string | undefined {
-  return url?.split('?', 1)[0];
+function pathOf({ url = '' }: IncomingMessage): string {
+  return url.split('?', 1)[0]!;
 }
 
 /** `always`: headers of each answer in lower case, which count before its own. */
@@ -152,7 +152,7 @@ function answerTo(request: IncomingMessage, response: ServerResponse, always: He
 }
 
 function respond(request: IncomingMessage, handlers: ReadonlyMap<string, Handler>, answer: Answer): void {
-  const handler = handlers.get(pathOf(request) ?? '');
+  const handler = handlers.get(pathOf(request));
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     answer(405, 'Allowed methods: GET and HEAD.', undefined, { allow: 'GET, HEAD' });
   } else if (handler === undefined) {

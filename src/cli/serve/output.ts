@@ -24,7 +24,7 @@ export interface Output {
 export interface OutputContext {
   readonly settings: ServeSettings;
   readonly shared: SharedFeed;
-  /** By the exporter's label. */
+  /** By the exporter's name. */
   readonly exportLogs: ReadonlyMap<string, ExportLog>;
 }
 

@@ -29,9 +29,8 @@ function unique(label: string, taken: Set<string>): string {
  * @throws Failure
  */
 export async function openOutput(name: string, context: OutputContext): Promise<Output> {
-  const label = exporterLabels(context.settings.exporter).get(name)!;
   const isBuiltIn = BUILT_IN_EXPORTERS.includes(name);
-  const owner = new Owner(`exporter ${name}`, { isBuiltIn, exports: context.exportLogs.get(label)! });
+  const owner = new Owner(`exporter ${name}`, { isBuiltIn, exports: context.exportLogs.get(name)! });
   const opening: Opening = { ...context, name, owner };
   switch (name) {
     case 'prometheus':

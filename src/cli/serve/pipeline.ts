@@ -34,7 +34,7 @@ export async function openPipeline(
   const builderMetrics = BuilderMetrics.of(profile, logger);
   const feed = new LateFeed();
   const labels = exporterLabels(settings.exporter);
-  const exportLogs = new Map([...labels.values()].map((label) => [label, new ExportLog(label)]));
+  const exportLogs = new Map([...labels].map(([name, label]) => [name, new ExportLog(label)]));
   const serveState = (): ServeState => ({
     exporters: [...exportLogs.values()].map((log) => log.state()),
     process: ownProcess(),

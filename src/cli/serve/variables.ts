@@ -42,7 +42,10 @@ const READ: ReadonlySet<string> = new Set([
   'OTEL_SERVICE_NAME',
 ]);
 
-/** Variables meant for agents, other signals, instrumentations, injectors, SDKs in other languages; or parts of OTEL_RESOURCE_ATTRIBUTES. */
+/**
+ * Variables meant for agents, other signals, instrumentations, injectors, SDKs in other languages; or parts of
+ * OTEL_RESOURCE_ATTRIBUTES.
+ */
 const OF_OTHERS = [
   /^NIXL_TELEMETRY_BUFFER_SIZE$/,
   /^NIXL_OTEL_PASSWORD$/, // of top and doctor
