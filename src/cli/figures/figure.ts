@@ -2,7 +2,7 @@
  * Numbers with three significant digits and a unit, zeros kept, so that their width hardly changes: `5.40 GB/s`. Pure; the live
  * page uses this module, too.
  */
-import { amount } from './formats.js';
+import { amount, BYTE_UNITS } from './formats.js';
 
 /** A number as text. The unit is empty for 0 and for unknown values. */
 export interface Figure {
@@ -16,9 +16,9 @@ type Value = number | null | undefined;
 const UNKNOWN: Figure = { value: '–', unit: '' };
 const ZERO: Figure = { value: '0', unit: '' };
 const NO_BREAK_SPACE = '\u00A0';
-const BYTES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'];
 const TIMES = ['µs', 'ms', 's'];
 const MILLIONS = ['M', 'G', 'T', 'P', 'E', 'Z'];
+const LETTERS = ['', 'k', ...MILLIONS];
 /** Smaller counts are shown whole, with commas. */
 const SHORTENED_FROM = 1e7;
 
@@ -28,11 +28,11 @@ export function figureText({ value, unit }: Figure): string {
 }
 
 /** In powers of 1000: `0`, `829 B`, `5.45 GB`. */
-export const bytesFigure = known((value) => inUnits(value, BYTES, whole));
+export const bytesFigure = known((value) => inUnits(value, BYTE_UNITS, whole));
 
 /** Bytes per second: `33.6 GB/s`. */
 export const bytesRateFigure = known((value) => {
-  const { value: text, unit } = inUnits(value, BYTES, whole);
+  const { value: text, unit } = inUnits(value, BYTE_UNITS, whole);
   return { value: text, unit: `${unit}/s` };
 });
 
@@ -44,6 +44,12 @@ export const countFigure = known((value) => shortened(value, whole));
 
 /** A number per second or of any other kind: `5.8`, `310`, `10,887`, `252 M`. */
 export const rateFigure = known((value) => shortened(value, amount));
+
+/** As narrow as a label at the end of a line: `310`, `11.1k`, `2.50M`. */
+export function shortText(number: number): string {
+  const { value, unit } = number === 0 ? ZERO : inUnits(number, LETTERS);
+  return value + unit;
+}
 
 /** `1 ring`, `2 rings`, `10,887 rings`; `many` is for words that need another plural. */
 export function counted(count: number, one: string, many = `${one}s`): string {

@@ -24,7 +24,8 @@ export function short(value: number): string {
 
 const inShortUnits = withUnit(['', 'k', 'M', 'G', 'T', 'P', 'E', 'Z'], joined);
 
-const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'];
+/** Powers of 1000. */
+export const BYTE_UNITS: readonly string[] = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'];
 const TIME_UNITS = ['us', 'ms', 's'];
 
 /** In powers of 1000: `0 B`, `999 B`, `1.2 kB`, `412 MB`. */

@@ -1,6 +1,7 @@
 /**
- * Growth of counts between two samples. The same array of readings again has the same counts: an idle fleet costs nothing. An agent that began in between counts from 0. The counts of an agent that is new to the
- * samples but began earlier are left out: only a part of them belongs to this time. Pure.
+ * Growth of counts between two samples. The same array of readings again has the same counts: an idle fleet costs nothing. An
+ * agent that began in between counts from 0. The counts of an agent that is new to the samples but began earlier are left out:
+ * only a part of them belongs to this time. Pure.
  */
 import type { ExponentialTally } from '../../exponential.js';
 import type { AgentReading } from './reading.js';

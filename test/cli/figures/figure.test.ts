@@ -6,6 +6,7 @@ import {
   countFigure,
   figureText,
   rateFigure,
+  shortText,
   spanText,
   timeFigure,
 } from '../../../src/cli/figures/figure.js';
@@ -74,3 +75,13 @@ it.each([
   [7_200_000, '2_h'],
   [200_000_000, '2_d'],
 ])('%d ms span %s', (ms, text) => expect(shown(spanText(ms))).toBe(text));
+
+it.each([
+  [0, '0'],
+  [5.8, '5.80'],
+  [310, '310'],
+  [999.6, '1.00k'],
+  [2995, '3.00k'],
+  [11_149, '11.1k'],
+  [2_500_000, '2.50M'],
+])('prints %d at the end of a line as %s', (value, text) => expect(shortText(value)).toBe(text));

@@ -5,7 +5,6 @@ import {
   countScale,
   linearScale,
   SteadyTop,
-  threeDigits,
   timeScale,
 } from '../../../src/cli/page/browser/charts/scales.js';
 import { clockOfAxis, length, timeTicks } from '../../../src/cli/page/browser/clock.js';
@@ -54,13 +53,3 @@ describe('an axis of the page', () => {
     expect([12_900, 300_000, 22_620_000, 180_000_000].map(length)).toEqual(['12 s', '5 min', '6 h 17 min', '2 d 2 h']);
   });
 });
-
-it.each([
-  [0, '0'],
-  [5.8, '5.80'],
-  [310, '310'],
-  [999.6, '1.00k'],
-  [2995, '3.00k'],
-  [11_149, '11.1k'],
-  [2_500_000, '2.50M'],
-])('prints %d at the end of a line as %s', (value, text) => expect(threeDigits(value)).toBe(text));

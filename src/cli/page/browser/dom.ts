@@ -65,6 +65,14 @@ export function setShare(bar: HTMLElement, share: number): void {
   if (bar.style.getPropertyValue('--share') !== text) bar.style.setProperty('--share', text);
 }
 
+/** Calls `onSight` when an element comes into view and when it leaves. A quarter of the window ahead counts as in view. */
+export function watchSight(node: Element, onSight: (isSeen: boolean) => void): void {
+  const observer = new IntersectionObserver((changes) => onSight(changes.at(-1)!.isIntersecting), {
+    rootMargin: '25%',
+  });
+  observer.observe(node);
+}
+
 /** Announces a text to screen readers. */
 export function announce(text: string): void {
   setText(byId('announced'), text);

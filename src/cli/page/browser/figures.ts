@@ -113,7 +113,7 @@ class BigNumber {
 const LEAST_POINTS = 60;
 
 /** Returns the range of the middle half of the known values; undefined for few values. */
-export function usualRange(column: Column): readonly [low: number, high: number] | undefined {
+function usualRange(column: Column): readonly [low: number, high: number] | undefined {
   const known = column.filter((value) => value !== null).sort((a, b) => a - b);
   if (known.length < LEAST_POINTS) return undefined;
   const outside = Math.floor(known.length / 4);

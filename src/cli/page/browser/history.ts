@@ -35,7 +35,6 @@ class Joint {
   readonly #first: number;
   readonly #end: number;
   readonly #added: number;
-  readonly #length: number;
 
   constructor(before: readonly number[], next: readonly number[], fromMs: number) {
     const first = before.findIndex((time) => time >= fromMs);
@@ -43,7 +42,6 @@ class Joint {
     this.#end = end === -1 ? before.length : end;
     this.#first = first === -1 ? this.#end : Math.min(first, this.#end);
     this.#added = next.length;
-    this.#length = before.length;
     this.timesMs = this.join(before, next);
   }
 
@@ -53,7 +51,7 @@ class Joint {
 
   /** True if the later answer changes nothing: most of them have no points of agents. */
   get isUnchanged(): boolean {
-    return this.#added === 0 && this.#first === 0 && this.#end === this.#length;
+    return this.#added === 0 && this.#first === 0;
   }
 
   /** Joins columns of which one may be absent: an agent or a status that is new, or that is gone. */

@@ -1,5 +1,5 @@
 /** The element of one row of the table of agents. */
-import { bytesRateFigure, figureText, timeFigure } from '../../../figures/figure.js';
+import { bytesRateFigure, counted, figureText, timeFigure } from '../../../figures/figure.js';
 import { percent } from '../../../figures/formats.js';
 import { STATES } from '../../../verdict/shapes.js';
 import { length } from '../clock.js';
@@ -96,7 +96,11 @@ export class RowElement {
     setShare(this.#bar, fill);
     this.#bar.parentElement!.classList.toggle('warn', state === 'incomplete');
     setText(this.#fill, percent(fill));
-    setAttribute(this.#fill, 'title', foundFull === 0 ? 'never found full' : `found full ${foundFull} times`);
+    setAttribute(
+      this.#fill,
+      'title',
+      foundFull === 0 ? 'never found full' : `found full ${counted(foundFull, 'time')}`,
+    );
   }
 
   #showPhone(row: Row, state: string): void {

@@ -2,7 +2,7 @@
 import { bytesRateFigure, counted, figureText, rateFigure, timeFigure } from '../../../figures/figure.js';
 import { STATES } from '../../../verdict/shapes.js';
 import type { AgentState, Verdict } from '../../../verdict/types.js';
-import { announce, byId, element, icon, setAttribute, setText } from '../dom.js';
+import { announce, byId, element, icon, setAttribute, setText, watchSight } from '../dom.js';
 import type { Spark } from '../spark-paths.js';
 import { hashOf, USUAL_SORT, type View } from '../view.js';
 import { COLUMNS, orderOf } from './columns.js';
@@ -23,8 +23,6 @@ export interface TableInput {
 const CHIPS: readonly AgentState[] = ['live', 'idle', 'incomplete', 'failing', 'ended'];
 /** Out of view, rows change less often: for a search of the browser and for screen readers. */
 const UNSEEN_MS = 5000;
-/** Rows change at once before they come into view. */
-const SIGHT = { rootMargin: '25%' };
 export const PROBLEMS: readonly AgentState[] = ['incomplete', 'failing', 'ended'];
 
 export class AgentsTable {
@@ -63,11 +61,10 @@ export class AgentsTable {
     };
     this.#scroller.addEventListener('scroll', follow);
     new ResizeObserver(follow).observe(this.#scroller);
-    const onSight = (changes: readonly IntersectionObserverEntry[]): void => {
-      this.#isSeen = changes.at(-1)!.isIntersecting;
-      if (this.#isSeen) this.#showRows();
-    };
-    new IntersectionObserver(onSight, SIGHT).observe(this.#scroller);
+    watchSight(this.#scroller, (isSeen) => {
+      this.#isSeen = isSeen;
+      if (isSeen) this.#showRows();
+    });
   }
 
   show(input: TableInput): void {

@@ -1,6 +1,6 @@
 /** The frame of all charts: title, legend of one line, axes, a cursor in all of them, and the span chosen by dragging. */
 import { clock, clockOfAxis, timeTicks } from '../clock.js';
-import { element, icon, mark, setRows, setText } from '../dom.js';
+import { element, icon, mark, setRows, setText, watchSight } from '../dom.js';
 import uPlot from '../uplot.js';
 import { colour, faded } from './colours.js';
 import { fontOf, type Layer } from './layers.js';
@@ -25,8 +25,6 @@ const FIRST_LABEL_PX = 16;
 /** Letters of a name that is never cut in a legend. */
 const SHORT_NAME = 8;
 const DRAG_PX = 5;
-/** A plot is drawn before it comes into view. */
-const SIGHT = { rootMargin: '25%' };
 const LINEAR = uPlot.paths.linear!();
 
 export class Frame {
@@ -66,7 +64,7 @@ export class Frame {
     this.#place.append(this.#quiet, this.#time);
     this.#quiet.hidden = this.#time.hidden = true;
     new ResizeObserver(() => this.#fit()).observe(this.#place);
-    new IntersectionObserver((changes) => this.#onSight(changes.at(-1)!.isIntersecting), SIGHT).observe(this.#place);
+    watchSight(this.#place, (isSeen) => this.#onSight(isSeen));
     cursor.onChange(() => this.#followCursor());
   }
 

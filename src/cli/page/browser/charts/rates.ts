@@ -1,8 +1,8 @@
 /** Pictures of what moves: throughput, requests, memory. Pure. */
 import type { AgentColumns, Column, HistoryAnswer } from '../../../api/history-answer.js';
-import { bytesFigure, bytesRateFigure, figureText, rateFigure } from '../../../figures/figure.js';
+import { bytesFigure, bytesRateFigure, figureText, rateFigure, shortText } from '../../../figures/figure.js';
 import type { Line, Picture } from './picture.js';
-import { byteUnit, countScale, linearScale, type SteadyTop, threeDigits } from './scales.js';
+import { byteUnit, countScale, linearScale, type SteadyTop } from './scales.js';
 import { markLayers, Points, tooLowNotes, type Window } from './window.js';
 import { newest } from '../history.js';
 import { added, highest } from '../series.js';
@@ -106,7 +106,7 @@ export function requests({ timesMs, fleet }: HistoryAnswer, window: Window, top:
         text: perSecond,
         now,
         isFilled: true,
-        ...(now === undefined ? {} : { end: threeDigits(now) }),
+        ...(now === undefined ? {} : { end: shortText(now) }),
       },
     ],
     layers: markLayers(window),

@@ -2,6 +2,7 @@
 import { bucketMiddle } from '../../../../exponential.js';
 import { type HistoryAnswer, tallyAt } from '../../../api/history-answer.js';
 import { timeFigure } from '../../../figures/figure.js';
+import { BYTE_UNITS } from '../../../figures/formats.js';
 import { highest } from '../series.js';
 
 export interface Tick {
@@ -61,8 +62,6 @@ function isHalf(step: number): boolean {
   return Math.abs(step / 10 ** Math.floor(Math.log10(step) + 1e-9) - 2.5) < 1e-6;
 }
 
-const BYTE_UNITS = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB'];
-
 /** Returns the unit of bytes in which `value` has one to three digits before the point. */
 export function byteUnit(value: number): { size: number; name: string } {
   const power = Math.min(BYTE_UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3 + 1e-9)));
@@ -77,17 +76,6 @@ export function countScale(top: number): Scale {
   const power = Math.min(letters.length - 1, Math.max(0, Math.floor(Math.log10(top) / 3 + 1e-9)));
   const scale = linearScale(top, { size: 1000 ** power, name: '' });
   return { ...scale, ticks: scale.ticks.map(({ at, text }) => ({ at, text: at === 0 ? '0' : text + letters[power] })) };
-}
-
-const POWERS = ['', 'k', 'M', 'G', 'T'];
-
-/** `310`, `11.1k`, `2.50M`: as narrow as a label at the end of a line. */
-export function threeDigits(value: number): string {
-  if (value === 0) return '0';
-  let [scaled, power] = [value, 0];
-  // 999.6 would be printed as 1.00e+3.
-  for (; scaled >= 999.5 && power < POWERS.length - 1; power++) scaled /= 1000;
-  return `${scaled.toPrecision(3)}${POWERS[power]}`;
 }
 
 /** Returns whole decades that hold both times, at least two of them. Microseconds; times below 1 count as 1. */
