@@ -16,7 +16,10 @@ export class Readings {
   /** Exit codes of files that were never opened. */
   readonly #codes: ExitCodeNumber[] = [];
 
-  /** Opens the files. `Followed`: class of the readings, if they continue with replaced files. @throws Failure if none can be read; NixlTelemetryError ADDON_MISSING, CONFIG_INVALID */
+  /**
+   * Opens the files. `Followed`: class of the readings, if they continue with replaced files.
+   * @throws Failure if none can be read; NixlTelemetryError ADDON_MISSING, CONFIG_INVALID
+   */
   constructor(given: readonly string[], consume = false, Followed?: typeof FollowedRing) {
     const resolved = given.map((file) => path.resolve(file));
     this.files = given.filter((_, i) => resolved.indexOf(resolved[i]!) === i);

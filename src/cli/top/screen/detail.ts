@@ -86,10 +86,11 @@ function figureLines(row: Row, columns: number): Line[] {
 function blocks(row: Row, scene: Scene, state: UiState, around: Surroundings, isWide: boolean): Line[] {
   const { columns } = around;
   const half = isWide ? Math.floor(columns / 2) - 1 : columns;
+  const recent = scene.lastMinute.of(row.totals, scene.view.takenMs);
   const sections = [
-    transferTimeBars(timesOf('transferTimes', row, scene, state), half, around.unicode),
-    postTimeBars(timesOf('postTimes', row, scene, state), half, around.unicode),
-    errorLines(row, scene, half),
+    transferTimeBars(timesOf('transferTimes', row, recent, state), half, around.unicode),
+    postTimeBars(timesOf('postTimes', row, recent, state), half, around.unicode),
+    errorLines(row, recent, half),
     sizeBars(scene.details, half, around.unicode),
     ringLines(row, scene, half, around.unicode),
     placeLines(row, scene, half),
@@ -107,26 +108,25 @@ function heading(text: string): Line {
   return [piece(`  ${text}`, 'bold')];
 }
 
-function recentOf({ totals }: Row, { lastMinute, view }: Scene): Recent | undefined {
-  return lastMinute.of(totals, view.takenMs);
-}
-
 function lastText({ spanMs }: Recent): string {
   return `last ${Math.round(spanMs / 1_000)} s`;
 }
 
-function timesOf(key: 'transferTimes' | 'postTimes', row: Row, scene: Scene, state: UiState): Times {
-  if (!state.lastMinute) return { counts: row.totals[key], since: 'all so far' };
-  const recent = recentOf(row, scene);
+function timesOf(
+  key: 'transferTimes' | 'postTimes',
+  { totals }: Row,
+  recent: Recent | undefined,
+  { lastMinute }: UiState,
+): Times {
+  if (!lastMinute) return { counts: totals[key], since: 'all so far' };
   return { counts: recent?.[key], since: recent === undefined ? 'last minute' : lastText(recent) };
 }
 
 const ERROR_COLUMN = 12;
 
 /** Errors are red while there are some in the last minute: all so far may be long ago. */
-function errorLines(row: Row, scene: Scene, width: number): Line[] {
-  const { errors, errorsByStatus = {} } = row.totals;
-  const recent = recentOf(row, scene);
+function errorLines({ totals }: Row, recent: Recent | undefined, width: number): Line[] {
+  const { errors, errorsByStatus = {} } = totals;
   const title = 'ERRORS BY STATUS';
   const room = Math.max(title.length + 1, Math.min(26, width - 2 * ERROR_COLUMN - 2));
   const cell = (text: string, style: Style): Piece => piece(text.padStart(ERROR_COLUMN), style);

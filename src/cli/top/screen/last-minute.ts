@@ -1,4 +1,5 @@
 /** Totals of agents about a minute ago: what has grown since then is of the last minute. */
+import { increase } from '../../../exact.js';
 import type { AgentTotals } from '../sampler.js';
 import { type TimeCounts, timesSince } from '../time-figures.js';
 
@@ -51,19 +52,14 @@ export class LastMinute {
       now[key] && timesSince(before[key], now[key]);
     const { errorsByStatus = {} } = now;
     const statuses = Object.entries(errorsByStatus).map(
-      ([status, count]) => [status, increase(before.errorsByStatus?.[status], count)] as const,
+      ([status, count]) => [status, Number(increase(count, before.errorsByStatus?.[status]))] as const,
     );
     return {
       spanMs: nowMs - kept.takenMs,
       transferTimes: times('transferTimes'),
       postTimes: times('postTimes'),
-      errors: increase(before.errors, now.errors),
+      errors: Number(increase(now.errors, before.errors)),
       errorsByStatus: Object.fromEntries(statuses),
     };
   }
-}
-
-/** A count that fell began anew. */
-function increase(before: number | undefined = 0, now: number): number {
-  return now < before ? now : now - before;
 }

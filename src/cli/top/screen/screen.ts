@@ -93,15 +93,14 @@ export class Screen {
   }
 
   readonly #draw = (): void => {
-    const picture = this.#paused ?? this.#gathering.picture;
+    const picture = this.#picture;
     if (picture === undefined) return;
     const columns = process.stdout.columns || DEFAULT_COLUMNS;
     const rows = process.stdout.rows || DEFAULT_ROWS;
     const around = { columns, rows, origin: this.#source.name, unicode: this.#unicode };
     const frozen = performance.now() - this.#movedMs < FROZEN_MS;
-    const details = this.#details?.id === this.#state.cursor ? this.#details?.of : undefined;
-    const { diagnosis } = this.#doctor;
-    const scene = sceneOf(picture, this.#state, this.#order, frozen, { details, diagnosis });
+    const extras = { details: this.#detailsAtCursor, diagnosis: this.#doctor.diagnosis };
+    const scene = sceneOf(picture, this.#state, this.#order, frozen, extras);
     const { lines, shown } = frame(scene, this.#state, around);
     this.#shown = shown;
     // A terminal that is too slow for this frame gets a later one.
@@ -203,25 +202,32 @@ export class Screen {
 
   /** About the agent under the cursor, or about all. */
   #diagnose(): void {
-    const row = this.#rowAtCursor();
+    const row = this.#rowAtCursor;
     const subject = row === undefined ? this.#source.name : nameOf(row);
     this.#doctor.start(subject, this.#source.doctorArguments(row?.totals.id), this.#draw);
   }
 
   /** Copies the agent under the cursor. Returns a message: the terminal does not say whether it has copied. */
   #copy(): string {
-    const [row, picture] = [this.#rowAtCursor(), this.#paused ?? this.#gathering.picture];
+    const [row, picture] = [this.#rowAtCursor, this.#picture];
     const command = 'nixl-otel top --once --json prints it';
     if (row === undefined || picture === undefined) return '';
     if (!mayHaveClipboard(process.env['TERM'])) return `This terminal has no clipboard: ${command}.`;
-    const details = this.#details?.id === row.totals.id ? this.#details.of : undefined;
-    process.stdout.write(clipboardSequence(agentJson(row, picture.view.takenMs, details)));
+    process.stdout.write(clipboardSequence(agentJson(row, picture.view.takenMs, this.#detailsAtCursor)));
     return `Copied as JSON (OSC 52). If your terminal ignores that: ${command}.`;
   }
 
-  #rowAtCursor(): Row | undefined {
-    const picture = this.#paused ?? this.#gathering.picture;
-    return picture?.view.rows.find(({ totals }) => totals.id === this.#state.cursor);
+  /** What is shown: the newest numbers, or those at the time of a pause. */
+  get #picture(): Picture | undefined {
+    return this.#paused ?? this.#gathering.picture;
+  }
+
+  get #rowAtCursor(): Row | undefined {
+    return this.#picture?.view.rows.find(({ totals }) => totals.id === this.#state.cursor);
+  }
+
+  get #detailsAtCursor(): AgentDetails | undefined {
+    return this.#details?.id === this.#state.cursor ? this.#details?.of : undefined;
   }
 
   #pause(isPaused: boolean): void {

@@ -17,7 +17,7 @@ export class Terminal {
   readonly codeFile = path.join(temporaryDirectory(), 'code');
   readonly #ended: Promise<unknown>;
 
-  /** Unless XDG_CONFIG_HOME is given, top remembers nothing from earlier runs. */
+  /** Without colours, so that patterns meet text alone. Unless XDG_CONFIG_HOME is given, top remembers nothing from earlier runs. */
   constructor(args: string, env: NodeJS.ProcessEnv = {}) {
     const interval = args.includes('--interval') ? '' : '--interval 100';
     const top = `echo pid=$$; exec "${process.execPath}" dist/cli/main.js top ${interval} ${args}`;
@@ -26,7 +26,7 @@ export class Terminal {
     const command = `trap '' HUP; stty rows 20 cols 90; sh -c '${top}'; ${keep}; echo "rc=$rc"; stty -a`;
     this.child = spawn('script', ['-qfc', command, '/dev/null'], {
       cwd: ROOT,
-      env: { ...process.env, TERM: 'xterm-256color', NO_COLOR: '', XDG_CONFIG_HOME: temporaryDirectory(), ...env },
+      env: { ...process.env, TERM: 'xterm-256color', NO_COLOR: '1', XDG_CONFIG_HOME: temporaryDirectory(), ...env },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     onTestFinished(() => void this.child.kill('SIGKILL'));
@@ -57,9 +57,16 @@ export class Terminal {
   }
 }
 
-export async function onRings(args = '', env: NodeJS.ProcessEnv = {}): Promise<Terminal> {
+/** Returns the directory of an agent that moves data until the end of the test. */
+export function ringsAtWork(): string {
   const dir = temporaryDirectory();
-  startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '200', '--errors', '20']);
+  // Nothing drains the ring: full, it would show no rates. It has room for minutes.
+  startTransferSource(['--dir', dir, '--seconds', '0', '--rate', '200', '--errors', '20', '--buffer-size', '1048576']);
+  return dir;
+}
+
+export async function onRings(args = '', env: NodeJS.ProcessEnv = {}): Promise<Terminal> {
+  const dir = ringsAtWork();
   await until(() => Promise.resolve(existsSync(path.join(dir, 'agent-0'))));
   const terminal = new Terminal(`--dir ${dir} ${args}`, env);
   await terminal.shows(/agent-0 +[1-9]/);
