@@ -133,9 +133,9 @@ describe('refuses', () => {
     expect(existsSync(path.join(rings.directory, 'agent'))).toBe(false);
   });
 
-  it.each(['', '..', '../agent', '/tmp/agent', 'a//b'])('the name %j of an agent', async (name) => {
+  it.each(['', '..', '../agent', '/tmp/agent', 'a//b', 'a/b/c/d/e'])('the name %j of an agent', async (name) => {
     const { message } = await refusal(() => made().write(name, { error: 'backend' }));
-    expect(message).toMatch(/^the name of the agent is ".*"; allowed: a file name, or folder\/name$/);
+    expect(message).toMatch(/^the name of the agent is ".*"; allowed: up to 4 file names, as in folder\/name$/);
   });
 
   it.each([
@@ -144,6 +144,14 @@ describe('refuses', () => {
     [{ slots: 64 }, 'options has "slots", which is unknown; there are wireVersion, capacity'],
   ])('the options %j', async (options, message) => {
     expect(await refusal(() => made(options as TestRingsOptions))).toEqual({ code: 'CONFIG_INVALID', message });
+  });
+
+  it('an agent in a folder with the name of an agent', async () => {
+    const rings = made();
+    rings.write('a', { bytes: 1, timeUs: 1 });
+    const { code, message } = await refusal(() => rings.write('a/b', { bytes: 1, timeUs: 1 }));
+    expect(code).toBe('RING_WRITE_FAILED');
+    expect(message).toMatch(/^EEXIST: .*\/a'$/);
   });
 
   it('more events than the ring holds', async () => {
@@ -167,11 +175,11 @@ describe('counted()', () => {
 
   it('rejects without a reader, and names what to do', async () => {
     const rings = made();
-    rings.write('agent', { bytes: 1, timeUs: 1 });
+    rings.write('a/b/c/agent', { bytes: 1, timeUs: 1 });
     const { code, message } = await refusal(() => rings.counted(0));
     expect(code).toBe('RING_NOT_DRAINED');
     expect(message).toBe(
-      'the ring of agent still has 4 events after 0 ms: no reader drains it; ' +
+      'the ring of a/b/c/agent still has 4 events after 0 ms: no reader drains it; ' +
         `give ${rings.directory} to a reader before counted()`,
     );
   });

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { check, isText, wholeNumber } from '../arguments.js';
-import { NixlTelemetryError } from '../errors.js';
+import { NixlTelemetryError, reasonOf } from '../errors.js';
+import { addon } from '../shm-bridge/addon.js';
 import { inspectRing, RingWriter, type RingWriterOptions, ringWriterOptions } from '../shm-bridge/index.js';
 import { slotsOf, type TestEvent } from './test-event.js';
 
@@ -14,6 +15,9 @@ export interface TestRingsOptions extends RingWriterOptions {
 }
 
 const PAUSE_MS = 5;
+
+/** Parts of a name with slashes: a reader looks three folders deep (kMaxDepth of native/discovery.h). */
+const MOST_PARTS = 4;
 
 /** Directories to remove at exit, if a test ended without close(). */
 const left = new Set<string>();
@@ -40,7 +44,7 @@ export class TestRings {
   /**
    * Writes events as the agent of this name, whose ring is created at the first call.
    * @throws NixlTelemetryError CONFIG_INVALID before it writes anything; RING_WRITE_FAILED if the ring is full, or cannot
-   * be written; RING_CLOSED; ADDON_MISSING
+   * be written; RING_CLOSED; PLATFORM_UNSUPPORTED; ADDON_MISSING
    */
   write(agent: string, ...events: readonly TestEvent[]): void {
     const slots = events.flatMap((event, i) => slotsOf(`events[${i}]`, event, this.#options.wireVersion));
@@ -62,7 +66,7 @@ export class TestRings {
     for (const [agent, writer] of this.#writers) {
       while (writer.pending > 0 || writer.problem !== undefined) {
         if (writer.problem !== undefined || performance.now() - beganMs > limitMs)
-          throw notDrained(agent, writer, limitMs);
+          throw notDrained(agent, writer, limitMs, this.directory);
         await setTimeout(PAUSE_MS);
       }
     }
@@ -77,29 +81,41 @@ export class TestRings {
   }
 
   #writerOf(agent: string): RingWriter {
-    const isName = isText(agent) && agent.split('/').every((part) => !['', '.', '..'].includes(part));
-    check(isName, 'the name of the agent', agent, 'a file name, or folder/name');
+    const parts = isText(agent) ? agent.split('/') : [''];
+    const isName = parts.length <= MOST_PARTS && parts.every((part) => !['', '.', '..'].includes(part));
+    check(isName, 'the name of the agent', agent, `up to ${MOST_PARTS} file names, as in folder/name`);
     const opened = this.#writers.get(agent);
     if (opened !== undefined) return opened;
     if (!left.has(this.directory)) throw new NixlTelemetryError('RING_CLOSED', `${this.directory} is closed`);
     const file = path.join(this.directory, agent);
-    mkdirSync(path.dirname(file), { recursive: true });
+    addon(); // throws where there are no rings: RingWriter drops events there
+    makeDirectory(path.dirname(file));
     const writer = new RingWriter(file, this.#options);
     this.#writers.set(agent, writer);
     return writer;
   }
 }
 
-function notDrained(agent: string, { path: file, pending }: RingWriter, limitMs: number): NixlTelemetryError {
+function notDrained(agent: string, writer: RingWriter, limitMs: number, directory: string): NixlTelemetryError {
+  const { path: file, pending } = writer;
   const { state, reason, consumed = false } = inspectRing(file);
   const cause =
     state !== 'ready' ? `it is ${state}: ${reason}` : consumed ? 'its reader is late' : 'no reader drains it';
   const message = `the ring of ${agent} still has ${pending} events after ${limitMs} ms: ${cause}`;
-  const remedy = `give ${path.dirname(file)} to a reader before counted()`;
+  const remedy = `give ${directory} to a reader before counted()`;
   return new NixlTelemetryError('RING_NOT_DRAINED', consumed ? message : `${message}; ${remedy}`, {
     path: file,
     state,
   });
+}
+
+/** @throws NixlTelemetryError RING_WRITE_FAILED, such as for the agent a/b where a is an agent */
+function makeDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (cause) {
+    throw new NixlTelemetryError('RING_WRITE_FAILED', reasonOf(cause), { path: directory, cause });
+  }
 }
 
 function removeDirectory(directory: string): void {
