@@ -8,7 +8,7 @@ export const PACKAGE_VERSION = '0.1.0';
 
 const KEEP_OUT =
   `keep ${PACKAGE_NAME} out of the bundle ` +
-  `(esbuild: --external:${PACKAGE_NAME}; webpack: externals; Next.js: serverExternalPackages)`;
+  `(esbuild: --external:${PACKAGE_NAME}; webpack: externals with externalsType; Next.js: serverExternalPackages)`;
 
 /**
  * Returns the URL of the package's folder. Called at first use only: inside a bundle `import.meta.url` is undefined, names

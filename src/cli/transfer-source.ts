@@ -1,5 +1,5 @@
 /** Path of transfer-source, the program behind `demo` and `simulate`. */
-import { findNativeFile, howToBuild, platformName } from '../shm-bridge/native-files.js';
+import { findNativeFile, howToBuild, isPrebuilt, platformName } from '../shm-bridge/native-files.js';
 import { ExitCode, Failure } from './process/failure.js';
 
 /** @throws Failure that names what is missing, if the program cannot run on this machine. */
@@ -10,5 +10,6 @@ export function transferSource(): string {
   }
   const found = findNativeFile('transfer-source');
   if (found !== undefined) return found;
-  throw new Failure(`no transfer-source for ${platformName()}; ${howToBuild()}`);
+  const exitCode = isPrebuilt() ? ExitCode.FAILED : ExitCode.INCOMPATIBLE;
+  throw new Failure(`no transfer-source for ${platformName()}; ${howToBuild()}`, exitCode);
 }

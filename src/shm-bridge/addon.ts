@@ -175,7 +175,7 @@ export function loadFirst(paths: readonly string[], platform = platformName()): 
   }
   throw new NixlTelemetryError(
     isPrebuilt(platform) ? 'ADDON_MISSING' : 'PLATFORM_UNSUPPORTED',
-    [`no native part for ${platform} could be loaded; tried`, ...tried, howToBuild()].join('\n  '),
+    [`no native part for ${platform} could be loaded; ${howToBuild()}; tried`, ...tried].join('\n  '),
     { path: paths[0]!, cause },
   );
 }

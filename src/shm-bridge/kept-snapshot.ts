@@ -13,8 +13,8 @@ import { Words } from './words.js';
 const SPARE = 1.25;
 
 /**
- * Snapshots in the same objects and memory. The tallies of a snapshot are valid until the next decode(). Its exponential counts, which
- * lie in the words, are valid until the decode() after that. Therefore it has one user, which keeps no snapshot.
+ * Snapshots in the same objects and memory. The tallies of a snapshot are valid until the next decode(). Its exponential counts,
+ * which lie in the words, are valid until the decode() after that. Therefore it has one user, which keeps no snapshot.
  */
 export class KeptSnapshot {
   /** Undefined before the first snapshot. */

@@ -54,7 +54,8 @@ export function howToBuild(): string {
     const next = `Next.js: outputFileTracingIncludes with node_modules/${PACKAGE_NAME}/prebuilds/**/*`;
     return `files of the package are missing: a bundler that traces files left them out (${next})`;
   }
-  const command = existsSync(`${root}package-lock.json`) ? 'npm run setup' : `make -C "${root}native"`;
+  const isCheckout = existsSync(`${root}package-lock.json`);
+  const command = isCheckout ? `npm --prefix "${root}" run setup` : `make -C "${root}native"`;
   return `build it with: ${command} (needs make and a C++20 compiler, such as g++ 11)`;
 }
 

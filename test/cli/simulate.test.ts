@@ -121,6 +121,15 @@ describe('without the program', () => {
     }
   });
 
+  it('ends with exit code 4 on a platform without a binary', async () => {
+    const { main } = withoutNativePart();
+    const other = `data:text/javascript,Object.defineProperty(process, 'arch', { value: 'riscv64' })`;
+    const args = ['--import', other, main, 'simulate', '--dir', 'x'];
+    const { code, stderr } = await new RunningCommand(process.execPath, args).ended;
+    expect(stderr).toContain('no transfer-source for linux-riscv64-');
+    expect(code).toBe(4);
+  });
+
   it('reports a program that cannot be started', async () => {
     const { main, build } = withoutNativePart();
     cpSync(path.join(ROOT, 'package.json'), path.join(build, 'transfer-source'));
