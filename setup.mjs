@@ -22,9 +22,10 @@ function fail(message, code = 1) {
 }
 
 function checkPlatform() {
+  // As "engines" in package.json has it: older ones warn at require() of an ES module, or have none.
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 19)) {
-    fail(`Node.js 20.19 or later is needed; this is ${process.versions.node}`);
+  if (!((major === 20 && minor >= 19) || (major === 22 && minor >= 13) || major >= 24)) {
+    fail(`Node.js 20.19, 22.13 or 24, or a later one of these lines, is needed; this is ${process.versions.node}`);
   }
   if (process.platform === 'win32') fail('a checkout cannot be built on Windows: install a package file there');
 }
