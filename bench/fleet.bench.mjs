@@ -51,7 +51,7 @@ function measured(program, flags, pushes) {
     const untilPushes = async (count) => {
       while (meter.pushes < count) {
         for (const { writers } of hosts) for (const writer of writers) pushTransfers(writer, 40, ++turn);
-        for (const { serve } of hosts) await serve.until(() => true); // throws if it has ended
+        for (const { serve } of hosts) serve.mustRun();
         await sleep(EXPORT_INTERVAL_MS / 5);
       }
     };

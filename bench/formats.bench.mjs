@@ -1,5 +1,5 @@
 /** A scrape of serve as text and as protobuf, in turns; and the share of an agent in it: 64 agents less 1, divided by 63. */
-import { inDirectory, quantile, round } from './support/measure.mjs';
+import { inDirectory, plural, quantile, round } from './support/measure.mjs';
 import { Probed } from './support/probed.mjs';
 import { PROTOBUF, protobufSeries, scrape, TEXT } from './support/scrape.mjs';
 import { writersIn } from './support/transfers.mjs';
@@ -68,7 +68,7 @@ function textSeries(page) {
 }
 
 export function caseOf({ agents, format }) {
-  return `${agents} agents, ${format}`;
+  return `${plural(agents, 'agent')}, ${format}`;
 }
 
 export function columnsOf({ series, ms, activeMs, longestMs, bytes, packedBytes, text, share }) {

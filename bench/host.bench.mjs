@@ -1,6 +1,6 @@
 /** Costs of the package in a service between two collections, beside an empty Node process under the same agents. */
 import { Bursts, FULL_RATE, IDLE, NIXL_DEFAULT } from './support/bursts.mjs';
-import { inDirectory, quantile, round } from './support/measure.mjs';
+import { inDirectory, plural, quantile, round } from './support/measure.mjs';
 import { Probed } from './support/probed.mjs';
 import { scrape } from './support/scrape.mjs';
 
@@ -53,7 +53,7 @@ async function started(kind, directory, agents) {
 }
 
 export function caseOf({ agents, rate, kind }) {
-  return `${agents} agents${agents === 0 ? '' : `, ${rate}`}: ${kind}`;
+  return `${plural(agents, 'agent')}${agents === 0 ? '' : `, ${rate}`}: ${kind}`;
 }
 
 export function columnsOf({ mainCpu, cpu, delayP50Ms, delayP99Ms, rssMiB }) {

@@ -1,10 +1,9 @@
 /** Updates of the live page in Chromium, with made-up answers of ten minutes: the work of its main thread. */
-import { existsSync } from 'node:fs';
-import path from 'node:path';
 import { chromium } from 'playwright-core';
 import { Command } from './support/command.mjs';
-import { inDirectory, quantile, round } from './support/measure.mjs';
+import { inDirectory, plural, quantile, round } from './support/measure.mjs';
 import { PageAnswers } from './support/page-answers.mjs';
+import { chromiumPath } from '../test/page/chromium.mjs';
 
 export const title = 'CPU time of the main thread for an update of the live page, once a second, milliseconds';
 
@@ -13,7 +12,6 @@ const LIMIT_MS = 50;
 /** The first seconds of a trace have work of the tracing itself. */
 const START_S = 2;
 const VIEWPORT = { width: 1366, height: 900 };
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
 export async function run({ quick }) {
   const executablePath = chromiumPath();
@@ -33,12 +31,6 @@ export async function run({ quick }) {
   } finally {
     await browser.close();
   }
-}
-
-function chromiumPath() {
-  const folders = (process.env.PATH ?? '').split(path.delimiter);
-  const found = NAMES.flatMap((name) => folders.map((folder) => path.join(folder, name)));
-  return process.env.CHROMIUM || found.find((file) => existsSync(file));
 }
 
 /** `place`: the part of the page that is in view. */
@@ -79,7 +71,7 @@ function tasksOfSeconds({ traceEvents }) {
 }
 
 export function caseOf({ agents, place }) {
-  return `${agents} agents, ${place} in view`;
+  return `${plural(agents, 'agent')}, ${place} in view`;
 }
 
 export function columnsOf({ longest, slowest, all }) {

@@ -1,7 +1,7 @@
 /** A scrape of serve over a kept connection, beside an answer of the same bytes that is only sent; and its stages. */
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { inDirectory, quantile, round, sleep, stagesOf } from './support/measure.mjs';
+import { inDirectory, plural, quantile, round, sleep, stagesOf } from './support/measure.mjs';
 import { Probed } from './support/probed.mjs';
 import { PROTOBUF, scrape, timedScrape } from './support/scrape.mjs';
 import { moveAll, pushTransfers, writersIn } from './support/transfers.mjs';
@@ -94,7 +94,7 @@ async function holdsOf(serve, rounds, move) {
 }
 
 export function caseOf({ agents, preset }) {
-  return `${agents} agents, --series ${preset}`;
+  return `${plural(agents, 'agent')}, --series ${preset}`;
 }
 
 export function columnsOf({ text, constant, gzip, protobuf, ...row }) {

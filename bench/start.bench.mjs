@@ -5,7 +5,7 @@ import { Agent, get } from 'node:http';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { inDirectory, MAIN, medianOf, nodeMs, quantile, round, sleep } from './support/measure.mjs';
+import { inDirectory, MAIN, medianOf, nodeMs, plural, quantile, round, sleep } from './support/measure.mjs';
 import { pushTransfers, writersIn } from './support/transfers.mjs';
 
 export const title = 'milliseconds of whole processes, of attaching in a process that runs, and private memory';
@@ -79,7 +79,7 @@ async function attached(numbers, runs) {
         return attachMs(directory, agents);
       });
     });
-    rows.push({ name: `attaching to ${agents} agents, until they are exported`, ms });
+    rows.push({ name: `attaching to ${plural(agents, 'agent')}, until they are exported`, ms });
   }
   return rows;
 }
@@ -155,7 +155,7 @@ async function memories(quick) {
   const rows = [];
   for (const [agents, flags, scrapes] of cases) {
     const found = await inDirectory((directory) => memoriesOf(directory, agents, flags, [0, ...scrapes]));
-    const name = `serve, ${agents} agents${flags.length > 0 ? ', prometheus and otlp' : ''}`;
+    const name = `serve, ${plural(agents, 'agent')}${flags.length > 0 ? ', prometheus and otlp' : ''}`;
     const none = rows.find((row) => row.name === `serve, 0 agents: after ${SCRAPES} scrapes`)?.mib;
     for (const { after, mib } of found) {
       const target = flags.length > 0 || after === 0 ? undefined : { 0: 22, 64: none + 12 }[agents];

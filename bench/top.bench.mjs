@@ -5,7 +5,7 @@ import { INITIAL } from '../dist/cli/top/screen/keys.js';
 import { Gathering, sceneOf } from '../dist/cli/top/screen/scene.js';
 import { SteadyOrder } from '../dist/cli/top/screen/steady-order.js';
 import { terminalText } from '../dist/cli/top/screen/terminal-text.js';
-import { quantile, round } from './support/measure.mjs';
+import { plural, quantile, round } from './support/measure.mjs';
 
 export const title = 'CPU time of a frame of top, milliseconds';
 
@@ -76,7 +76,7 @@ function sampleAt(second, count) {
 }
 
 export function caseOf({ agents, columns, rows }) {
-  return `${agents} agents, ${columns}x${rows}`;
+  return `${plural(agents, 'agent')}, ${columns}x${rows}`;
 }
 
 export function columnsOf({ fresh, slowest, again, bytes }) {

@@ -2,7 +2,7 @@
  * Bytes that a fleet sends to its backend. The exports of 1 and of 64 agents are measured. Their difference, divided by
  * 63, is the share of one agent; the rest is that of a host without agents. A fleet is a multiple: hosts share nothing.
  */
-import { round } from './support/measure.mjs';
+import { plural, round } from './support/measure.mjs';
 import { measuredSizes, sizes } from './support/sizes.mjs';
 
 export const title = 'a fleet at its backend, computed from measured exports; scraped every 15 s, or pushed every 60 s';
@@ -22,7 +22,7 @@ export async function run({ quick }) {
 }
 
 export function caseOf({ hosts, agents }) {
-  return `${hosts} hosts, ${agents} agents each`;
+  return `${plural(hosts, 'host')}, ${plural(agents, 'agent')} each`;
 }
 
 export function columnsOf(row) {

@@ -34,10 +34,15 @@ export class Command {
     for (;;) {
       const answer = await ask();
       if (answer !== undefined && answer !== false) return answer;
-      if (this.#end !== undefined)
-        throw new Error(`${this.#child.spawnargs.join(' ')}: ${this.#end}: ${this.errorText}`);
+      this.mustRun();
       await sleep(20);
     }
+  }
+
+  /** @throws if the program ended. */
+  mustRun() {
+    if (this.#end === undefined) return;
+    throw new Error(`${this.#child.spawnargs.join(' ')}: ${this.#end}: ${this.errorText}`);
   }
 
   async stop() {

@@ -16,6 +16,9 @@ export function quantile(values, share = 0.5) {
 
 export const round = (value, digits = 2) => Number(value.toFixed(digits));
 
+/** `1 agent`, `64 agents`. */
+export const plural = (count, noun) => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 export function benchProgram(name) {
   return path.join(ROOT, 'native/build/bench', name);
 }

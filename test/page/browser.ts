@@ -9,7 +9,7 @@ import {
 } from 'playwright-core';
 import { afterAll, afterEach, expect, onTestFinished } from 'vitest';
 import { type RunningCommand, start, until } from '../cli/command.js';
-import { chromiumPath } from './chromium.js';
+import { chromiumPath } from './chromium.mjs';
 
 export { chromiumPath };
 
@@ -33,7 +33,10 @@ export interface OpenPage {
   readonly complaints: string[];
 }
 
-/** Opens the page of a serve, at an address if one is given, and waits for its first numbers. Complaints fail the test at its end, unless the test removes them. */
+/**
+ * Opens the page of a serve, at an address if one is given, and waits for its first numbers. Complaints fail the test at its
+ * end, unless the test removes them.
+ */
 export async function openPage(metricsUrl: string, options: BrowserContextOptions = {}, hash = ''): Promise<OpenPage> {
   browser ??= chromium.launch({
     executablePath: chromiumPath()!,

@@ -1,6 +1,6 @@
 /** In CI, installs a missing Chromium from Debian: a skipped test would hide failures there. */
 import { spawnSync } from 'node:child_process';
-import { chromiumPath } from './chromium.js';
+import { chromiumPath } from './chromium.mjs';
 
 export default function setup(): void {
   if (chromiumPath() !== undefined) return;

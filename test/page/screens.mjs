@@ -13,6 +13,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
+import { chromiumPath } from './chromium.mjs';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const SOURCE = path.join(ROOT, 'native/build/transfer-source');
@@ -107,8 +108,10 @@ async function screensOf(browser, situation, wanted) {
 }
 
 mkdirSync(values.out, { recursive: true });
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+const browser = await chromium.launch({
+  executablePath: chromiumPath(),
+  args: ['--no-sandbox', '--disable-dev-shm-usage'],
+});
 try {
   for (const situation of SITUATIONS) {
     const all = SIZES.flatMap((size) =>

@@ -1,0 +1,2 @@
+/** Returns CHROMIUM, or a Chromium in PATH. */
+export function chromiumPath(): string | undefined;
