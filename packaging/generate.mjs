@@ -48,8 +48,7 @@ export async function generated(modules, read) {
     'docs/doctor.md': between('findings', findingsTable(modules.doctor.FINDINGS), read('docs/doctor.md')),
     'man/nixl-otel.1': manPageOf(await modules.program.programReference(), modules.aboutPackage.PACKAGE_VERSION),
   };
-  for (const file of RULE_FILES)
-    texts[`${CHART}/files/${file}`] = texts[`${RULES}/${file}`] ?? read(`${RULES}/${file}`);
+  for (const file of RULE_FILES) texts[`${CHART}/files/${file}`] = texts[`${RULES}/${file}`];
   for (const [file, text] of Object.entries(texts)) {
     if (!file.endsWith('.1')) texts[file] = await format(text, { ...(await resolveConfig(file)), filepath: file });
   }

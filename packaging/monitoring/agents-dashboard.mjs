@@ -2,18 +2,18 @@
  * Dashboard of agents: verdicts first, then loss and health, then what the agents do, and serve itself at the end. It needs no
  * recording rules.
  */
-import { runbookOf } from './alerts.mjs';
+import { withRunbook } from './alerts.mjs';
 import {
   annotation,
   dashboard,
   dashboardLink,
   graph,
   heatmap,
-  labelVariable,
   line,
   queryVariable,
   row,
   stat,
+  targetVariables,
 } from './dashboard.mjs';
 import { by, Queries } from './queries.mjs';
 import { LABELS } from './spellings.mjs';
@@ -57,17 +57,11 @@ export function agentsDashboard(model) {
 }
 
 function variables(model) {
-  const chosen = [];
-  const byLabel = [['cluster'], ['namespace'], ['node'], ['host', { label: 'instance', text: 'host (instance)' }]].map(
-    ([name, options]) => {
-      const { label = name } = options ?? {};
-      const variable = labelVariable(name, `nixl_agent_up{${chosen.join(', ')}}`, options);
-      chosen.push(`${label}=~"$${name}"`);
-      return variable;
-    },
-  );
   const inTarget = new Queries(model, { target: CHOSEN_TARGET, agent: '' });
-  return [...byLabel, queryVariable('agent', by(['agent'], inTarget.values('nixl.agent.up'), 'group'))];
+  return [
+    ...targetVariables('nixl_agent_up'),
+    queryVariable('agent', by(['agent'], inTarget.values('nixl.agent.up'), 'group')),
+  ];
 }
 
 function annotations(queries) {
@@ -75,7 +69,7 @@ function annotations(queries) {
     annotation(
       'Restart',
       'orange',
-      `${by(BY_AGENT, queries.increase('nixl.agent.restarts', '1m'))} > 0`,
+      `${by(BY_AGENT, queries.increase('nixl.agent.restarts', '5m'))} > 0`,
       `${AGENT_LEGEND} restarted`,
     ),
     annotation(
@@ -85,10 +79,6 @@ function annotations(queries) {
       `${AGENT_LEGEND} ended`,
     ),
   ];
-}
-
-function withRunbook(text, ...alerts) {
-  return [text, ...alerts.map((alert) => `Runbook: ${runbookOf(alert)}`)].join('\n\n');
 }
 
 /** Count of the series that a comparison holds for: 0 if there are none of these, and nothing without any series. */
@@ -108,7 +98,7 @@ function overview(queries) {
     verdict('Hosts without an answer', `sum(up{job="nixl-otel", ${CHOSEN_TARGET}} == bool 0) or ${zero}`, {
       bad: 1,
       description: withRunbook(
-        'Targets that Prometheus cannot scrape. By OTLP there is no such number.',
+        'Targets of the job nixl-otel that Prometheus cannot scrape. By OTLP there is no such number.',
         'NixlOtelDown',
       ),
     }),
@@ -134,7 +124,7 @@ function overview(queries) {
       warn: 1,
       description: withRunbook('In the last five minutes, as intended or not.', 'NixlAgentEnded'),
     }),
-    verdict('Agents', by([], values('nixl.agent.up')), {
+    verdict('Agents', `${by([], values('nixl.agent.up'))} or ${zero}`, {
       bad: 1,
       down: true,
       description: withRunbook('Agents that are alive, or of unknown life.', 'NixlNoAgents'),

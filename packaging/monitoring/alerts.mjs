@@ -2,7 +2,7 @@
 import { by, TARGET } from './queries.mjs';
 
 /** Page of the runbooks, of which each alert has a section. */
-export const RUNBOOKS = 'docs/runbooks.md';
+const RUNBOOKS = 'docs/runbooks.md';
 
 const AGENT = [...TARGET, 'agent'];
 const ON_TARGET = `on (${TARGET.join(', ')})`;
@@ -10,11 +10,9 @@ const ON_TARGET = `on (${TARGET.join(', ')})`;
 const WHERE = '{{ $labels.agent }} on {{ $labels.instance }}';
 const HOST = '{{ $labels.instance }}';
 const WEEK_SECONDS = 7 * 86_400;
-/** `nixl.http.certificate.expiry`, in seconds since the epoch: scraped, and by OTLP. */
-const CERTIFICATE_EXPIRY = '{__name__=~"nixl_http_certificate_expiry|nixl_http_certificate_expiry_seconds"}';
 
-/** Returns the alerts. `queries`: without matchers. `meaning`: for docs/dashboards.md. */
-export function alerts(queries) {
+/** Returns the alerts. `queries`: without matchers. `meaning` and `after`, if it is not `for`: for docs/dashboards.md. */
+function alerts(queries) {
   const problems = (states) => {
     const [nixl, otel] = ['state', 'nixl_ring_state'].map((label) => `${label}=~"|${states}"`);
     return `sum by (${TARGET.join(', ')}) (nixl_collector_problems{${nixl}, ${otel}}) > 0`;
@@ -36,14 +34,15 @@ export function alerts(queries) {
         'If nixl-otel has ended, no process drains the rings of that host. They fill up within seconds, and later events are lost.',
     },
     {
+      comment: 'A serve under another job name, or that pushes, has no such up. Its ticks show that it is there.',
       alert: 'NixlOtelAbsent',
-      expr: 'absent({__name__=~"up|nixl_collector_ticks_total", job="nixl-otel"})',
+      expr: `absent(up{job="nixl-otel"}) unless on () ${ticks}`,
       for: '5m',
       severity: 'critical',
-      meaning: 'Prometheus has no target of the job `nixl-otel`, and nothing of it arrives by OTLP',
+      meaning: 'Prometheus has no target of the job `nixl-otel`, and no `serve` reports under another job or by OTLP',
       summary: 'No nixl-otel is scraped, and none pushes',
       description:
-        'Prometheus has no target of the job nixl-otel, and gets nothing of it by OTLP. No other alert can fire.',
+        'Prometheus has no target of the job nixl-otel, and no nixl-otel reports under another job or by OTLP. No other alert can fire.',
     },
     {
       comment: 'By OTLP there is no up: the collector stops to report.',
@@ -51,6 +50,7 @@ export function alerts(queries) {
       expr: `${by(TARGET, queries.last('nixl.collector.ticks', '15m'), 'max')}
 unless ${by(TARGET, ticks, 'max')}
 unless on (job, instance) last_over_time(up[15m])`,
+      after: '5m', // Prometheus' lookback
       severity: 'warning',
       meaning: 'a `serve` that pushed by OTLP has not done so for five minutes',
       summary: `nixl-otel on ${HOST} has stopped to push`,
@@ -219,7 +219,7 @@ than five minutes.`,
       comment: `Renewals begin earlier: those of cert-manager when a third of the time is left. Certificates that are valid for less than
 a month need a lower limit.`,
       alert: 'NixlCertificateExpires',
-      expr: `${by(TARGET, CERTIFICATE_EXPIRY, 'min')} - time() < ${WEEK_SECONDS}`,
+      expr: `${by(TARGET, queries.values('nixl.http.certificate.expiry'), 'min')} - time() < ${WEEK_SECONDS}`,
       severity: 'warning',
       meaning: 'the certificate of `serve` ends within seven days, or has ended',
       summary: `Time until the certificate of nixl-otel on ${HOST} ends: {{ $value | humanizeDuration }}`,
@@ -250,14 +250,19 @@ export function alertGroup(queries) {
   return { name: 'nixl-otel-alerts', rules };
 }
 
-export function runbookOf(alert) {
+function runbookOf(alert) {
   return `${RUNBOOKS}#${alert.toLowerCase()}`;
+}
+
+/** Returns the description of a panel, with the runbooks of these alerts. */
+export function withRunbook(text, ...alerts) {
+  return [text, ...alerts.map((alert) => `Runbook: ${runbookOf(alert)}`)].join('\n\n');
 }
 
 /** Returns the table of docs/dashboards.md. */
 export function alertTable(queries) {
   const rows = alerts(queries).map(
-    ({ alert, meaning, severity, for: after = 'at once' }) =>
+    ({ alert, meaning, severity, for: lasting = 'at once', after = lasting }) =>
       `| [\`${alert}\`](runbooks.md#${alert.toLowerCase()}) | ${meaning} | ${severity} | ${after} |`,
   );
   return ['| Alert | Meaning | Severity | After |', '| --- | --- | --- | --- |', ...rows].join('\n');

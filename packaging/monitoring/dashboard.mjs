@@ -132,8 +132,21 @@ export function laidOut(rows) {
 }
 
 /** A choice among the values of a label. All values are chosen at first, and a series without the label is among them. */
-export function labelVariable(name, series, { label = name, text = name } = {}) {
+function labelVariable(name, series, { label = name, text = name } = {}) {
   return choice(name, text, `label_values(${series}, ${label})`);
+}
+
+/** Choices of targets, each among what the earlier ones leave. `series`: of which each target has one. */
+export function targetVariables(series) {
+  const chosen = [];
+  return [['cluster'], ['namespace'], ['node'], ['host', { label: 'instance', text: 'host (instance)' }]].map(
+    ([name, options = {}]) => {
+      const { label = name } = options;
+      const variable = labelVariable(name, `${series}{${chosen.join(', ')}}`, options);
+      chosen.push(`${label}=~"$${name}"`);
+      return variable;
+    },
+  );
 }
 
 /** A choice among the values that a query's series have for the label. */

@@ -1,20 +1,24 @@
 /** Dashboard of many hosts. Its queries read recorded series only. */
-import { runbookOf } from './alerts.mjs';
+import { withRunbook } from './alerts.mjs';
 import { AGENTS_UID } from './agents-dashboard.mjs';
-import { dashboard, dashboardLink, graph, heatmap, labelVariable, line, ranking, row, stat } from './dashboard.mjs';
+import { dashboard, dashboardLink, graph, heatmap, line, ranking, row, stat, targetVariables } from './dashboard.mjs';
 
 const CHOSEN = 'cluster=~"$cluster", namespace=~"$namespace"';
 const CHOSEN_HOST = `${CHOSEN}, node=~"$node", instance=~"$host"`;
 const SERVICE_LEGEND = '{{cluster}} {{namespace}} {{job}}';
 const HOST_LEGEND = '{{node}} {{instance}}';
 const TOP = 10;
+const [RING_FULL, EVENTS_DROPPED, FOREIGN_MOVES] = ['ring_full', 'events_dropped', 'ring_foreign_moves'].map(
+  (name) => `nixl_host:${name}:increase5m`,
+);
+const LOSSES = [RING_FULL, EVENTS_DROPPED, FOREIGN_MOVES];
 
 export function fleetDashboard() {
   return dashboard({
     uid: 'nixl-otel-fleet',
     title: 'NIXL fleet',
     description: 'All hosts with NIXL agents. It needs recording-rules.yml and alerts.yml of nixl-otel.',
-    variables: variables(),
+    variables: targetVariables('nixl_host:agents'),
     annotations: [],
     links: [dashboardLink('NIXL agents', AGENTS_UID)],
     rows: [
@@ -27,41 +31,38 @@ export function fleetDashboard() {
   });
 }
 
-function variables() {
-  const chosen = [];
-  return [['cluster'], ['namespace'], ['node'], ['host', 'instance']].map(([name, label = name]) => {
-    const variable = labelVariable(name, `nixl_host:agents{${chosen.join(', ')}}`, { label });
-    chosen.push(`${label}=~"$${name}"`);
-    return variable;
-  });
-}
+const NONE = `0 * count(nixl_host:agents{${CHOSEN_HOST}})`;
 
 /** Count of hosts for which the comparison holds. */
 function hosts(series, comparison) {
-  return `sum(sum by (cluster, namespace, node, instance) (${series}{${CHOSEN_HOST}}) ${comparison})`;
+  return `count(sum by (cluster, namespace, node, instance) (${series}) ${comparison}) or ${NONE}`;
 }
 
 function overview() {
   const verdict = (title, expr, options) => stat(title, [line(expr, title)], options);
-  const none = `0 * count(nixl_host:agents{${CHOSEN_HOST}})`;
   return [
     verdict(
       'Alerts firing',
-      `count(ALERTS{alertname=~"Nixl.+", alertstate="firing", severity!="info", ${CHOSEN_HOST}}) or ${none}`,
+      `count(ALERTS{alertname=~"Nixl.+", alertstate="firing", severity!="info", ${CHOSEN_HOST}}) or ${NONE}`,
       { bad: 1, description: 'Alerts of nixl-otel, without those of severity info. Runbooks: docs/runbooks.md' },
     ),
-    verdict('Hosts that lose events', hosts('nixl_host:ring_full:increase5m', '> bool 0'), {
+    verdict('Hosts that lose events', hosts(`{__name__=~"${LOSSES.join('|')}", ${CHOSEN_HOST}}`, '> 0'), {
       bad: 1,
-      description: `Hosts on which a drain found a ring full in the last five minutes.\n\nRunbook: ${runbookOf('NixlRingFoundFull')}`,
+      description: withRunbook(
+        'Hosts with a full ring, dropped events or another consumer in the last five minutes.',
+        'NixlRingFoundFull',
+        'NixlEventsDropped',
+        'NixlForeignConsumer',
+      ),
     }),
-    verdict('Hosts with failing agents', hosts('nixl_host:error_ratio:rate5m', '> bool 0.01'), {
+    verdict('Hosts with failing agents', hosts(`nixl_host:error_ratio:rate5m{${CHOSEN_HOST}}`, '> 0.01'), {
       bad: 1,
-      description: `Hosts on which more than 1 % of the operations fail.\n\nRunbook: ${runbookOf('NixlErrorRatioHigh')}`,
+      description: withRunbook('Hosts on which more than 1 % of the operations fail.', 'NixlErrorRatioHigh'),
     }),
-    verdict('Hosts', `count(sum by (cluster, namespace, node, instance) (nixl_host:agents{${CHOSEN_HOST}}))`, {
+    verdict('Hosts', hosts(`nixl_host:agents{${CHOSEN_HOST}}`, '> 0'), {
       bad: 1,
       down: true,
-      description: `Hosts with agents.\n\nRunbook: ${runbookOf('NixlNoAgents')}`,
+      description: withRunbook('Hosts with agents.', 'NixlNoAgents'),
     }),
     verdict('Agents', `sum(nixl_host:agents{${CHOSEN_HOST}})`, { description: 'Agents that are exported.' }),
     verdict('Bytes per second', `sum(nixl_host:transfer_bytes:rate5m{${CHOSEN_HOST}})`, {
@@ -76,24 +77,24 @@ function losses() {
     ranking(title, [line(`topk(${TOP}, ${series}{${CHOSEN_HOST}})`, HOST_LEGEND)], {
       unit: 'short',
       bad: 0.5,
-      description: `${description}\n\nRunbook: ${runbookOf(alert)}`,
+      description: withRunbook(description, alert),
     });
   return [
     top(
       'Drains that found a ring full',
-      'nixl_host:ring_full:increase5m',
+      RING_FULL,
       'In the last five minutes. Events may be missing.',
       'NixlRingFoundFull',
     ),
     top(
       'Events dropped by agents',
-      'nixl_host:events_dropped:increase5m',
+      EVENTS_DROPPED,
       'In the last five minutes, as far as the agents could report it.',
       'NixlEventsDropped',
     ),
     top(
       'Moves by other consumers',
-      'nixl_host:ring_foreign_moves:increase5m',
+      FOREIGN_MOVES,
       'Moves of read positions in the last five minutes.',
       'NixlForeignConsumer',
     ),

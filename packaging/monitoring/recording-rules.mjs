@@ -116,7 +116,12 @@ function fleet(queries) {
     ofHost('events_dropped:increase5m'),
     ofHost('ring_foreign_moves:increase5m'),
     { record: 'nixl_host:error_ratio:rate5m', expr: errorRatio(TARGET) },
-    { record: 'nixl_host:agents', expr: by(TARGET, queries.values('nixl.agent.up'), 'count') },
+    {
+      comment: '0 where nixl-otel runs without agents.',
+      record: 'nixl_host:agents',
+      expr: `${by(TARGET, queries.values('nixl.agent.up'), 'count')}
+or 0 * ${by(TARGET, queries.values('nixl.collector.ticks'), 'count')}`,
+    },
     ofService('transfer_bytes:rate5m', 'direction'),
     ofService('requests:rate5m', 'direction'),
     ofService('errors:rate5m', 'status'),

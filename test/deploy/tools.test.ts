@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { ROOT, type RunningCommand, start, temporaryDirectory } from '../cli/command.js';
 import { program } from '../servers/server.js';
 import { freePort } from '../support/free-port.js';
-import { at } from './manifests.js';
+import { at, parsed } from './manifests.js';
 
 const UNIT = 'systemd/nixl-otel@.service';
 
@@ -55,6 +55,15 @@ test('promtool accepts prometheus.yml and its rules', () => {
     at('prometheus/prometheus.yml'),
   ]);
   expect({ status, text: `${stdout.toString()}${stderr.toString()}` }).toMatchObject({ status: 0 });
+});
+
+test('the data source of Grafana has the interval of the scrapes', () => {
+  const { global } = parsed<{ global: { scrape_interval: string } }>('prometheus/prometheus.yml');
+  interface Provisioned {
+    datasources: { jsonData?: { timeInterval: string } }[];
+  }
+  const { datasources } = parsed<Provisioned>('grafana/provisioning/datasources/prometheus.yaml');
+  expect(datasources.map(({ jsonData }) => jsonData?.timeInterval)).toEqual([global.scrape_interval]);
 });
 
 test.runIf(existsSync('/usr/bin/systemd-analyze'))('systemd accepts the unit without a message', () => {

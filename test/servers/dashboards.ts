@@ -1,32 +1,8 @@
 /** Each expression of the dashboards and of the recording rules has data in a real Prometheus. */
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import { expect } from 'vitest';
-import { ROOT } from '../cli/command.js';
 import { type Backend, PATIENTLY, type Series } from './backends.js';
+import { comparedIn, type Dashboard, DASHBOARDS, filledIn, PANELS, type Variable } from './dashboard-files.js';
 import { isNative, NAMINGS, PLACE, type SpelledFleet, startFleet, type Way } from './spelled-fleet.js';
-
-interface Panel {
-  title: string;
-  type: string;
-  description: string;
-  targets?: { expr: string; legendFormat: string }[];
-  /** Panels of a collapsed row. */
-  panels?: Panel[];
-}
-
-interface Variable {
-  name: string;
-  type: string;
-  query: string | { query: string };
-  regex?: string;
-}
-
-interface Dashboard {
-  panels: Panel[];
-  templating: { list: Variable[] };
-  annotations: { list: { name: string; expr: string }[] };
-}
 
 interface Rule {
   name: string;
@@ -35,13 +11,6 @@ interface Rule {
   health: string;
   lastError?: string;
 }
-
-const DASHBOARDS = ['nixl-agents', 'nixl-fleet'].map(
-  (name) => JSON.parse(readFileSync(path.join(ROOT, `deploy/grafana/${name}.json`), 'utf8')) as Dashboard,
-);
-const PANELS = DASHBOARDS.flatMap(({ panels }) => panels)
-  .flatMap((panel) => [panel, ...(panel.panels ?? [])])
-  .filter(({ type }) => type !== 'row');
 
 /** Rules for builders and NixlInstrumentation, which run in the services. */
 const OF_SERVICES = ['nixl:builders_events:increase5m', 'nixl:duration_events:increase5m'];
@@ -53,15 +22,6 @@ export async function expectAnswers(preset: string, way: Way): Promise<void> {
   await expectPanels(fleet, way);
   for (const dashboard of DASHBOARDS) await expectVariables(fleet, dashboard);
   await expectRules(fleet);
-}
-
-/** Replaces variables like Grafana, with all values chosen but those of the arguments. */
-function filledIn(text: string, host: string, agent = '.*'): string {
-  const all = { cluster: '.*', namespace: '.*', node: '.*' };
-  const values: Record<string, string> = { ...all, host, agent, __rate_interval: '10s', __range: '1m' };
-  const filled = text.replace(/\$(\w+)/g, (_, name: string) => values[name]!);
-  expect(filled).not.toContain('undefined');
-  return filled;
 }
 
 const hasData = (series: readonly Series[]): boolean =>
@@ -89,7 +49,7 @@ async function expectPanels({ prometheus, serves }: SpelledFleet, way: Way): Pro
     expect(typeof description, title).toBe('string');
     for (const { expr, legendFormat } of targets!) {
       for (const naming of NAMINGS) {
-        const ask = () => prometheus.query(filledIn(expr, serves[naming]!));
+        const ask = () => prometheus.query(filledIn(expr, { host: serves[naming]! }));
         let series: Series[] = [];
         const isAnswered = async (): Promise<boolean> => hasData((series = await ask()));
         await expect.poll(isAnswered, { ...PATIENTLY, message: `${naming}: ${title}: ${expr}` }).toBe(true);
@@ -105,7 +65,7 @@ async function expectPanels({ prometheus, serves }: SpelledFleet, way: Way): Pro
   const { expr, legendFormat } = PANELS.find(({ title }) => title === 'Idle')!.targets![0]!;
   for (const naming of NAMINGS) {
     const chosen = async () => {
-      const series = await prometheus.query(filledIn(expr, serves[naming]!, '(agent-0)'));
+      const series = await prometheus.query(filledIn(expr, { host: serves[naming]!, agent: '(agent-0)' }));
       return series.map((one) => legendOf(legendFormat, one));
     };
     await expect.poll(chosen, PATIENTLY).toEqual([`agent-0 ${serves[naming]}`]);
@@ -126,10 +86,9 @@ async function expectVariables(fleet: SpelledFleet, { templating, annotations }:
     }
   }
   for (const { name, expr } of annotations.list) {
-    // Without what it marks it has no data, but its operand has.
-    const [, compared] = /^(.*) (?:>|==) 0$/s.exec(expr)!;
+    const compared = comparedIn(expr);
     for (const naming of NAMINGS) {
-      const isAnswered = async () => hasData(await prometheus.query(filledIn(compared!, serves[naming]!)));
+      const isAnswered = async () => hasData(await prometheus.query(filledIn(compared, { host: serves[naming]! })));
       await expect.poll(isAnswered, { ...PATIENTLY, message: `${naming}: ${name}` }).toBe(true);
     }
   }
@@ -137,7 +96,7 @@ async function expectVariables(fleet: SpelledFleet, { templating, annotations }:
 
 /** Returns the values that Grafana offers for a variable. */
 async function choicesOf({ query, regex }: Variable, prometheus: Backend, host: string): Promise<string[]> {
-  const text = filledIn((query as { query: string }).query, host);
+  const text = filledIn((query as { query: string }).query, { host });
   const [, labelled, label] = /^label_values\((.*), (\w+)\)$/.exec(text) ?? [];
   if (labelled !== undefined) {
     const { data } = await prometheus.server.get<{ data: string[] }>(`/api/v1/label/${label}/values`, {

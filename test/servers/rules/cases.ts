@@ -407,6 +407,11 @@ const ALERTS: RuleCase[] = [
     ],
   },
   {
+    name: 'a serve under another job is there',
+    input: [['ticks', { job: 'models/dynamo-worker', instance: 'a' }, '0+3000x20']],
+    checks: [['max_over_time(count(ALERTS)[20m:1m])', 20, []]],
+  },
+  {
     name: 'an agent that ended during transfers fires, for as long as five minutes after its series have ended',
     input: [
       ['serve', { instance: 'a' }, '1x40'],

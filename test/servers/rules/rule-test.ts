@@ -30,7 +30,7 @@ export interface RuleCase {
   readonly isFor?: (spelling: Spelling) => boolean;
 }
 
-function inputText([concept, labels, values]: Input, spelling: Spelling): object {
+function inputText([concept, labels, values]: Input, spelling: Spelling): { series: string; values: string } {
   const all = { job: 'nixl-otel', ...labels };
   if (concept !== 'serve') return { series: spelled(concept, all, spelling), values };
   if (!spelling.isOtlp) return { series: seriesText('up', all), values };
@@ -40,7 +40,6 @@ function inputText([concept, labels, values]: Input, spelling: Spelling): object
 
 /** Runs the cases. @throws with promtool's answer if one fails. */
 export async function testRules(cases: readonly RuleCase[], spelling: Spelling): Promise<void> {
-  const file = path.join(temporaryDirectory(), 'rules.test.yml');
   const tests = cases
     .filter(({ isFor = () => true }) => isFor(spelling))
     .map(({ name, input, inputOf = () => [], checks }) => ({
@@ -53,9 +52,27 @@ export async function testRules(cases: readonly RuleCase[], spelling: Spelling):
         exp_samples: samples.map(([labels, value]) => ({ labels, value })),
       })),
     }));
+  await exec(program('promtool'), ['check', 'rules', ...RULE_FILES]);
+  await testSeries(tests);
+}
+
+/** A test in promtool's own words, with one evaluation of the rules each minute. */
+export interface SeriesTest {
+  readonly name: string;
+  /** Time between two samples. */
+  readonly interval: string;
+  readonly input_series: readonly { series: string; values: string }[];
+  readonly promql_expr_test: readonly {
+    expr: string;
+    eval_time: string;
+    exp_samples: readonly { labels: string; value: number }[];
+  }[];
+}
+
+/** Runs tests with the shipped rules. @throws with promtool's answer if one fails. */
+export async function testSeries(tests: readonly SeriesTest[]): Promise<void> {
+  const file = path.join(temporaryDirectory(), 'rules.test.yml');
   // JSON is YAML.
   writeFileSync(file, JSON.stringify({ rule_files: RULE_FILES, evaluation_interval: '1m', tests }));
-  const promtool = program('promtool');
-  await exec(promtool, ['check', 'rules', ...RULE_FILES]);
-  await exec(promtool, ['test', 'rules', file]);
+  await exec(program('promtool'), ['test', 'rules', file]);
 }

@@ -1,0 +1,98 @@
+/** Expressions of the dashboards over the series of a real serve, by promtool: it sets the times of samples. */
+import { expect, it } from 'vitest';
+import { scrape, start, startTransferSource, temporaryDirectory, until } from '../cli/command.js';
+import { comparedIn, DASHBOARDS, filledIn, PANELS } from './dashboard-files.js';
+import { type SeriesTest, testRules, testSeries } from './rules/rule-test.js';
+import { SPELLINGS } from './rules/spelled.js';
+
+const HOST = { host: 'a', __range: '1h' };
+/** Default interval of pushes. */
+const PUSHED_EVERY = '60s';
+/** Values of $__rate_interval: with that scrape interval set in the data source, and with Grafana's default of 15 s. */
+const [SET, UNSET] = ['240s', '60s'];
+/** Between two samples: Prometheus 2 counts samples at both ends of a range. */
+const AT = '10m30s';
+
+/** Returns a page of a serve once it has this text. */
+async function pageOf(directory: string, text: string): Promise<string> {
+  const [, url] = await start(['serve', '--dir', directory, '--port', '0']).says(/serves (http:\S+)/);
+  let page = '';
+  await until(async () => (page = await scrape(url!)).includes(text));
+  return page;
+}
+
+/** Returns the series of a page with eleven samples. `growth`: of each counter and bucket from sample to sample. */
+function seriesOf(page: string, growth: number): SeriesTest['input_series'] {
+  const growing = [...page.matchAll(/^# TYPE (\S+) (counter|histogram)$/gm)].flatMap(([, name, type]) =>
+    type === 'counter' ? [name!] : ['bucket', 'sum', 'count'].map((part) => `${name}_${part}`),
+  );
+  const lines = [...page.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm)];
+  expect(lines.length).toBeGreaterThan(20);
+  return lines.map(([, name, labels = '', value]) => ({
+    series: `${name}{job="nixl-otel", instance="${HOST.host}"${labels === '' ? '' : `, ${labels}`}}`,
+    values: `${value}+${growing.includes(name!) ? growth : 0}x10`,
+  }));
+}
+
+it('have data if samples come every 60 s, and the data source knows it', async () => {
+  const directory = temporaryDirectory();
+  startTransferSource(['--dir', directory, '--seconds', '0', '--rate', '200', '--errors', '20']);
+  const expressions = [
+    ...PANELS.flatMap(({ targets }) => targets!.map(({ expr }) => expr)),
+    ...DASHBOARDS.flatMap(({ annotations }) => annotations.list.map(({ expr }) => comparedIn(expr))),
+  ];
+  const rates = PANELS.find(({ title }) => title === 'Transmit by agent')!.targets!.map(({ expr }) => expr);
+  const check = (expr: string, __rate_interval: string, samples: SeriesTest['promql_expr_test'][0]['exp_samples']) => ({
+    expr: `count(${filledIn(expr, { ...HOST, __rate_interval })}) > bool 0`,
+    eval_time: AT,
+    exp_samples: samples,
+  });
+  await testSeries([
+    {
+      name: 'samples every 60 s',
+      interval: PUSHED_EVERY,
+      input_series: seriesOf(await pageOf(directory, 'agent_errors_total'), 60),
+      promql_expr_test: [
+        ...expressions.map((expr) => check(expr, SET, [{ labels: '{}', value: 1 }])),
+        ...rates.map((expr) => check(expr, UNSET, [])),
+      ],
+    },
+  ]);
+});
+
+it('count 0 agents and hosts where serve runs without agents', async () => {
+  const verdicts = ['Agents', 'Hosts', 'Alerts firing', 'Hosts that lose events', 'Hosts with failing agents'];
+  const panels = PANELS.filter(({ title, type }) => type === 'stat' && verdicts.includes(title));
+  expect(panels.map(({ title }) => title).sort()).toEqual([...verdicts, 'Agents'].sort());
+  await testSeries([
+    {
+      name: 'serve without agents',
+      interval: PUSHED_EVERY,
+      input_series: seriesOf(await pageOf(temporaryDirectory(), 'nixl_collector_ticks_total'), 0),
+      promql_expr_test: panels.map(({ targets }) => ({
+        expr: filledIn(targets![0]!.expr, HOST),
+        eval_time: AT,
+        exp_samples: [{ labels: '{}', value: 0 }],
+      })),
+    },
+  ]);
+});
+
+it.each(Object.entries(SPELLINGS))('count hosts by each kind of loss, of series %s', async (_, spelling) => {
+  const { targets } = PANELS.find(({ title }) => title === 'Hosts that lose events')!;
+  await testRules(
+    [
+      {
+        name: 'hosts that lose events',
+        input: [
+          ['ring full', { instance: 'full', agent_name: 'x' }, '0+1x10'],
+          ['events dropped', { instance: 'dropped', agent_name: 'x' }, '0+1x10'],
+          ['foreign moves', { instance: 'foreign', agent_name: 'x' }, '0+1x10'],
+          ['ring full', { instance: 'before', agent_name: 'x' }, '3x10'],
+        ],
+        checks: [[filledIn(targets![0]!.expr, { host: '.*' }), 10, [['{}', 3]]]],
+      },
+    ],
+    spelling,
+  );
+});
