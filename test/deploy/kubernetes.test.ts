@@ -60,19 +60,21 @@ test('an update of the DaemonSet starts the new pod of a node before it ends the
   const ring = path.join(directory, 'agent');
   const writer = new RingWriter(ring, { wireVersion: 4, capacity: 64 });
   writer.push({ type: 0, value: 1n });
+  const args = onAnyPort(container.args!);
+  args[args.indexOf('--owner') + 1] = String(process.getuid!()); // the ring is of the user of this test
   const pod = async (): Promise<{ serve: RunningCommand; says: () => Promise<Response> }> => {
-    const serve = start(onAnyPort(container.args!), { NIXL_TELEMETRY_DIR: directory });
+    const serve = start(args, { NIXL_TELEMETRY_DIR: directory });
     const [, port] = await serve.says(SERVES);
     return { serve, says: () => fetch(`http://127.0.0.1:${port}${container.readinessProbe!.httpGet.path}`) };
   };
   const bodyOf = async ({ says }: Awaited<ReturnType<typeof pod>>): Promise<string> => (await says()).text();
   const old = await pod();
-  await until(async () => (await bodyOf(old)).startsWith('ready, 1 agents'));
+  await until(async () => (await bodyOf(old)).startsWith('ready, 1 agent'));
   const surge = await pod();
   await until(async () => (await bodyOf(surge)).includes(`waits: "${ring}" is busy`));
   expect((await surge.says()).status).toBe(200);
   expect(await old.serve.stop('SIGTERM')).toMatchObject({ code: 0 });
-  await until(async () => (await bodyOf(surge)).trim() === 'ready, 1 agents');
+  await until(async () => (await bodyOf(surge)).trim() === 'ready, 1 agent');
 });
 
 test('no container delays the agents of its pod, and none has a token or an image without a registry', () => {
@@ -87,6 +89,8 @@ test('no container delays the agents of its pod, and none has a token or an imag
   expect(sidecars[0]).toMatchObject({ restartPolicy: 'Always' });
   expect(Object.keys(sidecars[0]!)).not.toContain('startupProbe');
   expect(Object.keys(sidecars[0]!)).not.toContain('readinessProbe');
+  // A restart of the sidecar makes the pod not ready: its probe must outlast a busy node.
+  expect(sidecars[0]!.livenessProbe!.failureThreshold).toBe(6);
 });
 
 test('the chart has the version of the package', () => {

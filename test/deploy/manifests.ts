@@ -21,6 +21,7 @@ export interface Container {
 
 interface Probe {
   httpGet: { path: string; port: string | number };
+  failureThreshold?: number;
 }
 
 export interface PodSpec {

@@ -2,13 +2,16 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  chownSync,
   cpSync,
   existsSync,
+  lchownSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
@@ -34,9 +37,10 @@ import { CHART, ChartTools, type Values } from './chart.js';
 const tools = (await ChartTools.build())!; // without them, no test below runs
 
 const image = { repository: 'registry.example.com/nixl-otel' };
+const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
 const user = process.getuid!();
 const sidecar = { image, mode: 'sidecar', sidecar: { demo: true } };
-const dynamo = { ...sidecar, dynamo: true };
+const dynamo = { image, dynamo: true, sidecar: { demo: true } };
 const severalUsers = { image, agents: { severalUsers: true, group: 1000650000 } };
 const everything = {
   image: { ...image, tag: 'v1' },
@@ -68,6 +72,7 @@ const CASES: [string, Values][] = [
     { ...sidecar, sidecar: { demo: true, native: false }, agents: { user: 0 } },
   ],
   ['a sidecar for Dynamo', { ...dynamo, podMonitor: { enabled: true } }],
+  ['a sidecar with another port', { ...sidecar, port: 9470 }],
 ];
 
 /** The block of YAML in a page that begins with a text. */
@@ -85,6 +90,60 @@ interface PodTemplate {
 function podTemplateOf({ spec }: Manifest): PodTemplate {
   return (spec as { components: { podTemplate: PodTemplate }[] }).components[0]!.podTemplate;
 }
+
+/** Returns what `helm install` prints, as a field of a manifest: Helm renders notes only with a cluster. */
+function notesOf(values: Values): string {
+  const copy = temporaryDirectory();
+  cpSync(CHART, copy, { recursive: true });
+  renameSync(path.join(copy, 'templates/NOTES.txt'), path.join(copy, 'notes.txt'));
+  const manifest = 'notes: |\n{{ tpl (.Files.Get "notes.txt") . | indent 2 }}\n';
+  writeFileSync(path.join(copy, 'templates/notes.yaml'), manifest);
+  return (parse(tools.render(values, ['notes'], copy)) as { notes: string }).notes;
+}
+
+interface Monitor {
+  selector?: { matchLabels: Record<string, string> };
+  podMetricsEndpoints: { port: string; relabelings?: unknown[] }[];
+}
+
+/** The ports of containers that a PodMonitor scrapes. */
+function targetsOf({ podMetricsEndpoints }: Monitor, containers: readonly Container[]): number[] {
+  const names = podMetricsEndpoints.map(({ port }) => port);
+  const ports = containers.flatMap(({ ports = [] }) => ports);
+  return ports.filter(({ name }) => names.includes(name)).map(({ containerPort }) => containerPort);
+}
+
+/** Selection of Dynamo's PodMonitor `dynamo-worker` with `nixlTelemetry`, and labels that its operator adds to workers. */
+const DYNAMO = {
+  selector: {
+    'nvidia.com/dynamo-component-type': ['worker', 'decode', 'prefill'],
+    'nvidia.com/metrics-enabled': ['true'],
+  },
+  monitor: { podMetricsEndpoints: [{ port: 'system' }, { port: 'nixl' }] },
+  labels: { 'nvidia.com/dynamo-component-type': 'decode', 'nvidia.com/metrics-enabled': 'true' },
+  ports: [{ name: 'nixl', containerPort: 19090 }],
+};
+
+function dynamoSelects(labels: Record<string, string>): boolean {
+  return Object.entries(DYNAMO.selector).every(([name, values]) => values.includes(labels[name]!));
+}
+
+/** A directory on a node that exists before nixl-otel. */
+interface Made {
+  uid: number;
+  mode: number;
+  link?: boolean;
+}
+
+interface Group {
+  name: string;
+  rules: { alert?: string; annotations?: Record<string, string> }[];
+}
+
+const groupsOf = (values: Values): Group[] =>
+  onlyOf<{ groups: Group[] }>(tools.manifests(values), 'PrometheusRule').spec.groups;
+const rulesOf = (values: Values) => groupsOf(values).flatMap(({ rules }) => rules);
+const alertsOf = (values: Values) => rulesOf(values).flatMap(({ alert = [] }) => alert);
 
 describe.runIf(tools !== undefined)('the chart', () => {
   test.each(CASES)('helm lint has no complaint about %s', (_, values) => {
@@ -111,14 +170,41 @@ describe.runIf(tools !== undefined)('the chart', () => {
     [{}, /image\.repository is not set: name registry and image/],
     [{ image: { repository: 'nixl-otel' } }, /\/image\/repository.*'nixl-otel' does not match pattern/],
     [{ image, agents: { user: 'root' } }, /\/agents\/user.*got string, want integer/],
-    [{ image, mode: 'deployment' }, /\/mode.*must be one of 'daemonset', 'sidecar'/],
+    [{ image, mode: 'deployment' }, /\/mode.*must be one of '', 'daemonset', 'sidecar'/],
+    [{ image, port: 80 }, /\/port.*minimum: got 80, want 1,?024/],
     [{ image, sideCar: {} }, /additional properties 'sideCar' not allowed/],
-    [{ image, dynamo: true }, /dynamo: true needs mode: sidecar/],
+    [
+      { image, dynamo: true, mode: 'daemonset' },
+      /mode is daemonset, and dynamo: true needs mode sidecar: leave mode out/,
+    ],
     [{ image, sidecar: { demo: true } }, /sidecar\.demo: true needs mode: sidecar/],
     [{ ...sidecar, agents: { severalUsers: true } }, /agents\.severalUsers: true needs mode: daemonset/],
+    [{ image, args: ['--web-config', 'web.yml'] }, /args has --web-config: the probes and the PodMonitor use HTTP/],
+    [{ ...sidecar, args: ['--web-config=web.yml'] }, /args has --web-config=web\.yml: the probes/],
     [{ image, env: [{ name: 'NODE_NAME', value: 'a' }] }, /env has NODE_NAME, which the chart sets: leave it out/],
+    [{ image, env: [{ name: 'X' }] }, /\/env\/0.*'oneOf' failed, none matched.*missing property 'value'/s],
+    [{ image, env: [{ name: 'X', value: 'a', valueFrom: {} }] }, /\/env\/0.*'oneOf' failed, subschemas 0, 1 matched/],
+    [{ image: { ...image, digest: 'sha256:1' } }, /\/image\/digest.*'sha256:1' does not match pattern/],
+    [
+      { image: { ...image, tag: 'v1', digest } },
+      /image\.tag is v1 and image\.digest is set: only one of them is allowed/,
+    ],
+    [
+      { image, podMonitor: { interval: '30s' } },
+      /podMonitor\.interval is 30s; it must be below --dead-ttl, which is 30 s/,
+    ],
+    [{ image, podMonitor: { interval: '30000ms' } }, /podMonitor\.interval is 30000ms/],
+    [{ image, podMonitor: { interval: '1m' } }, /podMonitor\.interval is 1m/],
     [{ ...sidecar, env: [{ name: 'POD_NAME', value: 'a' }] }, /env has POD_NAME, which the chart sets/],
     [{ image, env: ['a', 'b'].map((value) => ({ name: 'X', value })) }, /env has X twice/],
+    [
+      { image, prometheusRule: { enabled: true, disabled: ['NixlOtelAbsnt'] } },
+      /prometheusRule\.disabled has NixlOtelAbsnt, which is no alert; allowed: NixlOtelDown, NixlOtelAbsent/,
+    ],
+    [
+      { image, prometheusRule: { runbookBase: 'docs/' } },
+      /\/prometheusRule\/runbookBase.*'docs\/' does not match pattern/,
+    ],
     [{ ...sidecar, networkPolicy: { enabled: true } }, /networkPolicy\.enabled: true needs mode: daemonset/],
   ])('refuses %j with the value and what is allowed', (values, message) => {
     expect(() => tools.render(values)).toThrow(message);
@@ -127,6 +213,18 @@ describe.runIf(tools !== undefined)('the chart', () => {
   test.each(['docs/kubernetes.md', 'docs/vllm.md', 'docs/dynamo.md'])('accepts the values of %s', (page) => {
     const values = parse(yamlOf(page, '# values.yaml')) as Values;
     expect(tools.manifests(values).map(({ kind }) => kind)).toContain('PodMonitor');
+  });
+
+  test('docs/kubernetes.md renders the PrometheusRule', () => {
+    const [, command] = /^helm (template .*)$/m.exec(readFileSync(path.join(ROOT, 'docs/kubernetes.md'), 'utf8'))!;
+    const words = command!.replace(' -f values.yaml', '').split(' ');
+    const values = parse(yamlOf('docs/kubernetes.md', '# values.yaml')) as Values;
+    const args = words.map((word) => (word.startsWith('deploy/') ? path.join(ROOT, word) : word));
+    const { stdout, stderr } = tools.helm(args, values);
+    expect({ stderr, kinds: manifestsIn(stdout).map(({ kind }) => kind) }).toEqual({
+      stderr: '',
+      kinds: ['PrometheusRule'],
+    });
   });
 
   test('a variable of the values takes the place of that of the chart', () => {
@@ -145,6 +243,36 @@ describe.runIf(tools !== undefined)('the chart', () => {
     expect(rendered.slice(2)).toEqual(env);
   });
 
+  test.each([
+    ['a DaemonSet', { image }, 9464],
+    ['a sidecar for Dynamo', dynamo, 19090],
+    ['a DaemonSet with another port', { image, port: 9470 }, 9470],
+    ['a sidecar with another port', { ...sidecar, port: 9470 }, 9470],
+    ['a sidecar for Dynamo with another port', { ...dynamo, port: 9470 }, 9470],
+  ])('%s listens on its port, and the probes and the PodMonitor find it', (_, values, port) => {
+    const manifests = tools.manifests({ ...values, podMonitor: { enabled: true } });
+    const containers = containersOf(podSpecs(manifests)[0]!);
+    const { args, livenessProbe, readinessProbe } = containers.find(({ name }) => name === 'nixl-otel')!;
+    expect(args!.slice(0, 3)).toEqual(['serve', '--listen', `:${port}`]);
+    expect(livenessProbe!.httpGet.port).toBe(port);
+    expect(readinessProbe?.httpGet.port ?? port).toBe(port);
+    expect(targetsOf(onlyOf<Monitor>(manifests, 'PodMonitor').spec, containers)).toEqual([port]);
+  });
+
+  test('dynamo: true renders the same as with mode: sidecar', () => {
+    expect(tools.render(dynamo)).toBe(tools.render({ ...dynamo, mode: 'sidecar' }));
+  });
+
+  test.each([
+    ['a sidecar', sidecar, ['--owner', '1000']],
+    ['a DaemonSet', { image, agents: { user: 1001 } }, ['--owner', '1001']],
+    ['a DaemonSet for agents of several users', severalUsers, []],
+  ])('%s reads only rings of its users', (_, values, owner) => {
+    const containers = containersOf(podSpecs(tools.manifests(values))[0]!);
+    const { args } = containers.find(({ name }) => name === 'nixl-otel')!;
+    expect(args!.slice(3)).toEqual(owner);
+  });
+
   test('refuses a native sidecar on a Kubernetes that has none', () => {
     const on = (version: string, values: Values): string =>
       tools.helm(['template', 'nixl-otel', CHART], values, version).stderr;
@@ -156,8 +284,54 @@ describe.runIf(tools !== undefined)('the chart', () => {
     const files = readdirSync(at('prometheus')).filter((file) => /^(alerts|recording-rules).*\.yml$/.test(file));
     expect(files.length).toBeGreaterThan(1);
     const groups = files.flatMap((file) => parsed<{ groups: unknown[] }>(`prometheus/${file}`).groups);
-    const rule = onlyOf<{ groups: unknown[] }>(tools.manifests(everything), 'PrometheusRule');
-    expect(rule.spec.groups).toEqual(groups);
+    expect(groupsOf(everything)).toEqual(groups);
+  });
+
+  test('the PrometheusRule leaves out disabled alerts, by default that of sidecars', () => {
+    const alerts = alertsOf({ image, prometheusRule: { enabled: true } });
+    expect(alerts).toContain('NixlOtelAbsent');
+    const besides = (...names: string[]) => alerts.filter((alert) => !names.includes(alert));
+    const enabled = (values: Values) => ({ ...values, prometheusRule: { enabled: true } });
+    expect(alertsOf(enabled(sidecar))).toEqual(besides('NixlOtelAbsent'));
+    expect(alertsOf(enabled(dynamo))).toEqual(besides('NixlOtelAbsent'));
+    const disabled = (...names: string[]) => ({ ...sidecar, prometheusRule: { enabled: true, disabled: names } });
+    expect(alertsOf(disabled())).toEqual(alerts);
+    expect(alertsOf(disabled('NixlAgentIdle', 'NixlNoAgents'))).toEqual(besides('NixlAgentIdle', 'NixlNoAgents'));
+    expect(groupsOf(disabled(...alerts)).map(({ name }) => name)).not.toContain('nixl-otel-alerts');
+  });
+
+  test('prometheusRule.runbookBase is put before the path of each runbook', () => {
+    const runbookBase = 'https://git.example.com/nixl-otel/blob/main/';
+    const urls = rulesOf({ image, prometheusRule: { enabled: true, runbookBase } }).flatMap(({ alert, annotations }) =>
+      alert === undefined ? [] : [[alert, annotations!['runbook_url']]],
+    );
+    expect(urls.length).toBeGreaterThan(10);
+    for (const [alert, url] of urls) expect(url).toBe(`${runbookBase}docs/runbooks.md#${alert!.toLowerCase()}`);
+  });
+
+  test.each([
+    ['29999ms', {}],
+    ['29s', {}],
+    ['1m', { args: ['--dead-ttl', '120000'] }],
+    ['1m', { args: ['--dead-ttl=120000'] }],
+    ['1m', { env: [{ name: 'NIXL_TELEMETRY_MP_STALE_TTL', value: '120' }] }],
+  ])('the PodMonitor scrapes every %s, with %j', (interval, values) => {
+    const manifests = tools.manifests({ image, ...values, podMonitor: { enabled: true, interval } });
+    expect(onlyOf<Monitor>(manifests, 'PodMonitor').spec.podMetricsEndpoints).toMatchObject([{ interval }]);
+  });
+
+  test('a digest takes the place of the tag', () => {
+    const [spec] = podSpecs(tools.manifests({ image: { ...image, digest } }));
+    for (const one of containersOf(spec!)) expect(one.image).toBe(`${image.repository}@${digest}`);
+  });
+
+  test('the PodMonitor sets the label node', () => {
+    const manifests = tools.manifests({ image, podMonitor: { enabled: true } });
+    const [endpoint] = onlyOf<Monitor>(manifests, 'PodMonitor').spec.podMetricsEndpoints;
+    expect(endpoint!.relabelings).toContainEqual({
+      sourceLabels: ['__meta_kubernetes_pod_node_name'],
+      targetLabel: 'node',
+    });
   });
 
   test('a sidecar meets the Pod Security Standard restricted, a DaemonSet not even baseline', () => {
@@ -176,12 +350,13 @@ describe.runIf(tools !== undefined)('the chart', () => {
 
     test.each([
       ['a sidecar', sidecar, 'agent', 'metrics'],
+      ['a sidecar with another port', { ...sidecar, port: 9470 }, 'agent', 'metrics'],
       ['a sidecar for Dynamo', dynamo, 'main', 'nixl'],
     ])(
       '%s serves what its agents move, on the port that the PodMonitor scrapes',
       async (_, values, agents, portName) => {
         const manifests = tools.manifests({ ...values, agents: { user }, podMonitor: { enabled: true } });
-        const monitor = onlyOf<{ podMetricsEndpoints: { port: string }[] }>(manifests, 'PodMonitor');
+        const monitor = onlyOf<Monitor>(manifests, 'PodMonitor');
         expect(monitor.spec.podMetricsEndpoints.map(({ port }) => port)).toEqual([portName]);
         const [spec] = podSpecs(manifests);
         // Prometheus would scrape the same address twice, if two containers declared the port.
@@ -210,17 +385,50 @@ describe.runIf(tools !== undefined)('the chart', () => {
     ];
     const canBeOthers = user === 0 && existsSync('/usr/bin/setpriv');
 
+    const sharedDirectory = (): string => {
+      const directory = temporaryDirectory();
+      chmodSync(directory, 0o1777); // as /dev/shm
+      return directory;
+    };
+
+    /** Runs the init container of a DaemonSet, with another parent of the directory. */
+    const makeDirectory = (parent: string, values: Values = { image }, as = asUser(1000)) => {
+      const { command } = containersOf(podSpecs(tools.manifests(values))[0]!)[0]!;
+      const words = command!.map((word) => word.replaceAll('/host/', `${parent}/`));
+      const { status, stderr } = spawnSync('setpriv', [...as, ...words], { encoding: 'utf8' });
+      return { status, stderr };
+    };
+
     test.runIf(canBeOthers)('make-directory lets the agents write rings, and nobody else', () => {
-      const parent = temporaryDirectory();
-      chmodSync(parent, 0o1777); // as /dev/shm
-      const { command } = containersOf(podSpecs(tools.manifests({ image }))[0]!)[0]!;
-      const words = command!.map((word) => word.replace('/host/', `${parent}/`));
-      for (let i = 0; i < 2; i += 1) {
-        const { status, stderr } = spawnSync('setpriv', [...asUser(1000), ...words], { encoding: 'utf8' });
-        expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-      }
+      const parent = sharedDirectory();
+      for (let i = 0; i < 2; i += 1) expect(makeDirectory(parent)).toEqual({ status: 0, stderr: '' });
       const { mode, uid } = statSync(path.join(parent, 'nixl'));
       expect({ mode: (mode & 0o7777).toString(8), uid }).toEqual({ mode: '750', uid: 1000 });
+    });
+
+    test.runIf(canBeOthers).each([
+      ['of root', { uid: 0, mode: 0o1770 }, ''],
+      ['of another user', { uid: 1001, mode: 0o750 }, 'directory of user 1001 with mode 750'],
+      ['in which others may write', { uid: 1000, mode: 0o777 }, 'directory of user 1000 with mode 777'],
+      ['that is a link', { uid: 1001, mode: 0o750, link: true }, 'symbolic link of user 1001 with mode 777'],
+    ])('make-directory examines a directory %s', (_, { uid, mode, link = false }: Made, found) => {
+      const parent = sharedDirectory();
+      const directory = path.join(parent, 'nixl');
+      mkdirSync(link ? `${directory}-1` : directory);
+      if (link) symlinkSync(`${directory}-1`, directory);
+      else chmodSync(directory, mode);
+      lchownSync(directory, uid, uid);
+      const refusal = `/dev/shm/nixl on the node is a ${found}; allowed: a directory of user 1000 or 0 in which others may not write\n`;
+      expect(makeDirectory(parent)).toEqual(found === '' ? { status: 0, stderr: '' } : { status: 1, stderr: refusal });
+    });
+
+    test.runIf(canBeOthers)('make-directory makes a directory of root for agents of several users', () => {
+      const parent = sharedDirectory();
+      const made = () => makeDirectory(parent, severalUsers, asUser(0, ['DAC_OVERRIDE']));
+      expect(made()).toEqual({ status: 0, stderr: '' });
+      expect((statSync(path.join(parent, 'nixl')).mode & 0o7777).toString(8)).toBe('1770');
+      chownSync(path.join(parent, 'nixl'), 1000, 1000);
+      expect(made().stderr).toContain('directory of user 1000 with mode 1770; allowed: a directory of user 0 in which');
     });
 
     test.runIf(canBeOthers)('beside agents of root sees their processes', async () => {
@@ -239,6 +447,33 @@ describe.runIf(tools !== undefined)('the chart', () => {
     });
   });
 
+  test("either PodMonitor, Dynamo's or that of the chart, scrapes each worker with the sidecar once", () => {
+    const manifests = tools.manifests({ ...dynamo, podMonitor: { enabled: true } });
+    const { metadata, spec } = podTemplateOf(manifestsIn(notesOf(dynamo))[0]!);
+    const worker = { ...DYNAMO.labels, ...metadata.labels };
+    const containers = containersOf(spec).map((one) => (one.name === 'main' ? { ...one, ports: DYNAMO.ports } : one));
+    const { args } = containers.find(({ name }) => name === 'nixl-otel')!;
+    expect(args).toContain(':19090');
+
+    expect(dynamoSelects(worker)).toBe(true);
+    expect(targetsOf(DYNAMO.monitor, containers)).toEqual([19090]);
+    const chart = onlyOf<Monitor>(manifests, 'PodMonitor').spec;
+    expect(worker).toMatchObject(chart.selector!.matchLabels);
+    expect(targetsOf(chart, containers)).toEqual([19090]);
+    // No worker of Dynamo: only the chart's PodMonitor scrapes the pod of the demo.
+    expect(dynamoSelects(onlyOf(manifests, 'Pod').metadata.labels)).toBe(false);
+  });
+
+  test.each([
+    ['of one user', { image, agents: { user: 1001 } }, 'Start agents as user 1001, with'],
+    ['of several users', severalUsers, 'Give the pods of agents the group 1000650000 (supplementalGroups), with'],
+  ])('helm install says how to start agents %s', (_, values, text) => {
+    const begin = `# nixl-otel runs on each node. ${text} the node's /dev/shm/nixl and\n`;
+    const notes = notesOf(values);
+    expect(notes).toContain(begin);
+    expect(notes).toContain('NIXL_TELEMETRY_ENABLE=y NIXL_TELEMETRY_DIR=/dev/shm/nixl');
+  });
+
   test('a chart that depends on it includes the sidecar, and helm install prints it', () => {
     const [pod] = podSpecs(tools.manifests(dynamo));
     const directory = temporaryDirectory();
@@ -250,11 +485,7 @@ describe.runIf(tools !== undefined)('the chart', () => {
     const [included] = manifestsIn(tools.render({ 'nixl-otel': dynamo }, ['pod'], directory)) as unknown as PodSpec[];
     expect(included!.initContainers).toEqual(pod!.initContainers);
 
-    const copy = temporaryDirectory();
-    cpSync(CHART, copy, { recursive: true });
-    // Helm prints notes only with a cluster.
-    renameSync(path.join(copy, 'templates/NOTES.txt'), path.join(copy, 'templates/notes.yaml'));
-    const [notes] = manifestsIn(tools.render(dynamo, ['notes'], copy));
+    const [notes] = manifestsIn(notesOf(dynamo));
     const { metadata, spec } = podTemplateOf(notes!);
     const [main] = pod!.containers;
     expect(spec.containers).toMatchObject([{ name: 'main', env: main!.env }]);

@@ -1,6 +1,11 @@
+{{/* User of nixl-otel. */}}
+{{- define "nixl-otel.user" -}}
+{{ ternary 0 (int .Values.agents.user) .Values.agents.severalUsers }}
+{{- end }}
+
 {{/* User and rights of nixl-otel: those of the agents, and nothing that it does not need. */}}
 {{- define "nixl-otel.securityContext" -}}
-{{- $user := ternary 0 (int .Values.agents.user) .Values.agents.severalUsers -}}
+{{- $user := include "nixl-otel.user" . | int -}}
 runAsUser: {{ $user }}
 runAsGroup: {{ int .Values.agents.group }}
 runAsNonRoot: {{ ne $user 0 }}
@@ -20,9 +25,9 @@ seccompProfile: { type: RuntimeDefault }
 {{- define "nixl-otel.serve" -}}
 {{ include "nixl-otel.image" . }}
 {{- /* Without a host: the address of the pod may be of IPv4 or IPv6. */}}
-{{- $args := list "serve" "--listen" (printf ":%s" (include "nixl-otel.port" . | trim)) }}
-{{- if eq .Values.mode "sidecar" }}
-{{- /* Kubernetes creates an emptyDir that all users of the pod may write to. */}}
+{{- $args := list "serve" "--listen" (printf ":%s" (include "nixl-otel.port" .)) }}
+{{- if not .Values.agents.severalUsers }}
+{{- /* Other users may write to an emptyDir, and members of its group to a directory of root. */}}
 {{- $args = concat $args (list "--owner" (int .Values.agents.user | toString)) }}
 {{- end }}
 args: {{ concat $args .Values.args | toJson }}
@@ -30,6 +35,7 @@ livenessProbe:
   httpGet: { path: /livez, port: {{ include "nixl-otel.port" . }} }
   initialDelaySeconds: 10
   timeoutSeconds: 5
+  failureThreshold: 6 # one minute: a restart makes the pod not ready
 resources:
   {{- toYaml .Values.resources | nindent 2 }}
 securityContext:

@@ -4,7 +4,7 @@ The parts of a pod with a sidecar. A chart that depends on this one includes the
   {{- include "nixl-otel.sidecar" (index .Subcharts "nixl-otel") | nindent 8 }}
 */}}
 
-{{/* The container of nixl-otel. It has no startup or readiness probe, so that it delays neither the agents nor the pod. */}}
+{{/* The container of nixl-otel. It has no startup or readiness probe: one would delay the agents or their pod. */}}
 {{- define "nixl-otel.sidecar" -}}
 {{- include "nixl-otel.check" . -}}
 - name: nixl-otel
@@ -21,7 +21,7 @@ The parts of a pod with a sidecar. A chart that depends on this one includes the
     {{- with .Values.env }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
-  {{- if not .Values.dynamo }}
+  {{- if eq (include "nixl-otel.portName" .) "metrics" }}
   ports:
     - { name: metrics, containerPort: {{ include "nixl-otel.port" . }} }
   {{- end }}
