@@ -6,7 +6,7 @@ import { TestRings } from '../../src/testing.js';
 import { ROOT, RunningCommand, scrape, until, valueOf } from '../cli/command.js';
 import { CELLS, packages } from '../matrix/cells.js';
 import { freePort } from '../support/free-port.js';
-import { startOtlpReceiver } from '../support/otlp-receiver.js';
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.js';
 import { Project, tool } from '../support/package.js';
 
 const EXAMPLES = 'node_modules/opentelemetry-instrumentation-nixl/examples';
@@ -83,7 +83,7 @@ it.each(['express', 'fastify'])('%s: the metrics on the port of the service', as
   expect(service.stderr).toBe('');
 });
 
-const imported = (name: string): string[] => ['--import', `./${EXAMPLES}/${name}.mjs`, SERVICE];
+const imported = (name: string, service = SERVICE): string[] => ['--import', `./${EXAMPLES}/${name}.mjs`, service];
 
 it('a NodeSDK that is imported first', async () => {
   const names = ['api', 'exporter-metrics-otlp-proto', 'exporter-prometheus', 'sdk-node'];
@@ -92,6 +92,48 @@ it('a NodeSDK that is imported first', async () => {
   const port = String(await freePort());
   const service = await start(project, imported('node-sdk-prometheus'), { OTEL_EXPORTER_PROMETHEUS_PORT: port });
   await showsTheMetrics(service, port);
+});
+
+/** An ES module with a worker, which answers its own request. The worker pushes to another receiver. */
+const SERVICE_WITH_WORKER = `
+import { createServer } from 'node:http';
+import { Worker } from 'node:worker_threads';
+
+const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1', async () => {
+  await fetch('http://127.0.0.1:' + server.address().port);
+  console.log('started');
+});
+const env = { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: process.env.RECEIVER_OF_WORKER };
+new Worker(new URL('worker.mjs', import.meta.url), { env }).unref();
+`;
+
+it('a NodeSDK of a service with a worker: the main thread alone exports NIXL', async () => {
+  const names = ['api', 'auto-instrumentations-node', 'exporter-prometheus', 'instrumentation', 'sdk-node'];
+  const project = await install(...withVersions(...names));
+  project.write('service.mjs', SERVICE_WITH_WORKER);
+  project.write('worker.mjs', 'setInterval(() => {}, 1000);');
+  const port = String(await freePort());
+  const service = await start(project, imported('node-sdk-prometheus', 'service.mjs'), {
+    OTEL_EXPORTER_PROMETHEUS_PORT: port,
+  });
+  await showsTheMetrics(service, port);
+  expect(service.stderr).toBe(''); // a second exporter would not get the port
+
+  const [ofMain, ofWorker] = [await startOtlpReceiver(), await startOtlpReceiver()];
+  const loader = ['--no-warnings', '--experimental-loader=@opentelemetry/instrumentation/hook.mjs'];
+  const endpoints = { OTEL_EXPORTER_OTLP_ENDPOINT: ofMain.url, RECEIVER_OF_WORKER: ofWorker.url };
+  const variables = {
+    ...METRICS_ONLY,
+    ...endpoints,
+    OTEL_METRIC_EXPORT_INTERVAL: '500',
+    OTEL_METRIC_EXPORT_TIMEOUT: '400',
+  };
+  const auto = await start(project, [...loader, ...imported('auto-instrumentations', 'service.mjs')], variables);
+  const pushed = (receiver: OtlpReceiver, name: string) => receiver.points().some(({ metric }) => metric === name);
+  await until(() => pushed(ofMain, 'http.server.request.duration') && pushed(ofMain, 'agent_tx_bytes_total'));
+  await until(() => pushed(ofWorker, 'nodejs.eventloop.utilization'));
+  expect(pushed(ofWorker, 'agent_tx_bytes_total')).toBe(false);
+  expect(await auto.stop('SIGTERM')).toMatchObject({ code: 0, signal: null });
 });
 
 it('auto-instrumentations: by a file, and by two imports', async () => {
