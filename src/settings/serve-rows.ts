@@ -119,7 +119,7 @@ export const SERVE_ROWS = {
     group: 'HTTP server',
     default: 'off',
     description:
-      '`on`: /livez and /readyz need the user or the client certificate of `--web-config`; `off`: every client gets their status',
+      '`on`: /livez and /readyz need the user or the client certificate of `--web-config`; `off`: a client that shows neither gets their status',
   },
   standby: {
     shape: word(['on', 'off']),

@@ -177,6 +177,7 @@ describe('client certificates', () => {
       1, 1,
     ]);
     await serve.command.says(/a client at 127\.0\.0\.1 was refused \(no_certificate\)/);
+    expect((await serve.ask('/livez', { ca: authority.ca, ...stranger })).status).toBe(403);
     // The handshake needs none, so a kubelet can probe.
     const probe = await serve.ask('/readyz', { ca: authority.ca });
     expect([probe.status, probe.text]).toEqual([200, 'ready\n']);
