@@ -1,8 +1,8 @@
 /** Bundles a service, moves it away from its packages, and counts. */
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { expect } from 'vitest';
-import { NAME, Project, tool, WHAT_IT_PRINTS } from '../support/package.js';
+import { NAME, Project, ROOT, tool, WHAT_IT_PRINTS } from '../support/package.js';
 import { nameAndVersion, type Row } from './page.js';
 import { AS_ES_MODULE, projectWith } from './service.js';
 
@@ -21,7 +21,7 @@ const BANNER =
 async function esbuild(project: Project, { isModule, isOutside, version }: Bundle): Promise<string> {
   const file = `out/service.${isModule ? 'mjs' : 'cjs'}`;
   const format = isModule ? ['--format=esm', BANNER] : ['--format=cjs'];
-  const outside = isOutside ? [`--external:${NAME}`] : [];
+  const outside = isOutside ? [settingOf('esbuild')] : [];
   const platform = `@esbuild/linux-${process.arch}`;
   const program = await tool(`esbuild@${version}`, `${platform}/bin/esbuild`);
   const flags = ['--bundle', '--platform=node', '--log-level=warning', `--outfile=${file}`];
@@ -33,7 +33,7 @@ async function webpack(project: Project, { isModule, isOutside, version }: Bundl
   const file = `service.${isModule ? 'mjs' : 'cjs'}`;
   const module = isModule ? 'experiments: { outputModule: true },' : '';
   const output = isModule ? "module: true, chunkFormat: 'module'" : '';
-  const externals = isOutside ? `externals: [/^${NAME}/], externalsType: 'commonjs',` : '';
+  const externals = isOutside ? `${settingOf('webpack')},` : '';
   project.write(
     'bundle.cjs',
     `const webpack = require(process.argv[2]);
@@ -48,6 +48,14 @@ async function webpack(project: Project, { isModule, isOutside, version }: Bundl
   );
   await project.node('bundle.cjs', await tool(`webpack@${version}`, 'webpack/lib/index.js'));
   return `out/${file}`;
+}
+
+/** Returns the setting that docs/install.md has for a bundler. */
+function settingOf(bundler: string): string {
+  const text = readFileSync(path.join(ROOT, 'docs/install.md'), 'utf8');
+  const [, setting] = new RegExp(`^\\| ${bundler} +\\| \`(.*)\` +\\|$`, 'm').exec(text) ?? [];
+  if (setting === undefined) throw new Error(`docs/install.md has no setting for ${bundler}`);
+  return setting;
 }
 
 export async function proveBundler(row: Row, tarball: string): Promise<void> {
