@@ -27,6 +27,8 @@ it('fires if Prometheus has no serve to scrape, and not while it has one', TEST_
   expect(await fleet.prometheus.isActive('NixlOtelAbsent')).toBe(false);
   fleet.remove('host');
   await fleet.prometheus.has('ALERTS{alertname="NixlOtelAbsent", alertstate="firing"}');
+  // NixlOtelDown needs less time.
+  expect(await fleet.prometheus.fired()).not.toContain('NixlOtelDown host');
 });
 
 it('fires for a serve that stops to push to VictoriaMetrics, and not for one that goes on', TEST_LIMIT, async () => {

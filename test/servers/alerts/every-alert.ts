@@ -20,12 +20,9 @@ function repeatedly(intervalMs: number, work: () => void): void {
 
 /** Rings that were there before serve, and agents that work when it comes. */
 async function prepareRings(directory: string) {
-  const late = openRing(directory, 'late');
-  fill(late, 1);
-  const nearly = openRing(directory, 'nearly');
-  fill(nearly, 0.85);
-  const dropped = openRing(directory, 'dropped');
-  dropped.push({ type: DROPPED, value: 7 });
+  fill(openRing(directory, 'late'), 1);
+  fill(openRing(directory, 'nearly'), 0.85);
+  openRing(directory, 'dropped').push({ type: DROPPED, value: 7 });
   const foreign = openRing(directory, 'foreign');
   foreign.push({ type: 0, value: 1 });
   const damaged = openRing(directory, 'damaged');
@@ -36,8 +33,7 @@ async function prepareRings(directory: string) {
   const stuck = await startAgents(directory, 'stuck');
   const killed = await startAgents(directory, 'killed');
   const ended = await startAgents(directory, 'ended');
-  // All writers stay open: an agent without one is of unknown life.
-  return { late, nearly, dropped, foreign, damaged, slow, stuck, killed, ended };
+  return { foreign, damaged, slow, stuck, killed, ended };
 }
 
 /** Hosts with one fault each. */

@@ -1,6 +1,7 @@
 /** Rings with faults, written by this process as agents do. */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
+import { onTestFinished } from 'vitest';
 import { RingWriter } from '../../../src/rings.js';
 import { TransferEvent } from '../../../src/tally.js';
 
@@ -11,8 +12,11 @@ const WRITE_POS = 0;
 const READ_POS = 8;
 const VERSION = 16;
 
+/** Opens the ring of an agent that lives until the end of the test: garbage collection of its writer would end it. */
 export function openRing(directory: string, name: string, capacity = CAPACITY): RingWriter {
-  return new RingWriter(path.join(directory, name), { wireVersion: 4, capacity });
+  const writer = new RingWriter(path.join(directory, name), { wireVersion: 4, capacity });
+  onTestFinished(() => writer.close());
+  return writer;
 }
 
 /** Writes as many transfers of 4 kB and `durationUs`. */
