@@ -1,12 +1,13 @@
 /** Compares the documentation with the code, and runs its examples. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
 import { DURATION_METRICS, SELF_METRICS } from '../src/instrumentation/self-metrics.js';
 import { SERVE_METRICS } from '../src/instrumentation/serve-metrics.js';
 import * as api from '../src/index.js';
+import { PACKAGE_VERSION } from '../src/package.js';
 import { metricsOf, PRESETS, RELEASES } from '../src/mapping/index.js';
 import * as rings from '../src/rings.js';
 import { generated, modulesFrom } from '../packaging/generate.mjs';
@@ -31,6 +32,13 @@ const METRICS = [
 ];
 
 const MOST_README_WORDS = 1200;
+
+const PAGES = [
+  'README.md',
+  ...readdirSync(path.join(ROOT, 'docs'))
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`),
+];
 
 /** test/matrix/services.test.ts runs the example with NodeSDK, which is no dependency of this repository. */
 describe('README.md', () => {
@@ -121,6 +129,30 @@ describe('generated from tables of the code', async () => {
   });
 });
 
+describe('docs/packaging.md', () => {
+  const steps = read('docs/packaging.md').split('## A release\n')[1]!;
+  const named = [...steps.matchAll(/`([\w./-]+)`/g)].map(([, file]) => file!);
+  const deployed = readdirSync(path.join(ROOT, 'deploy'), { recursive: true, encoding: 'utf8' })
+    .map((file) => `deploy/${file}`)
+    .filter((file) => statSync(path.join(ROOT, file)).isFile());
+  const versions = [...PAGES, ...deployed].flatMap((file) => {
+    const found = read(file).matchAll(/(?:nixl-otel(?:[: ]|, version: )|^Version )(\d+\.\d+\.\d+)\b/gm);
+    return [...new Set([...found].map(([, version]) => version!))].map((version) => [file, version] as const);
+  });
+
+  it.each(versions)('names %s, which has the version %s', (file, version) => {
+    expect(version).toBe(PACKAGE_VERSION);
+    expect(named.some((one) => one === file || (one.endsWith('/') && file.startsWith(one)))).toBe(true);
+  });
+
+  it('names files that have the version', () => {
+    expect(versions.length).toBeGreaterThan(10);
+    const files = named.filter((one) => /^(README|docs|deploy)\b.*[^/]$/.test(one) && !one.endsWith('Chart.yaml'));
+    const without = files.filter((one) => !versions.some(([file]) => file === one));
+    expect(without).toEqual(['deploy/try-image.mjs']); // a later step
+  });
+});
+
 describe('docs/runbooks.md', () => {
   it('has a section for each alert, and each alert names it', () => {
     const alerts = read('deploy/prometheus/alerts.yml');
@@ -183,12 +215,6 @@ describe('docs/loss.md', () => {
   });
 });
 
-const PAGES = [
-  'README.md',
-  ...readdirSync(path.join(ROOT, 'docs'))
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => `docs/${file}`),
-];
 /** Sources of all messages and names. A test needs a whole sentence in one string literal. */
 const SOURCES = ['src', 'native', 'bench']
   .flatMap((folder) =>
@@ -270,7 +296,7 @@ describe('the package', () => {
 /** Flags of curl, Node, Docker, Prometheus, systemctl, esbuild, npm and packaging/dry-run.mjs. */
 const FOREIGN_FLAGS = new Set([
   ...['--unix-socket', '--import', '--test', '--pid', '--enable-feature', '--now'],
-  ...['--external', '--bundle', '--platform', '--outfile', '--banner'],
+  ...['--external', '--bundle', '--platform', '--outfile', '--banner', '--experimental-loader'],
   ...['--dry-run', '--list'],
 ]);
 

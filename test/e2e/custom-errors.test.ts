@@ -6,8 +6,6 @@ import { RingWriter, type WriteEvent } from '../../src/rings.js';
 import { scrape, start, temporaryDirectory } from '../cli/command.js';
 import { samplesOf } from '../support/page.js';
 
-const PATIENTLY = { interval: 50 };
-
 it.each([
   ['a type number', '77', 4, { type: 77 }],
   ['a type number, in a ring that stores categories', '77', 2, { type: 77, category: 4 }],
@@ -26,9 +24,9 @@ it.each([
     const samples = samplesOf(await scrape(url!)).filter(({ name }) => name === 'agent_errors_total');
     return Object.fromEntries(samples.map(({ labels, value }) => [labels['status']!, value]));
   };
-  await expect.poll(errors, PATIENTLY).toMatchObject({ xfer_stalled: 0, backend: 0 });
+  await expect.poll(errors).toMatchObject({ xfer_stalled: 0, backend: 0 });
   for (let i = 0; i < 3; i++) writer.push({ ...key, value: 1 });
-  await expect.poll(errors, PATIENTLY).toMatchObject({ xfer_stalled: 3, backend: 0 });
+  await expect.poll(errors).toMatchObject({ xfer_stalled: 3, backend: 0 });
   expect(Object.keys(await errors())).toHaveLength(13);
   writer.close();
 });

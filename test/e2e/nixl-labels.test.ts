@@ -8,7 +8,6 @@ import { temporaryDirectory, untilYoungerThan } from '../support/live.js';
 import { samplesOf } from '../support/page.js';
 import { RingProcess } from '../support/ring-process.js';
 
-const PATIENTLY = { interval: 50 };
 const BYTES = [{ type: 0, value: 100 }];
 
 interface Labels {
@@ -57,12 +56,12 @@ describe('the labels of prometheus_mp', () => {
       a: ofOne('2'),
       b: { pid: String(other.pid), instance: '0', rank: '' },
     };
-    await expect.poll(() => labelsSeen(producer), PATIENTLY).toEqual(expected);
+    await expect.poll(() => labelsSeen(producer)).toEqual(expected);
 
     await one.write(ring('c'));
-    await expect.poll(() => labelsSeen(producer), PATIENTLY).toEqual({ ...expected, c: ofOne('3') });
+    await expect.poll(() => labelsSeen(producer)).toEqual({ ...expected, c: ofOne('3') });
     const byRank = producerOn(directory, { rankVariable: 'RANK' });
-    await expect.poll(async () => (await labelsSeen(byRank))['b']?.rank, PATIENTLY).toBe('6');
+    await expect.poll(async () => (await labelsSeen(byRank))['b']?.rank).toBe('6');
   });
 
   it('number those of transfer-source, too', async () => {
@@ -73,7 +72,7 @@ describe('the labels of prometheus_mp', () => {
     const seen = async () =>
       Object.values(await labelsSeen(producer)).sort((a, b) => (a.instance < b.instance ? -1 : 1));
     // The order of the two is not visible: their files can have equal times, because the clock of files has steps.
-    await expect.poll(seen, PATIENTLY).toEqual(['0', '1'].map((instance) => ({ pid, instance, rank: '' })));
+    await expect.poll(seen).toEqual(['0', '1'].map((instance) => ({ pid, instance, rank: '' })));
   });
 
   it('stay when an agent dies, and change when it restarts in another process', async () => {
@@ -85,17 +84,17 @@ describe('the labels of prometheus_mp', () => {
     await first.write(ring('agent'));
     const producer = producerOn(directory);
     const before = (instance: string): Labels => ({ pid: String(first.pid), instance, rank: '1' });
-    await expect.poll(() => labelsSeen(producer), PATIENTLY).toEqual({ other: before('0'), agent: before('1') });
+    await expect.poll(() => labelsSeen(producer)).toEqual({ other: before('0'), agent: before('1') });
 
     await first.kill();
     const up = async () => samplesOf(await scrape(producer)).filter(({ name }) => name === 'nixl_agent_up');
-    await expect.poll(async () => (await up()).map(({ value }) => value), PATIENTLY).toEqual([0, 0]);
+    await expect.poll(async () => (await up()).map(({ value }) => value)).toEqual([0, 0]);
     expect(await labelsSeen(producer)).toEqual({ other: before('0'), agent: before('1') });
 
     const second = new RingProcess({ LOCAL_RANK: '2' });
     await second.write(ring('agent'));
     await expect
-      .poll(() => labelsSeen(producer), PATIENTLY)
+      .poll(() => labelsSeen(producer))
       .toEqual({ other: before('0'), agent: { pid: String(second.pid), instance: '0', rank: '2' } });
     // The sums continue, as they do without these labels.
     const bytes = samplesOf(await scrape(producer)).filter(({ name }) => name === 'agent_tx_bytes_total');

@@ -13,8 +13,6 @@ import { HOST, NIXL_PAGES, type NixlPage, nixlLines, orderOf, RANK } from '../su
 import { samplesOf } from '../support/page.js';
 import { RingProcess } from '../support/ring-process.js';
 
-const PATIENTLY = { interval: 50 };
-
 /** Starts an agent that has done the page's work. `expected`: the lines that NIXL printed. */
 async function agentOf(page: NixlPage): Promise<{ directory: string; expected: string[] }> {
   const directory = temporaryDirectory();
@@ -55,20 +53,20 @@ describe.each(CASES)('the page of NIXL $release, with series $series,', ({ page,
     const serve = start(['serve', '--dir', directory, '--port', '0', '--config', config, ...flags]);
     const [, url] = await serve.says(/serves (http:\S+)/);
     const lines = async () => linesOf(await (await fetch(url!)).text(), series);
-    await expect.poll(lines, PATIENTLY).toEqual(expected);
+    await expect.poll(lines).toEqual(expected);
   });
 
   it('is what a producer shows', async () => {
     const { directory, expected } = await agentOf(page);
     const producer = new NixlMetricProducer(optionsOf(page, directory, series));
     onTestFinished(() => producer.close());
-    await expect.poll(async () => linesOf(await scrape(producer), series), PATIENTLY).toEqual(expected);
+    await expect.poll(async () => linesOf(await scrape(producer), series)).toEqual(expected);
   });
 
   it('is what an instrumentation shows', async () => {
     const { directory, expected } = await agentOf(page);
     const show = instrumented(page, directory, series, (provider) => provider);
-    await expect.poll(show, PATIENTLY).toEqual(expected);
+    await expect.poll(show).toEqual(expected);
   });
 
   it("is what the instruments show with another vendor's provider", async () => {
@@ -77,7 +75,7 @@ describe.each(CASES)('the page of NIXL $release, with series $series,', ({ page,
     const isEmpty = (line: string): boolean => /_us_(bucket|count|sum)\{.* 0$/.test(line);
     const times = page.work['agent_xfer_time'] ?? [];
     const expected = times.length > 0 ? all : all.filter((line) => !isEmpty(line));
-    await expect.poll(instrumented(page, directory, series, ofAnotherMake), PATIENTLY).toEqual(expected);
+    await expect.poll(instrumented(page, directory, series, ofAnotherMake)).toEqual(expected);
   });
 });
 
