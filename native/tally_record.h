@@ -1,5 +1,5 @@
-// How a tally stands in a state file: counts, exact sums, last values, histograms and transfers, so that the tally
-// which is restored shows what this one showed.
+// Layout of a tally in a state file: counts, exact sums, last values, histograms and transfers. A restored tally shows
+// what the stored one showed.
 
 #pragma once
 
@@ -31,14 +31,14 @@ class TallySections {
   bool update(std::byte* base, const Tally& tally);
 
  private:
-  // What this half holds of a histogram.
+  // Buckets of a histogram in this half.
   struct Window {
     uint32_t place = 0;
     uint32_t buckets = 0;
     uint32_t carryChanges = 0;
   };
-  // What this half holds of an event: it is up to date if `changes` is. `place` is that of the fixed part, 0 if the
-  // event was not counted.
+  // An event in this half. It is up to date if `changes` equals the number of the tally. `place` is the offset of its fixed
+  // part, 0 if the event was not counted.
   struct KeptEvent {
     uint64_t changes = 0;
     uint32_t place = 0;

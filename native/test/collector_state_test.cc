@@ -1,4 +1,4 @@
-// The collector with state: what goes on when the process that kept it is gone, and what becomes of the files.
+// The collector with state: counts after the end of the process that kept them, and the state files.
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -31,7 +31,7 @@ SourceOptions optionsFor(const std::string& directory, milliseconds deadTtl = mi
   return options;
 }
 
-// A consumer in a process of its own, which kill() ends at any place.
+// A consumer in a separate process, which kill() ends at any place.
 class ConsumerProcess {
  public:
   explicit ConsumerProcess(const SourceOptions& options) {

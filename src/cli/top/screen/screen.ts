@@ -217,7 +217,7 @@ export class Screen {
     return `Copied as JSON (OSC 52). If your terminal ignores that: ${command}.`;
   }
 
-  /** What is shown: the newest numbers, or those at the time of a pause. */
+  /** The shown numbers: the newest ones, or those at the time of a pause. */
   get #picture(): Picture | undefined {
     return this.#paused ?? this.#gathering.picture;
   }
