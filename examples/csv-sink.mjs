@@ -6,7 +6,6 @@
  */
 import { createWriteStream, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
 import { ringDirectory, runAgents } from './support.mjs';
 
@@ -95,7 +94,7 @@ function openSink(file, options) {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isProgram(import.meta.url)) {
   const directory = ringDirectory();
   const kept = process.argv[2];
   const file = path.join(kept ?? ringDirectory(), 'events.csv');

@@ -2,7 +2,6 @@
  * A custom builder: one counter of failures by agent, over all errors, to alert on. It reads the gains of the native tally
  * between two collects, so a million events cost no more than one.
  */
-import { fileURLToPath } from 'node:url';
 import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
 import { printMetrics, ringDirectory, runAgents } from './support.mjs';
 
@@ -20,7 +19,7 @@ export default class FailureBuilder {
   }
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+if (isProgram(import.meta.url)) {
   const directory = ringDirectory();
   const producer = new NixlMetricProducer({ directories: directory, builders: ['nixl', new FailureBuilder()] });
   await runAgents(directory, { more: ['--errors', '20'] });

@@ -1,6 +1,6 @@
 /** Parts that the examples share: a log, agents that move real memory, and a scrape of the Prometheus exposition. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -16,6 +16,12 @@ diag.setLogger(new DiagConsoleLogger(), DiagLogLevel.WARN);
 const NIXL_OTEL = fileURLToPath(
   new URL('dist/cli/main.js', import.meta.resolve('opentelemetry-instrumentation-nixl/package.json')),
 );
+
+/** Returns whether the module with this URL was started, also by a path through a link. */
+export function isProgram(url) {
+  const [, started] = process.argv;
+  return started !== undefined && realpathSync(started) === fileURLToPath(url);
+}
 
 /** Makes a directory for rings, and removes it at exit. */
 export function ringDirectory() {

@@ -84,10 +84,14 @@ function settingsTexts(settings, read) {
       ? (usual ?? '')
       : `\`${usual}\``;
   };
+  const serviceVariables = ({ variables = [] }) => variables.filter(({ serveOnly }) => !serveOnly);
+  const needOf = ({ usedBy = [] }) =>
+    usedBy.length === 0 ? '' : `Needs the builder ${usedBy.map((name) => `\`${name}\``).join(' or ')}.`;
   const docOf = (row) => {
-    const variables = (row.variables ?? []).filter(({ serveOnly }) => !serveOnly).map(({ name }) => name);
-    const usual = [variables.map((name) => `the environment's ${name}`).join(', else '), usualOf(row)].filter(Boolean);
-    return [sentences(row), usual.length === 0 ? '' : `Default: ${usual.join(', else ')}.`].filter(Boolean).join(' ');
+    const variables = serviceVariables(row).map(({ name }) => `the environment's ${name}`);
+    const usual = [variables.join(', else '), usualOf(row)].filter(Boolean);
+    const texts = [sentences(row), needOf(row), usual.length === 0 ? '' : `Default: ${usual.join(', else ')}.`];
+    return texts.filter(Boolean).join(' ');
   };
   const property = ([name, row]) => `${comment(docOf(row))}\n  ${name}?: ${row.type ?? typeOf(row.shape.schema)};`;
   const properties = (constructor) =>
@@ -101,9 +105,13 @@ function settingsTexts(settings, read) {
     variables.map(({ name, note }) => `\`${name}\`${note === undefined ? '' : ` (${note})`}`).join(', ');
   const row = (...cells) => `| ${cells.join(' | ')} |`;
   const options = [
-    row('Option', 'Flag', 'Default', 'Meaning'),
-    row('---', '---', '---', '---'),
-    ...optionRows.map(([name, one]) => row(`\`${name}\``, flagCell(one), usualOf(one), sentences(one))),
+    row('Option', 'Flag', 'Variable in a service', 'Default', 'Meaning'),
+    row('---', '---', '---', '---', '---'),
+    ...optionRows.map(([name, one]) => {
+      const variables = variableCell({ variables: serviceVariables(one) });
+      const meaning = [sentences(one), needOf(one)].filter(Boolean).join(' ');
+      return row(`\`${name}\``, flagCell(one), variables, usualOf(one), meaning);
+    }),
   ].join('\n');
   const flags = [
     row('Flag', 'Variables', 'Default', 'Meaning'),

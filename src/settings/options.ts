@@ -82,21 +82,25 @@ export interface NixlOptions {
    * builder is the path of its module. Default: those of `series`.
    */
   builders?: readonly (BuilderName | MetricBuilder)[];
-  /** Upper bounds of single events' histograms, by base event name and in the unit of the event. */
+  /**
+   * Upper bounds of single events' histograms, by base event name and in the unit of the event. Needs the builder
+   * `nixl` or `durations`.
+   */
   histogramBounds?: Readonly<Record<string, readonly number[]>>;
   /**
-   * Upper bounds of durations, microseconds in both namings. Default: the environment's
-   * NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US, else NIXL's own, 10 us to 10 s.
+   * Upper bounds of durations, microseconds in both namings. Needs the builder `nixl` or `durations` or `events` or
+   * `categories` or `custom`. Default: the environment's NIXL_TELEMETRY_HISTOGRAM_BUCKETS_US, else NIXL's own, 10 us
+   * to 10 s.
    */
   durationBoundsUs?: readonly number[];
   /**
-   * Upper bounds of transfer sizes, bytes. Default: powers of 4 from 256 B to 4 GiB; with `series` `standard` powers
-   * of 16 from 4 KiB.
+   * Upper bounds of transfer sizes, bytes. Needs the builder `transfers`. Default: powers of 4 from 256 B to 4 GiB;
+   * with `series` `standard` powers of 16 from 4 KiB.
    */
   sizeBounds?: readonly number[];
   /**
-   * Upper bounds of throughput, bytes per second. Default: 1, 2.5 and 5 of each decade from 1 MB/s to 1 TB/s; with
-   * `series` `standard` six from 100 MB/s to 500 GB/s.
+   * Upper bounds of throughput, bytes per second. Needs the builder `transfers`. Default: 1, 2.5 and 5 of each decade
+   * from 1 MB/s to 1 TB/s; with `series` `standard` six from 100 MB/s to 500 GB/s.
    */
   throughputBounds?: readonly number[];
 }
