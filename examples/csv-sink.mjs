@@ -7,7 +7,7 @@
 import { createWriteStream, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
-import { ringDirectory, runAgents } from './support.mjs';
+import { isProgram, ringDirectory, runAgents } from './support.mjs';
 
 const HEADER = 'timestamp,category,name,value\n';
 

@@ -3,7 +3,7 @@
  * between two collects, so a million events cost no more than one.
  */
 import { NixlMetricProducer } from 'opentelemetry-instrumentation-nixl';
-import { printMetrics, ringDirectory, runAgents } from './support.mjs';
+import { isProgram, printMetrics, ringDirectory, runAgents } from './support.mjs';
 
 export default class FailureBuilder {
   name = 'failures';

@@ -1,7 +1,7 @@
 /** Public API of opentelemetry-instrumentation-nixl. test/api-report.txt has all signatures. */
 export { NixlTelemetryError, type NixlTelemetryErrorCode } from './errors.js';
 export { MetricProcessor, type MetricProcessorOptions } from './instrumentation/builders/metric-processor.js';
-export { NixlInstrumentation, type SharedProducerOptions } from './instrumentation/instrumentation.js';
+export { NixlInstrumentation } from './instrumentation/instrumentation.js';
 export { NixlMetricProducer } from './instrumentation/producer/metric-producer.js';
 export type {
   Attributes,
@@ -33,3 +33,4 @@ export type {
   Temporality,
   TemporalitySelector,
 } from './settings/options.js';
+export type { SharedProducerOptions } from './settings/settings.js';

@@ -12,8 +12,11 @@ import { startOtlpReceiver } from './support/otlp-receiver.js';
 
 const EXAMPLES = path.join(ROOT, 'examples');
 
+/** Starts the example by a path through a link: npm makes one for an installed checkout. */
 async function outputOf(example: string, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await new RunningCommand(process.execPath, [path.join(EXAMPLES, example), ...args])
+  const link = path.join(temporaryDirectory(), 'examples');
+  symlinkSync(EXAMPLES, link);
+  const { code, stdout, stderr } = await new RunningCommand(process.execPath, [path.join(link, example), ...args])
     .ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return stdout;

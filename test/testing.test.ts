@@ -141,6 +141,7 @@ describe('refuses', () => {
   it.each([
     [{ wireVersion: 6 }, 'wireVersion is 6; allowed: whole numbers from 1 to 5'],
     [{ capacity: 0 }, 'capacity is 0; allowed: whole numbers from 2 to 16777216'],
+    [{ capacity: 1000 }, 'capacity is 1000; allowed: powers of two from 2 to 16777216'],
     [{ slots: 64 }, 'options has "slots", which is unknown; there are wireVersion, capacity'],
   ])('the options %j', async (options, message) => {
     expect(await refusal(() => made(options as TestRingsOptions))).toEqual({ code: 'CONFIG_INVALID', message });

@@ -4,17 +4,17 @@ import { InstrumentationBase } from '@opentelemetry/instrumentation';
 import { check } from '../arguments.js';
 import { reasonOf } from '../errors.js';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../package.js';
-import { checkReaderOptions, instrumentationSettings, warnOfNoEffect } from '../settings/settings.js';
-import type { NixlInstrumentationConfig, NixlMetricProducerOptions } from '../settings/options.js';
+import {
+  checkReaderOptions,
+  instrumentationSettings,
+  type SharedProducerOptions,
+  warnOfNoEffect,
+} from '../settings/settings.js';
+import type { NixlInstrumentationConfig } from '../settings/options.js';
 import type { MetricProcessor } from './builders/metric-processor.js';
 import { hasReaders, mayGetReaders } from './joining/sdk-provider.js';
 import { type NixlMetricProducer, sharedProducer } from './producer/metric-producer.js';
 import { type Internals, Reporting } from './reporting.js';
-
-export type SharedProducerOptions = Pick<
-  NixlMetricProducerOptions,
-  'temporality' | 'histograms' | 'naming' | 'hostname'
->;
 
 /** Internals of instrumentations that instrumentationWith() makes, by their configuration. */
 const INTERNALS = new WeakMap<NixlInstrumentationConfig, Internals>();

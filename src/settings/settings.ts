@@ -89,9 +89,16 @@ export function withSource({ source, ...settings }: Settings): ProducerSettings 
   return { ...settings, source };
 }
 
-/** Checks the options of `instrumentation.metricProducer()`, which uses the source of the instrumentation. */
+/** Options of `instrumentation.metricProducer()`, which uses the source of the instrumentation. */
+export type SharedProducerOptions = Pick<
+  NixlMetricProducerOptions,
+  'temporality' | 'histograms' | 'naming' | 'hostname'
+>;
+const READER_OPTIONS: readonly (keyof SharedProducerOptions)[] = ['temporality', 'histograms', 'naming', 'hostname'];
+
+/** @throws NixlTelemetryError CONFIG_INVALID */
 export function checkReaderOptions(options: object): void {
-  checkOptions(options, ['temporality', 'histograms', 'naming', 'hostname']);
+  checkOptions(options, READER_OPTIONS);
 }
 
 /**

@@ -38,7 +38,7 @@ export function platformName(): string {
  * Returns absolute paths to try, in this order: a build made here, then the prebuilt binary.
  * @throws NixlTelemetryError ADDON_MISSING inside a bundle
  */
-export function nativeFiles(file: NativeFile, root = packageRoot(file)): string[] {
+export function nativeFiles(file: NativeFile, root = folderOf(file)): string[] {
   return [`${root}native/build/${file}`, `${root}prebuilds/${platformName()}/${file}`];
 }
 
@@ -49,7 +49,7 @@ export function findNativeFile(file: NativeFile): string | undefined {
 
 /** Returns what brings a missing file, for error messages: usually the command that builds it. */
 export function howToBuild(): string {
-  const root = packageRoot('Makefile');
+  const root = fileURLToPath(packageFolder('Makefile'));
   if (!existsSync(`${root}native/Makefile`)) {
     const next = `Next.js: outputFileTracingIncludes with node_modules/${PACKAGE_NAME}/prebuilds/**/*`;
     return `files of the package are missing: a bundler that traces files left them out (${next})`;
@@ -59,7 +59,7 @@ export function howToBuild(): string {
   return `build it with: ${command} (needs make and a C++20 compiler, such as g++ 11)`;
 }
 
-function packageRoot(wanted: string): string {
+function folderOf(file: NativeFile): string {
   const copy = `copy its prebuilds/${platformName()}/nixl_otel.node and set NIXL_OTEL_ADDON to the path of the copy`;
-  return fileURLToPath(packageFolder(wanted, 'ADDON_MISSING', wanted === 'nixl_otel.node' ? copy : undefined));
+  return fileURLToPath(packageFolder(file, 'ADDON_MISSING', file === 'nixl_otel.node' ? copy : undefined));
 }

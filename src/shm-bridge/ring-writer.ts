@@ -26,16 +26,15 @@ export interface WriteEvent {
 export function ringWriterOptions(options: RingWriterOptions, defaultWireVersion: number): Required<RingWriterOptions> {
   const given = optionsObject('options', options, ['wireVersion', 'capacity']);
   const { wireVersion = defaultWireVersion, capacity = 4096 } = given;
-  return {
-    wireVersion: wholeNumber('wireVersion', wireVersion, 1, 5),
-    capacity: wholeNumber('capacity', capacity, 2, 2 ** 24),
-  };
+  wholeNumber('capacity', capacity, 2, 2 ** 24);
+  check(Number.isInteger(Math.log2(capacity)), 'capacity', capacity, 'powers of two from 2 to 16777216');
+  return { wireVersion: wholeNumber('wireVersion', wireVersion, 1, 5), capacity };
 }
 
 /**
  * Writes events into a ring as a NIXL agent does, for services without NIXL. The file name is the agent's name. The
  * writer reuses an existing file, and its unread events are lost. The file must be a regular file of this process's
- * user, not a link. A file has one writer. If another process truncates it, the ring is lost: see `problem`. On a platform
+ * user, not a link. A file has one writer. The agent ends with close(), or when the writer is garbage collected. If another process truncates it, the ring is lost: see `problem`. On a platform
  * without rings the writer writes no file and drops all events: see `problem`, too.
  */
 export class RingWriter {

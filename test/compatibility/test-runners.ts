@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { codeOf } from '../support/docs.js';
 import type { Project } from '../support/package.js';
 import { nameAndVersion, PAGE, type Row } from './page.js';
-import { asTest, projectWith } from './service.js';
+import { projectWith, shownTest } from './service.js';
 
 interface Runner {
   readonly packages: (versions: string) => string[];
@@ -30,22 +30,22 @@ const RUNNERS: Readonly<Record<string, Runner>> = {
   // Two files: each has its own copy of the modules, beside one native part.
   'Jest, CommonJS tests': {
     packages: (version) => [`jest@${version}`, '@swc/jest@0.2.39', '@swc/core'],
-    files: { 'one.test.js': asTest('CommonJS'), 'two.test.js': asTest('CommonJS') },
+    files: { 'one.test.js': shownTest('Jest', 'CommonJS'), 'two.test.js': shownTest('Jest', 'CommonJS') },
     args: [JEST],
   },
   'Jest, ES modules': {
     packages: (version) => [`jest@${version}`],
-    files: { 'one.test.mjs': asTest('ES module'), 'two.test.mjs': asTest('ES module') },
+    files: { 'one.test.mjs': shownTest('Jest'), 'two.test.mjs': shownTest('Jest') },
     args: ['--experimental-vm-modules', JEST],
   },
   'Jest, TypeScript by ts-jest 29.4.15': {
     packages: (version) => [`jest@${version}`, ...TS_JEST, '@swc/jest@0.2.39', '@swc/core'],
-    files: { 'one.test.ts': asTest('ES module'), 'two.test.ts': asTest('ES module') },
+    files: { 'one.test.ts': shownTest('Jest'), 'two.test.ts': shownTest('Jest') },
     args: [JEST],
   },
   vitest: {
     packages: (version) => [`vitest@${version}`],
-    files: { 'one.test.mjs': asTest('ES module', "import { test } from 'vitest';") },
+    files: { 'one.test.mjs': shownTest('vitest') },
     args: ['node_modules/vitest/vitest.mjs', 'run'],
   },
 };

@@ -30,12 +30,6 @@ export interface PanelInput {
   readonly nowMs: number;
 }
 
-/** Answers that arrive for the panel: they are of the agent with this name. */
-export interface PanelData {
-  readonly agent: AgentDetail;
-  readonly history: HistoryAnswer;
-}
-
 const FIGURES: readonly (readonly [label: string, figure: (row: Row) => Figure])[] = [
   ['tx', ({ tx }) => bytesRateFigure(tx)],
   ['rx', ({ rx }) => bytesRateFigure(rx)],
