@@ -48,7 +48,7 @@ export const EXPORT_METRICS: readonly ServeMetric[] = [
   own(
     semconv.METRIC_NIXL_HTTP_REFUSALS,
     '{refusal}',
-    'Requests and connections that serve refused because of its web configuration, by reason.',
+    'Requests and connections that serve refused because of its web configuration or the limit of connections, by reason.',
     ({ access }) =>
       access === undefined
         ? []

@@ -27,7 +27,10 @@ export interface ProcessState {
   readonly uptimeSeconds: number;
 }
 
-/** Reasons of a serve with a web configuration. `handshake`: a connection without a request. */
+/**
+ * Reasons of a serve with a web configuration. `handshake`: a connection without a request. `connection_limit`: a connection
+ * that was closed because too many were open.
+ */
 export const REFUSAL_REASONS = [
   'no_credentials',
   'wrong_credentials',
@@ -35,6 +38,7 @@ export const REFUSAL_REASONS = [
   'wrong_certificate',
   'handshake',
   'busy',
+  'connection_limit',
 ] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 

@@ -109,7 +109,7 @@ export const METRIC_NIXL_EXPORTER_EXPORTS = 'nixl.exporter.exports' as const;
 export const METRIC_NIXL_EXPORTER_TIME = 'nixl.exporter.time' as const;
 /** Counter, {failure}. Failed exports of serve by exporter, and errors that an exporter threw outside of an export. */
 export const METRIC_NIXL_EXPORTER_FAILURES = 'nixl.exporter.failures' as const;
-/** Counter, {refusal}. Requests and connections that serve refused because of its web configuration, by reason. */
+/** Counter, {refusal}. Requests and connections that serve refused because of its web configuration or the limit of connections, by reason. */
 export const METRIC_NIXL_HTTP_REFUSALS = 'nixl.http.refusals' as const;
 /** Gauge, {file}. 1 if files of the web configuration have changed and cannot be used. */
 export const METRIC_NIXL_HTTP_CONFIG_STALE = 'nixl.http.config.stale' as const;

@@ -20,6 +20,12 @@ const WANTS: Readonly<Record<ClientAuthType, Wants>> = {
   RequireAndVerifyClientCert: { isNeeded: true, isVerified: true },
 };
 
+/** True if only clients with a certificate of the authorities may ask. Any other certificate, every client can make. */
+export function asksForCertificate({ clientAuth }: Pick<TlsConfig, 'clientAuth'>): boolean {
+  const { isNeeded, isVerified } = WANTS[clientAuth];
+  return isNeeded && isVerified;
+}
+
 /** Returns undefined if the client may ask. */
 export function certificateRefusal(
   socket: TLSSocket,
@@ -41,7 +47,7 @@ export function certificateRefusal(
 }
 
 function refusal(reason: Refusal['reason'], text: string): Refusal {
-  return { reason, status: 403, text, headers: { connection: 'close' } };
+  return { reason, status: 403, text, headers: {} };
 }
 
 function isNamed(certificate: X509Certificate, name: string): boolean {

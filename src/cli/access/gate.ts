@@ -1,30 +1,25 @@
 /** Gate of the HTTP server by a web configuration, whose files are read anew when they have changed. */
 import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { TLSSocket, type TlsOptions } from 'node:tls';
 import { isDeepStrictEqual } from 'node:util';
 import { NixlTelemetryError, reasonOf } from '../../errors.js';
 import type { RefusalReason } from '../../instrumentation/serve-state.js';
 import { networkOf } from '../http/client-network.js';
 import type { Gate, Headers, Refusal } from '../http/gate.js';
+import { Refusals } from '../http/refusals.js';
 import { note } from '../process/output.js';
-import { certificateRefusal } from './client-certificate.js';
+import { asksForCertificate, certificateRefusal } from './client-certificate.js';
 import { Passwords } from './passwords.js';
 import { ReadFiles } from './read-files.js';
 import { tlsOptions } from './tls-options.js';
 import { readWebConfig, type TlsConfig, type WebConfig } from './web-config.js';
 
-/** Time between two log lines about refusals for the same reason. */
-const LOG_INTERVAL_MS = 60_000;
-
-const CHALLENGE = { connection: 'close', 'www-authenticate': 'Basic realm="nixl-otel", charset="UTF-8"' };
-// Refused clients must ask with new connections, because the number of open ones is limited.
+const CHALLENGE = { 'www-authenticate': 'Basic realm="nixl-otel", charset="UTF-8"' };
 const NO_CREDENTIALS = refusal('no_credentials', 401, 'This server needs a user and a password.', CHALLENGE);
 const WRONG_CREDENTIALS = refusal('wrong_credentials', 401, 'The user or the password is wrong.', CHALLENGE);
-const BUSY = refusal('busy', 503, 'Too many passwords are being compared. Try again.', {
-  connection: 'close',
-  'retry-after': '1',
-});
+const BUSY = refusal('busy', 503, 'Too many passwords are being compared. Try again.', { 'retry-after': '1' });
 
 interface Loaded {
   readonly config: WebConfig;
@@ -36,12 +31,10 @@ interface Loaded {
 
 export class WebGate implements Gate {
   readonly protectsProbes: boolean;
-  /** Refused requests and connections since the start. */
-  readonly refusals = new Map<RefusalReason, number>();
   readonly #file: string;
   readonly #passwords = new Passwords();
   readonly #onTlsChange: ((tls: TlsOptions) => void)[] = [];
-  readonly #loggedMs = new Map<RefusalReason, number>();
+  readonly #refusals = new Refusals();
   #files = new ReadFiles();
   #loaded: Loaded;
   #isStale = false;
@@ -70,6 +63,11 @@ export class WebGate implements Gate {
 
   get certificateExpirySeconds(): number | undefined {
     return this.#loaded.certificateExpirySeconds;
+  }
+
+  /** Refused requests and connections since the start. */
+  get refusals(): ReadonlyMap<RefusalReason, number> {
+    return this.#refusals.counts;
   }
 
   refresh(): void {
@@ -101,8 +99,7 @@ export class WebGate implements Gate {
     const { socket, headers } = request;
     this.refresh();
     const { tls, users } = this.#loaded.config;
-    // A Unix socket has no TLS.
-    const refused = tls !== undefined && socket instanceof TLSSocket ? certificateRefusal(socket, tls) : undefined;
+    const refused = tls !== undefined && hasTls(socket) ? certificateRefusal(socket, tls) : undefined;
     if (refused !== undefined || users.size === 0) return refused;
     const credentials = credentialsIn(headers.authorization);
     if (credentials === undefined) return NO_CREDENTIALS;
@@ -112,14 +109,13 @@ export class WebGate implements Gate {
     return verdict.then((one) => (one === 'right' ? undefined : WRONG_CREDENTIALS));
   }
 
+  asks({ socket }: IncomingMessage): boolean {
+    const { tls, users } = this.#loaded.config;
+    return users.size > 0 || (tls !== undefined && hasTls(socket) && asksForCertificate(tls));
+  }
+
   refused(reason: RefusalReason, text: string, address: string | undefined): void {
-    this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
-    const nowMs = performance.now();
-    if (nowMs - (this.#loggedMs.get(reason) ?? -Infinity) < LOG_INTERVAL_MS) return;
-    this.#loggedMs.set(reason, nowMs);
-    const at = address === undefined ? '' : ` at ${address}`; // a Unix socket has none
-    // A browser asks once without credentials.
-    note(`a client${at} was refused (${reason}): ${text}`, reason === 'no_credentials' ? 'info' : 'warning');
+    this.#refusals.refused(reason, text, address);
   }
 
   close(): void {
@@ -167,6 +163,11 @@ function refuseOtherKinds(before: WebConfig, now: WebConfig): void {
   };
   if (kinds(before) === kinds(now)) return;
   throw new Error(`it asks for ${kinds(now)} in place of ${kinds(before)}: restart serve for that`);
+}
+
+/** A Unix socket has no TLS. */
+function hasTls(socket: Socket): socket is TLSSocket {
+  return socket instanceof TLSSocket;
 }
 
 /** Returns user and password; undefined if there are none. */

@@ -25,6 +25,8 @@ export interface Gate {
   onTlsChange(use: (tls: TlsOptions) => void): void;
   /** Returns undefined if the client may ask. */
   check(request: IncomingMessage): Refusal | undefined | Promise<Refusal | undefined>;
+  /** True if a client must show something that not every client has. */
+  asks(request: IncomingMessage): boolean;
   /** Counts a refusal, and logs it from time to time. */
   refused(reason: RefusalReason, text: string, address: string | undefined): void;
   close(): void;

@@ -8,8 +8,12 @@ import { reasonOf } from '../../errors.js';
 import { addressText, type ListenAddress } from '../../settings/listen-address.js';
 import { Failure } from '../process/failure.js';
 import { warnOnce } from '../process/output.js';
-import { networkOf } from './client-network.js';
+import { ConnectionLimits } from './connection-limits.js';
 import type { Gate } from './gate.js';
+import { type SocketBelow, socketsBelow } from './socket-below.js';
+
+/** `onShown`: called when the client has shown what a web configuration asks for. */
+export type Respond = (request: IncomingMessage, response: ServerResponse, onShown: () => void) => void;
 
 export interface Listener {
   /** `http://127.0.0.1:9464`, or `unix:/path`; while it listens. */
@@ -32,9 +36,6 @@ const LIMITS = {
   keepAliveTimeout: 75_000,
 };
 const MAX_HEADERS = 64;
-const MAX_CONNECTIONS = 256;
-/** Limit of one client, with all of its addresses: it must not keep others out. */
-const MAX_CONNECTIONS_PER_CLIENT = MAX_CONNECTIONS / 2;
 const CLOSE_DEADLINE_MS = 2_000;
 
 /** Resolves to false if the address is taken. */
@@ -43,16 +44,23 @@ type Bind = (server: Server) => Promise<boolean>;
 /** `stalledMs`: a client that reads nothing for this long is disconnected. */
 export async function makeListener(
   address: ListenAddress,
-  respond: RequestListener,
+  respond: Respond,
   stalledMs: number,
   gate: Gate | undefined,
+  refusals: Pick<Gate, 'refused'>,
 ): Promise<Listener> {
   const unix = 'socketPath' in address ? new (await import('./unix-socket.js')).UnixSocket(address) : undefined;
   const secured = unix === undefined ? gate : undefined; // the kernel keeps a Unix socket to this machine
-  const server = secured?.tls === undefined ? createServer(LIMITS, respond) : await secureServer(secured, respond);
+  const server = secured?.tls === undefined ? createServer(LIMITS) : await secureServer(secured);
   server.maxHeadersCount = MAX_HEADERS;
-  server.maxConnections = MAX_CONNECTIONS;
-  if (unix === undefined) limitClients(server);
+  const socketBelow = socketsBelow(server);
+  const limits = new ConnectionLimits(server, unix !== undefined, (text, at) =>
+    refusals.refused('connection_limit', text, at),
+  );
+  const receive: RequestListener = (request, response) =>
+    respond(request, response, limits.begin(socketBelow(request.socket), response));
+  if ('setSecureContext' in server) followFiles(server, secured!, socketBelow, receive);
+  else server.on('request', receive);
   server.setTimeout(stalledMs);
   const bind: Bind = 'socketPath' in address ? (one) => unix!.bind(one) : listening(address);
   // While no file descriptor is free, some versions of Node report each connection that they cannot accept.
@@ -81,30 +89,13 @@ export async function makeListener(
   };
 }
 
-/** Closes connections of a client that has too many. */
-function limitClients(server: Server): void {
-  const open = new Map<string, number>();
-  server.on('connection', (socket: Socket) => {
-    const client = networkOf(socket.remoteAddress ?? '');
-    const count = (open.get(client) ?? 0) + 1;
-    open.set(client, count);
-    socket.once('close', () => {
-      const left = open.get(client)! - 1;
-      if (left === 0) open.delete(client);
-      else open.set(client, left);
-    });
-    if (count > MAX_CONNECTIONS_PER_CLIENT) socket.destroy();
-  });
-}
-
 export function taken(address: ListenAddress): Failure {
   return cannotServe(address, problemsOf(address)[TAKEN]!);
 }
 
-async function secureServer(gate: Gate, respond: RequestListener): Promise<SecureServer> {
+async function secureServer(gate: Gate): Promise<SecureServer> {
   const { createServer: createSecureServer } = await import('node:https');
   const server = createSecureServer({ ...LIMITS, handshakeTimeout: LIMITS.headersTimeout, ...gate.tls });
-  followFiles(server, gate, respond);
   reportHandshakes(server, gate);
   return server;
 }
@@ -113,21 +104,18 @@ async function secureServer(gate: Gate, respond: RequestListener): Promise<Secur
  * Begins each connection with the present files. After a change of the authorities, earlier connections get no answer: their
  * certificates were checked against the former ones. After another change, they end with their next answer.
  */
-function followFiles(server: SecureServer, gate: Gate, respond: RequestListener): void {
-  /** Options with which each handshake began, first by the ends of the connection, then by its socket. */
-  const begunAt = new Map<string, TlsOptions | undefined>();
+function followFiles(server: SecureServer, gate: Gate, socketBelow: SocketBelow, respond: RequestListener): void {
+  /** Options with which the handshake of a connection began. */
   const begunWith = new WeakMap<Socket, TlsOptions | undefined>();
   // Before Node's own listener, which begins the handshake.
   server.prependListener('connection', (socket: Socket) => {
     gate.refresh();
-    const ends = endsOf(socket);
-    begunAt.set(ends, gate.tls);
-    socket.once('close', () => begunAt.delete(ends));
+    begunWith.set(socket, gate.tls);
   });
-  server.on('secureConnection', (socket) => begunWith.set(socket, begunAt.get(endsOf(socket))));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     gate.refresh();
-    const begun = begunWith.get(request.socket);
+    const connection = socketBelow(request.socket);
+    const begun = connection && begunWith.get(connection);
     // Without a word: a client that kept its connection asks again with a new one, and is answered there, or refused.
     if (begun?.ca !== gate.tls?.ca) return void request.socket.destroy();
     if (begun !== gate.tls) response.setHeader('connection', 'close');
@@ -137,11 +125,6 @@ function followFiles(server: SecureServer, gate: Gate, respond: RequestListener)
     server.setSecureContext(tls);
     server.closeIdleConnections();
   });
-}
-
-/** Node has no public path from the socket of TLS to that of the connection below it. Both have the same ends. */
-function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
-  return [localAddress, localPort, remoteAddress, remotePort].join(' ');
 }
 
 function reportHandshakes(server: SecureServer, gate: Gate): void {

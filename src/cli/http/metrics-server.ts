@@ -1,13 +1,14 @@
 /** HTTP server: /metrics, probes, and answers to clients, on all of its addresses. */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { gzip } from 'node:zlib';
 import { reasonOf } from '../../errors.js';
 import type { ListenAddress } from '../../settings/listen-address.js';
 import { note } from '../process/output.js';
 import type { Gate, Headers, Refusal } from './gate.js';
-import { type Listener, makeListener, taken } from './listener.js';
+import { type Listener, makeListener, type Respond, taken } from './listener.js';
 import { refuseOverlaps } from './overlaps.js';
+import { Refusals } from './refusals.js';
 
 /** Answers a request once, now or later. */
 export type Handler = (request: IncomingMessage, answer: Answer) => void;
@@ -42,6 +43,8 @@ const PROBES: readonly string[] = ['/livez', '/readyz'];
 /** Text at `/` for clients that are no browser. */
 export const INDEX = `nixl-otel: metrics of NVIDIA NIXL agents. They are at ${METRICS}`;
 const TEXT = 'text/plain; charset=utf-8';
+/** A client that did not show all that a web configuration asks for keeps no connection, because their number is limited. */
+const CLOSE = { connection: 'close' };
 /** Smaller answers are sent uncompressed. */
 const GZIP_FROM_BYTES = 1024;
 /** A client that reads nothing for this long is disconnected. */
@@ -80,9 +83,10 @@ export async function makeServer(
     ['/readyz', (_, answer) => answer(503, 'starting')],
     [METRICS, (_, answer) => answer(503, 'Starting.')],
   ]);
-  const respondTo: RequestListener = (request, response) => receive(request, response, handlers, gate);
+  const respondTo: Respond = (request, response, onShown) => receive(request, response, handlers, gate, onShown);
+  const refusals = gate ?? new Refusals(); // without a gate, only the log has them
   const listeners: Listener[] = [];
-  for (const address of addresses) listeners.push(await makeListener(address, respondTo, stalledMs, gate));
+  for (const address of addresses) listeners.push(await makeListener(address, respondTo, stalledMs, gate, refusals));
   const close = async (): Promise<void> => {
     await Promise.all(listeners.map((one) => one.close()));
   };
@@ -113,24 +117,28 @@ function receive(
   response: ServerResponse,
   handlers: ReadonlyMap<string, Handler>,
   gate: Gate | undefined,
+  onShown: () => void,
 ): void {
   if (gate === undefined) return respond(request, handlers, answerTo(request, response, {}));
   const answer = answerTo(request, response, gate.headers);
   const decide = (refusal: Refusal | undefined): void => {
-    if (refusal === undefined) return respond(request, handlers, answer);
+    if (refusal === undefined) {
+      if (gate.asks(request)) onShown();
+      return respond(request, handlers, answer);
+    }
     const { reason, status, text, headers } = refusal;
     const isWithout = reason === 'no_credentials' || reason === 'no_certificate';
     if (isWithout && !gate.protectsProbes && PROBES.includes(pathOf(request))) {
-      return respond(request, handlers, (code, content) => answer(code, statusIn(content)));
+      return respond(request, handlers, (code, content) => answer(code, statusIn(content), TEXT, CLOSE));
     }
     gate.refused(reason, text, request.socket.remoteAddress);
-    answer(status, text, undefined, headers);
+    answer(status, text, TEXT, { ...headers, ...CLOSE });
   };
   const checked = gate.check(request);
   if (!(checked instanceof Promise)) return decide(checked);
   checked.then(decide).catch((error: unknown) => {
     note(`a password could not be compared: ${reasonOf(error)}`, 'error');
-    answer(500, 'This request failed.');
+    answer(500, 'This request failed.', TEXT, CLOSE);
   });
 }
 
