@@ -54,6 +54,10 @@ export class ConnectionLimits {
     return () => (connection.hasShown = true);
   }
 
+  closeAll(): void {
+    for (const { socket } of this.#open) socket.destroy();
+  }
+
   #add(socket: Socket): void {
     const client = networkOf(socket.remoteAddress ?? '');
     const connection: Connection = { socket, client, requestsInWork: 0, hasShown: false };

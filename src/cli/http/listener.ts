@@ -84,7 +84,7 @@ export async function makeListener(
     async close() {
       server.off('error', onError);
       unix?.release();
-      await close(server);
+      await close(server, limits);
     },
   };
 }
@@ -183,9 +183,10 @@ function problemsOf(address: ListenAddress): Readonly<Record<string, string>> {
   };
 }
 
-function close(server: Server): Promise<void> {
+function close(server: Server, limits: ConnectionLimits): Promise<void> {
   return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), CLOSE_DEADLINE_MS);
+    // Node's closeAllConnections() leaves those that have not ended their handshake.
+    const deadline = setTimeout(() => limits.closeAll(), CLOSE_DEADLINE_MS);
     server.close(() => {
       clearTimeout(deadline);
       resolve();

@@ -80,6 +80,16 @@ describe('TLS', () => {
     expect((await serve.ask('/livez')).status).toBe(200);
   });
 
+  it('closes a connection without a handshake when serve ends, before its handshake times out', async () => {
+    const serve = await new GuardedServe(tlsOf(server), { ca: authority.ca }).started();
+    const { hostname, port } = new URL(serve.url);
+    const socket = connectPlain(Number(port), hostname).on('error', () => {});
+    onTestFinished(() => void socket.destroy());
+    await new Promise((resolve) => socket.once('connect', resolve));
+    const { code, stderr } = await serve.command.stop('SIGTERM');
+    expect([code, stderr]).toEqual([0, expect.not.stringContaining('handshake')]);
+  });
+
   it('has the limits of plain HTTP on headers', async () => {
     const serve = await new GuardedServe(tlsOf(server), { ca: authority.ca }).started();
     const [large, slow] = [await handshake(serve.url), await handshake(serve.url)] as [TLSSocket, TLSSocket];
