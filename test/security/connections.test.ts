@@ -5,7 +5,7 @@ import { Agent as SecureAgent } from 'node:https';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { GuardedServe, hashOf } from '../cli/access/guarded-serve.js';
 import { Authority, type Pair } from '../support/certificates.js';
-import { dialMany } from '../support/dial.js';
+import { dial, dialMany } from '../support/dial.js';
 
 const AUTH = 'scraper:right';
 const USERS = { basic_auth_users: { scraper: hashOf('right') } };
@@ -68,9 +68,9 @@ describe.each([
     };
     const connection = await scrape();
     expect(connection).toHaveLength(1);
-    await dialMany(128, url, '127.0.0.2'); // send nothing, also no handshake
-    for (const { socket } of await dialMany(128, url, '127.0.0.3', tls)) socket.write('GET /livez HTTP/1.1\r\n');
-    await dialMany(10, url, '127.0.0.2', tls);
+    await dialMany(128, url, '127.0.0.1'); // send nothing, also no handshake
+    for (const { socket } of await dialMany(128, url, '127.0.0.2', tls)) socket.write('GET /livez HTTP/1.1\r\n');
+    await dialMany(10, url, '127.0.0.1', tls);
     expect(await askFromThird()).toEqual([200, 200]);
     expect((await scrape())[0]).toBe(connection[0]);
     expect(await serve.refusals('connection_limit')).toBeGreaterThan(0);
@@ -79,9 +79,23 @@ describe.each([
       0,
       [
         expect.stringMatching(
-          /127\.0\.0\.[23] .*connections.* were open, and a new one took the place of an idle one\.$/,
+          /127\.0\.0\.[12] .*connections.* were open, and a new one took the place of an idle one\.$/,
         ),
       ],
     ]);
   });
+});
+
+it('where no credentials are asked for, clients that have asked are not preferred to a new one', async () => {
+  const { cert, key } = server;
+  const config = { tls_server_config: { cert_file: cert, key_file: key, client_auth_type: 'RequestClientCert' } };
+  const { url } = await new GuardedServe(config, { ca: authority.ca }).started();
+  const tls = { ca: readFileSync(authority.ca) };
+  const first = await dialMany(128, new URL(url), '127.0.0.2', tls);
+  const second = await dialMany(127, new URL(url), '127.0.0.3', tls);
+  for (const one of [...first, ...second]) await one.ask('/livez');
+  const third = await dial(new URL(url), '127.0.0.4', tls);
+  const fourth = await dial(new URL(url), '127.0.0.5', tls);
+  await first[0]!.closed;
+  for (const one of [third, fourth]) expect(await one.ask('/livez')).toMatch(/^HTTP\/1.1 200 /);
 });
