@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { scrape, start, temporaryDirectory } from '../cli/command.js';
 import { dial, dialMany } from '../support/dial.js';
 
-async function serving(): Promise<URL> {
-  const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
+async function serving(serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0'])): Promise<URL> {
   const [url] = await serve.says(/http:\S+metrics/);
   return new URL(url);
 }
@@ -36,12 +35,16 @@ test('answers further clients while two hold all connections', async () => {
   for (const one of await dialMany(10, url, '127.0.0.3')) expect(await one.ask('/livez')).toMatch(/^HTTP\/1.1 200 /);
 });
 
-test('closes connections above the limit of one client, and keeps those of others', async () => {
-  const url = await serving();
+test('closes connections above the limit of one client, which the log tells, and keeps those of others', async () => {
+  const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
+  const url = await serving(serve);
   const other = await dial(url, '127.0.0.2');
   await other.ask('/livez');
   const many = await dialMany(300, url);
   await expect.poll(() => many.filter(({ socket }) => !socket.destroyed).length).toBe(128);
+  await serve.says(
+    /a client at 127\.0\.0\.1 was refused \(connection_limit\): 128 connections of this client were open/,
+  );
   expect(await other.ask('/livez')).toMatch(/^HTTP\/1.1 200 /);
 });
 
