@@ -15,7 +15,7 @@ import {
   stat,
   targetVariables,
 } from './dashboard.mjs';
-import { by, Queries } from './queries.mjs';
+import { by, JOB, Queries } from './queries.mjs';
 import { LABELS } from './spellings.mjs';
 
 export const AGENTS_UID = 'nixl-otel';
@@ -49,7 +49,7 @@ export function agentsDashboard(model) {
       row('Latency', latency(queries)),
       row('Sizes', sizes(queries)),
       row('Memory', memory(queries)),
-      row('nixl-otel serve', serve(new Queries(model, { target: `job="nixl-otel", ${CHOSEN_TARGET}`, agent: '' })), {
+      row('nixl-otel serve', serve(new Queries(model, { target: `${JOB}, ${CHOSEN_TARGET}`, agent: '' })), {
         collapsed: true,
       }),
     ],
@@ -95,10 +95,10 @@ function overview(queries) {
   const finished = by([], rate('nixl.transfer.requests', '5m'));
   const verdict = (title, expr, options) => stat(title, [line(expr, title)], options);
   return [
-    verdict('Hosts without an answer', `sum(up{job="nixl-otel", ${CHOSEN_TARGET}} == bool 0) or ${zero}`, {
+    verdict('Hosts without an answer', `count(${queries.unanswered()}) or 0 * count(${queries.up(JOB)}) or ${zero}`, {
       bad: 1,
       description: withRunbook(
-        'Targets of the job nixl-otel that Prometheus cannot scrape. By OTLP there is no such number.',
+        'Targets that Prometheus cannot scrape: of the job nixl-otel, and others that have answered within the last hour. By OTLP there is no such number.',
         'NixlOtelDown',
       ),
     }),

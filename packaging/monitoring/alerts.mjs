@@ -1,5 +1,5 @@
 /** Alerts. All read the recorded series, or their labels in the one name of these. */
-import { by, TARGET } from './queries.mjs';
+import { by, JOB, TARGET } from './queries.mjs';
 
 /** Page of the runbooks, of which each alert has a section. */
 const RUNBOOKS = 'docs/runbooks.md';
@@ -11,7 +11,10 @@ const WHERE = '{{ $labels.agent }} on {{ $labels.instance }}';
 const HOST = '{{ $labels.instance }}';
 const WEEK_SECONDS = 7 * 86_400;
 
-/** Returns the alerts. `queries`: without matchers. `meaning` and `after`, if it is not `for`: for docs/dashboards.md. */
+/**
+ * Returns the alerts. `queries`: without matchers. For docs/dashboards.md: `meaning`; `after`, if it is not `for`;
+ * `withSeriesNixl` of those that fire with the preset `nixl`, which test/servers/rules has a case for.
+ */
 function alerts(queries) {
   const problems = (states) => {
     const [nixl, otel] = ['state', 'nixl_ring_state'].map((label) => `${label}=~"|${states}"`);
@@ -24,22 +27,26 @@ function alerts(queries) {
   const lastOf = (name) => by(AGENT, queries.last(name, '5m'), 'max');
   return [
     {
+      comment: 'A target that service discovery has removed has no up. A target of another job is known by its ticks.',
       alert: 'NixlOtelDown',
-      expr: 'up{job="nixl-otel"} == 0',
+      expr: queries.unanswered(),
       for: '2m',
       severity: 'critical',
       meaning: '`serve` of that host does not answer. If it has ended, events are lost within seconds',
+      withSeriesNixl: true,
       summary: `nixl-otel on ${HOST} does not answer`,
       description:
         'If nixl-otel has ended, no process drains the rings of that host. They fill up within seconds, and later events are lost.',
     },
     {
-      comment: 'A serve under another job name, or that pushes, has no such up. Its ticks show that it is there.',
+      comment: `A serve under another job name, or that pushes, has no such up. Its ticks show that it is there, and with --series nixl
+the bytes of its agents. NIXL's own exporter has these under another job.`,
       alert: 'NixlOtelAbsent',
-      expr: `absent(up{job="nixl-otel"}) unless on () ${ticks}`,
+      expr: `absent(up{${JOB}}) unless on () ${ticks} unless on () ${queries.ofJob('nixl.transfer.io')}`,
       for: '5m',
       severity: 'critical',
       meaning: 'Prometheus has no target of the job `nixl-otel`, and no `serve` reports under another job or by OTLP',
+      withSeriesNixl: true,
       summary: 'No nixl-otel is scraped, and none pushes',
       description:
         'Prometheus has no target of the job nixl-otel, and no nixl-otel reports under another job or by OTLP. No other alert can fire.',
@@ -89,6 +96,7 @@ unless on (job, instance) last_over_time(up[15m])`,
       expr: 'nixl:events_dropped:increase5m > 0',
       severity: 'warning',
       meaning: 'the agent reports that it dropped events',
+      withSeriesNixl: true,
       summary: `${WHERE} dropped events before they reached its ring`,
       description: 'The sums of this agent lack the dropped events.',
     },
@@ -134,6 +142,7 @@ or sum by (${TARGET.join(', ')}) (nixl:duration_events:increase5m{outcome="lost"
       for: '5m',
       severity: 'warning',
       meaning: 'more than 1 % of the operations fail. Adapt the threshold to your normal load',
+      withSeriesNixl: true,
       summary: `{{ $value | humanizePercentage }} of the operations of ${WHERE} fail`,
       description: 'The series nixl:errors:rate5m has the errors by status.',
     },
@@ -143,6 +152,7 @@ or sum by (${TARGET.join(', ')}) (nixl:duration_events:increase5m{outcome="lost"
       for: '10m',
       severity: 'warning',
       meaning: 'the p99 of transfer times is above 1 s. Adapt the threshold to your normal load',
+      withSeriesNixl: true,
       summary: `p99 of the transfers of ${WHERE} is {{ $value | humanizeDuration }}`,
       description: 'One transfer in a hundred takes longer, from post to completion.',
     },
@@ -169,6 +179,7 @@ and ${ON_TARGET} (count by (${TARGET.join(', ')}) (${requestsBy(AGENT)} > 0) >= 
       for: '10m',
       severity: 'warning',
       meaning: 'an agent that was transferring has stopped, while at least as many agents of the host transfer',
+      withSeriesNixl: true,
       summary: `${WHERE} has finished no transfer for 15 minutes, its peers have`,
       description: 'The process may hang, or get no work: see its log, and nixl.agent.idle.',
     },
@@ -265,5 +276,18 @@ export function alertTable(queries) {
     ({ alert, meaning, severity, for: lasting = 'at once', after = lasting }) =>
       `| [\`${alert}\`](runbooks.md#${alert.toLowerCase()}) | ${meaning} | ${severity} | ${after} |`,
   );
-  return ['| Alert | Meaning | Severity | After |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  return [
+    '| Alert | Meaning | Severity | After |',
+    '| --- | --- | --- | --- |',
+    ...rows,
+    '',
+    alertsOfSeriesNixl(queries),
+  ].join('\n');
+}
+
+function alertsOfSeriesNixl(queries) {
+  const names = alerts(queries)
+    .filter(({ withSeriesNixl }) => withSeriesNixl)
+    .map(({ alert }) => `\`${alert}\``);
+  return `With \`--series nixl\` only these can fire: ${names.join(', ')}. The others need \`standard\` or \`full\`.`;
 }

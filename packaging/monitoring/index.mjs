@@ -9,7 +9,7 @@ import { ruleFile } from './rule-files.mjs';
 const ABOUT_RULES = `Made by packaging/monitoring (npm run schema). One set of names and labels for all spellings of nixl-otel's series: scraped in
 naming nixl or otel, or by OTLP. By agent and, for transfers, by direction. Times are in seconds.`;
 const ABOUT_ALERTS = `Made by packaging/monitoring (npm run schema). Alerts on nixl-otel, for all spellings of its series. They need
-recording-rules.yml. NixlOtelDown sees only targets of the job nixl-otel.
+recording-rules.yml. NixlOtelDown sees targets of the job nixl-otel, and others that have answered within the last hour.
 The recorded increases hold the first sample of a series as well: an agent that lost events before its first scrape
 raises an alert. The rates and increases below need no first samples, because only a fault that lasts is an alert.
 The thresholds of errors, slow transfers and late drains are starting points: adapt them to your normal load.`;

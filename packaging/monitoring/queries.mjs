@@ -28,6 +28,9 @@ export function by(labels, expression, aggregate = 'sum') {
   return labels.length === 0 ? `${aggregate}(${named})` : `${aggregate} by (${labels.join(', ')}) (${named})`;
 }
 
+/** Job under which the shipped configurations scrape serve, and under which it pushes. */
+export const JOB = 'job="nixl-otel"';
+
 export class Queries {
   #metrics;
   #matchers;
@@ -45,6 +48,23 @@ export class Queries {
   /** Value at the end of the range, also of a series that has ended since. */
   last(name, range) {
     return this.#over(name, (series) => `last_over_time(${series}[${range}])`);
+  }
+
+  /** Series of a metric in any form, with the labels and units that they have. */
+  ofJob(name) {
+    const names = formsOf(this.#metric(name)).flatMap((form) => form.names);
+    return this.#selector(name, { names }, '', [JOB]);
+  }
+
+  /** `up` of the targets of the job, or of all. */
+  up(...jobs) {
+    return selected('up', [...jobs, this.#matchers.target]);
+  }
+
+  /** `up` of targets without an answer: of the job, and of others that have reported ticks within the last hour. */
+  unanswered() {
+    return `${this.up(JOB)} == 0
+or ${this.up()} == 0 and on (cluster, job, instance) ${this.last('nixl.collector.ticks', '1h')}`;
   }
 
   rate(name, range, direction) {
@@ -133,8 +153,14 @@ export class Queries {
   #selector(name, { names }, suffix, more = []) {
     const spelled = names.map((one) => `${one}${suffix}`);
     const { target, agent } = this.#matchers;
-    const matchers = [target, this.#metric(name).ofAgent ? agent : '', ...more].filter((matcher) => matcher !== '');
-    if (spelled.length > 1) return `{${[`__name__=~"${spelled.join('|')}"`, ...matchers].join(', ')}}`;
-    return matchers.length === 0 ? spelled[0] : `${spelled[0]}{${matchers.join(', ')}}`;
+    const matchers = [target, this.#metric(name).ofAgent ? agent : '', ...more];
+    if (spelled.length > 1) return selected('', [`__name__=~"${spelled.join('|')}"`, ...matchers]);
+    return selected(spelled[0], matchers);
   }
+}
+
+/** Returns a selector. Empty matchers are left out. */
+function selected(name, matchers) {
+  const given = matchers.filter((matcher) => matcher !== '');
+  return given.length === 0 ? name : `${name}{${given.join(', ')}}`;
 }

@@ -61,7 +61,14 @@ it('have data if samples come every 60 s, and the data source knows it', async (
 });
 
 it('count 0 agents and hosts where serve runs without agents', async () => {
-  const verdicts = ['Agents', 'Hosts', 'Alerts firing', 'Hosts that lose events', 'Hosts with failing agents'];
+  const verdicts = [
+    'Agents',
+    'Hosts',
+    'Alerts firing',
+    'Hosts that lose events',
+    'Hosts with failing agents',
+    'Hosts without an answer',
+  ];
   const panels = PANELS.filter(({ title, type }) => type === 'stat' && verdicts.includes(title));
   expect(panels.map(({ title }) => title).sort()).toEqual([...verdicts, 'Agents'].sort());
   await testSeries([
@@ -94,5 +101,30 @@ it.each(Object.entries(SPELLINGS))('count hosts by each kind of loss, of series 
       },
     ],
     spelling,
+  );
+});
+
+it('count hosts without an answer, whatever their job', async () => {
+  const { targets } = PANELS.find(({ title }) => title === 'Hosts without an answer')!;
+  const expression = filledIn(targets![0]!.expr, { host: '.*' });
+  const job = 'models/dynamo-worker';
+  await testRules(
+    [
+      {
+        name: 'hosts without an answer',
+        input: [
+          ['serve', { instance: 'answers' }, '1x10'],
+          ['serve', { instance: 'down' }, '1x5 0x4'],
+          ['serve', { job, instance: 'down, too' }, '1x5 0x4'],
+          ['ticks', { job, instance: 'down, too' }, '0+3000x5 stale'],
+          ['serve', { job, instance: 'no serve' }, '0x10'],
+        ],
+        checks: [
+          [expression, 5, [['{}', 0]]],
+          [expression, 10, [['{}', 2]]],
+        ],
+      },
+    ],
+    SPELLINGS['scraped, naming nixl']!,
   );
 });

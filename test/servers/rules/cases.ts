@@ -1,5 +1,7 @@
 /** Cases of recording rules and alerts, with the real durations, minute by minute. */
+import { EVER_FIRED, FIRING, firing } from './firing.js';
 import type { RuleCase } from './rule-test.js';
+import { SERVES } from './serve-cases.js';
 
 const AGENT_X = { instance: 'a', agent_name: 'x' };
 const AGENT_Y = { instance: 'b', agent_name: 'y' };
@@ -7,8 +9,6 @@ const AGENT_Z = { instance: 'b', agent_name: 'z' };
 
 /** Returns a recorded series. `rest`: its labels without the job. */
 const labels = (name: string, rest: string): string => `${name}{job="nixl-otel", ${rest}}`;
-const FIRING = 'count by (alertname, instance, agent) (ALERTS{alertstate="firing"})';
-const EVER_FIRED = 'count by (alertname) (max_over_time(ALERTS{alertstate="firing"}[60m]))';
 const EVER_INCREASED =
   'max_over_time(label_replace({__name__=~"nixl:.*:increase5m"}, "rule", "$1", "__name__", "(.+)")[40m:1m]) > 0';
 
@@ -217,8 +217,6 @@ const RECORDED: RuleCase[] = [
   },
 ];
 
-const firing = (alert: string, where: string) => [`{alertname="${alert}", ${where}}`, 1] as const;
-
 const FIRING_EARLY = [
   firing('NixlRingNearlyFull', 'instance="b", agent="y"'),
   firing('NixlCertificateExpires', 'instance="b"'),
@@ -369,49 +367,6 @@ const ALERTS: RuleCase[] = [
     ],
   },
   {
-    name: 'a serve that does not answer fires after two minutes, in a scrape',
-    isFor: ({ isOtlp }) => !isOtlp,
-    input: [
-      ['serve', { instance: 'a' }, '1x9 0x10'],
-      ['serve', { instance: 'b' }, '1x9 0 1x10'],
-    ],
-    checks: [
-      [FIRING, 11, []],
-      [FIRING, 12, [firing('NixlOtelDown', 'instance="a"')]],
-    ],
-  },
-  {
-    name: 'a serve that stops to push fires after five minutes, by OTLP, until it has been away for fifteen',
-    isFor: ({ isOtlp }) => isOtlp,
-    input: [
-      ['serve', { instance: 'a' }, '1x9 0x30'],
-      ['serve', { instance: 'b' }, '1x9 0x4 1x30'],
-    ],
-    checks: [
-      [FIRING, 13, []],
-      [FIRING, 15, [firing('NixlOtelSilent', 'instance="a"')]],
-      [FIRING, 26, []],
-      [EVER_FIRED, 26, [['{alertname="NixlOtelSilent"}', 1]]],
-    ],
-  },
-  {
-    name: 'no serve at all fires after five minutes',
-    input: [['serve', { instance: 'a' }, '1x9 stale _x20']],
-    checks: [
-      ['count by (alertname, job) (ALERTS{alertname="NixlOtelAbsent", alertstate="firing"})', 13, []],
-      [
-        'count by (alertname, job) (ALERTS{alertname="NixlOtelAbsent", alertstate="firing"})',
-        16,
-        [['{alertname="NixlOtelAbsent", job="nixl-otel"}', 1]],
-      ],
-    ],
-  },
-  {
-    name: 'a serve under another job is there',
-    input: [['ticks', { job: 'models/dynamo-worker', instance: 'a' }, '0+3000x20']],
-    checks: [['max_over_time(count(ALERTS)[20m:1m])', 20, []]],
-  },
-  {
     name: 'an agent that ended during transfers fires, for as long as five minutes after its series have ended',
     input: [
       ['serve', { instance: 'a' }, '1x40'],
@@ -446,28 +401,6 @@ const ALERTS: RuleCase[] = [
       [FIRING, 12, [firing('NixlAgentEnded', 'instance="a", agent="killed"')]],
       [FIRING, 16, []],
       [EVER_FIRED, 30, [['{alertname="NixlAgentEnded"}', 2]]],
-    ],
-  },
-  {
-    name: 'one idle agent among busy peers fires after fifteen minutes',
-    input: [
-      ['serve', { instance: 'a' }, '1x60'],
-      ['tx requests', { instance: 'a', agent_name: 'stuck' }, '0+90x19 1710x40'],
-      ['tx requests', { instance: 'a', agent_name: 'busy' }, '0+90x60'],
-      ['rx requests', { instance: 'a', agent_name: 'reads' }, '0+90x60'],
-      // Has ended, and is still exported.
-      ['tx requests', { instance: 'a', agent_name: 'ended' }, '0+90x19 1710x40'],
-      ['agent up', { instance: 'a', agent_name: 'ended' }, '1x19 0x40'],
-      // A peer of transfers counts nothing.
-      ['tx requests', { instance: 'a', agent_name: 'target' }, '0x60'],
-      // No peer works: there is no work.
-      ['tx requests', { instance: 'b', agent_name: 'one' }, '0+90x19 1710x40'],
-      ['tx requests', { instance: 'b', agent_name: 'two' }, '0+90x19 1710x40'],
-      ['tx requests', { instance: 'b', agent_name: 'three' }, '0+90x60'],
-    ],
-    checks: [
-      [FIRING, 32, []],
-      [FIRING, 36, [firing('NixlAgentIdle', 'instance="a", agent="stuck"')]],
     ],
   },
 ];
@@ -562,4 +495,4 @@ const FIRST_SAMPLES: RuleCase[] = [
   },
 ];
 
-export const CASES: readonly RuleCase[] = [...RECORDED, ...ALERTS, ...FIRST_SAMPLES];
+export const CASES: readonly RuleCase[] = [...RECORDED, ...ALERTS, ...SERVES, ...FIRST_SAMPLES];
