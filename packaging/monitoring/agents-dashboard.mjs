@@ -2,7 +2,6 @@
  * Dashboard of agents: verdicts first, then loss and health, then what the agents do, and serve itself at the end. It needs no
  * recording rules.
  */
-import { withRunbook } from './alerts.mjs';
 import {
   annotation,
   dashboard,
@@ -16,6 +15,7 @@ import {
   targetVariables,
 } from './dashboard.mjs';
 import { by, JOB, Queries } from './queries.mjs';
+import { withRunbook } from './runbooks.mjs';
 import { LABELS } from './spellings.mjs';
 
 export const AGENTS_UID = 'nixl-otel';

@@ -1,8 +1,6 @@
 /** Alerts. All read the recorded series, or their labels in the one name of these. */
 import { by, JOB, TARGET } from './queries.mjs';
-
-/** Page of the runbooks, of which each alert has a section. */
-const RUNBOOKS = 'docs/runbooks.md';
+import { runbookOf } from './runbooks.mjs';
 
 const AGENT = [...TARGET, 'agent'];
 const ON_TARGET = `on (${TARGET.join(', ')})`;
@@ -10,6 +8,9 @@ const ON_TARGET = `on (${TARGET.join(', ')})`;
 const WHERE = '{{ $labels.agent }} on {{ $labels.instance }}';
 const HOST = '{{ $labels.instance }}';
 const WEEK_SECONDS = 7 * 86_400;
+/** In five minutes. */
+const LEAST_ERRORS = 5;
+const BUSY_PER_IDLE = 3;
 
 /**
  * Returns the alerts. `queries`: without matchers. For docs/dashboards.md: `meaning`; `after`, if it is not `for`;
@@ -21,9 +22,9 @@ function alerts(queries) {
     return `sum by (${TARGET.join(', ')}) (nixl_collector_problems{${nixl}, ${otel}}) > 0`;
   };
   const ticks = queries.values('nixl.collector.ticks');
-  const requestsBy = (labels, series = 'nixl:requests:rate5m') => `sum by (${labels.join(', ')}) (${series})`;
+  const sumBy = (labels, series = 'nixl:requests:rate5m') => `sum by (${labels.join(', ')}) (${series})`;
   const dead = `${by(AGENT, queries.values('nixl.agent.up'), 'max')} == 0`;
-  const idle = `${requestsBy(AGENT)} == 0 and ${requestsBy(AGENT, 'max_over_time(nixl:requests:rate5m[1h])')} > 0 unless ${dead}`;
+  const idle = `${sumBy(AGENT)} == 0 and ${sumBy(AGENT, 'max_over_time(nixl:requests:rate5m[1h])')} > 0 unless ${dead}`;
   const lastOf = (name) => by(AGENT, queries.last(name, '5m'), 'max');
   return [
     {
@@ -137,11 +138,14 @@ or sum by (${TARGET.join(', ')}) (nixl:duration_events:increase5m{outcome="lost"
       description: 'Events arrive faster than these process them. All sums are exact.',
     },
     {
+      comment: `A share says little about few operations: an agent that finishes none has 100 % with its first error. increase()
+estimates: with samples each minute, four errors may count as five.`,
       alert: 'NixlErrorRatioHigh',
-      expr: 'nixl:error_ratio:rate5m > 0.01',
+      expr: `nixl:error_ratio:rate5m > 0.01 and ${sumBy(AGENT, 'nixl:errors:increase5m')} >= ${LEAST_ERRORS}`,
       for: '5m',
       severity: 'warning',
-      meaning: 'more than 1 % of the operations fail. Adapt the threshold to your normal load',
+      meaning:
+        'more than 1 % of the operations fail, and at least five in five minutes. Adapt the thresholds to your normal load',
       withSeriesNixl: true,
       summary: `{{ $value | humanizePercentage }} of the operations of ${WHERE} fail`,
       description: 'The series nixl:errors:rate5m has the errors by status.',
@@ -163,7 +167,7 @@ scrape has read it: therefore the last value counts, for five minutes.`,
       expr: `${lastOf('nixl.agent.up')} == 0
 and ${lastOf('nixl.memory.usage')} > 0
 and ${lastOf('nixl.memory.approximate')} == 0
-and ${requestsBy(AGENT, 'nixl:requests:increase5m')} > 0`,
+and ${sumBy(AGENT, 'nixl:requests:increase5m')} > 0`,
       severity: 'warning',
       meaning: "an agent's process has ended while it was transferring: its memory was still registered",
       summary: `${WHERE} has ended while it was transferring`,
@@ -172,15 +176,17 @@ and ${requestsBy(AGENT, 'nixl:requests:increase5m')} > 0`,
     },
     {
       comment: `Idle is an agent without a finished transfer that had some in the last hour: the peer of a transfer counts nothing. A dead
-agent is not idle, however long it is exported. At least as many agents of its host are busy.`,
+agent is not idle, however long it is exported. Three agents of its host are busy for each idle one: two models may share a host, and
+one of them may have no work.`,
       alert: 'NixlAgentIdle',
       expr: `(${idle})
-and ${ON_TARGET} (count by (${TARGET.join(', ')}) (${requestsBy(AGENT)} > 0) >= count by (${TARGET.join(', ')}) (${idle}))`,
+and ${ON_TARGET} (count by (${TARGET.join(', ')}) (${sumBy(AGENT)} > 0) >= ${BUSY_PER_IDLE} * count by (${TARGET.join(', ')}) (${idle}))`,
       for: '10m',
       severity: 'warning',
-      meaning: 'an agent that was transferring has stopped, while at least as many agents of the host transfer',
+      meaning:
+        'an agent that was transferring has stopped, while at least three others of the host transfer for each that has stopped',
       withSeriesNixl: true,
-      summary: `${WHERE} has finished no transfer for 15 minutes, its peers have`,
+      summary: `${WHERE} has finished no transfer for 15 minutes, most others of its host have`,
       description: 'The process may hang, or get no work: see its log, and nixl.agent.idle.',
     },
     {
@@ -208,8 +214,9 @@ than five minutes.`,
         'Their counts began at 0, or will at the next restart of that nixl-otel. /readyz lists the files and the reasons.',
     },
     {
+      comment: 'The range is shorter than the time below: failures that have ended do not fire.',
       alert: 'NixlExportFailing',
-      expr: `${by([...TARGET, 'exporter'], queries.increase('nixl.exporter.failures', '5m'))} > 0`,
+      expr: `${by([...TARGET, 'exporter'], queries.increase('nixl.exporter.failures', '3m'))} > 0`,
       for: '5m',
       severity: 'warning',
       meaning: 'exports fail: a receiver does not answer or refuses them, or an exporter throws',
@@ -259,15 +266,6 @@ export function alertGroup(queries) {
     annotations: { summary, description, runbook_url: runbookOf(alert) },
   }));
   return { name: 'nixl-otel-alerts', rules };
-}
-
-function runbookOf(alert) {
-  return `${RUNBOOKS}#${alert.toLowerCase()}`;
-}
-
-/** Returns the description of a panel, with the runbooks of these alerts. */
-export function withRunbook(text, ...alerts) {
-  return [text, ...alerts.map((alert) => `Runbook: ${runbookOf(alert)}`)].join('\n\n');
 }
 
 /** Returns the table of docs/dashboards.md. */

@@ -1,7 +1,7 @@
 /** Dashboard of many hosts. Its queries read recorded series only. */
-import { withRunbook } from './alerts.mjs';
 import { AGENTS_UID } from './agents-dashboard.mjs';
 import { dashboard, dashboardLink, graph, heatmap, line, ranking, row, stat, targetVariables } from './dashboard.mjs';
+import { withRunbook } from './runbooks.mjs';
 
 const CHOSEN = 'cluster=~"$cluster", namespace=~"$namespace"';
 const CHOSEN_HOST = `${CHOSEN}, node=~"$node", instance=~"$host"`;

@@ -1,5 +1,6 @@
 /** Cases of recording rules and alerts, with the real durations, minute by minute. */
 import { EVER_FIRED, FIRING, firing } from './firing.js';
+import { LIMITS } from './limit-cases.js';
 import type { RuleCase } from './rule-test.js';
 import { SERVES } from './serve-cases.js';
 
@@ -495,4 +496,4 @@ const FIRST_SAMPLES: RuleCase[] = [
   },
 ];
 
-export const CASES: readonly RuleCase[] = [...RECORDED, ...ALERTS, ...SERVES, ...FIRST_SAMPLES];
+export const CASES: readonly RuleCase[] = [...RECORDED, ...ALERTS, ...SERVES, ...LIMITS, ...FIRST_SAMPLES];
