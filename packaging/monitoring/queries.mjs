@@ -12,10 +12,12 @@ const OF_INCREASES = ['agent', 'direction', 'status', 'outcome'];
 const IDENTITY = [...TARGET, ...OF_INCREASES.flatMap((label) => LABELS[label])].join(', ');
 
 /**
- * Has series if Prometheus ran six to ten minutes ago. A minute more than that of a first sample: the targets of a Prometheus
- * that has just started have their first samples one after the other.
+ * Clusters whose Prometheus ran six to ten minutes ago. A minute more than that of a first sample: the targets of a Prometheus
+ * that has just started have their first samples one after the other. One ruler may have the series of several clusters, each
+ * from a Prometheus of its own. Without a label `cluster` all are one.
  */
-const RAN_BEFORE = 'last_over_time({__name__=~"up|nixl_collector_ticks_total"}[4m] offset 6m)';
+const RAN_BEFORE =
+  'on (cluster) group by (cluster) (last_over_time({__name__=~"up|nixl_collector_ticks_total"}[4m] offset 6m))';
 
 /** Returns the aggregate of an expression by these labels, in their one name. */
 export function by(labels, expression, aggregate = 'sum') {
@@ -78,7 +80,7 @@ or ${this.up()} == 0 and on (cluster, job, instance) ${this.last('nixl.collector
   /** Increase in five minutes. Of a series that is younger, the value itself. */
   increaseWithFirst(name) {
     const first = (series) =>
-      `${series} unless on (${IDENTITY}) present_over_time(${series}[5m] offset 5m) and on () ${RAN_BEFORE}`;
+      `${series} unless on (${IDENTITY}) present_over_time(${series}[5m] offset 5m) and ${RAN_BEFORE}`;
     return this.#over(name, (series) => `(${first(series)} or increase(${series}[5m]))`);
   }
 

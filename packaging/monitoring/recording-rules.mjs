@@ -21,7 +21,8 @@ Therefore the value itself counts in the first five minutes of a series:
   x unless on (its target, agent, status, ...) present_over_time(x[5m] offset 5m)
 Other labels may change while a counter goes on, such as the hostname of a pod, or the container of an agent.
 A failed scrape does not make a series new, because present_over_time() ignores it. Neither does a start or a pause of
-Prometheus: it had no \`up\` before. With OTLP alone, the ticks of the collector stand for \`up\`. One case remains: for more than
+Prometheus: it had no \`up\` before. With OTLP alone, the ticks of the collector stand for \`up\`. A ruler of several clusters
+compares each with its own past: series of a new cluster have no first samples for six minutes. One case remains: for more than
 five minutes a target was out of reach or did not run, or it has a new name or port. Its counters continue, and count their
 whole past again, once.
 The rates in the next group have no first samples. In a graph, such a past would dwarf all other values, while a

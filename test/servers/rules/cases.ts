@@ -483,6 +483,25 @@ const FIRST_SAMPLES: RuleCase[] = [
     checks: [[EVER_INCREASED, 40, []]],
   },
   {
+    name: 'a pause of one cluster does not make its series new, while another cluster reports',
+    input: [
+      ['serve', { cluster: 'one', instance: 'b' }, '1x40'],
+      ['serve', { cluster: 'two', instance: 'b' }, '1x9 _x9 1x20'],
+      ...everyCounter('3x9 _x9 3x20').map(
+        ([counter, its, values]) => [counter, { ...its, cluster: 'two' }, values] as const,
+      ),
+      // What is new in the other cluster counts.
+      ['ring full', { ...AGENT_Y, cluster: 'one' }, '_x20 3x20'],
+    ],
+    checks: [
+      [
+        'count by (cluster, rule) (max_over_time(label_replace({__name__=~"nixl:.*:increase5m"}, "rule", "$1", "__name__", "(.+)")[40m:1m]) > 0)',
+        40,
+        [['{cluster="one", rule="nixl:ring_full:increase5m"}', 1]],
+      ],
+    ],
+  },
+  {
     name: 'serve was down for longer, and its first scrape then counts',
     isFor: ({ isOtlp }) => !isOtlp,
     input: [
