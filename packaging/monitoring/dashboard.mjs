@@ -1,4 +1,5 @@
 /** Parts of Grafana dashboards: panels, rows of panels, variables and annotations. */
+import { BASE } from './runbooks.mjs';
 
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 const WIDTH = 24;
@@ -171,6 +172,11 @@ function choice(name, label, query) {
   };
 }
 
+/** Hidden, empty, and not taken from the address of a page, which could lead links elsewhere. */
+function constant(name) {
+  return { name, type: 'constant', query: '', hide: 2, skipUrlSync: true };
+}
+
 /** Marks on all graphs, where the query has a value. */
 export function annotation(name, color, expr, textFormat) {
   return {
@@ -204,6 +210,7 @@ export function dashboard({ uid, title, description, variables, annotations, row
       list: [
         { name: 'datasource', label: 'data source', type: 'datasource', query: 'prometheus', current: {} },
         ...variables,
+        constant(BASE),
       ],
     },
     panels: laidOut(rows),

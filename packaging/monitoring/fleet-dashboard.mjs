@@ -1,7 +1,7 @@
 /** Dashboard of many hosts. Its queries read recorded series only. */
 import { AGENTS_UID } from './agents-dashboard.mjs';
 import { dashboard, dashboardLink, graph, heatmap, line, ranking, row, stat, targetVariables } from './dashboard.mjs';
-import { withRunbook } from './runbooks.mjs';
+import { withRunbook, withRunbooks } from './runbooks.mjs';
 
 const CHOSEN = 'cluster=~"$cluster", namespace=~"$namespace"';
 const CHOSEN_HOST = `${CHOSEN}, node=~"$node", instance=~"$host"`;
@@ -44,7 +44,7 @@ function overview() {
     verdict(
       'Alerts firing',
       `count(ALERTS{alertname=~"Nixl.+", alertstate="firing", severity!="info", ${CHOSEN_HOST}}) or ${NONE}`,
-      { bad: 1, description: 'Alerts of nixl-otel, without those of severity info. Runbooks: docs/runbooks.md' },
+      { bad: 1, description: withRunbooks('Alerts of nixl-otel, without those of severity info.') },
     ),
     verdict('Hosts that lose events', hosts(`{__name__=~"${LOSSES.join('|')}", ${CHOSEN_HOST}}`, '> 0'), {
       bad: 1,
