@@ -7,6 +7,7 @@
  *     0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0e2e_UID.slice/cri-containerd-ID.scope
  *     4:memory:/kubepods/besteffort/pod0e2e-UID/ID
  *     0::/machine.slice/libpod-ID.scope/container
+ *     0::/system.slice/vllm.service/libpod-payload-ID    podman --cgroups=split, as units of Quadlet have it
  *
  * A path is relative to the root of the reader's cgroup namespace, and begins with /.. outside of it. What is above the
  * common part is invisible.
@@ -17,7 +18,7 @@ export interface ContainerFacts {
 }
 
 /** Docker, containerd, CRI-O, podman and nerdctl. `crio-conmon-ID` and `libpod-conmon-ID` are monitors beside containers. */
-const CONTAINER = /^(?:(?:docker|cri-containerd|crio|libpod|nerdctl)-)?([0-9a-f]{64})(?:\.scope)?$/;
+const CONTAINER = /^(?:(?:docker|cri-containerd|crio|libpod(?:-payload)?|nerdctl)-)?([0-9a-f]{64})(?:\.scope)?$/;
 
 /** The UID of a pod that the kubelet got from a file is no UUID, and not the UID that the API has: it is left out. */
 const UUID = '[0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}';

@@ -53,6 +53,8 @@ const IN_CONTAINERS: readonly [what: string, text: string, containerId?: string 
   ['podman, cgroupfs', version1(`/libpod_parent/libpod-${ID}`), ID],
   ['podman without root', version2(`/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-${ID}.scope`), ID],
   ["podman's pod", version2(`/machine.slice/machine-libpod_pod_${OUTER}.slice/libpod-${ID}.scope/container`), ID],
+  ['podman, its unit divided (quadlet)', version2(`/system.slice/vllm.service/libpod-payload-${ID}`), ID],
+  ["podman's monitor in its unit", version2('/system.slice/vllm.service/runtime')],
   ["podman's monitor", version2(`/machine.slice/libpod-conmon-${ID}.scope`)],
   ['nerdctl', version2(`/system.slice/nerdctl-${ID}.scope`), ID],
   [
