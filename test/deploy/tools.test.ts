@@ -71,6 +71,17 @@ test.runIf(existsSync('/usr/bin/systemd-analyze'))('systemd accepts the unit wit
   expect({ status, stderr: stderr.toString() }).toEqual({ status: 0, stderr: '' });
 });
 
+test('the unit makes the directory of the socket in docs/access.md, for both instances', () => {
+  const unit = readFileSync(at(UNIT), 'utf8');
+  const page = readFileSync(path.join(ROOT, 'docs/access.md'), 'utf8');
+  const [, directory] = /--listen unix:\/run\/(\S+)\/serve\.sock$/m.exec(page)!;
+  expect(unit).toMatch(new RegExp(`^RuntimeDirectory=${directory}$`, 'm'));
+  // Otherwise the end of one instance would remove the socket of the other one.
+  expect(unit).toMatch(/^RuntimeDirectoryPreserve=yes$/m);
+  // Another mode would restrict the clients that --socket-mode admits.
+  expect(unit).toMatch(/^RuntimeDirectoryMode=0755$/m);
+});
+
 test('of two instances of the unit one serves, and the other one takes over', async () => {
   const unit = readFileSync(at(UNIT), 'utf8');
   // systemctl returns when an instance reports one of the two states: serve does so by a child.
