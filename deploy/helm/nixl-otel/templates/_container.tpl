@@ -5,18 +5,27 @@
 
 {{/* User and rights of nixl-otel: those of the agents, and nothing that it does not need. */}}
 {{- define "nixl-otel.securityContext" -}}
-{{- $user := include "nixl-otel.user" . | int -}}
+{{- $capabilities := "" }}
+{{- if .Values.agents.severalUsers }}
+{{- $capabilities = "[DAC_OVERRIDE, SYS_PTRACE] # to drain rings of other users, and to see their processes" }}
+{{- else if eq (include "nixl-otel.user" .) "0" }}
+{{- $capabilities = "[SYS_PTRACE] # to see processes of root, which have capabilities that nixl-otel lacks" }}
+{{- end }}
+{{- include "nixl-otel.securityContextWith" (dict "context" . "capabilities" $capabilities) }}
+{{- end }}
+
+{{/* The same user with other rights. The arguments are the `context`, and the list of `capabilities` as text. */}}
+{{- define "nixl-otel.securityContextWith" -}}
+{{- $user := include "nixl-otel.user" .context | int -}}
 runAsUser: {{ $user }}
-runAsGroup: {{ int .Values.agents.group }}
+runAsGroup: {{ int .context.Values.agents.group }}
 runAsNonRoot: {{ ne $user 0 }}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 capabilities:
   drop: [ALL]
-  {{- if .Values.agents.severalUsers }}
-  add: [DAC_OVERRIDE, SYS_PTRACE] # to drain rings of other users, and to see their processes
-  {{- else if eq $user 0 }}
-  add: [SYS_PTRACE] # to see processes of root, which have capabilities that nixl-otel lacks
+  {{- with .capabilities }}
+  add: {{ . }}
   {{- end }}
 seccompProfile: { type: RuntimeDefault }
 {{- end }}
