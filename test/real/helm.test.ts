@@ -131,6 +131,7 @@ function dynamoSelects(labels: Record<string, string>): boolean {
 /** A directory on a node that exists before nixl-otel. */
 interface Made {
   uid: number;
+  gid?: number;
   mode: number;
   link?: boolean;
 }
@@ -206,8 +207,40 @@ describe.runIf(tools !== undefined)('the chart', () => {
       /\/prometheusRule\/runbookBase.*'docs\/' does not match pattern/,
     ],
     [{ ...sidecar, networkPolicy: { enabled: true } }, /networkPolicy\.enabled: true needs mode: daemonset/],
+    ...[['--series', 'nixl'], ['--series=nixl'], ['--exporter', 'otlp', '--series', 'nixl', '--state', 'off']].map(
+      (args): [Values, RegExp] => [
+        { image, args, prometheusRule: { enabled: true } },
+        /args has --series nixl, which leaves out the series of most alerts: remove it, or set prometheusRule\.enabled: false/,
+      ],
+    ),
+    ...['/dev/shm/../../etc/x', '/dev/shm/./x', '/dev/shm/..', '/run/nixl', '/var/run/nixl', '/dev/shm/'].map(
+      (directory): [Values, RegExp] => [{ image, daemonset: { directory } }, /\/daemonset\/directory/],
+    ),
+    ...['Nixl', 'a_b', '-a', 'a..b', 'a.', `${'a'.repeat(254)}`].map((name): [Values, RegExp] => [
+      { image, serviceAccount: { name } },
+      /\/serviceAccount\/name/,
+    ]),
   ])('refuses %j with the value and what is allowed', (values, message) => {
     expect(() => tools.render(values)).toThrow(message);
+  });
+
+  test.each([
+    { args: ['--series', 'nixl'] },
+    { args: ['--series', 'nixl-like'], prometheusRule: { enabled: true } },
+    { daemonset: { directory: '/dev/shm/.nixl..1' } },
+    { daemonset: { directory: '/var/lib/nixl/rings' } },
+    { serviceAccount: { name: 'nixl-otel.team-1' } },
+  ])('accepts %j', (values) => {
+    expect(tools.manifests({ image, ...values }).map(({ kind }) => kind)).toContain('DaemonSet');
+  });
+
+  test('the example of args in values.yaml is one that serve and the rules take', async () => {
+    const text = readFileSync(path.join(CHART, 'values.yaml'), 'utf8');
+    const args = parse(/^# Further arguments .* for example (\[.+\]):/m.exec(text)![1]!) as string[];
+    expect(alertsOf({ image, args, prometheusRule: { enabled: true } })).toContain('NixlOtelDown');
+    const serve = start(['serve', '--listen', ':0', ...args], { NIXL_TELEMETRY_DIR: temporaryDirectory() });
+    await serve.says(SERVES);
+    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
   });
 
   test.each(['docs/kubernetes.md', 'docs/vllm.md', 'docs/dynamo.md'])('accepts the values of %s', (page) => {
@@ -287,13 +320,13 @@ describe.runIf(tools !== undefined)('the chart', () => {
     expect(groupsOf(everything)).toEqual(groups);
   });
 
-  test('the PrometheusRule leaves out disabled alerts, by default that of sidecars', () => {
+  test('the PrometheusRule leaves out disabled alerts, by default those of sidecars', () => {
     const alerts = alertsOf({ image, prometheusRule: { enabled: true } });
     expect(alerts).toContain('NixlOtelAbsent');
     const besides = (...names: string[]) => alerts.filter((alert) => !names.includes(alert));
     const enabled = (values: Values) => ({ ...values, prometheusRule: { enabled: true } });
-    expect(alertsOf(enabled(sidecar))).toEqual(besides('NixlOtelAbsent'));
-    expect(alertsOf(enabled(dynamo))).toEqual(besides('NixlOtelAbsent'));
+    expect(alertsOf(enabled(sidecar))).toEqual(besides('NixlOtelAbsent', 'NixlOtelSilent'));
+    expect(alertsOf(enabled(dynamo))).toEqual(besides('NixlOtelAbsent', 'NixlOtelSilent'));
     const disabled = (...names: string[]) => ({ ...sidecar, prometheusRule: { enabled: true, disabled: names } });
     expect(alertsOf(disabled())).toEqual(alerts);
     expect(alertsOf(disabled('NixlAgentIdle', 'NixlNoAgents'))).toEqual(besides('NixlAgentIdle', 'NixlNoAgents'));
@@ -332,6 +365,40 @@ describe.runIf(tools !== undefined)('the chart', () => {
       sourceLabels: ['__meta_kubernetes_pod_node_name'],
       targetLabel: 'node',
     });
+  });
+
+  test.each([
+    ['agents of root', { image, agents: { user: 0 } }, { 'nixl-otel': ['SYS_PTRACE'] }],
+    [
+      'agents of several users',
+      severalUsers,
+      { 'nixl-otel': ['DAC_OVERRIDE', 'SYS_PTRACE'], 'make-directory': ['DAC_OVERRIDE'] },
+    ],
+    ['a sidecar beside agents of root', { ...sidecar, agents: { user: 0 } }, { 'nixl-otel': ['SYS_PTRACE'] }],
+    ['a sidecar', sidecar, {}],
+  ])('with %s only nixl-otel may inspect processes', (_, values, expected) => {
+    interface Confined extends Container {
+      securityContext: { capabilities: { drop: string[]; add?: string[] } };
+    }
+    const containers = containersOf(podSpecs(tools.manifests(values))[0]!) as Confined[];
+    expect(containers).toHaveLength(2);
+    for (const { securityContext } of containers) expect(securityContext.capabilities.drop).toEqual(['ALL']);
+    const added = containers.flatMap(({ name, securityContext }) =>
+      securityContext.capabilities.add === undefined ? [] : [[name, securityContext.capabilities.add]],
+    );
+    expect(Object.fromEntries(added)).toEqual(expected);
+  });
+
+  test.each([
+    ['', 'agent', sidecar],
+    [' for Dynamo', 'main', dynamo],
+  ])('an ordinary sidecar%s comes before the agents, whose images take minutes', (_, agent, values) => {
+    const ordinary = { ...values, sidecar: { demo: true, native: false } };
+    const namesOf = ({ containers }: PodSpec): string[] => containers.map(({ name }) => name);
+    expect(namesOf(podSpecs(tools.manifests(ordinary))[0]!)).toEqual(['nixl-otel', agent]);
+    const [notes] = manifestsIn(notesOf(ordinary));
+    const { spec } = values === dynamo ? podTemplateOf(notes!) : (notes as unknown as PodTemplate);
+    expect(namesOf(spec)[0]).toBe('nixl-otel');
   });
 
   test('a sidecar meets the Pod Security Standard restricted, a DaemonSet not even baseline', () => {
@@ -406,19 +473,24 @@ describe.runIf(tools !== undefined)('the chart', () => {
       expect({ mode: (mode & 0o7777).toString(8), uid }).toEqual({ mode: '750', uid: 1000 });
     });
 
+    const OWN = ', or: cd /dev/shm && chown 1000 nixl && chmod 0750 nixl';
     test.runIf(canBeOthers).each([
-      ['of root', { uid: 0, mode: 0o1770 }, ''],
+      ['of root and the group of the agents', { uid: 0, gid: 1000, mode: 0o1770 }, ''],
+      ['that hostPath made as root', { uid: 0, mode: 0o755 }, 'directory of user 0 with mode 755', OWN],
+      ['of root alone', { uid: 0, mode: 0o700 }, 'directory of user 0 with mode 700', OWN],
+      ['that cannot be entered', { uid: 1000, mode: 0o640 }, 'directory of user 1000 with mode 640', OWN],
       ['of another user', { uid: 1001, mode: 0o750 }, 'directory of user 1001 with mode 750'],
       ['in which others may write', { uid: 1000, mode: 0o777 }, 'directory of user 1000 with mode 777'],
       ['that is a link', { uid: 1001, mode: 0o750, link: true }, 'symbolic link of user 1001 with mode 777'],
-    ])('make-directory examines a directory %s', (_, { uid, mode, link = false }: Made, found) => {
+    ])('make-directory examines a directory %s', (_, { uid, gid = uid, mode, link = false }: Made, found, own = '') => {
       const parent = sharedDirectory();
       const directory = path.join(parent, 'nixl');
       mkdirSync(link ? `${directory}-1` : directory);
       if (link) symlinkSync(`${directory}-1`, directory);
       else chmodSync(directory, mode);
-      lchownSync(directory, uid, uid);
-      const refusal = `/dev/shm/nixl on the node is a ${found}; allowed: a directory of user 1000 or 0 in which others may not write\n`;
+      lchownSync(directory, uid, gid);
+      const allowed = 'a directory of user 1000 or 0 in which user 1000 may write, and others may not';
+      const refusal = `/dev/shm/nixl on the node is a ${found}; allowed: ${allowed}. On the node, remove it${own}\n`;
       expect(makeDirectory(parent)).toEqual(found === '' ? { status: 0, stderr: '' } : { status: 1, stderr: refusal });
     });
 

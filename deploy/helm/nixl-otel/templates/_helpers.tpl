@@ -84,6 +84,9 @@ imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- fail (printf "args has %s: the probes and the PodMonitor use HTTP, and no volume has its file; change the rendered manifests instead" .) }}
 {{- end }}
 {{- end }}
+{{- if and .Values.prometheusRule.enabled (regexMatch "(^| )--series[= ]nixl( |$)" (join " " .Values.args)) }}
+{{- fail "args has --series nixl, which leaves out the series of most alerts: remove it, or set prometheusRule.enabled: false" }}
+{{- end }}
 {{- $own := concat (list "NIXL_TELEMETRY_DIR" "NODE_NAME") (ternary (list "POD_NAME" "POD_NAMESPACE") list $sidecar) }}
 {{- $seen := list }}
 {{- range .Values.env }}

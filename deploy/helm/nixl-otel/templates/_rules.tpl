@@ -1,8 +1,9 @@
-{{/* The groups of files/, without disabled alerts. With sidecars alone, NixlOtelAbsent would fire while no pod runs. */}}
+{{/* The groups of files/, without disabled alerts. With sidecars alone, NixlOtelAbsent would fire while no pod
+runs, and NixlOtelSilent for each pod that has ended. */}}
 {{- define "nixl-otel.groups" -}}
 {{- $disabled := .Values.prometheusRule.disabled }}
 {{- if kindIs "invalid" $disabled }}
-{{- $disabled = ternary (list "NixlOtelAbsent") list (eq (include "nixl-otel.mode" .) "sidecar") }}
+{{- $disabled = ternary (list "NixlOtelAbsent" "NixlOtelSilent") list (eq (include "nixl-otel.mode" .) "sidecar") }}
 {{- end }}
 {{- $base := .Values.prometheusRule.runbookBase }}
 {{- $groups := list }}

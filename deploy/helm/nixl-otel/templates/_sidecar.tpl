@@ -62,10 +62,11 @@ initContainers:
   {{- include "nixl-otel.sidecar" .context | nindent 2 }}
 {{- end }}
 containers:
-  {{- .agents | nindent 2 }}
   {{- if not $native }}
+  {{- /* First: kubelet starts containers in this order, and pulls the image of each before. */}}
   {{- include "nixl-otel.sidecar" .context | nindent 2 }}
   {{- end }}
+  {{- .agents | nindent 2 }}
 volumes:
   {{- include "nixl-otel.volumes" .context | nindent 2 }}
 {{- end }}
