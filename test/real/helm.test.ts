@@ -1,23 +1,9 @@
 /** The Helm chart: what Helm renders from it, by the schemas of Kubernetes and with a serve that is started with it. */
-import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  lchownSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { MAIN, ROOT, start, startTransferSource, temporaryDirectory, until, valueOf } from '../cli/command.js';
+import { ROOT, start, startTransferSource, temporaryDirectory, until, valueOf } from '../cli/command.js';
 import {
   at,
   type Container,
@@ -128,14 +114,6 @@ function dynamoSelects(labels: Record<string, string>): boolean {
   return Object.entries(DYNAMO.selector).every(([name, values]) => values.includes(labels[name]!));
 }
 
-/** A directory on a node that exists before nixl-otel. */
-interface Made {
-  uid: number;
-  gid?: number;
-  mode: number;
-  link?: boolean;
-}
-
 interface Group {
   name: string;
   rules: { alert?: string; annotations?: Record<string, string> }[];
@@ -165,82 +143,6 @@ describe.runIf(tools !== undefined)('the chart', () => {
     ['networkpolicy', { image, networkPolicy: { enabled: true } }, ['networkpolicy']],
   ])('deploy/kubernetes/%s.yaml is what it renders (npm run test:real -- helm -u)', async (name, values, templates) => {
     await expect(tools.render(values, templates)).toMatchFileSnapshot(at(`kubernetes/${name}.yaml`));
-  });
-
-  test.each([
-    [{}, /image\.repository is not set: name registry and image/],
-    [{ image: { repository: 'nixl-otel' } }, /\/image\/repository.*'nixl-otel' does not match pattern/],
-    [{ image, agents: { user: 'root' } }, /\/agents\/user.*got string, want integer/],
-    [{ image, mode: 'deployment' }, /\/mode.*must be one of '', 'daemonset', 'sidecar'/],
-    [{ image, port: 80 }, /\/port.*minimum: got 80, want 1,?024/],
-    [{ image, sideCar: {} }, /additional properties 'sideCar' not allowed/],
-    [
-      { image, dynamo: true, mode: 'daemonset' },
-      /mode is daemonset, and dynamo: true needs mode sidecar: leave mode out/,
-    ],
-    [{ image, sidecar: { demo: true } }, /sidecar\.demo: true needs mode: sidecar/],
-    [{ ...sidecar, agents: { severalUsers: true } }, /agents\.severalUsers: true needs mode: daemonset/],
-    [{ image, args: ['--web-config', 'web.yml'] }, /args has --web-config: the probes and the PodMonitor use HTTP/],
-    [{ ...sidecar, args: ['--web-config=web.yml'] }, /args has --web-config=web\.yml: the probes/],
-    [{ image, env: [{ name: 'NODE_NAME', value: 'a' }] }, /env has NODE_NAME, which the chart sets: leave it out/],
-    [{ image, env: [{ name: 'X' }] }, /\/env\/0.*'oneOf' failed, none matched.*missing property 'value'/s],
-    [{ image, env: [{ name: 'X', value: 'a', valueFrom: {} }] }, /\/env\/0.*'oneOf' failed, subschemas 0, 1 matched/],
-    [{ image: { ...image, digest: 'sha256:1' } }, /\/image\/digest.*'sha256:1' does not match pattern/],
-    [
-      { image: { ...image, tag: 'v1', digest } },
-      /image\.tag is v1 and image\.digest is set: only one of them is allowed/,
-    ],
-    [
-      { image, podMonitor: { interval: '30s' } },
-      /podMonitor\.interval is 30s; it must be below --dead-ttl, which is 30 s/,
-    ],
-    [{ image, podMonitor: { interval: '30000ms' } }, /podMonitor\.interval is 30000ms/],
-    [{ image, podMonitor: { interval: '1m' } }, /podMonitor\.interval is 1m/],
-    [{ ...sidecar, env: [{ name: 'POD_NAME', value: 'a' }] }, /env has POD_NAME, which the chart sets/],
-    [{ image, env: ['a', 'b'].map((value) => ({ name: 'X', value })) }, /env has X twice/],
-    [
-      { image, prometheusRule: { enabled: true, disabled: ['NixlOtelAbsnt'] } },
-      /prometheusRule\.disabled has NixlOtelAbsnt, which is no alert; allowed: NixlOtelDown, NixlOtelAbsent/,
-    ],
-    [
-      { image, prometheusRule: { runbookBase: 'docs/' } },
-      /\/prometheusRule\/runbookBase.*'docs\/' does not match pattern/,
-    ],
-    [{ ...sidecar, networkPolicy: { enabled: true } }, /networkPolicy\.enabled: true needs mode: daemonset/],
-    ...[['--series', 'nixl'], ['--series=nixl'], ['--exporter', 'otlp', '--series', 'nixl', '--state', 'off']].map(
-      (args): [Values, RegExp] => [
-        { image, args, prometheusRule: { enabled: true } },
-        /args has --series nixl, which leaves out the series of most alerts: remove it, or set prometheusRule\.enabled: false/,
-      ],
-    ),
-    ...['/dev/shm/../../etc/x', '/dev/shm/./x', '/dev/shm/..', '/run/nixl', '/var/run/nixl', '/dev/shm/'].map(
-      (directory): [Values, RegExp] => [{ image, daemonset: { directory } }, /\/daemonset\/directory/],
-    ),
-    ...['Nixl', 'a_b', '-a', 'a..b', 'a.', `${'a'.repeat(254)}`].map((name): [Values, RegExp] => [
-      { image, serviceAccount: { name } },
-      /\/serviceAccount\/name/,
-    ]),
-  ])('refuses %j with the value and what is allowed', (values, message) => {
-    expect(() => tools.render(values)).toThrow(message);
-  });
-
-  test.each([
-    { args: ['--series', 'nixl'] },
-    { args: ['--series', 'nixl-like'], prometheusRule: { enabled: true } },
-    { daemonset: { directory: '/dev/shm/.nixl..1' } },
-    { daemonset: { directory: '/var/lib/nixl/rings' } },
-    { serviceAccount: { name: 'nixl-otel.team-1' } },
-  ])('accepts %j', (values) => {
-    expect(tools.manifests({ image, ...values }).map(({ kind }) => kind)).toContain('DaemonSet');
-  });
-
-  test('the example of args in values.yaml is one that serve and the rules take', async () => {
-    const text = readFileSync(path.join(CHART, 'values.yaml'), 'utf8');
-    const args = parse(/^# Further arguments .* for example (\[.+\]):/m.exec(text)![1]!) as string[];
-    expect(alertsOf({ image, args, prometheusRule: { enabled: true } })).toContain('NixlOtelDown');
-    const serve = start(['serve', '--listen', ':0', ...args], { NIXL_TELEMETRY_DIR: temporaryDirectory() });
-    await serve.says(SERVES);
-    expect(await serve.stop('SIGTERM')).toMatchObject({ code: 0 });
   });
 
   test.each(['docs/kubernetes.md', 'docs/vllm.md', 'docs/dynamo.md'])('accepts the values of %s', (page) => {
@@ -445,78 +347,6 @@ describe.runIf(tools !== undefined)('the chart', () => {
         expect(serve.stderr).not.toContain('warning');
       },
     );
-
-    const asUser = (id: number, capabilities: readonly string[] = []): string[] => [
-      ...[`--reuid=${id}`, `--regid=${id}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all'],
-      ['--bounding-set=-all', ...capabilities.map((name) => `+${name.toLowerCase()}`)].join(','),
-    ];
-    const canBeOthers = user === 0 && existsSync('/usr/bin/setpriv');
-
-    const sharedDirectory = (): string => {
-      const directory = temporaryDirectory();
-      chmodSync(directory, 0o1777); // as /dev/shm
-      return directory;
-    };
-
-    /** Runs the init container of a DaemonSet, with another parent of the directory. */
-    const makeDirectory = (parent: string, values: Values = { image }, as = asUser(1000)) => {
-      const { command } = containersOf(podSpecs(tools.manifests(values))[0]!)[0]!;
-      const words = command!.map((word) => word.replaceAll('/host/', `${parent}/`));
-      const { status, stderr } = spawnSync('setpriv', [...as, ...words], { encoding: 'utf8' });
-      return { status, stderr };
-    };
-
-    test.runIf(canBeOthers)('make-directory lets the agents write rings, and nobody else', () => {
-      const parent = sharedDirectory();
-      for (let i = 0; i < 2; i += 1) expect(makeDirectory(parent)).toEqual({ status: 0, stderr: '' });
-      const { mode, uid } = statSync(path.join(parent, 'nixl'));
-      expect({ mode: (mode & 0o7777).toString(8), uid }).toEqual({ mode: '750', uid: 1000 });
-    });
-
-    const OWN = ', or: cd /dev/shm && chown 1000 nixl && chmod 0750 nixl';
-    test.runIf(canBeOthers).each([
-      ['of root and the group of the agents', { uid: 0, gid: 1000, mode: 0o1770 }, ''],
-      ['that hostPath made as root', { uid: 0, mode: 0o755 }, 'directory of user 0 with mode 755', OWN],
-      ['of root alone', { uid: 0, mode: 0o700 }, 'directory of user 0 with mode 700', OWN],
-      ['that cannot be entered', { uid: 1000, mode: 0o640 }, 'directory of user 1000 with mode 640', OWN],
-      ['of another user', { uid: 1001, mode: 0o750 }, 'directory of user 1001 with mode 750'],
-      ['in which others may write', { uid: 1000, mode: 0o777 }, 'directory of user 1000 with mode 777'],
-      ['that is a link', { uid: 1001, mode: 0o750, link: true }, 'symbolic link of user 1001 with mode 777'],
-    ])('make-directory examines a directory %s', (_, { uid, gid = uid, mode, link = false }: Made, found, own = '') => {
-      const parent = sharedDirectory();
-      const directory = path.join(parent, 'nixl');
-      mkdirSync(link ? `${directory}-1` : directory);
-      if (link) symlinkSync(`${directory}-1`, directory);
-      else chmodSync(directory, mode);
-      lchownSync(directory, uid, gid);
-      const allowed = 'a directory of user 1000 or 0 in which user 1000 may write, and others may not';
-      const refusal = `/dev/shm/nixl on the node is a ${found}; allowed: ${allowed}. On the node, remove it${own}\n`;
-      expect(makeDirectory(parent)).toEqual(found === '' ? { status: 0, stderr: '' } : { status: 1, stderr: refusal });
-    });
-
-    test.runIf(canBeOthers)('make-directory makes a directory of root for agents of several users', () => {
-      const parent = sharedDirectory();
-      const made = () => makeDirectory(parent, severalUsers, asUser(0, ['DAC_OVERRIDE']));
-      expect(made()).toEqual({ status: 0, stderr: '' });
-      expect((statSync(path.join(parent, 'nixl')).mode & 0o7777).toString(8)).toBe('1770');
-      chownSync(path.join(parent, 'nixl'), 1000, 1000);
-      expect(made().stderr).toContain('directory of user 1000 with mode 1770; allowed: a directory of user 0 in which');
-    });
-
-    test.runIf(canBeOthers)('beside agents of root sees their processes', async () => {
-      const spec = podSpecs(tools.manifests({ ...sidecar, agents: { user: 0 } }))[0]!;
-      const container = only(spec, 'nixl-otel') as Container & { securityContext: { capabilities: { add: string[] } } };
-      const directory = temporaryDirectory();
-      const { child } = startTransferSource(['--agents', '1', '--seconds', '0', '--dir', directory]);
-      const listWith = (capabilities: readonly string[]): string => {
-        const words = [process.execPath, MAIN, 'list', '--dir', directory, '--json'];
-        return spawnSync('setpriv', [...asUser(0, capabilities), ...words], { encoding: 'utf8' }).stdout;
-      };
-      await until(() => listWith(container.securityContext.capabilities.add).includes(`"pid":${child.pid}`));
-      const unseen = listWith([]);
-      expect(unseen).toContain('"state":"ready"');
-      expect(unseen).not.toContain('"pid"');
-    });
   });
 
   test("either PodMonitor, Dynamo's or that of the chart, scrapes each worker with the sidecar once", () => {
