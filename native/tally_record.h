@@ -37,8 +37,8 @@ class TallySections {
     uint32_t buckets = 0;
     uint32_t carryChanges = 0;
   };
-  // An event in this half. It is up to date if `changes` equals the number of the tally. `place` is the offset of its fixed
-  // part, 0 if the event was not counted.
+  // An event in this half. It is up to date if `changes` equals the number of the tally. `place` is the offset of its
+  // fixed part, 0 if the event was not counted.
   struct KeptEvent {
     uint64_t changes = 0;
     uint32_t place = 0;
