@@ -1,6 +1,6 @@
 /** Installations by users: no compiler, no scripts. docs/compatibility.md has the package managers and Nodes. */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { expect, inject, test } from 'vitest';
@@ -20,6 +20,13 @@ test('in a path with spaces: reads a ring; the command and an example work', asy
   expect(await project.node('service.mjs')).toBe(WHAT_IT_PRINTS);
   expect(await project.node(`node_modules/.bin/nixl-otel`, '--version')).toMatch(/^\d+\.\d+\.\d+/);
   expect(await project.node(`node_modules/${NAME}/examples/attributes.mjs`)).toMatch(/agent_name="prefill-1".* [1-9]/);
+});
+
+test('for the whole machine: the command and its man page', async () => {
+  const project = new Project();
+  await project.npm(await tool(...NPM_11), 'install', '--global', '--prefix', project.directory, tarball);
+  expect(await project.node('bin/nixl-otel', '--version')).toMatch(/^\d+\.\d+\.\d+/);
+  expect(readFileSync(path.join(project.directory, 'share/man/man1/nixl-otel.1'), 'utf8')).toContain('.TH');
 });
 
 test('the ring API alone loads no OpenTelemetry', async () => {
