@@ -185,7 +185,7 @@ export const FINDINGS = {
   'no-answer': {
     status: 'problem',
     why: 'Nothing serves there, or a firewall or another network namespace lies between.',
-    mend: 'nixl-otel serve --dir /dev/shm/nixl --host 0.0.0.0 # the default, 127.0.0.1, is for this host alone',
+    mend: 'nixl-otel serve --dir /dev/shm/nixl --listen ADDRESS # the default, 127.0.0.1:9464, is for this host alone',
   },
   'not-serve': {
     status: 'problem',

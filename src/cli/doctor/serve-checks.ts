@@ -12,6 +12,7 @@ import { titleOf } from './processes.js';
 const MOST_TEXT = 100;
 
 /** Answers of serve that asks for credentials. */
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 const REFUSED = /^(This server needs|The client certificate is refused|The user or the password is wrong)/;
 /** Answers of serve that is not ready. */
 const NOT_READY = /^(stopping|the rings are closed|the collector thread has had no turn for .*)$/;
@@ -31,8 +32,16 @@ export async function serveFindings(given: ServerAddress, access: ClientAccess):
       ]
     );
   } catch (error) {
-    return [finding('no-answer', { subject, what: `there is no answer: ${reasonOf(error)}` })];
+    const what = `there is no answer: ${reasonOf(error)}`;
+    return [finding('no-answer', { subject, what, values: { ADDRESS: listenTextOf(given) } })];
   }
+}
+
+/** Returns the value of --listen for a serve that answers at this address: all addresses of the host, unless it is this host. */
+function listenTextOf({ name, url, socketPath }: ServerAddress): string {
+  if (socketPath !== undefined) return name;
+  const host = LOOPBACK.test(url.hostname) ? url.hostname : '';
+  return `${host}:${url.port || (url.protocol === 'https:' ? 443 : 80)}`;
 }
 
 /** Checks that serve can listen on the address, or that it does already. `scheme`: of that serve. */

@@ -101,8 +101,10 @@ it.each([
 });
 
 it('reports a serve that does not answer, without the password', async () => {
-  const { code, findings } = await diagnose(['--url', `http://user:secret@127.0.0.1:${await freePort()}`]);
-  expect(findings).toMatchObject([{ status: 'problem', finding: 'no-answer' }]);
+  const address = `127.0.0.1:${await freePort()}`;
+  const { code, findings } = await diagnose(['--url', `http://user:secret@${address}`]);
+  const mend = expect.stringContaining(`--listen ${address} #`) as string;
+  expect(findings).toMatchObject([{ status: 'problem', finding: 'no-answer', mend }]);
   expect(JSON.stringify(findings)).not.toContain('secret');
   expect(code).toBe(1);
 });
