@@ -83,6 +83,23 @@ it.each(['express', 'fastify'])('%s: the metrics on the port of the service', as
   expect(service.stderr).toBe('');
 });
 
+it('express with a telemetry.mjs: the metrics, and traces of Express', async () => {
+  const names = ['api', 'auto-instrumentations-node', 'exporter-prometheus', 'instrumentation', 'sdk-node'];
+  const project = await install('express@5', ...withVersions(...names));
+  project.write('telemetry.mjs', readFileSync(path.join(ROOT, 'examples/telemetry.mjs'), 'utf8'));
+  const [, rest] = readFileSync(path.join(ROOT, 'examples/express.mjs'), 'utf8').split('sdk.start();\n');
+  const imports = `import express from 'express';\nimport { exporter, sdk } from './telemetry.mjs';\n`;
+  project.write('service.mjs', imports + rest);
+  const port = String(await freePort());
+  const loader = ['--no-warnings', '--experimental-loader=@opentelemetry/instrumentation/hook.mjs'];
+  const args = [...loader, '--import', './telemetry.mjs', 'service.mjs'];
+  const service = await start(project, args, { ...METRICS_ONLY, OTEL_TRACES_EXPORTER: 'console', PORT: port });
+  expect(await scrape(`http://127.0.0.1:${port}/`)).toBe('hello\n');
+  await showsTheMetrics(service, port);
+  expect(service.stdout).toContain('@opentelemetry/instrumentation-express');
+  expect(service.stderr).toBe('');
+});
+
 const imported = (name: string, service = SERVICE): string[] => ['--import', `./${EXAMPLES}/${name}.mjs`, service];
 
 it('a NodeSDK that is imported first', async () => {
