@@ -7,6 +7,6 @@ export default defineConfig({
     // The limits only end a test that waits for what never comes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    maxWorkers: 2, // they wait more than they work
+    maxWorkers: 3, // they wait more than they work, also on two cores
   },
 });
