@@ -6,6 +6,6 @@ export default defineConfig({
     // The servers detect changes at long intervals. The limits only end a test that waits for what never comes.
     testTimeout: 600_000,
     hookTimeout: 600_000,
-    maxWorkers: 2, // they wait more than they work
+    maxWorkers: 3, // they wait more than they work, also on two cores
   },
 });
