@@ -14,7 +14,7 @@ const IDENTITY = [...TARGET, ...OF_INCREASES.flatMap((label) => LABELS[label])].
 /**
  * Clusters whose Prometheus ran six to ten minutes ago. A minute more than that of a first sample: the targets of a Prometheus
  * that has just started have their first samples one after the other. One ruler may have the series of several clusters, each
- * from a Prometheus of its own. Without a label `cluster` all are one.
+ * from a separate Prometheus. Without a label `cluster` all are one.
  */
 const RAN_BEFORE =
   'on (cluster) group by (cluster) (last_over_time({__name__=~"up|nixl_collector_ticks_total"}[4m] offset 6m))';

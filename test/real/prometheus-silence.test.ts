@@ -1,4 +1,4 @@
-/** Alerts of a real Prometheus 3 that no serve pushes to any more. In a file of its own, so that it runs beside the other alerts. */
+/** Alerts of a real Prometheus 3 that no serve pushes to any more. In a separate file, so that it runs beside the other alerts. */
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../cli/command.js';
 import { PushedFleet } from '../servers/alerts/alerting-fleet.js';

@@ -1,6 +1,6 @@
 /**
  * Limits on the open connections of one address of the server. At a limit a new connection takes the place of an idle one, so
- * that clients that hold connections keep nobody out.
+ * that clients that hold connections do not keep others out.
  */
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,7 +14,7 @@ interface Connection {
   readonly socket: Socket;
   /** Network of the client. All clients of a Unix socket are one. */
   readonly client: string;
-  /** Requests whose answers have not been sent. */
+  /** Requests without a sent answer. */
   requestsInWork: number;
   /** True if its client has shown what a web configuration asks for. */
   hasShown: boolean;
@@ -24,7 +24,7 @@ interface Connection {
 type OnRefused = (text: string, address: string | undefined) => void;
 
 export class ConnectionLimits {
-  /** The connection whose last answer, or else its begin, is the longest ago comes first. */
+  /** In the order of their last answers, or of their begin if they have had none: the earliest comes first. */
   readonly #open = new Set<Connection>();
   readonly #openByClient = new Map<string, number>();
   readonly #connections = new WeakMap<Socket, Connection>();
