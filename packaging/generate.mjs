@@ -87,11 +87,11 @@ function settingsTexts(settings, read) {
   const serviceVariables = ({ variables = [] }) => variables.filter(({ serveOnly }) => !serveOnly);
   const needOf = ({ usedBy = [] }) =>
     usedBy.length === 0 ? '' : `Needs the builder ${usedBy.map((name) => `\`${name}\``).join(' or ')}.`;
+  const meaningOf = (row) => [sentences(row), needOf(row)].filter(Boolean).join(' ');
   const docOf = (row) => {
     const variables = serviceVariables(row).map(({ name }) => `the environment's ${name}`);
-    const usual = [variables.join(', else '), usualOf(row)].filter(Boolean);
-    const texts = [sentences(row), needOf(row), usual.length === 0 ? '' : `Default: ${usual.join(', else ')}.`];
-    return texts.filter(Boolean).join(' ');
+    const usual = [...variables, usualOf(row)].filter(Boolean);
+    return usual.length === 0 ? meaningOf(row) : `${meaningOf(row)} Default: ${usual.join(', else ')}.`;
   };
   const property = ([name, row]) => `${comment(docOf(row))}\n  ${name}?: ${row.type ?? typeOf(row.shape.schema)};`;
   const properties = (constructor) =>
@@ -109,8 +109,7 @@ function settingsTexts(settings, read) {
     row('---', '---', '---', '---', '---'),
     ...optionRows.map(([name, one]) => {
       const variables = variableCell({ variables: serviceVariables(one) });
-      const meaning = [sentences(one), needOf(one)].filter(Boolean).join(' ');
-      return row(`\`${name}\``, flagCell(one), variables, usualOf(one), meaning);
+      return row(`\`${name}\``, flagCell(one), variables, usualOf(one), meaningOf(one));
     }),
   ].join('\n');
   const flags = [

@@ -35,7 +35,7 @@ test('answers further clients while two hold all connections', async () => {
   for (const one of await dialMany(10, url, '127.0.0.3')) expect(await one.ask('/livez')).toMatch(/^HTTP\/1.1 200 /);
 });
 
-test('closes connections above the limit of one client, which the log tells, and keeps those of others', async () => {
+test('closes connections above the limit of one client, which the log reports, and keeps those of others', async () => {
   const serve = start(['serve', '--dir', temporaryDirectory(), '--port', '0']);
   const url = await serving(serve);
   const other = await dial(url, '127.0.0.2');

@@ -490,7 +490,7 @@ const FIRST_SAMPLES: RuleCase[] = [
       ...everyCounter('3x9 _x9 3x20').map(
         ([counter, its, values]) => [counter, { ...its, cluster: 'two' }, values] as const,
       ),
-      // What is new in the other cluster counts.
+      // A new series of the other cluster counts.
       ['ring full', { ...AGENT_Y, cluster: 'one' }, '_x20 3x20'],
     ],
     checks: [
